@@ -1,0 +1,94 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Every Swift target: Swift 6 mode (strict concurrency), warnings are errors, and a file may only
+// use what it imports itself (the explicit-import check of docs/style.md).
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "camarb",
+    products: [
+        .library(name: "ArbiterProtocol", targets: ["ArbiterProtocol"]),
+        .library(name: "Arbiter", targets: ["Arbiter"]),
+        .library(name: "SystemdBus", targets: ["SystemdBus"]),
+    ],
+    dependencies: [
+        // Only camclient uses it: the daemons stay free of Foundation (architecture: "Threads").
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    ],
+    targets: [
+        // The C edge: what Swift cannot import, and nothing else.
+        .target(name: "CLinux"),
+        .target(name: "CSystemd", linkerSettings: [.linkedLibrary("systemd")]),
+        .target(name: "CToml"),
+        .target(
+            name: "CLibav",
+            linkerSettings: ["avformat", "avcodec", "swscale", "avutil"].map { .linkedLibrary($0) }),
+        .target(name: "CTurboJPEG", linkerSettings: [.linkedLibrary("turbojpeg")]),
+
+        // The decision core: no C, no clock, no I/O.
+        library("ArbiterProtocol"),
+        library("Arbiter", ["ArbiterProtocol"]),
+        library("ReferenceArbiter", ["ArbiterProtocol"]),
+
+        // Policies, scenarios and exploration, all on the one core.
+        library("PolicyFile", ["Arbiter", "ArbiterProtocol", "CToml", "CLinux"]),
+        library("Scenario", ["Arbiter", "ArbiterProtocol", "PolicyFile"]),
+        library("Exploration", ["Arbiter", "ArbiterProtocol", "Scenario"]),
+        library("Timeline", ["ArbiterProtocol"]),
+
+        // The edges.
+        library("SystemdBus", ["ArbiterProtocol", "CSystemd", "CLinux"]),
+        library("FrameStream", ["ArbiterProtocol", "CLinux"]),
+        library("RecorderCore", ["ArbiterProtocol", "FrameStream", "CLibav", "CTurboJPEG", "CLinux"]),
+        library("Broker", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "SystemdBus", "CLinux"]),
+
+        // The programs: thin, everything testable is in a library.
+        program("camarbd", ["Broker", "SystemdBus"]),
+        program("camrecorder", ["RecorderCore", "ArbiterProtocol", "SystemdBus", "CLinux"]),
+        program(
+            "camclient",
+            [
+                "Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration", "Timeline", "SystemdBus",
+                "FrameStream", "CLinux",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        // Walks and simulates from the command line: planted bugs are built and run against it.
+        program("explore", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration"]),
+        // The in-process half of `make bench`.
+        program("arbiter-bench", ["Arbiter", "ArbiterProtocol", "PolicyFile"]),
+        // A second recorder core that speaks `.Recorder1`, for tests.
+        program("tinyrecorder", ["ArbiterProtocol", "SystemdBus", "FrameStream", "CLinux"]),
+
+        tests("ArbiterProtocolTests", ["ArbiterProtocol"]),
+        tests("ArbiterTests", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario"]),
+        tests("PolicyFileTests", ["PolicyFile", "Arbiter"]),
+        tests("ScenarioTests", ["Scenario", "Arbiter", "ArbiterProtocol", "PolicyFile"]),
+        tests(
+            "ExplorationTests",
+            ["Exploration", "Arbiter", "ArbiterProtocol", "PolicyFile", "ReferenceArbiter", "Scenario"]),
+        tests("TimelineTests", ["Timeline", "ArbiterProtocol"]),
+        tests("SystemdBusTests", ["SystemdBus", "ArbiterProtocol", "CLinux"]),
+        tests("RecorderCoreTests", ["RecorderCore", "FrameStream", "ArbiterProtocol", "CLinux"]),
+        tests("BrokerTests", ["Broker", "Arbiter", "ArbiterProtocol", "SystemdBus", "FrameStream", "CLinux"]),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,129 @@
+/// A key a session can configure. The words are AVFoundation's, where it has one.
+public enum ConfigurationKey: String, Hashable, Sendable, CaseIterable, Comparable {
+    /// The session's camera, by identity. A camera switch inside a session is a configuration.
+    case camera
+    /// A format by its name, such as `420v 1280x720`.
+    case activeFormat
+    /// Frames a second, inside the format's range.
+    case frameRate
+    /// 1.0 up to the format's `videoMaxZoomFactor`.
+    case videoZoomFactor
+    /// Doublings a second of a ramp to `videoZoomFactor` in the same batch; absent: at once.
+    case videoZoomRampRate
+    /// Whether the session records sound.
+    case usesAudio
+    /// What happens to `usesAudio` while another app has the microphone: `refuse` or `interrupt`.
+    case whenBusy
+
+    public static func < (a: ConfigurationKey, b: ConfigurationKey) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// A configured value. Numbers are finite; text is at most 256 bytes.
+public enum ConfigurationValue: Hashable, Sendable {
+    case text(String)
+    case number(Double)
+    case flag(Bool)
+
+    public var description: String {
+        switch self {
+        case .text(let text): text
+        case .number(let number): number.shortDescription
+        case .flag(let flag): flag ? "true" : "false"
+        }
+    }
+}
+
+extension Double {
+    /// `2` for 2.0, `1.4545` for 1.4545: as a person writes it.
+    public var shortDescription: String {
+        if let whole = Int64(exactly: self) { return String(whole) }
+        return String(self)
+    }
+}
+
+/// A batch of settings, or a camera's whole configuration. Reads in the order of its keys.
+public struct Configuration: Hashable, Sendable {
+    private var values: [ConfigurationKey: ConfigurationValue]
+
+    public init(_ values: [ConfigurationKey: ConfigurationValue] = [:]) { self.values = values }
+
+    public subscript(key: ConfigurationKey) -> ConfigurationValue? {
+        get { values[key] }
+        set { values[key] = newValue }
+    }
+
+    public var isEmpty: Bool { values.isEmpty }
+    public var count: Int { values.count }
+
+    /// The settings, ordered by key.
+    public var ordered: [(key: ConfigurationKey, value: ConfigurationValue)] {
+        values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    /// A later batch over an earlier one: the later value of each key counts.
+    public mutating func merge(_ later: Configuration) {
+        for (key, value) in later.values { values[key] = value }
+    }
+}
+
+/// One way a camera can deliver frames.
+public struct CameraFormat: Hashable, Sendable {
+    public var pixelFormat: String
+    /// Pixels of a streamed frame.
+    public var width: Int
+    public var height: Int
+    /// Frames a second, both inclusive.
+    public var minFrameRate: Double
+    public var maxFrameRate: Double
+    /// Greatest `videoZoomFactor`; at least 1.
+    public var videoMaxZoomFactor: Double
+    /// Up to this factor a zoom is a sensor crop and loses nothing; at least 1.
+    public var videoZoomFactorUpscaleThreshold: Double
+    /// Two pixels of the sensor make one of the stream.
+    public var isBinned: Bool
+    /// Horizontal, in degrees.
+    public var fieldOfView: Double
+
+    public init(
+        pixelFormat: String, width: Int, height: Int, minFrameRate: Double, maxFrameRate: Double,
+        videoMaxZoomFactor: Double = 1, videoZoomFactorUpscaleThreshold: Double = 1, isBinned: Bool = false,
+        fieldOfView: Double = 60
+    ) {
+        self.pixelFormat = pixelFormat
+        self.width = width
+        self.height = height
+        self.minFrameRate = minFrameRate
+        self.maxFrameRate = maxFrameRate
+        self.videoMaxZoomFactor = videoMaxZoomFactor
+        self.videoZoomFactorUpscaleThreshold = videoZoomFactorUpscaleThreshold
+        self.isBinned = isBinned
+        self.fieldOfView = fieldOfView
+    }
+
+    /// What `activeFormat` takes: `420v 1280x720`, with the highest frame rate where two would be alike
+    /// (`420v 1280x720@60`), and `binned` where the sensor bins.
+    public var name: String {
+        "\(pixelFormat) \(width)x\(height)@\(maxFrameRate.shortDescription)\(isBinned ? " binned" : "")"
+    }
+}
+
+/// What a camera can do, as its recorder core last described it.
+public struct CameraCapabilities: Hashable, Sendable {
+    public var name: String
+    public var position: CameraPosition
+    /// Pixels of the sensor.
+    public var sensorWidth: Int
+    public var sensorHeight: Int
+    /// Never empty for a camera that can run; the first is the default format.
+    public var formats: [CameraFormat]
+
+    public init(
+        name: String, position: CameraPosition, sensorWidth: Int, sensorHeight: Int, formats: [CameraFormat]
+    ) {
+        self.name = name
+        self.position = position
+        self.sensorWidth = sensorWidth
+        self.sensorHeight = sensorHeight
+        self.formats = formats
+    }
+}

@@ -1,0 +1,138 @@
+/// What a session's client is told, in order, each with a gap-free sequence number and a decision id.
+///
+/// The order for one handover is `docs/semantics.md` §4.
+public enum SessionEvent: Hashable, Sendable {
+    case willBeInterrupted(id: InterruptionID, cause: Cause, deadline: Moment, rule: String)
+    case interruptionWithdrawn(id: InterruptionID)
+    case wasInterrupted(
+        id: InterruptionID, causes: CauseSet, interrupter: Interrupter?, cutting: RecordingID?, rule: String)
+    case interruptionChanged(id: InterruptionID, causes: CauseSet, rule: String)
+    case interruptionEnded(id: InterruptionID, causesItHad: CauseSet, duration: Duration, willResume: Bool)
+    case didStartRunning(grant: GrantID)
+    case didStopRunning
+    case accessChanged(Access, causes: CauseSet, rule: String)
+    case sessionStopped(StopReason, rule: String)
+    case recordingStarted(RecordingID)
+    case recordingFinished(RecordingFinished)
+    case photoCaptured(PhotoCaptured)
+    /// What was asked, and what is in force (whole). Differs where the nearest supported value was taken.
+    case configurationApplied(asked: Configuration, inForce: Configuration, by: Applier)
+    case rampFinished(videoZoomFactor: Double)
+    case runtimeError(code: String, message: String)
+
+    /// The signal's name on the wire.
+    public var wireName: String {
+        switch self {
+        case .willBeInterrupted: "WillBeInterrupted"
+        case .interruptionWithdrawn: "InterruptionWithdrawn"
+        case .wasInterrupted: "WasInterrupted"
+        case .interruptionChanged: "InterruptionChanged"
+        case .interruptionEnded: "InterruptionEnded"
+        case .didStartRunning: "DidStartRunning"
+        case .didStopRunning: "DidStopRunning"
+        case .accessChanged: "AccessChanged"
+        case .sessionStopped: "SessionStopped"
+        case .recordingStarted: "RecordingStarted"
+        case .recordingFinished: "RecordingFinished"
+        case .photoCaptured: "PhotoCaptured"
+        case .configurationApplied: "ConfigurationApplied"
+        case .rampFinished: "RampFinished"
+        case .runtimeError: "RuntimeError"
+        }
+    }
+}
+
+/// Who took the camera, as far as the interrupted client may know.
+public enum Interrupter: Hashable, Sendable {
+    case app(String)
+    case anotherUsersApp
+
+    public var description: String {
+        switch self {
+        case .app(let name): name
+        case .anotherUsersApp: "another user's app"
+        }
+    }
+}
+
+/// Why a session was stopped for good. Not a cause: the client may start again.
+public enum StopReason: String, Hashable, Sendable, CaseIterable {
+    case evicted
+    case leaseExpired = "lease-expired"
+    case deniedByPolicy = "denied-by-policy"
+    case configurationLost = "configuration-lost"
+    case recorderFailed = "recorder-failed"
+    case deviceFailed = "device-failed"
+}
+
+/// Who changed a configuration.
+public enum Applier: String, Hashable, Sendable, CaseIterable {
+    /// The session's own client asked.
+    case client
+    /// The session's own configuration was restored when it ran again.
+    case resumption
+    /// Another session that shares the camera asked.
+    case sharer
+}
+
+/// Why a recording came to its end.
+public enum RecordingEnd: String, Hashable, Sendable, CaseIterable {
+    case stopped
+    case interrupted
+    case accessLost = "access-lost"
+    case durationLimit = "duration-limit"
+    case sizeLimit = "size-limit"
+    case diskFull = "disk-full"
+    case writeError = "write-error"
+    case recorderReset = "recorder-reset"
+    case sessionEnded = "session-ended"
+}
+
+/// A recording's end: its file is playable and has exactly these frames.
+public struct RecordingFinished: Hashable, Sendable {
+    public var recording: RecordingID
+    public var why: RecordingEnd
+    public var frames: UInt64
+    /// From the first frame's capture to the end of the last frame's display.
+    public var duration: Duration
+    public var bytes: UInt64
+    /// What gives the next chance to record: `now`, `when-interruption-ends`, `when-access-returns`, `after-start`.
+    public var nextChance: NextChance
+
+    public enum NextChance: String, Hashable, Sendable, CaseIterable {
+        case now
+        case whenInterruptionEnds = "when-interruption-ends"
+        case whenAccessReturns = "when-access-returns"
+        case afterStart = "after-start"
+    }
+
+    public init(
+        recording: RecordingID, why: RecordingEnd, frames: UInt64, duration: Duration, bytes: UInt64,
+        nextChance: NextChance
+    ) {
+        self.recording = recording
+        self.why = why
+        self.frames = frames
+        self.duration = duration
+        self.bytes = bytes
+        self.nextChance = nextChance
+    }
+}
+
+/// A photo that was written whole, or the sentence that says why it was not.
+public struct PhotoCaptured: Hashable, Sendable {
+    public var photo: PhotoID
+    public var width: UInt32
+    public var height: UInt32
+    public var bytes: UInt64
+    /// Nil when the JPEG was written whole.
+    public var error: String?
+
+    public init(photo: PhotoID, width: UInt32, height: UInt32, bytes: UInt64, error: String? = nil) {
+        self.photo = photo
+        self.width = width
+        self.height = height
+        self.bytes = bytes
+        self.error = error
+    }
+}

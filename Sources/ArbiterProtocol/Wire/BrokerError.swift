@@ -1,0 +1,49 @@
+/// An answer of the broker that is not the one hoped for: its D-Bus name, and a sentence that says
+/// what was wrong, with which value, and what to do.
+public struct BrokerError: Error, Hashable, Sendable {
+    public var kind: Kind
+    public var message: String
+
+    public init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        // Refusals: the request was understood, and a rule says no.
+        case accessDenied = "org.camarb.Error.AccessDenied"
+        case refusedByPolicy = "org.camarb.Error.RefusedByPolicy"
+        case notRunning = "org.camarb.Error.NotRunning"
+        case interrupted = "org.camarb.Error.Interrupted"
+        case insideConfiguration = "org.camarb.Error.InsideConfiguration"
+        case notInsideConfiguration = "org.camarb.Error.NotInsideConfiguration"
+        case alreadyRecording = "org.camarb.Error.AlreadyRecording"
+        case notRecording = "org.camarb.Error.NotRecording"
+        case priorityRaised = "org.camarb.Error.PriorityRaised"
+        case microphoneBusy = "org.camarb.Error.MicrophoneBusy"
+        case limitExceeded = "org.camarb.Error.LimitExceeded"
+        case notTrusted = "org.camarb.Error.NotTrusted"
+        // Values that cannot be meant.
+        case unknownCamera = "org.camarb.Error.UnknownCamera"
+        case unknownSession = "org.camarb.Error.UnknownSession"
+        case unknownDecision = "org.camarb.Error.UnknownDecision"
+        case unsupportedConfiguration = "org.camarb.Error.UnsupportedConfiguration"
+        case unsuitableFile = "org.camarb.Error.UnsuitableFile"
+        case invalidValue = "org.camarb.Error.InvalidValue"
+        case staleGrant = "org.camarb.Error.StaleGrant"
+        // Faults of the world.
+        case deviceFault = "org.camarb.Error.DeviceFault"
+        case recorderFault = "org.camarb.Error.RecorderFault"
+        case outOfResources = "org.camarb.Error.OutOfResources"
+        case disconnected = "org.camarb.Error.Disconnected"
+        // The standard ones.
+        case unknownMethod = "org.freedesktop.DBus.Error.UnknownMethod"
+        case unknownObject = "org.freedesktop.DBus.Error.UnknownObject"
+        case unknownInterface = "org.freedesktop.DBus.Error.UnknownInterface"
+        case unknownProperty = "org.freedesktop.DBus.Error.UnknownProperty"
+        case propertyReadOnly = "org.freedesktop.DBus.Error.PropertyReadOnly"
+        case invalidArguments = "org.freedesktop.DBus.Error.InvalidArgs"
+        case noReply = "org.freedesktop.DBus.Error.NoReply"
+        case failed = "org.freedesktop.DBus.Error.Failed"
+    }
+}

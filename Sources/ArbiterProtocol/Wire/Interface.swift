@@ -1,0 +1,133 @@
+/// A D-Bus interface as data: dispatch, introspection, clients and documents all read this one table.
+public struct Interface: Sendable {
+    public var name: String
+    public var summary: String
+    public var methods: [Method]
+    public var signals: [Signal]
+    public var properties: [Property]
+
+    public struct Argument: Sendable {
+        public var name: String
+        /// A D-Bus signature of one complete type.
+        public var type: String
+        public init(_ name: String, _ type: String) {
+            self.name = name
+            self.type = type
+        }
+    }
+
+    public struct Method: Sendable {
+        public var name: String
+        public var takes: [Argument]
+        public var gives: [Argument]
+        public var summary: String
+        public init(_ name: String, _ takes: [Argument] = [], gives: [Argument] = [], _ summary: String) {
+            self.name = name
+            self.takes = takes
+            self.gives = gives
+            self.summary = summary
+        }
+        public var signatureTaken: String { takes.map(\.type).joined() }
+        public var signatureGiven: String { gives.map(\.type).joined() }
+    }
+
+    public struct Signal: Sendable {
+        public var name: String
+        public var carries: [Argument]
+        public var summary: String
+        public init(_ name: String, _ carries: [Argument], _ summary: String) {
+            self.name = name
+            self.carries = carries
+            self.summary = summary
+        }
+        public var signature: String { carries.map(\.type).joined() }
+    }
+
+    public struct Property: Sendable {
+        public var name: String
+        public var type: String
+        public var summary: String
+        public init(_ name: String, _ type: String, _ summary: String) {
+            self.name = name
+            self.type = type
+            self.summary = summary
+        }
+    }
+
+    public func method(_ name: String) -> Method? { methods.first { $0.name == name } }
+    public func signal(_ name: String) -> Signal? { signals.first { $0.name == name } }
+
+    /// The `<interface>` element of an introspection document.
+    public var introspectionXML: String {
+        var xml = " <interface name=\"\(name)\">\n"
+        for method in methods {
+            xml += "  <method name=\"\(method.name)\">\n"
+            for argument in method.takes {
+                xml += "   <arg name=\"\(argument.name)\" type=\"\(argument.type)\" direction=\"in\"/>\n"
+            }
+            for argument in method.gives {
+                xml += "   <arg name=\"\(argument.name)\" type=\"\(argument.type)\" direction=\"out\"/>\n"
+            }
+            xml += "  </method>\n"
+        }
+        for signal in signals {
+            xml += "  <signal name=\"\(signal.name)\">\n"
+            for argument in signal.carries {
+                xml += "   <arg name=\"\(argument.name)\" type=\"\(argument.type)\"/>\n"
+            }
+            xml += "  </signal>\n"
+        }
+        for property in properties {
+            xml += "  <property name=\"\(property.name)\" type=\"\(property.type)\" access=\"read\"/>\n"
+        }
+        return xml + " </interface>\n"
+    }
+}
+
+/// Where objects live.
+public enum ObjectPath {
+    /// The object manager's root.
+    public static let root = "/org/camarb"
+    public static let broker = "/org/camarb/Broker1"
+    public static let shell = "/org/camarb/Shell1"
+    /// On a connection between broker and recorder.
+    public static let recorder = "/org/camarb/Recorder1"
+    public static let cameras = "/org/camarb/camera"
+    public static let sessions = "/org/camarb/session"
+
+    public static func session(_ id: SessionID) -> String { "\(sessions)/\(id.rawValue)" }
+
+    /// Bytes that a D-Bus path cannot have are written `_` and two hexadecimal digits, as sd-bus does.
+    public static func camera(_ id: CameraID) -> String {
+        var label = ""
+        for (index, byte) in id.name.utf8.enumerated() {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                label.unicodeScalars.append(Unicode.Scalar(byte))
+            case UInt8(ascii: "0")...UInt8(ascii: "9") where index > 0:
+                label.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let hex = String(byte, radix: 16)
+                label += "_" + (hex.utf8.count == 1 ? "0" + hex : hex)
+            }
+        }
+        return "\(cameras)/\(label.isEmpty ? "_" : label)"
+    }
+
+    /// The session a path names; nil when it names none.
+    public static func sessionID(_ path: String) -> SessionID? {
+        guard path.hasPrefix(sessions + "/") else { return nil }
+        let label = path.utf8.dropFirst(sessions.utf8.count + 1)
+        guard let number = UInt64(Substring(label)), String(number).utf8.elementsEqual(label) else { return nil }
+        return SessionID(number)
+    }
+}
+
+/// The names of `org.camarb.*`.
+public enum InterfaceName {
+    public static let broker = "org.camarb.Broker1"
+    public static let camera = "org.camarb.Camera1"
+    public static let session = "org.camarb.Session1"
+    public static let shell = "org.camarb.Shell1"
+    public static let recorder = "org.camarb.Recorder1"
+}

@@ -1,0 +1,288 @@
+extension Interface {
+    /// What every client sees first: sessions, its own presence, and the answers to "who" and "why".
+    public static let broker = Interface(
+        name: InterfaceName.broker,
+        summary: "The broker: sessions, presence, status and explanations.",
+        methods: [
+            Method(
+                "CreateSession", [Argument("camera", "s"), Argument("configuration", "a{sv}")],
+                gives: [Argument("session", "o")],
+                "Creates a stopped session on a camera (its id, or \"\" for the first). At most 64 for each client."),
+            Method(
+                "DeclareClient", [Argument("attributes", "a{sv}")],
+                """
+                Says what the client is: `app` (s, a claim), `kind` (s: app, picker, voip), `multitasking` (b), \
+                `requiresFullScreen` (b). Before its first session.
+                """),
+            Method(
+                "DeclarePresence", [Argument("presence", "s"), Argument("focused", "b")],
+                "Says where the client's app is, for policies that believe `self-declared`."),
+            Method(
+                "LowerPriority", [Argument("rank", "s")],
+                "Takes a weaker rank of the policy for all the client holds; a stronger one is refused."),
+            Method(
+                "GetStatus", [],
+                gives: [Argument("broker", "a{sv}"), Argument("cameras", "aa{sv}"), Argument("sessions", "aa{sv}")],
+                "Who holds what, who waits, and why. Other users' sessions show only that they are there."),
+            Method(
+                "Explain", [Argument("decision", "t")],
+                gives: [Argument("summary", "s"), Argument("verdicts", "aa{sv}")],
+                "Why a decision fell as it did, and the smallest change that would have turned it. 0: the latest."),
+            Method(
+                "Plan", [Argument("scenario", "s")], gives: [Argument("outcome", "s")],
+                "What would happen, in the scenario language: events in, events and notices out. Nothing changes."),
+            Method("Watch", [Argument("on", "b")], "Asks for `Decided` signals on this connection."),
+        ],
+        signals: [
+            Signal("CamerasChanged", [], "A camera came, went or changed: read the object manager again."),
+            Signal(
+                "HolderChanged", [Argument("camera", "s"), Argument("holder", "s")],
+                "A camera has another holder: an app, \"another user's app\", or \"\"."),
+            Signal("PrioritiesChanged", [], "A policy was loaded, or ranks changed: ask again who would win."),
+            Signal(
+                "Decided", [Argument("decision", "t"), Argument("moment", "x"), Argument("trace", "s")],
+                "For watchers: a decision as scenario lines (the event, then its notices)."),
+        ],
+        properties: [
+            Property("Version", "s", "camarbd's version."),
+            Property("PolicyName", "s", "The policy in force."),
+            Property("Degraded", "s", "Why the broker runs without what it was told to use; empty when all is well."),
+            Property("PresenceKnown", "b", "False: no presence source, so every client counts as foreground."),
+        ])
+
+    public static let camera = Interface(
+        name: InterfaceName.camera,
+        summary: "A camera, at /org/camarb/camera/NAME.",
+        methods: [],
+        signals: [],
+        properties: [
+            Property("Id", "s", "The stable identity."),
+            Property("Name", "s", "What a person calls it."),
+            Property("Position", "s", "front, back or external."),
+            Property("Generation", "t", "Grows each time it appears."),
+            Property("Present", "b", "Whether it is plugged in."),
+            Property("Holder", "s", "The holder's app, \"another user's app\", or \"\"."),
+            Property("Formats", "aa{sv}", "Its formats, the default first."),
+        ])
+
+    /// A capture session, at /org/camarb/session/N. Every signal begins with the session's sequence
+    /// number (from 1, without gaps) and the decision it came from.
+    public static let session = Interface(
+        name: InterfaceName.session,
+        summary: "A capture session.",
+        methods: [
+            Method("StartRunning", "Asks to run. Interrupted at once, and not an error, while causes leave no access."),
+            Method("StopRunning", "Takes the start request back."),
+            Method("BeginConfiguration", "Opens a batch; nests at most 16 deep."),
+            Method("CommitConfiguration", "Closes a batch; the outermost one applies it as a whole."),
+            Method(
+                "Configure", [Argument("batch", "a{sv}")],
+                "Sets keys as a whole or not at all: camera, activeFormat, frameRate, videoZoomFactor, …"),
+            Method(
+                "OpenStream", gives: [Argument("stream", "h")],
+                "The preview stream of the present grant, a SOCK_SEQPACKET socket. It ends with the grant."),
+            Method(
+                "CapturePhoto", [Argument("file", "h"), Argument("options", "a{sv}")], gives: [Argument("photo", "t")],
+                "Writes one JPEG to a regular file; `PhotoCaptured` says when it is whole."),
+            Method(
+                "StartRecording", [Argument("file", "h"), Argument("options", "a{sv}")],
+                gives: [Argument("recording", "t")],
+                "Records to an empty or overwritable regular file, open for writing and not for appending."),
+            Method("StopRecording", "Finishes the recording; `RecordingFinished` says when its file is whole."),
+            Method(
+                "Ready", [Argument("interruption", "t")],
+                "Answers `WillBeInterrupted`: the camera may go before the deadline."),
+            Method("Continue", "Clears sensitive-content-mitigation-activated, and nothing else."),
+            Method("Close", "Ends the session. Its path answers no more."),
+        ],
+        signals: [
+            sessionSignal(
+                "WillBeInterrupted",
+                [
+                    Argument("interruption", "t"), Argument("cause", "s"), Argument("deadline", "x"),
+                    Argument("rule", "s"),
+                ],
+                "The camera goes at the deadline (nanoseconds of CLOCK_MONOTONIC), or on `Ready`."),
+            sessionSignal("InterruptionWithdrawn", [Argument("interruption", "t")], "It stays."),
+            sessionSignal(
+                "WasInterrupted",
+                [
+                    Argument("interruption", "t"), Argument("causes", "as"), Argument("reason", "s"),
+                    Argument("interrupter", "s"), Argument("recording", "t"), Argument("rule", "s"),
+                ],
+                "Interrupted; `recording` is the one that was cut, or 0."),
+            sessionSignal(
+                "InterruptionChanged",
+                [
+                    Argument("interruption", "t"), Argument("causes", "as"), Argument("reason", "s"),
+                    Argument("rule", "s"),
+                ],
+                "Other causes, the same interruption."),
+            sessionSignal(
+                "InterruptionEnded",
+                [
+                    Argument("interruption", "t"), Argument("causes", "as"), Argument("duration", "x"),
+                    Argument("willResume", "b"),
+                ],
+                "Ended after `duration` nanoseconds; `causes` are all it had."),
+            sessionSignal("DidStartRunning", [Argument("grant", "t")], "Frames flow: open the stream."),
+            sessionSignal("DidStopRunning", [], "No frame is captured for this session any more."),
+            sessionSignal(
+                "AccessChanged", [Argument("access", "as"), Argument("causes", "as"), Argument("rule", "s")],
+                "What the session may do now, without an interruption."),
+            sessionSignal(
+                "SessionStopped", [Argument("reason", "s"), Argument("rule", "s")], "Stopped for good; may start again."
+            ),
+            sessionSignal("RecordingStarted", [Argument("recording", "t")], "Recording."),
+            sessionSignal(
+                "RecordingFinished",
+                [
+                    Argument("recording", "t"), Argument("why", "s"), Argument("frames", "t"),
+                    Argument("duration", "x"), Argument("bytes", "t"), Argument("nextChance", "s"),
+                ],
+                "The file is whole and playable."),
+            sessionSignal(
+                "PhotoCaptured",
+                [
+                    Argument("photo", "t"), Argument("width", "u"), Argument("height", "u"), Argument("bytes", "t"),
+                    Argument("error", "s"),
+                ],
+                "The JPEG is whole, or `error` says why not."),
+            sessionSignal(
+                "ConfigurationApplied",
+                [Argument("asked", "a{sv}"), Argument("inForce", "a{sv}"), Argument("by", "s")],
+                "What was asked, and the whole of what is in force."),
+            sessionSignal("RampFinished", [Argument("videoZoomFactor", "d")], "A zoom ramp arrived."),
+            sessionSignal(
+                "RuntimeError", [Argument("code", "s"), Argument("message", "s")],
+                "Something failed; the session lives."),
+        ],
+        properties: [
+            Property("Camera", "s", "The camera's id."),
+            Property("Running", "b", "Whether frames flow."),
+            Property("Interrupted", "b", "Whether causes leave nothing."),
+            Property("Access", "as", "What it may do now."),
+            Property("Causes", "as", "Every live cause, the reason first."),
+            Property("Configuration", "a{sv}", "What is in force, or will be when it runs."),
+        ])
+
+    /// Presence and other facts from peers the policy trusts. A shell is believed for its own user;
+    /// root, and the broker's own user, for everybody.
+    public static let shell = Interface(
+        name: InterfaceName.shell,
+        summary: "Facts from a shell, a compositor or an agent.",
+        methods: [
+            Method(
+                "Attach", [Argument("source", "s")],
+                "Becomes a presence source: `shell` or `agent`. Gone when the connection ends."),
+            Method(
+                "PlaceApp", [Argument("app", "s"), Argument("presence", "s"), Argument("focused", "b")],
+                "Places an app: background, fullscreen, split, slide-over or picture-in-picture."),
+            Method("TakeMicrophone", [Argument("app", "s")], "The app has the microphone."),
+            Method("ReleaseMicrophone", [Argument("app", "s")], "The app has it no more."),
+            Method(
+                "SetPrivacy", [Argument("camera", "s"), Argument("on", "b")],
+                "The privacy switch of a camera, or of all with \"\"."),
+            Method("SetPressure", [Argument("level", "s")], "nominal, fair, serious or critical."),
+            Method(
+                "RaiseSensitiveContent", [Argument("app", "s")], "Interrupts the app's sessions until they continue."),
+            Method(
+                "SetLoginSession", [Argument("session", "s"), Argument("active", "b"), Argument("locked", "b")],
+                "A login session's state."),
+            Method("SetSleep", [Argument("asleep", "b")], "The machine is about to sleep, or woke."),
+            Method(
+                "Override", [Argument("app", "s")],
+                "The operator's choice (`operator = \"chosen\"`); \"\" takes it back."),
+            Method(
+                "Plug", [Argument("camera", "s"), Argument("present", "b")],
+                "Unplugs or re-plugs a simulated or file camera."),
+        ],
+        signals: [],
+        properties: [])
+
+    /// Between broker (the caller) and recorder core, on a private connection. `grant` orders everything:
+    /// a call for another grant than the open one is refused with `org.camarb.Error.StaleGrant`.
+    public static let recorder = Interface(
+        name: InterfaceName.recorder,
+        summary: "A recorder core: one process, one camera.",
+        methods: [
+            Method(
+                "Describe", gives: [Argument("capabilities", "a{sv}")],
+                """
+                What the camera can do: `name` s, `position` s, `sensorWidth` u, `sensorHeight` u, and `formats` aa{sv} \
+                (`pixelFormat` s, `width` u, `height` u, `minFrameRate` d, `maxFrameRate` d, `videoMaxZoomFactor` d, \
+                `videoZoomFactorUpscaleThreshold` d, `isBinned` b, `fieldOfView` d), the default first.
+                """),
+            Method(
+                "Open", [Argument("grant", "t"), Argument("configuration", "a{sv}")],
+                gives: [Argument("inForce", "a{sv}")],
+                "Starts the camera for a grant, with fresh buffers; answers when the first frame is there."),
+            Method(
+                "Configure", [Argument("grant", "t"), Argument("batch", "a{sv}")],
+                gives: [Argument("inForce", "a{sv}")],
+                "Applies a batch as a whole or refuses it as a whole."),
+            Method(
+                "OpenStream", [Argument("grant", "t"), Argument("session", "t")], gives: [Argument("stream", "h")],
+                "One more preview stream of the grant: the client's end of a SOCK_SEQPACKET pair."),
+            Method(
+                "CloseStreams", [Argument("grant", "t"), Argument("session", "t")],
+                "Closes a session's preview streams and blanks their buffers; recording and photos go on."),
+            Method(
+                "CapturePhoto",
+                [Argument("grant", "t"), Argument("photo", "t"), Argument("file", "h"), Argument("options", "a{sv}")],
+                "Takes the next frame as a JPEG; `PhotoCaptured` follows."),
+            Method(
+                "StartRecording",
+                [
+                    Argument("grant", "t"), Argument("recording", "t"), Argument("file", "h"),
+                    Argument("options", "a{sv}"),
+                ],
+                "Records from the next frame on. One at a time."),
+            Method(
+                "StopRecording", [Argument("recording", "t"), Argument("why", "s")],
+                "Finishes the file; `RecordingFinished` follows. Unknown recordings are ignored: it may just have ended."
+            ),
+            Method(
+                "Cut", [Argument("grant", "t"), Argument("why", "s")], gives: [Argument("lastCapture", "x")],
+                """
+                Ends a grant: streams closed, buffers blanked, no later frame is captured for it. Answers when that is so, \
+                with the capture time of its last frame (0: none); a recording is finished after the answer.
+                """),
+        ],
+        signals: [
+            Signal(
+                "RecordingFinished",
+                [
+                    Argument("recording", "t"), Argument("why", "s"), Argument("frames", "t"),
+                    Argument("duration", "x"), Argument("bytes", "t"),
+                ],
+                "A file is whole."),
+            Signal(
+                "PhotoCaptured",
+                [
+                    Argument("photo", "t"), Argument("width", "u"), Argument("height", "u"), Argument("bytes", "t"),
+                    Argument("error", "s"),
+                ],
+                "A JPEG is whole, or `error` says why not."),
+            Signal("RampFinished", [Argument("grant", "t"), Argument("videoZoomFactor", "d")], "A ramp arrived."),
+            Signal(
+                "DeviceChanged", [Argument("state", "s"), Argument("message", "s")],
+                "`ok`, `disconnected`, `error`, `held-outside`, `privacy-on`, `privacy-off`."),
+            Signal(
+                "RuntimeError", [Argument("code", "s"), Argument("message", "s")], "Something failed; capture goes on."),
+        ],
+        properties: [])
+
+    /// The ones a client can meet.
+    public static let publicInterfaces: [Interface] = [broker, camera, session, shell]
+
+    private static func sessionSignal(_ name: String, _ carries: [Argument], _ summary: String) -> Signal {
+        Signal(name, [Argument("sequence", "t"), Argument("decision", "t")] + carries, summary)
+    }
+}
+
+extension Interface.Method {
+    /// A method that takes and gives nothing.
+    init(_ name: String, _ summary: String) { self.init(name, [], gives: [], summary) }
+    init(_ name: String, gives: [Interface.Argument], _ summary: String) { self.init(name, [], gives: gives, summary) }
+}

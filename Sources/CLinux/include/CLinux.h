@@ -1,0 +1,4 @@
+/* What Glibc's Swift module lacks, one small header a subject. */
+#pragma once
+#include "descriptors.h"
+#include "processes.h"

@@ -1,0 +1,2 @@
+/* Sealed memory, packet sockets and descriptors that travel over them. */
+#pragma once
