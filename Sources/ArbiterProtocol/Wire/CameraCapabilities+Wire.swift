@@ -1,0 +1,131 @@
+extension CameraFormat {
+    /// One entry of `formats` in `Recorder1.Describe` and of `Camera1.Formats`.
+    public var wire: WireDictionary {
+        [
+            "pixelFormat": .string(pixelFormat), "width": .uint32(UInt32(clamping: width)),
+            "height": .uint32(UInt32(clamping: height)), "minFrameRate": .double(minFrameRate),
+            "maxFrameRate": .double(maxFrameRate), "videoMaxZoomFactor": .double(videoMaxZoomFactor),
+            "videoZoomFactorUpscaleThreshold": .double(videoZoomFactorUpscaleThreshold),
+            "isBinned": .boolean(isBinned), "fieldOfView": .double(fieldOfView),
+        ]
+    }
+
+    /// - Parameter place: what errors call the format, such as `formats[2]`.
+    /// - Throws: `.invalidValue`, naming the key, the value and what is allowed. Unknown keys are passed over:
+    ///   a newer recorder may know more about its camera.
+    public init(wire: WireDictionary, place: String = "format") throws(BrokerError) {
+        let fields = CapabilityFields(place, wire)
+        let rates = (
+            min: try fields.number("minFrameRate", atLeast: 0), max: try fields.number("maxFrameRate", atLeast: 0)
+        )
+        guard rates.min <= rates.max, rates.max > 0 else {
+            throw BrokerError(
+                .invalidValue,
+                """
+                \(place): minFrameRate is \(rates.min.shortDescription) and maxFrameRate \(rates.max.shortDescription); \
+                the first is at most the second, and the second above 0.
+                """)
+        }
+        let pixelFormat = try fields.text("pixelFormat")
+        guard !pixelFormat.isEmpty else {
+            throw BrokerError(.invalidValue, "\(place): pixelFormat is empty; it takes a name such as 420v.")
+        }
+        self.init(
+            pixelFormat: pixelFormat, width: try fields.side("width"), height: try fields.side("height"),
+            minFrameRate: rates.min, maxFrameRate: rates.max,
+            videoMaxZoomFactor: try fields.number("videoMaxZoomFactor", atLeast: 1, absent: 1),
+            videoZoomFactorUpscaleThreshold: try fields.number(
+                "videoZoomFactorUpscaleThreshold", atLeast: 1, absent: 1),
+            isBinned: try fields.flag("isBinned", absent: false),
+            fieldOfView: try fields.number("fieldOfView", atLeast: 0, absent: 60))
+    }
+}
+
+extension CameraCapabilities {
+    /// More formats than any camera has; a recorder that names more is broken.
+    public static let formatsMax = 1024
+
+    /// What `Recorder1.Describe` gives.
+    public var wire: WireDictionary {
+        [
+            "name": .string(name), "position": .string(position.rawValue),
+            "sensorWidth": .uint32(UInt32(clamping: sensorWidth)),
+            "sensorHeight": .uint32(UInt32(clamping: sensorHeight)), "formats": .dictionaries(formats.map(\.wire)),
+        ]
+    }
+
+    /// - Throws: `.invalidValue`, naming the key, the value and what is allowed.
+    public init(wire: WireDictionary) throws(BrokerError) {
+        let fields = CapabilityFields("capabilities", wire)
+        let word = try fields.text("position")
+        guard let position = CameraPosition(rawValue: word) else {
+            let allowed = CameraPosition.allCases.map(\.rawValue).joined(separator: ", ")
+            throw BrokerError(.invalidValue, "capabilities: position is \(word.quotedShort); it takes \(allowed).")
+        }
+        guard let list = wire["formats"]?.elements, (1...Self.formatsMax).contains(list.count) else {
+            throw BrokerError(
+                .invalidValue,
+                """
+                capabilities: formats is \(wire["formats"]?.sentence ?? "missing"); \
+                it takes a list of 1 to \(Self.formatsMax) dictionaries.
+                """)
+        }
+        var formats: [CameraFormat] = []
+        for (index, element) in list.enumerated() {
+            guard let dictionary = element.dictionary else {
+                throw BrokerError(
+                    .invalidValue, "capabilities: formats[\(index)] is \(element.sentence); it takes a dictionary.")
+            }
+            formats.append(try CameraFormat(wire: dictionary, place: "formats[\(index)]"))
+        }
+        self.init(
+            name: try fields.text("name"), position: position, sensorWidth: try fields.side("sensorWidth"),
+            sensorHeight: try fields.side("sensorHeight"), formats: formats)
+    }
+}
+
+/// The typed fields of one dictionary, with errors that name the place.
+private struct CapabilityFields {
+    /// Wider than any sensor made, and small enough that products of two sides cannot overflow.
+    static let sideMax = 65_536
+
+    let place: String
+    let wire: WireDictionary
+
+    init(_ place: String, _ wire: WireDictionary) {
+        self.place = place
+        self.wire = wire
+    }
+
+    private func refusal(_ key: String, _ allowed: String) -> BrokerError {
+        BrokerError(.invalidValue, "\(place): \(key) is \(wire[key]?.sentence ?? "missing"); it takes \(allowed).")
+    }
+
+    func text(_ key: String) throws(BrokerError) -> String {
+        guard let text = wire[key]?.string, text.utf8.count <= ConfigurationValue.textBytesMax else {
+            throw refusal(key, "text of at most \(ConfigurationValue.textBytesMax) bytes")
+        }
+        return text
+    }
+
+    func side(_ key: String) throws(BrokerError) -> Int {
+        guard let side = wire[key]?.uint64.flatMap(Int.init(exactly:)), (1...Self.sideMax).contains(side) else {
+            throw refusal(key, "pixels from 1 to \(Self.sideMax)")
+        }
+        return side
+    }
+
+    func number(_ key: String, atLeast least: Double, absent: Double? = nil) throws(BrokerError) -> Double {
+        if wire[key] == nil, let absent { return absent }
+        guard let number = wire[key]?.number, number.isFinite, number >= least else {
+            throw refusal(key, "a finite number from \(least.shortDescription)")
+        }
+        return number
+    }
+
+    func flag(_ key: String, absent: Bool) throws(BrokerError) -> Bool {
+        if wire[key] == nil { return absent }
+        guard let flag = wire[key]?.boolean else { throw refusal(key, "true or false") }
+        return flag
+    }
+}

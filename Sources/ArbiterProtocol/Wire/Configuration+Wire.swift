@@ -1,0 +1,121 @@
+/// What a key takes. The broker and the recorder check a value against a camera's capabilities later;
+/// this is what no camera could mean.
+extension ConfigurationKey {
+    public enum Kind: Hashable, Sendable {
+        case text
+        case number
+        case flag
+
+        public var sentence: String {
+            switch self {
+            case .text: "text"
+            case .number: "a finite number above 0"
+            case .flag: "true or false"
+            }
+        }
+    }
+
+    public var kind: Kind {
+        switch self {
+        case .camera, .activeFormat, .whenBusy: .text
+        case .frameRate, .videoZoomFactor, .videoZoomRampRate: .number
+        case .usesAudio: .flag
+        }
+    }
+
+    /// The only words a key takes, where there is such a list.
+    public var allowedWords: [String]? { self == .whenBusy ? ["refuse", "interrupt"] : nil }
+}
+
+extension ConfigurationValue {
+    /// Longer text is no identity and no format's name.
+    public static let textBytesMax = 256
+
+    public var wire: WireValue {
+        switch self {
+        case .text(let text): .string(text)
+        case .number(let number): .double(number)
+        case .flag(let flag): .boolean(flag)
+        }
+    }
+
+    /// Reads a value for `key`.
+    /// - Throws: `.unsupportedConfiguration`, naming the key, the value and what the key takes.
+    public init(wire: WireValue, for key: ConfigurationKey) throws(BrokerError) {
+        func refusal(_ allowed: String) -> BrokerError {
+            BrokerError(
+                .unsupportedConfiguration, "\(key.rawValue) is \(wire.sentence); it takes \(allowed). Nothing changed.")
+        }
+        switch key.kind {
+        case .text:
+            guard let text = wire.string else { throw refusal(key.kind.sentence) }
+            guard text.utf8.count <= Self.textBytesMax else { throw refusal("at most \(Self.textBytesMax) bytes") }
+            if let words = key.allowedWords, !words.contains(text) { throw refusal(words.joined(separator: " or ")) }
+            self = .text(text)
+        case .number:
+            guard let number = wire.number, number.isFinite, number > 0 else { throw refusal(key.kind.sentence) }
+            self = .number(number)
+        case .flag:
+            guard let flag = wire.boolean else { throw refusal(key.kind.sentence) }
+            self = .flag(flag)
+        }
+    }
+
+    /// Reads a value as a person writes it: `30`, `true`, `420v 1280x720@30`.
+    /// - Throws: `.unsupportedConfiguration`, naming the key, the value and what the key takes.
+    public init(text: String, for key: ConfigurationKey) throws(BrokerError) {
+        let wire: WireValue =
+            switch key.kind {
+            case .text: .string(text)
+            case .number: Double(text).map { .double($0) } ?? .string(text)
+            case .flag: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : .string(text)
+            }
+        try self.init(wire: wire, for: key)
+    }
+}
+
+extension Configuration {
+    /// `a{sv}`, ordered by key.
+    public var wire: WireDictionary {
+        var dictionary = WireDictionary()
+        for (key, value) in ordered { dictionary[key.rawValue] = value.wire }
+        return dictionary
+    }
+
+    /// Reads a batch as a whole.
+    /// - Throws: `.unsupportedConfiguration` for the first key that is unknown, twice there, or has a value that no
+    ///   camera could take: the sentence names key, value and what is allowed.
+    public init(wire: WireDictionary) throws(BrokerError) {
+        self.init()
+        for entry in wire.entries {
+            guard let key = ConfigurationKey(rawValue: entry.key) else {
+                throw Configuration.unknownKey(entry.key)
+            }
+            guard self[key] == nil else {
+                throw BrokerError(
+                    .unsupportedConfiguration, "\(key.rawValue) is there twice; give each key once. Nothing changed.")
+            }
+            self[key] = try ConfigurationValue(wire: entry.value, for: key)
+        }
+    }
+
+    /// Reads `key=value` as a person writes it, and sets it.
+    /// - Throws: `.unsupportedConfiguration`, as above.
+    public mutating func set(_ assignment: String) throws(BrokerError) {
+        guard let equals = assignment.firstIndex(of: "=") else {
+            throw BrokerError(
+                .unsupportedConfiguration,
+                "\(assignment.quotedShort) is no setting; write key=value, such as frameRate=30.")
+        }
+        let name = String(assignment[..<equals])
+        guard let key = ConfigurationKey(rawValue: name) else { throw Configuration.unknownKey(name) }
+        self[key] = try ConfigurationValue(text: String(assignment[assignment.index(after: equals)...]), for: key)
+    }
+
+    private static func unknownKey(_ name: String) -> BrokerError {
+        let known = ConfigurationKey.allCases.map(\.rawValue).joined(separator: ", ")
+        return BrokerError(
+            .unsupportedConfiguration,
+            "\(name.quotedShort) is no configuration key; there are \(known). Nothing changed.")
+    }
+}
