@@ -1,0 +1,46 @@
+# camarb: everything a person or a machine does with the checkout. `make help` lists it.
+
+# One build serves all jobs: release, with the tests. What differed in flags would be built twice.
+SWIFT_BUILD = swift build -c release
+
+.PHONY: help build test demo bench format lint install-packages clean
+
+help:
+	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo and an SVG in ./out"
+	@echo "make test              everything that is tested: Swift, real D-Bus clients, real processes, planted bugs"
+	@echo "make bench             the broker against programs of its own in C, as ratios (QUICK=1: fewer rounds)"
+	@echo "make build             the programs, in .build/release"
+	@echo "make format            formats the Swift sources"
+	@echo "make lint              says what \`make format\` would change, and fails if anything"
+	@echo "make install-packages  the Debian packages for all of this"
+	@echo "make clean             removes what was built"
+
+install-packages:
+	@make/packages build test demo bench
+
+build:
+	@make/packages build
+	$(SWIFT_BUILD)
+
+test:
+	@make/packages build test
+	@make/test
+
+demo:
+	@make/packages build demo
+	$(SWIFT_BUILD)
+	@demo/run
+
+bench:
+	@make/packages build bench
+	$(SWIFT_BUILD)
+	@bench/run $(if $(QUICK),--quick)
+
+format:
+	swift format --in-place --parallel --recursive Package.swift Sources Tests
+
+lint:
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests
+
+clean:
+	rm -rf .build .build-bench .build-demo .build-python out
