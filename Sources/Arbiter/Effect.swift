@@ -1,0 +1,48 @@
+public import ArbiterProtocol
+
+/// An order of the core, to be carried out in sequence and before the next event is looked at.
+public enum Effect: Hashable, Sendable {
+    /// The request that was this step's event is refused, and nothing changed.
+    case refused(Refusal)
+    /// The id that the request's answer carries: of a recording or a photo.
+    case answered(UInt64)
+
+    /// Stop capturing for the grant, end its streams, blank its buffers. Comes before anybody is told,
+    /// and before the next holder's `open`. Answered by `recorderCut` or `recorderGone`.
+    case cut(CameraID, GrantID, why: RecordingEnd)
+    /// The recorder did not do its duty in time: SIGKILL. Answered by `recorderGone`.
+    case killRecorder(CameraID)
+    /// Start capturing for a session, with fresh buffers. Answered by `recorderStreaming`, `deviceFailed` or `recorderGone`.
+    case open(CameraID, GrantID, SessionID, Configuration)
+    /// Answered by `recorderConfigured` or `recorderRefusedConfiguration`.
+    case configure(CameraID, GrantID, SessionID, Configuration)
+    case openStream(CameraID, GrantID, SessionID)
+    /// The session may not preview any more; its recording and photos go on.
+    case closeStreams(CameraID, GrantID, SessionID)
+    case capturePhoto(CameraID, GrantID, SessionID, PhotoID)
+    case startRecording(CameraID, GrantID, SessionID, RecordingID)
+    case stopRecording(CameraID, RecordingID, why: RecordingEnd)
+
+    /// Tell a session's client. `sequence` counts the session's notices from 1, without gaps.
+    case notify(ClientID, SessionID, sequence: UInt64, SessionEvent)
+    case announce(Announcement)
+
+    /// Broker-wide news.
+    public enum Announcement: Hashable, Sendable {
+        case camerasChanged
+        /// Nil: nobody holds it.
+        case holderChanged(CameraID, AppID?)
+        case prioritiesChanged
+    }
+}
+
+/// A request that a rule does not allow. Names the rule, the value, and what is allowed.
+public struct Refusal: Hashable, Sendable {
+    public var error: BrokerError
+    public var rule: String
+
+    public init(_ kind: BrokerError.Kind, _ message: String, rule: String) {
+        error = BrokerError(kind, message)
+        self.rule = rule
+    }
+}

@@ -1,0 +1,96 @@
+public import ArbiterProtocol
+
+/// A fact that reached the broker: something a client asked, something that changed in the world,
+/// something a recorder reported, or that time has passed.
+///
+/// Ids of clients and sessions are the caller's (fresh, growing); all other ids the core gives.
+public enum Event: Hashable, Sendable {
+    // MARK: Clients
+    /// A connection whose identity the kernel vouched for. `verified`: so is the app's name.
+    case connected(ClientID, app: AppID, verified: Bool, loginSession: LoginSessionID?)
+    case declared(ClientID, ClientAttributes)
+    case declaredPresence(ClientID, Presence, focused: Bool)
+    case loweredPriority(ClientID, rank: String)
+    /// Its socket ended or its process died, whichever was seen first. Repeats are harmless.
+    case disconnected(ClientID)
+
+    // MARK: Sessions
+    /// `camera` nil: the first one there is. `reestablished`: the client says it ran before the broker restarted.
+    case created(SessionID, ClientID, camera: CameraID?, Configuration, reestablished: Bool)
+    case startRunning(SessionID)
+    case stopRunning(SessionID)
+    case beginConfiguration(SessionID)
+    case commitConfiguration(SessionID)
+    case configure(SessionID, Configuration)
+    case openStream(SessionID)
+    case capturePhoto(SessionID)
+    case startRecording(SessionID)
+    case stopRecording(SessionID)
+    case ready(SessionID, InterruptionID)
+    case continueAfterSensitiveContent(SessionID)
+    case closed(SessionID)
+
+    // MARK: The user's world
+    /// `user` nil: believed for every user.
+    case sourceAttached(PresenceSource, user: UInt32?)
+    case sourceGone(PresenceSource, user: UInt32?)
+    case placed(AppID, Presence, focused: Bool, by: PresenceSource)
+    /// The source knows nothing of the app any more (its window is gone).
+    case unplaced(AppID, by: PresenceSource)
+    case microphone(AppID, taken: Bool)
+    case sensitiveContent(AppID)
+    case operatorChose(AppID?)
+    case loginSession(LoginSessionID, active: Bool, locked: Bool)
+    /// An absent login session limits nobody.
+    case loginSessionEnded(LoginSessionID)
+
+    // MARK: The machine
+    case cameraAppeared(CameraID, CameraCapabilities)
+    case cameraDisappeared(CameraID)
+    /// `camera` nil: the switch of the whole machine.
+    case privacy(CameraID?, on: Bool)
+    case heldOutside(CameraID, Bool)
+    case pressure(SystemPressure)
+    case sleep(Bool)
+
+    // MARK: The recorder
+    /// Its first frame is there.
+    case recorderStreaming(CameraID, GrantID, inForce: Configuration)
+    /// The cut is done: no frame is captured for the grant any more.
+    case recorderCut(CameraID, GrantID)
+    case recorderConfigured(CameraID, GrantID, asked: Configuration, inForce: Configuration)
+    case recorderRefusedConfiguration(CameraID, GrantID, asked: Configuration, message: String)
+    /// The process ended while the broker needed it: crashed, or killed at a deadline.
+    case recorderGone(CameraID)
+    /// The device could not be opened, or failed while streaming. The process lives.
+    case deviceFailed(CameraID, message: String)
+    case recordingFinished(RecordingID, why: RecordingEnd, frames: UInt64, duration: Duration, bytes: UInt64)
+    case photoCaptured(PhotoCaptured)
+    case rampFinished(CameraID, GrantID, videoZoomFactor: Double)
+    case recorderTrouble(CameraID, code: String, message: String)
+
+    // MARK: The broker
+    case policyLoaded(Policy)
+    /// After a restart of the broker: the camera is kept for the app that held it.
+    case reserved(CameraID, AppID)
+    case timePassed
+}
+
+/// What a client says about itself. It can only narrow what a policy gives.
+public struct ClientAttributes: Hashable, Sendable {
+    /// Only where the kernel does not name the app.
+    public var claimedApp: String?
+    public var kind: ClientKind
+    public var multitasking: Bool
+    public var requiresFullScreen: Bool
+
+    public init(
+        claimedApp: String? = nil, kind: ClientKind = .app, multitasking: Bool = false,
+        requiresFullScreen: Bool = false
+    ) {
+        self.claimedApp = claimedApp
+        self.kind = kind
+        self.multitasking = multitasking
+        self.requiresFullScreen = requiresFullScreen
+    }
+}

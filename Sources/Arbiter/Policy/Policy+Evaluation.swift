@@ -1,0 +1,52 @@
+import ArbiterProtocol
+
+extension Policy {
+    /// The rule and access of one live cause.
+    struct LiveCause: Hashable {
+        var cause: Cause
+        var access: Access
+        var rule: String
+    }
+
+    /// Every cause's first matching rule, in file order.
+    func liveCauses(_ facts: Facts) -> [LiveCause] {
+        var live: [LiveCause] = []
+        for rule in causeRules where !live.contains(where: { $0.cause == rule.cause }) {
+            if rule.when.allSatisfy({ $0.holds(for: facts) }) {
+                live.append(LiveCause(cause: rule.cause, access: rule.access, rule: rule.name))
+            }
+        }
+        return live
+    }
+
+    /// The first matching rank rule, or the weakest rank where none matches.
+    func rank(_ facts: Facts) -> RankRule {
+        for rule in rankRules where rule.when.allSatisfy({ $0.holds(for: facts) }) { return rule }
+        return RankRule(name: Self.defaultRankRule, rank: ranks.count - 1)
+    }
+
+    /// The default is a rule with a name too.
+    static let defaultRankRule = "no rank rule matches: the weakest rank"
+
+    /// Either side listing the other is enough.
+    func conflict(_ a: CameraID, _ b: CameraID) -> Bool {
+        cameras.contains {
+            ($0.camera == a && $0.conflicts.contains(b)) || ($0.camera == b && $0.conflicts.contains(a))
+        }
+    }
+
+    func cost(_ camera: CameraID) -> Int {
+        cameras.first { $0.camera == camera }?.cost ?? 0
+    }
+
+    /// Whether a decision on one camera can touch another at all.
+    var linksCameras: Bool {
+        contention.budget != nil || cameras.contains { !$0.conflicts.isEmpty }
+    }
+
+    /// In force when no valid policy could be read: first come, and nobody is interrupted by another app.
+    public static let firstCome = Policy(
+        name: "first-come",
+        summary: "Built in: the first app keeps the camera, and nobody is interrupted.",
+        contention: Contention(order: [], tie: .holder, sameApp: .newest))
+}

@@ -1,0 +1,159 @@
+public import ArbiterProtocol
+
+/// Who may have a camera, as a value: what a policy file says, and nothing else.
+///
+/// It answers three questions, in this order. **May this session run now?** Every cause rule is asked;
+/// for each cause the first matching rule answers with the access it leaves. **How strong is its
+/// claim?** The first matching rank rule answers. **Who wins when claims meet?** `contention` does,
+/// one named choice for each question. There is no unwritten rule.
+public struct Policy: Hashable, Sendable {
+    public var name: String
+    public var summary: String
+    /// Who is believed about presence, the most trusted first. Empty: every client counts as foreground.
+    public var sources: [PresenceSource]
+    public var causeRules: [CauseRule]
+    /// Rank names, strongest first. Never empty.
+    public var ranks: [String]
+    public var rankRules: [RankRule]
+    public var contention: Contention
+    public var cameras: [CameraRule]
+    /// A lower pressure counts only after it has lasted this long, so that cameras do not flicker
+    /// on and off at a threshold.
+    public var pressureSettle: Duration
+
+    public init(
+        name: String, summary: String = "", sources: [PresenceSource] = [], causeRules: [CauseRule] = [],
+        ranks: [String] = ["everyone"], rankRules: [RankRule] = [], contention: Contention = Contention(),
+        cameras: [CameraRule] = [], pressureSettle: Duration = .seconds(5)
+    ) {
+        precondition(!ranks.isEmpty, "a policy needs at least one rank")
+        self.name = name
+        self.summary = summary
+        self.sources = sources
+        self.causeRules = causeRules
+        self.ranks = ranks
+        self.rankRules = rankRules
+        self.contention = contention
+        self.cameras = cameras
+        self.pressureSettle = pressureSettle
+    }
+}
+
+/// "May this session run now?"
+public struct CauseRule: Hashable, Sendable {
+    public var name: String
+    public var when: [FactTest]
+    public var cause: Cause
+    /// What the cause leaves while the rule matches.
+    public var access: Access
+
+    public init(name: String, when: [FactTest], cause: Cause, access: Access = .none) {
+        self.name = name
+        self.when = when
+        self.cause = cause
+        self.access = access
+    }
+
+    /// The causes a policy may raise. The others are facts of the machine and hold under every policy.
+    public static let causes: [Cause] = [
+        .videoDeviceNotAvailableInBackground, .audioDeviceInUseByAnotherClient,
+        .videoDeviceNotAvailableWithMultipleForegroundApps, .videoDeviceNotAvailableDueToSystemPressure,
+    ]
+}
+
+/// "How strong is its claim?"
+public struct RankRule: Hashable, Sendable {
+    public var name: String
+    public var when: [FactTest]
+    /// Index into `Policy.ranks`; 0 is the strongest.
+    public var rank: Int
+    /// No grace, no min-hold, no lease stands in its way.
+    public var override: Bool
+    /// How long a holder of this rank may finish after it was told. Zero: cut at once.
+    public var grace: Duration
+    /// How long a holder of this rank keeps the camera against stronger claims. Zero: not at all.
+    public var minHold: Duration
+    /// How long it may hold the camera at a time; nil: as long as it wins.
+    public var lease: Duration?
+
+    public init(
+        name: String, when: [FactTest] = [], rank: Int, override: Bool = false, grace: Duration = .zero,
+        minHold: Duration = .zero, lease: Duration? = nil
+    ) {
+        self.name = name
+        self.when = when
+        self.rank = rank
+        self.override = override
+        self.grace = grace
+        self.minHold = minHold
+        self.lease = lease
+    }
+}
+
+/// "Who wins when claims meet?"
+public struct Contention: Hashable, Sendable {
+    /// Compared left to right between claims of one rank.
+    public var order: [OrderKey]
+    public var tie: Tie
+    public var sameApp: SameApp
+    public var newcomer: Newcomer
+    public var loser: Loser
+    public var sharing: Sharing
+    public var reDecide: ReDecide
+    /// How long an expired or evicted tenant ranks behind everybody who waits.
+    public var coolDown: Duration
+    /// The sum of the held cameras' costs stays at or below it; nil: no budget.
+    public var budget: Int?
+    /// The strongest app may exceed the budget.
+    public var strongestMayExceed: Bool
+    /// A weaker waiter may be served while a stronger one still lacks budget or a conflicting camera.
+    public var backfill: Bool
+
+    public enum OrderKey: String, Hashable, Sendable, CaseIterable {
+        case focused, foreground, recording, newest, oldest
+        case operatorChosen = "operator"
+    }
+    public enum Tie: String, Hashable, Sendable, CaseIterable { case newcomer, holder }
+    public enum SameApp: String, Hashable, Sendable, CaseIterable { case newest, refuse }
+    public enum Newcomer: String, Hashable, Sendable, CaseIterable { case queue, refuse }
+    public enum Loser: String, Hashable, Sendable, CaseIterable { case interrupt, evict }
+    /// Only `none` is served so far; the other two are refused where a policy is read.
+    public enum Sharing: String, Hashable, Sendable, CaseIterable {
+        case none, all
+        case readOnly = "read-only"
+    }
+    public enum ReDecide: String, Hashable, Sendable, CaseIterable { case facts, open }
+
+    public init(
+        order: [OrderKey] = [], tie: Tie = .holder, sameApp: SameApp = .newest, newcomer: Newcomer = .queue,
+        loser: Loser = .interrupt, sharing: Sharing = .none, reDecide: ReDecide = .facts,
+        coolDown: Duration = .seconds(10), budget: Int? = nil, strongestMayExceed: Bool = false,
+        backfill: Bool = false
+    ) {
+        self.order = order
+        self.tie = tie
+        self.sameApp = sameApp
+        self.newcomer = newcomer
+        self.loser = loser
+        self.sharing = sharing
+        self.reDecide = reDecide
+        self.coolDown = coolDown
+        self.budget = budget
+        self.strongestMayExceed = strongestMayExceed
+        self.backfill = backfill
+    }
+}
+
+/// What cameras do to each other.
+public struct CameraRule: Hashable, Sendable {
+    public var camera: CameraID
+    /// Cameras that cannot run beside this one; either side listing the other is enough.
+    public var conflicts: [CameraID]
+    public var cost: Int
+
+    public init(camera: CameraID, conflicts: [CameraID] = [], cost: Int = 0) {
+        self.camera = camera
+        self.conflicts = conflicts
+        self.cost = cost
+    }
+}
