@@ -1,0 +1,196 @@
+/// Who holds what, who waits, and why: the answer of `Broker1.GetStatus`.
+public struct BrokerStatus: Hashable, Sendable {
+    public var version: String
+    /// The policy in force, by name.
+    public var policy: String
+    /// Why the broker runs without what it was told to use; empty when all is well.
+    public var degraded: String
+    /// False: no presence source, so every client counts as foreground.
+    public var presenceKnown: Bool
+    /// When the answer was true, on the broker's clock.
+    public var moment: Moment
+    /// The latest decision, for `Explain`; 0 before the first.
+    public var decision: DecisionID
+    /// Ordered by id.
+    public var cameras: [CameraStatus]
+    /// Ordered by id.
+    public var sessions: [SessionStatus]
+
+    public init(
+        version: String, policy: String, degraded: String = "", presenceKnown: Bool, moment: Moment,
+        decision: DecisionID, cameras: [CameraStatus], sessions: [SessionStatus]
+    ) {
+        self.version = version
+        self.policy = policy
+        self.degraded = degraded
+        self.presenceKnown = presenceKnown
+        self.moment = moment
+        self.decision = decision
+        self.cameras = cameras
+        self.sessions = sessions
+    }
+}
+
+/// One camera in `BrokerStatus`.
+public struct CameraStatus: Hashable, Sendable {
+    public var camera: CameraID
+    public var name: String
+    public var position: CameraPosition
+    public var present: Bool
+    /// Grows each time the camera appears.
+    public var generation: UInt64
+    public var tenancy: Tenancy
+    /// The holder's app, as far as the asker may know it; nil when nobody holds the camera.
+    public var holder: Interrupter?
+    /// The holder's session, when it is of the asker's user.
+    public var session: SessionID?
+    /// The apps that wait, first in line first.
+    public var waiting: [Interrupter]
+    /// The apps that watch beside the holder.
+    public var sharers: [Interrupter]
+
+    public enum Tenancy: String, Hashable, Sendable, CaseIterable {
+        case free, granted, starting, streaming, revoking
+        /// The holder was told, and its grace runs.
+        case yielding
+        /// Kept for a client of before the broker's restart.
+        case reserved
+    }
+
+    public init(
+        camera: CameraID, name: String, position: CameraPosition, present: Bool, generation: UInt64,
+        tenancy: Tenancy, holder: Interrupter? = nil, session: SessionID? = nil, waiting: [Interrupter] = [],
+        sharers: [Interrupter] = []
+    ) {
+        self.camera = camera
+        self.name = name
+        self.position = position
+        self.present = present
+        self.generation = generation
+        self.tenancy = tenancy
+        self.holder = holder
+        self.session = session
+        self.waiting = waiting
+        self.sharers = sharers
+    }
+}
+
+/// One session in `BrokerStatus`. Of another user's session only `app` and `camera` mean something.
+public struct SessionStatus: Hashable, Sendable {
+    public var session: SessionID
+    public var app: Interrupter
+    public var camera: CameraID
+    public var state: State
+    public var access: Access
+    public var causes: CauseSet
+    /// The rule behind the causes, or behind its claim; empty when there is none.
+    public var rule: String
+    /// The rank of its claim, by the policy's name for it.
+    public var rank: String
+    public var presence: Presence
+    public var focused: Bool
+    /// The recording under way.
+    public var recording: RecordingID?
+
+    /// `docs/semantics.md` §2.
+    public enum State: String, Hashable, Sendable, CaseIterable {
+        case stopped, running, restricted, interrupted
+    }
+
+    public init(
+        session: SessionID, app: Interrupter, camera: CameraID, state: State, access: Access,
+        causes: CauseSet = .init(),
+        rule: String = "", rank: String = "", presence: Presence, focused: Bool, recording: RecordingID? = nil
+    ) {
+        self.session = session
+        self.app = app
+        self.camera = camera
+        self.state = state
+        self.access = access
+        self.causes = causes
+        self.rule = rule
+        self.rank = rank
+        self.presence = presence
+        self.focused = focused
+        self.recording = recording
+    }
+}
+
+extension BrokerStatus {
+    /// The three values that `GetStatus` gives.
+    public var wireArguments: [WireValue] {
+        [
+            .dictionary([
+                "version": .string(version), "policy": .string(policy), "degraded": .string(degraded),
+                "presenceKnown": .boolean(presenceKnown), "moment": .int64(moment.nanoseconds),
+                "decision": .uint64(decision),
+            ]),
+            .dictionaries(cameras.map(\.wire)), .dictionaries(sessions.map(\.wire)),
+        ]
+    }
+
+    /// - Throws: `.invalidArguments` when the answer is not one of `GetStatus`.
+    public init(wireArguments: [WireValue]) throws(BrokerError) {
+        var reader = WireReader("GetStatus", wireArguments)
+        let broker = WireFields("broker", try reader.dictionary("broker"))
+        var cameras: [CameraStatus] = []
+        for (index, wire) in try reader.dictionaries("cameras").enumerated() {
+            cameras.append(try CameraStatus(WireFields("cameras[\(index)]", wire)))
+        }
+        var sessions: [SessionStatus] = []
+        for (index, wire) in try reader.dictionaries("sessions").enumerated() {
+            sessions.append(try SessionStatus(WireFields("sessions[\(index)]", wire)))
+        }
+        self.init(
+            version: try broker.string("version"), policy: try broker.string("policy"),
+            degraded: try broker.string("degraded"), presenceKnown: try broker.boolean("presenceKnown"),
+            moment: Moment(nanoseconds: try broker.int64("moment")), decision: try broker.uint64("decision"),
+            cameras: cameras, sessions: sessions)
+    }
+}
+
+extension CameraStatus {
+    fileprivate var wire: WireDictionary {
+        [
+            "id": .string(camera.name), "name": .string(name), "position": .string(position.rawValue),
+            "present": .boolean(present), "generation": .uint64(generation), "tenancy": .string(tenancy.rawValue),
+            "holder": .string(holder?.wireName ?? ""), "session": .uint64(session?.rawValue ?? 0),
+            "waiting": .strings(waiting.map(\.wireName)), "sharers": .strings(sharers.map(\.wireName)),
+        ]
+    }
+
+    fileprivate init(_ fields: WireFields) throws(BrokerError) {
+        let session = try fields.uint64("session")
+        self.init(
+            camera: CameraID(try fields.string("id")), name: try fields.string("name"),
+            position: try fields.word("position"), present: try fields.boolean("present"),
+            generation: try fields.uint64("generation"), tenancy: try fields.word("tenancy"),
+            holder: Interrupter(wireName: try fields.string("holder")),
+            session: session == 0 ? nil : SessionID(session),
+            waiting: try fields.strings("waiting").compactMap(Interrupter.init(wireName:)),
+            sharers: try fields.strings("sharers").compactMap(Interrupter.init(wireName:)))
+    }
+}
+
+extension SessionStatus {
+    fileprivate var wire: WireDictionary {
+        [
+            "session": .uint64(session.rawValue), "app": .string(app.wireName), "camera": .string(camera.name),
+            "state": .string(state.rawValue), "access": .strings(access.names), "causes": causes.wire,
+            "reason": causes.wireReason, "rule": .string(rule), "rank": .string(rank),
+            "presence": .string(presence.wireName), "focused": .boolean(focused), "recording": .uint64(recording ?? 0),
+        ]
+    }
+
+    fileprivate init(_ fields: WireFields) throws(BrokerError) {
+        let recording = try fields.uint64("recording")
+        let presence = try fields.string("presence")
+        self.init(
+            session: SessionID(try fields.uint64("session")),
+            app: Interrupter(wireName: try fields.string("app")) ?? .app(""),
+            camera: CameraID(try fields.string("camera")), state: try fields.word("state"),
+            access: try fields.access("access"), causes: try fields.causes("causes"), rule: try fields.string("rule"),
+            rank: try fields.string("rank"), presence: Presence(wireName: presence) ?? .background,
+            focused: try fields.boolean("focused"), recording: recording == 0 ? nil : recording)
+    }
+}

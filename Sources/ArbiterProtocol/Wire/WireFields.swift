@@ -1,0 +1,70 @@
+/// Reads the entries of one dictionary by key, with errors that name the place, the key and what is allowed.
+public struct WireFields {
+    private let place: String
+    private let dictionary: WireDictionary
+
+    /// - Parameter place: what errors call the dictionary, such as `cameras[0]`.
+    public init(_ place: String, _ dictionary: WireDictionary) {
+        self.place = place
+        self.dictionary = dictionary
+    }
+
+    /// The entry as a reader of one argument, so that both read alike.
+    private func reader(_ key: String) -> WireReader {
+        WireReader(place, dictionary[key].map { [$0] } ?? [])
+    }
+
+    public func has(_ key: String) -> Bool { dictionary[key] != nil }
+
+    public func string(_ key: String) throws(BrokerError) -> String {
+        var reader = reader(key)
+        return try reader.string(key)
+    }
+
+    public func strings(_ key: String) throws(BrokerError) -> [String] {
+        var reader = reader(key)
+        return try reader.strings(key)
+    }
+
+    public func boolean(_ key: String) throws(BrokerError) -> Bool {
+        var reader = reader(key)
+        return try reader.boolean(key)
+    }
+
+    public func uint64(_ key: String) throws(BrokerError) -> UInt64 {
+        var reader = reader(key)
+        return try reader.uint64(key)
+    }
+
+    public func int64(_ key: String) throws(BrokerError) -> Int64 {
+        var reader = reader(key)
+        return try reader.int64(key)
+    }
+
+    public func dictionary(_ key: String) throws(BrokerError) -> WireDictionary {
+        var reader = reader(key)
+        return try reader.dictionary(key)
+    }
+
+    public func dictionaries(_ key: String) throws(BrokerError) -> [WireDictionary] {
+        var reader = reader(key)
+        return try reader.dictionaries(key)
+    }
+
+    public func causes(_ key: String) throws(BrokerError) -> CauseSet {
+        var reader = reader(key)
+        return try reader.causes(key)
+    }
+
+    public func access(_ key: String) throws(BrokerError) -> Access {
+        var reader = reader(key)
+        return try reader.access(key)
+    }
+
+    public func word<T: CaseIterable & RawRepresentable>(
+        _ key: String, as type: T.Type = T.self
+    ) throws(BrokerError) -> T where T.RawValue == String {
+        var reader = reader(key)
+        return try reader.word(key, as: type)
+    }
+}
