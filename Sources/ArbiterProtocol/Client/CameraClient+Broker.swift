@@ -1,0 +1,120 @@
+/// What a client says it is. Claims narrow what a policy gives and never widen it.
+public struct ClientDeclaration: Hashable, Sendable {
+    /// A name for people; the broker's own comes from the kernel.
+    public var app: String?
+    public var kind: ClientKind
+    /// Whether the app can share the screen and keep the camera, where a policy allows that.
+    public var multitasking: Bool?
+    public var requiresFullScreen: Bool?
+
+    public init(
+        app: String? = nil, kind: ClientKind = .app, multitasking: Bool? = nil, requiresFullScreen: Bool? = nil
+    ) {
+        self.app = app
+        self.kind = kind
+        self.multitasking = multitasking
+        self.requiresFullScreen = requiresFullScreen
+    }
+
+    var wire: WireDictionary {
+        var wire: WireDictionary = ["kind": .string(kind.rawValue)]
+        if let app { wire["app"] = .string(app) }
+        if let multitasking { wire["multitasking"] = .boolean(multitasking) }
+        if let requiresFullScreen { wire["requiresFullScreen"] = .boolean(requiresFullScreen) }
+        return wire
+    }
+}
+
+/// Why a decision fell as it did.
+public struct Explanation: Hashable, Sendable {
+    public var summary: String
+    /// One for each question that was asked, in order: the rule, the facts it read, what would have turned it.
+    public var verdicts: [WireDictionary]
+}
+
+/// A camera as `org.camarb.Camera1` shows it.
+public struct CameraDescription: Hashable, Sendable {
+    public var camera: CameraID
+    public var name: String
+    public var position: CameraPosition
+    public var generation: UInt64
+    public var isPresent: Bool
+    public var holder: Interrupter?
+    /// The default first; empty until its recorder core has described it.
+    public var formats: [CameraFormat]
+
+    init(wire: WireDictionary) throws(BrokerError) {
+        let fields = WireFields("Camera1", wire)
+        camera = CameraID(try fields.string("Id"))
+        name = try fields.string("Name")
+        position = try fields.word("Position")
+        generation = try fields.uint64("Generation")
+        isPresent = try fields.boolean("Present")
+        holder = Interrupter(wireName: try fields.string("Holder"))
+        var formats: [CameraFormat] = []
+        for (index, wire) in try fields.dictionaries("Formats").enumerated() {
+            formats.append(try CameraFormat(wire: wire, place: "Formats[\(index)]"))
+        }
+        self.formats = formats
+    }
+}
+
+extension CameraClient {
+    @discardableResult
+    private func broker(_ member: String, _ arguments: [WireValue] = []) async throws(BrokerError) -> [WireValue] {
+        try await call(ObjectPath.broker, InterfaceName.broker, member, arguments)
+    }
+
+    /// Says what the client is; before its first session.
+    public func declare(_ declaration: ClientDeclaration) async throws(BrokerError) {
+        try await broker("DeclareClient", [.dictionary(declaration.wire)])
+    }
+
+    /// Says where the client's app is, for policies that believe `self-declared`.
+    public func declarePresence(_ presence: Presence, focused: Bool = false) async throws(BrokerError) {
+        try await broker("DeclarePresence", [.string(presence.wireName), .boolean(focused)])
+    }
+
+    /// Takes a weaker rank for all that the client holds.
+    /// - Throws: `.priorityRaised` for a stronger one, `.invalidValue` for one the policy does not have.
+    public func lowerPriority(to rank: String) async throws(BrokerError) {
+        try await broker("LowerPriority", [.string(rank)])
+    }
+
+    /// Who holds what, who waits, and why.
+    public func status() async throws(BrokerError) -> BrokerStatus {
+        try BrokerStatus(wireArguments: try await broker("GetStatus"))
+    }
+
+    /// Why a decision fell as it did. 0 asks for the latest; the last 1,024 are kept.
+    /// - Throws: `.unknownDecision`, also for one that is too old.
+    public func explain(_ decision: DecisionID = 0) async throws(BrokerError) -> Explanation {
+        var reader = WireReader("Explain", try await broker("Explain", [.uint64(decision)]))
+        return Explanation(summary: try reader.string("summary"), verdicts: try reader.dictionaries("verdicts"))
+    }
+
+    /// What would happen, in the scenario language. Nothing changes.
+    public func plan(_ scenario: String) async throws(BrokerError) -> String {
+        var reader = WireReader("Plan", try await broker("Plan", [.string(scenario)]))
+        return try reader.string("outcome")
+    }
+
+    /// Asks for `.decided` among `brokerNotices`, or ends that.
+    public func watch(_ on: Bool = true) async throws(BrokerError) {
+        try await broker("Watch", [.boolean(on)])
+    }
+
+    /// A camera and its formats.
+    /// - Throws: `.unknownCamera`, or `.unknownObject` from the bus layer.
+    public func camera(_ id: CameraID) async throws(BrokerError) -> CameraDescription {
+        try CameraDescription(wire: try await properties(of: ObjectPath.camera(id), InterfaceName.camera))
+    }
+
+    /// All properties of an interface of an object.
+    func properties(of path: String, _ interface: String) async throws(BrokerError) -> WireDictionary {
+        var reader = WireReader(
+            "GetAll",
+            try await call(path, "org.freedesktop.DBus.Properties", "GetAll", [.string(interface)]))
+        return try reader.dictionary("properties")
+    }
+}

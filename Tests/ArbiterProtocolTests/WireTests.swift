@@ -1,0 +1,187 @@
+import ArbiterProtocol
+import Testing
+
+@Suite("What crosses the wire comes back as it was")
+struct WireTests {
+    static let everyEvent: [SessionEvent] = {
+        let causes = CauseSet([.videoDeviceInUseByAnotherClient, .videoDeviceNotAvailableInBackground])
+        let asked = Configuration([.frameRate: .number(30), .activeFormat: .text("420v 1280x720@30")])
+        return [
+            .willBeInterrupted(
+                id: 1, cause: .videoDeviceInUseByAnotherClient, deadline: Moment(nanoseconds: 5), rule: "Photo booth"),
+            .interruptionWithdrawn(id: 1),
+            .wasInterrupted(id: 2, causes: causes, interrupter: .app("call"), cutting: 3, rule: "r"),
+            .wasInterrupted(id: 3, causes: causes, interrupter: .anotherUsersApp, cutting: nil, rule: "r"),
+            .wasInterrupted(id: 4, causes: causes, interrupter: nil, cutting: nil, rule: ""),
+            .interruptionChanged(id: 4, causes: causes, rule: "r"),
+            .interruptionEnded(id: 4, causesItHad: causes, duration: .milliseconds(2500), willResume: true),
+            .didStartRunning(grant: GrantID(8)), .didStopRunning,
+            .accessChanged([.preview, .photo], causes: causes, rule: "r"),
+            .sessionStopped(.leaseExpired, rule: "r"), .recordingStarted(3),
+            .recordingFinished(
+                RecordingFinished(
+                    recording: 3, why: .interrupted, frames: 60, duration: .seconds(2), bytes: 9000,
+                    nextChance: .whenInterruptionEnds)),
+            .photoCaptured(PhotoCaptured(photo: 1, width: 640, height: 480, bytes: 99)),
+            .photoCaptured(PhotoCaptured(photo: 2, width: 0, height: 0, bytes: 0, error: "The disk is full.")),
+            .configurationApplied(asked: asked, inForce: asked, by: .resumption),
+            .rampFinished(videoZoomFactor: 2.5), .runtimeError(code: "stall", message: "No frame for 2 s."),
+        ]
+    }()
+
+    @Test("Every session event reads back, with its sequence number and decision", arguments: everyEvent)
+    func eventsReadBack(event: SessionEvent) throws {
+        let sent = SessionSignal(sequence: 12, decision: 34, event: event)
+        let signal = sent.signal(of: SessionID(7))
+        #expect(try SessionSignal(signal: signal) == sent)
+        #expect(signal.path == "/org/camarb/session/7")
+    }
+
+    @Test("Every session event has the signature that the interface table gives it", arguments: everyEvent)
+    func eventsMatchTheTable(event: SessionEvent) throws {
+        let signal = try #require(Interface.session.signal(event.wireName))
+        let signature = event.wireArguments(sequence: 1, decision: 1).map(\.signature).joined()
+        #expect(signature == signal.signature)
+    }
+
+    @Test("Every signal in the table is one of the events")
+    func theTableHasNoOther() {
+        let names = Set(Self.everyEvent.map(\.wireName))
+        #expect(Set(Interface.session.signals.map(\.name)) == names)
+    }
+
+    @Test("A signal cut short at any argument is an error that names the argument", arguments: everyEvent)
+    func shortSignalsAreErrors(event: SessionEvent) throws {
+        let whole = SessionSignal(sequence: 1, decision: 2, event: event).signal(of: SessionID(7))
+        for count in 0..<whole.arguments.count {
+            var cut = whole
+            cut.arguments = Array(whole.arguments.prefix(count))
+            let name = try #require(Interface.session.signal(event.wireName)).carries[count].name
+            let error = #expect(throws: BrokerError.self) { try SessionSignal(signal: cut) }
+            #expect(error?.kind == .invalidArguments)
+            #expect(error?.message.contains(name) == true)
+        }
+    }
+
+    @Test("A signal whose arguments have another type is an error", arguments: everyEvent)
+    func wrongTypesAreErrors(event: SessionEvent) {
+        let whole = SessionSignal(sequence: 1, decision: 2, event: event).signal(of: SessionID(7))
+        for index in whole.arguments.indices {
+            var wrong = whole
+            wrong.arguments[index] = .fileDescriptor(0)
+            #expect(throws: BrokerError.self) { try SessionSignal(signal: wrong) }
+        }
+    }
+
+    @Test("A cause outside the closed set is an error that shows the word")
+    func unknownCauses() {
+        let signal = WireSignal(
+            path: "/org/camarb/session/7", interface: InterfaceName.session, member: "InterruptionChanged",
+            arguments: [.uint64(1), .uint64(1), .uint64(1), .strings(["boredom"]), .string("boredom"), .string("")])
+        let error = #expect(throws: BrokerError.self) { try SessionSignal(signal: signal) }
+        #expect(error?.message == "InterruptionChanged: “causes” has “boredom”, which is no cause.")
+    }
+
+    @Test("A configuration reads back, ordered by key")
+    func configurations() throws {
+        let configuration = Configuration([
+            .videoZoomFactor: .number(2), .camera: .text("front"), .usesAudio: .flag(true), .whenBusy: .text("refuse"),
+        ])
+        #expect(configuration.wire.keys == ["camera", "usesAudio", "videoZoomFactor", "whenBusy"])
+        #expect(try Configuration(wire: configuration.wire) == configuration)
+    }
+
+    @Test("A whole number is taken where a fraction is meant")
+    func integersAreNumbers() throws {
+        let read = try Configuration(wire: ["frameRate": .uint32(30)])
+        #expect(read[.frameRate] == .number(30))
+    }
+
+    static let refusals: [(WireDictionary, String)] = [
+        (["garce": .uint32(1)], "“garce” is no configuration key"),
+        (["frameRate": .string("fast")], "frameRate is “fast”; it takes a finite number above 0"),
+        (["frameRate": .double(.nan)], "it takes a finite number above 0"),
+        (["videoZoomFactor": .double(-1)], "videoZoomFactor is -1;"),
+        (["usesAudio": .string("yes")], "usesAudio is “yes”; it takes true or false"),
+        (["whenBusy": .string("wait")], "whenBusy is “wait”; it takes refuse or interrupt"),
+        (["frameRate": .uint32(1), "frameRate": .uint32(2)], "frameRate is there twice"),
+        (["camera": .string(String(repeating: "x", count: 300))], "at most 256 bytes"),
+    ]
+
+    @Test("A bad configuration is refused with the key, the value and what is allowed", arguments: refusals)
+    func badConfigurations(wire: WireDictionary, part: String) {
+        let error = #expect(throws: BrokerError.self) { try Configuration(wire: wire) }
+        #expect(error?.kind == .unsupportedConfiguration)
+        #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+    }
+
+    @Test("Settings read as a person writes them")
+    func settingsFromText() throws {
+        var batch = Configuration()
+        try batch.set("frameRate=29.97")
+        try batch.set("usesAudio=true")
+        try batch.set("activeFormat=420v 640x480@30")
+        #expect(batch[.frameRate] == .number(29.97))
+        #expect(batch[.usesAudio] == .flag(true))
+        #expect(batch[.activeFormat] == .text("420v 640x480@30"))
+        #expect(throws: BrokerError.self) { try batch.set("frameRate") }
+        #expect(throws: BrokerError.self) { try batch.set("frameRate=often") }
+        #expect(batch.count == 3)
+    }
+
+    static let capabilities = CameraCapabilities(
+        name: "Test", position: .front, sensorWidth: 1920, sensorHeight: 1080,
+        formats: [
+            CameraFormat(pixelFormat: "420v", width: 1280, height: 720, minFrameRate: 1, maxFrameRate: 30),
+            CameraFormat(
+                pixelFormat: "420f", width: 640, height: 480, minFrameRate: 5, maxFrameRate: 60, videoMaxZoomFactor: 4,
+                videoZoomFactorUpscaleThreshold: 2, isBinned: true, fieldOfView: 71.5),
+        ])
+
+    @Test("Capabilities read back")
+    func capabilitiesReadBack() throws {
+        #expect(try CameraCapabilities(wire: Self.capabilities.wire) == Self.capabilities)
+    }
+
+    @Test("A recorder's impossible capabilities are refused with the place")
+    func badCapabilities() {
+        var noFormats = Self.capabilities.wire
+        noFormats["formats"] = .dictionaries([])
+        var badPosition = Self.capabilities.wire
+        badPosition["position"] = .string("ceiling")
+        var badFormat = Self.capabilities.formats[1].wire
+        badFormat["width"] = .uint32(0)
+        var badList = Self.capabilities.wire
+        badList["formats"] = .dictionaries([Self.capabilities.formats[0].wire, badFormat])
+        for (wire, part) in [
+            (noFormats, "formats"), (badPosition, "“ceiling”; it takes front, back, external"),
+            (badList, "formats[1]: width is 0"),
+        ] {
+            let error = #expect(throws: BrokerError.self) { try CameraCapabilities(wire: wire) }
+            #expect(error?.kind == .invalidValue)
+            #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test("A status reads back, with the types of the table")
+    func statusReadsBack() throws {
+        let status = BrokerStatus(
+            version: "1", policy: "ios9", degraded: "", presenceKnown: true, moment: Moment(nanoseconds: 3),
+            decision: 4,
+            cameras: [
+                CameraStatus(
+                    camera: CameraID("front"), name: "Front", position: .front, present: true, generation: 2,
+                    tenancy: .streaming, holder: .app("photos"), session: SessionID(1),
+                    waiting: [.app("call"), .anotherUsersApp])
+            ],
+            sessions: [
+                SessionStatus(
+                    session: SessionID(1), app: .app("photos"), camera: CameraID("front"), state: .restricted,
+                    access: [.preview], causes: CauseSet([.videoDeviceNotAvailableInBackground]), rule: "r",
+                    rank: "apps", presence: .foreground(.slideOver), focused: true, recording: 3)
+            ])
+        #expect(try BrokerStatus(wireArguments: status.wireArguments) == status)
+        let signature = status.wireArguments.map(\.signature).joined()
+        #expect(signature == Interface.broker.method("GetStatus")?.signatureGiven)
+    }
+}
