@@ -1,1 +1,239 @@
+#define _GNU_SOURCE
 #include "processes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+#ifndef P_PIDFD
+#define P_PIDFD 3
+#endif
+
+int camarb_pidfd_open(pid_t pid) {
+    int descriptor = (int)syscall(SYS_pidfd_open, pid, 0);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+int camarb_pidfd_kill(int pidfd, int signal_number) {
+    return syscall(SYS_pidfd_send_signal, pidfd, signal_number, NULL, 0) < 0 ? -errno : 0;
+}
+
+int camarb_pidfd_alive(int pidfd) {
+    struct pollfd poller = {.fd = pidfd, .events = POLLIN};
+    return poll(&poller, 1, 0) == 0;
+}
+
+int camarb_peer_of_socket(int descriptor, struct camarb_peer *peer) {
+    struct ucred credentials;
+    socklen_t size = sizeof credentials;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0) return -errno;
+    /* A peer in a process-id namespace that we cannot see has the number 0. */
+    if (credentials.pid <= 0) return -ESRCH;
+
+    int pidfd = -1, weak = 0;
+    size = sizeof pidfd;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &size) < 0) {
+        /* Only ENOPROTOOPT means an old kernel; EINVAL and ESRCH mean that the peer is gone. */
+        if (errno != ENOPROTOOPT) return errno == EINVAL ? -ESRCH : -errno;
+        pidfd = camarb_pidfd_open(credentials.pid);
+        if (pidfd < 0) return pidfd;
+        weak = 1;
+    }
+    if (!camarb_pidfd_alive(pidfd)) {
+        close(pidfd);
+        return -ESRCH;
+    }
+    *peer = (struct camarb_peer){
+        .pid = credentials.pid, .uid = credentials.uid, .gid = credentials.gid, .pidfd = pidfd, .weak = weak};
+    return 0;
+}
+
+int camarb_reap(int pidfd, struct camarb_exit *ended) {
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    if (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG) < 0) return -errno;
+    if (info.si_pid == 0) return 0;
+    if (info.si_code == CLD_EXITED)
+        *ended = (struct camarb_exit){.status = info.si_status, .signal_number = 0};
+    else
+        *ended = (struct camarb_exit){.status = -1, .signal_number = info.si_status};
+    return 1;
+}
+
+int camarb_spawn(const char *path, char *const arguments[], int passed, pid_t *pid) {
+    pid_t parent = getpid();
+    pid_t child = fork();
+    if (child < 0) return -errno;
+    if (child == 0) {
+        /* Only calls that are safe after a fork from here on. */
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+        if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent) _exit(127);
+        int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        if (nothing < 0 || dup2(nothing, 0) < 0) _exit(127);
+        if (passed == 3) {
+            if (fcntl(3, F_SETFD, 0) < 0) _exit(127);
+        } else if (dup2(passed, 3) < 0) {
+            _exit(127);
+        }
+        syscall(SYS_close_range, 4, ~0U, 0);
+        execv(path, arguments);
+        _exit(127);
+    }
+    /* The child cannot be reaped by anyone else, so its number is still its own. */
+    int pidfd = camarb_pidfd_open(child);
+    if (pidfd < 0) {
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        return pidfd;
+    }
+    *pid = child;
+    return pidfd;
+}
+
+ssize_t camarb_cgroup_of(pid_t pid, char *buffer, size_t size) {
+    char name[64];
+    snprintf(name, sizeof name, "/proc/%d/cgroup", (int)pid);
+    int descriptor = open(name, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return -errno;
+    char text[8192];
+    ssize_t length = read(descriptor, text, sizeof text - 1);
+    int fault = errno;
+    close(descriptor);
+    if (length < 0) return -fault;
+    text[length] = 0;
+    for (char *line = text; line;) {
+        char *end = strchr(line, '\n');
+        if (end) *end = 0;
+        if (strncmp(line, "0::", 3) == 0) {
+            size_t bytes = strlen(line + 3);
+            if (bytes >= size) return -ENAMETOOLONG;
+            memcpy(buffer, line + 3, bytes + 1);
+            return (ssize_t)bytes;
+        }
+        line = end ? end + 1 : NULL;
+    }
+    return -ENODATA;
+}
+
+int64_t camarb_monotonic_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+uint64_t camarb_raise_descriptor_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return 0;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) < 0 && getrlimit(RLIMIT_NOFILE, &limit) < 0) return 0;
+    return limit.rlim_cur;
+}
+
+static int address_of(const char *path, struct sockaddr_un *address) {
+    memset(address, 0, sizeof *address);
+    address->sun_family = AF_UNIX;
+    if (strlen(path) >= sizeof address->sun_path) return -ENAMETOOLONG;
+    strcpy(address->sun_path, path);
+    return 0;
+}
+
+static int failed(int descriptor) {
+    int fault = errno;
+    close(descriptor);
+    return -fault;
+}
+
+int camarb_unix_connect(const char *path) {
+    struct sockaddr_un address;
+    int result = address_of(path, &address);
+    if (result < 0) return result;
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return -errno;
+    while (connect(descriptor, (struct sockaddr *)&address, sizeof address) < 0)
+        if (errno != EINTR) return failed(descriptor);
+    if (fcntl(descriptor, F_SETFL, O_NONBLOCK) < 0) return failed(descriptor);
+    return descriptor;
+}
+
+int camarb_unix_listen(const char *path, int backlog) {
+    struct sockaddr_un address;
+    int result = address_of(path, &address);
+    if (result < 0) return result;
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (descriptor < 0) return -errno;
+    if (bind(descriptor, (struct sockaddr *)&address, sizeof address) < 0) return failed(descriptor);
+    if (listen(descriptor, backlog) < 0) return failed(descriptor);
+    return descriptor;
+}
+
+int camarb_unix_accept(int listener) {
+    int descriptor = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+int camarb_unix_pair(int ends[2]) {
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0 ? -errno : 0;
+}
+
+int camarb_set_send_buffer(int descriptor, int bytes) {
+    return setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes) < 0 ? -errno : 0;
+}
+
+int camarb_eventfd(void) {
+    int descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+int camarb_duplicate(int descriptor) {
+    int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+    return copy < 0 ? -errno : copy;
+}
+
+enum camarb_file_fault camarb_check_output_file(int descriptor, struct camarb_file *file) {
+    struct stat status;
+    if (fstat(descriptor, &status) < 0) return camarb_file_unreadable;
+    if (!S_ISREG(status.st_mode)) return camarb_file_not_regular;
+    int flags = fcntl(descriptor, F_GETFL);
+    if (flags < 0) return camarb_file_unreadable;
+    if (flags & O_PATH) return camarb_file_path_only;
+    if ((flags & O_ACCMODE) == O_RDONLY) return camarb_file_not_writable;
+    if (flags & O_APPEND) return camarb_file_append_only;
+    /* Only memory files have seals; all others answer EINVAL. */
+    int seals = fcntl(descriptor, F_GET_SEALS);
+    if (seals > 0 && (seals & (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | 0x10 /* F_SEAL_FUTURE_WRITE */)))
+        return camarb_file_sealed;
+    struct statfs system;
+    if (fstatfs(descriptor, &system) < 0) return camarb_file_unreadable;
+    switch ((unsigned long)system.f_type) {
+    case 0x9fa0:     /* procfs */
+    case 0x62656572: /* sysfs */
+    case 0x64626720: /* debugfs */
+    case 0x74726163: /* tracefs */
+    case 0x63677270: /* cgroup2 */
+    case 0x73636673: /* securityfs */
+        return camarb_file_kernel;
+    }
+    *file = (struct camarb_file){.device = status.st_dev, .inode = status.st_ino};
+    return camarb_file_good;
+}

@@ -1,2 +1,88 @@
 /* Who a peer is, whether it still lives, starting children, and the clock. */
 #pragma once
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The kernel's word about who connected a socket. */
+struct camarb_peer {
+    pid_t pid;
+    uid_t uid;
+    gid_t gid;
+    /* Readable once the process is gone. Owned by the caller. */
+    int pidfd;
+    /* The kernel has no SO_PEERPIDFD: the pidfd was opened by number a moment later. */
+    int weak;
+};
+
+/* 0, or -errno: -ESRCH when the peer is gone already. Any failure means "refuse", never "assume". */
+int camarb_peer_of_socket(int descriptor, struct camarb_peer *peer);
+
+/* A pidfd, or -errno. */
+int camarb_pidfd_open(pid_t pid);
+
+/* 0, or -errno. */
+int camarb_pidfd_kill(int pidfd, int signal_number);
+
+/* 1 when the process behind the pidfd still runs, else 0. */
+int camarb_pidfd_alive(int pidfd);
+
+struct camarb_exit {
+    /* Exit status, or -1 when a signal ended it. */
+    int status;
+    /* The signal that ended it, or 0. */
+    int signal_number;
+};
+
+/* 1 and *ended when the child has ended and is now reaped; 0 while it runs; -errno. */
+int camarb_reap(int pidfd, struct camarb_exit *ended);
+
+/* Starts a program with `passed` as its descriptor 3 and nothing else but 0, 1 and 2 (0 is /dev/null).
+   The child gets SIGTERM when its parent dies. A program that cannot be executed ends with status 127:
+   waiting to hear so would block. Returns a pidfd or -errno. */
+int camarb_spawn(const char *path, char *const arguments[], int passed, pid_t *pid);
+
+/* The unified control group's path of a process, zero-terminated. Its length, or -errno. */
+ssize_t camarb_cgroup_of(pid_t pid, char *buffer, size_t size);
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+int64_t camarb_monotonic_ns(void);
+
+/* Raises the soft limit of open descriptors to the hard one; the limit now in force. */
+uint64_t camarb_raise_descriptor_limit(void);
+
+/* A connected or listening Unix stream socket, close-on-exec and non-blocking; or -errno.
+   -ENAMETOOLONG when the path does not fit. connect itself waits while the listener's backlog is full. */
+int camarb_unix_connect(const char *path);
+int camarb_unix_listen(const char *path, int backlog);
+/* An accepted socket, close-on-exec and non-blocking; or -errno. */
+int camarb_unix_accept(int listener);
+/* Two connected Unix stream sockets, close-on-exec and non-blocking; 0 or -errno. */
+int camarb_unix_pair(int ends[2]);
+/* 0 or -errno. */
+int camarb_set_send_buffer(int descriptor, int bytes);
+
+/* An eventfd, close-on-exec and non-blocking; or -errno. */
+int camarb_eventfd(void);
+
+/* A duplicate, close-on-exec, or -errno. */
+int camarb_duplicate(int descriptor);
+
+/* Why a descriptor cannot take a photo or a recording. */
+enum camarb_file_fault {
+    camarb_file_good = 0,
+    camarb_file_not_regular,
+    camarb_file_path_only,
+    camarb_file_not_writable,
+    camarb_file_append_only,
+    camarb_file_sealed,
+    camarb_file_kernel,
+    camarb_file_unreadable,
+};
+
+struct camarb_file {
+    uint64_t device;
+    uint64_t inode;
+};
+
+/* Checks without touching the file's content, and never blocks on it. */
+enum camarb_file_fault camarb_check_output_file(int descriptor, struct camarb_file *file);

@@ -1,0 +1,400 @@
+public import ArbiterProtocol
+import CLinux
+import CSystemd
+import Glibc
+
+/// What a connection tells its owner, on the loop's thread. No call comes from inside a call of the
+/// connection's own methods: the owner is never re-entered.
+public protocol BusConnectionDelegate: AnyObject {
+    /// The peer has authenticated.
+    func connectionReady(_ connection: BusConnection)
+    /// A method call or a signal. Calls are answered now or later, but answered.
+    func connection(_ connection: BusConnection, received message: BusMessage)
+    /// It is over, and the descriptor is closed. Not called after `close()`.
+    func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End)
+}
+
+/// One D-Bus connection, peer to peer over a Unix socket, without a bus in between.
+///
+/// libsystemd does the marshalling; waiting is done here, with one plain io source for the socket. Its own
+/// `sd_bus_attach_event` costs every connection time in every turn of the loop, and misses bytes that arrive in
+/// one piece with the end of the authentication: so, after each wake, messages are processed until there is none.
+public final class BusConnection {
+    public enum Role: Sendable { case server, client }
+
+    public enum End: Hashable, Sendable {
+        /// The other side closed, or died.
+        case disconnected
+        /// It did not authenticate in time.
+        case authenticationTimedOut
+        /// It did not read what it was sent: more was queued than a bound allows.
+        case tooMuchQueued
+        /// It sent what is no D-Bus, or the socket failed.
+        case fault(SystemFault)
+    }
+
+    /// Messages in one turn: one peer that never stops talking must not keep the others waiting.
+    public static let messagesPerTurnMax = 64
+    /// What a peer may leave unread beyond the kernel's buffer. Reliability (a)7: such a peer is disconnected,
+    /// it alone, before it costs others memory.
+    public static let queuedMessagesMax = 1024
+    public static let queuedBytesMax = 256 * 1024
+    /// The kernel's part of the queue. libsystemd asks for 8 MiB, and as root gets it, for every peer.
+    public static let sendBufferBytes: Int32 = 128 * 1024
+    /// Nanoseconds. 5 s failed slow boots with dbus-daemon.
+    public static let authenticationTimeMax: Int64 = 10_000_000_000
+
+    let bus: OpaquePointer
+    let loop: EventLoop
+    private var io: IOSource?
+    private var delegate: (any BusConnectionDelegate)?
+    private var authenticateBy: Int64
+    private var deadline: Int64?
+    /// Payload of each queued message, the oldest first; empty for a peer that reads.
+    private var queued: [Int] = []
+    private var queuedBytes = 0
+    private var sealCookie: UInt64 = 0
+    private var pendingEnd: End?
+    private var processing = false
+    private var turnDue = false
+
+    /// For the owner's use.
+    public var tag: UInt64 = 0
+    public private(set) var isOpen = true
+    /// The peer has authenticated.
+    public private(set) var isReady = false
+
+    /// Takes over the descriptor of a connected Unix stream socket, also when it throws. Begins at once; the
+    /// delegate is held until the connection ends.
+    /// - Parameter anonymous: For a server on a socketpair, whose ends may belong to different users. A server on a
+    ///   listening socket never wants this: then the peer must name the user the kernel says it is.
+    public init(
+        adopting descriptor: Int32, as role: Role, on loop: EventLoop, delegate: any BusConnectionDelegate,
+        anonymous: Bool = false
+    ) throws(SystemFault) {
+        var created: OpaquePointer?
+        let result = sd_bus_new(&created)
+        guard result >= 0, let created else {
+            Glibc.close(descriptor)
+            throw SystemFault("create a connection", result)
+        }
+        bus = created
+        self.loop = loop
+        self.delegate = delegate
+        authenticateBy = EventLoop.now + BusConnection.authenticationTimeMax
+        var adopted = sd_bus_set_fd(bus, descriptor, descriptor)
+        if adopted < 0 {
+            Glibc.close(descriptor)
+            throw SystemFault("adopt descriptor \(descriptor)", adopted)
+        }
+        if role == .server {
+            var guid = sd_id128_t()
+            _ = sd_id128_randomize(&guid)
+            _ = sd_bus_set_server(bus, 1, guid)
+        }
+        _ = sd_bus_set_anonymous(bus, anonymous ? 1 : 0)
+        _ = sd_bus_negotiate_fds(bus, 1)
+        // Nobody here asks for what libsystemd would otherwise gather about each sender.
+        _ = sd_bus_negotiate_creds(bus, 1, 0)
+        _ = sd_bus_set_exit_on_disconnect(bus, 0)
+        let this = Unmanaged.passUnretained(self).toOpaque()
+        adopted = sd_bus_add_filter(bus, nil, messageArrived, this)
+        try check(adopted, "start a connection")
+        try check(sd_bus_start(bus), "start a connection")
+        _ = camarb_set_send_buffer(descriptor, BusConnection.sendBufferBytes)
+        io = try loop.addIO(descriptor, .readable) { [unowned self] _ in self.turn() }
+        refresh()
+        // sd_bus_start may already have swallowed the peer's first bytes.
+        turnSoon()
+    }
+
+    deinit {
+        io?.cancel()
+        sd_bus_close(bus)
+        _ = sd_bus_unref(bus)
+    }
+
+    /// Ends it now, without telling the delegate. What is queued is lost; calls under way are answered with
+    /// `.disconnected`. Idempotent.
+    public func close() {
+        guard isOpen else { return }
+        shut()
+        delegate = nil
+        loop.defer { [self] in failCalls() }
+    }
+
+    // MARK: Sending
+
+    /// Sends or queues. False when the connection is over or the message could not be built; a peer that does not
+    /// read is disconnected a moment later.
+    @discardableResult
+    public func send(_ message: BusMessage) -> Bool {
+        guard isOpen, pendingEnd == nil, message.buildFault == nil else { return false }
+        let result = sd_bus_send(bus, message.pointer, nil)
+        if result < 0 {
+            switch -result {
+            case ENOTCONN, ECONNRESET, EPIPE, ESHUTDOWN: turnSoon()
+            // The peer never said that it takes descriptors.
+            case EOPNOTSUPP: message.buildFault = SystemFault("send a descriptor", result)
+            default: endSoon(.fault(SystemFault("send a message", result)))
+            }
+            return false
+        }
+        account(message.payloadBytes)
+        return true
+    }
+
+    /// A call whose answer the handler gets: the arguments, the peer's error, `.noReply` after `timeout`
+    /// nanoseconds, or `.disconnected`. The handler is called exactly once, on the loop's thread, never from in here.
+    ///
+    /// Before the peer is ready the call waits here, since libsystemd would block until it knows whether the peer
+    /// takes descriptors. Descriptors among the arguments stay the caller's, who keeps them open until the answer.
+    public func call(
+        path: String, interface: String, member: String, _ arguments: [WireValue] = [],
+        timeout: Int64 = 25_000_000_000, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
+    ) {
+        let pending = PendingCall(self, handler)
+        if isOpen && pendingEnd == nil && !isReady {
+            calls[ObjectIdentifier(pending)] = pending
+            untilReady.append { [self] in
+                makeCall(pending, path: path, interface: interface, member: member, arguments, timeout)
+            }
+        } else {
+            makeCall(pending, path: path, interface: interface, member: member, arguments, timeout)
+        }
+    }
+
+    private func makeCall(
+        _ pending: PendingCall, path: String, interface: String, member: String, _ arguments: [WireValue],
+        _ timeout: Int64
+    ) {
+        do {
+            guard isOpen, pendingEnd == nil else { throw BrokerError(.disconnected, "The connection is closed.") }
+            let message = try BusMessage.call(on: self, path: path, interface: interface, member: member)
+            for argument in arguments { message.append(argument) }
+            if let fault = message.buildFault { throw fault }
+            var slot: OpaquePointer?
+            let box = Unmanaged.passRetained(pending)
+            let result = sd_bus_call_async(
+                bus, &slot, message.pointer, callAnswered, box.toOpaque(), UInt64(max(1, timeout / 1000)))
+            guard result >= 0, let slot else {
+                box.release()
+                throw SystemFault("call \(interface).\(member)", result)
+            }
+            // The bus keeps the slot, and the slot the box, until the answer or the end.
+            _ = sd_bus_slot_set_destroy_callback(slot) { data in
+                if let data { Unmanaged<PendingCall>.fromOpaque(data).release() }
+            }
+            _ = sd_bus_slot_set_floating(slot, 1)
+            _ = sd_bus_slot_unref(slot)
+            calls[ObjectIdentifier(pending)] = pending
+            account(message.payloadBytes)
+        } catch {
+            calls[ObjectIdentifier(pending)] = nil
+            let told = error as? BrokerError ?? BrokerError(.invalidArguments, "\(error).")
+            loop.defer { pending.finish(.failure(told)) }
+        }
+    }
+
+    private var calls: [ObjectIdentifier: PendingCall] = [:]
+    /// Calls made before the peer was ready.
+    private var untilReady: [() -> Void] = []
+
+    fileprivate func answered(_ pending: PendingCall, _ message: OpaquePointer) {
+        calls[ObjectIdentifier(pending)] = nil
+        // While the connection ends libsystemd answers for the peer, as if a time limit had passed.
+        if sd_bus_is_open(bus) <= 0 {
+            pending.finish(.failure(BrokerError(.disconnected, "The connection ended before the answer came.")))
+            return
+        }
+        let answer = BusMessage(borrowing: message, self)
+        if let error = answer.error { pending.finish(.failure(error)) } else { pending.finish(.success(answer)) }
+    }
+
+    private func failCalls() {
+        untilReady = []
+        let open = calls.values
+        calls = [:]
+        for pending in open {
+            pending.finish(.failure(BrokerError(.disconnected, "The connection ended before the answer came.")))
+        }
+    }
+
+    /// Nobody answers a signal, so its cookie only has to be different from 0.
+    func nextSealCookie() -> UInt64 {
+        sealCookie = (sealCookie & 0xffff) + 1
+        return sealCookie
+    }
+
+    private func account(_ payload: Int) {
+        var count: UInt64 = 0
+        _ = sd_bus_get_n_queued_write(bus, &count)
+        if count == 0 {
+            if !queued.isEmpty { forgetQueued(0) }
+        } else {
+            // Header, path, names and padding: about 256 bytes in messages of ours.
+            queued.append(payload + 256)
+            queuedBytes += payload + 256
+            forgetQueued(Int(count))
+            if queued.count > BusConnection.queuedMessagesMax || queuedBytes > BusConnection.queuedBytesMax {
+                endSoon(.tooMuchQueued)
+            }
+        }
+        refresh()
+    }
+
+    private func forgetQueued(_ count: Int) {
+        let gone = queued.count - count
+        guard gone > 0 else { return }
+        for payload in queued.prefix(gone) { queuedBytes -= payload }
+        queued.removeFirst(gone)
+        if queued.isEmpty { queued = [] }
+    }
+
+    // MARK: Turns
+
+    private func turnSoon() {
+        if turnDue { return }
+        turnDue = true
+        loop.defer { [self] in
+            turnDue = false
+            turn()
+        }
+    }
+
+    private func turn() {
+        guard isOpen, !processing else { return }
+        processing = true
+        var result: Int32 = 1
+        var messages = 0
+        while result > 0 && isOpen && pendingEnd == nil && messages < BusConnection.messagesPerTurnMax {
+            result = sd_bus_process(bus, nil)
+            messages += 1
+            if !isReady && isOpen && result >= 0 && sd_bus_is_ready(bus) > 0 {
+                isReady = true
+                let waiting = untilReady
+                untilReady = []
+                for call in waiting { call() }
+                delegate?.connectionReady(self)
+            }
+        }
+        processing = false
+        guard isOpen else { return }
+        if result < 0 && pendingEnd == nil { pendingEnd = .fault(SystemFault("read a message", result)) }
+        if pendingEnd != nil {
+            finish()
+            return
+        }
+        // Messages may be left in libsystemd's own buffer, and nothing would wake us for them.
+        if result > 0 { turnSoon() }
+        if !queued.isEmpty {
+            var count: UInt64 = 0
+            _ = sd_bus_get_n_queued_write(bus, &count)
+            forgetQueued(Int(count))
+        }
+        refresh()
+    }
+
+    fileprivate func arrived(_ pointer: OpaquePointer) {
+        guard isOpen else { return }
+        if sd_bus_message_is_signal(pointer, "org.freedesktop.DBus.Local", "Disconnected") > 0 {
+            // The peer could send such a signal itself: only a bus that is closed tells the truth.
+            guard sd_bus_is_open(bus) <= 0 else { return }
+            // libsystemd has just closed the descriptor, whose number is free for others from now on: so the source
+            // goes before anything else happens.
+            io?.cancel()
+            if pendingEnd == nil { pendingEnd = .disconnected }
+            return
+        }
+        delegate?.connection(self, received: BusMessage(borrowing: pointer, self))
+    }
+
+    func deadlinePassed() {
+        deadline = nil
+        guard isOpen else { return }
+        if !isReady && EventLoop.now >= authenticateBy {
+            endSoon(.authenticationTimedOut)
+        } else {
+            turn()
+        }
+    }
+
+    /// What to wait for, and until when.
+    private func refresh() {
+        guard isOpen, pendingEnd == nil else { return }
+        let wanted = sd_bus_get_events(bus)
+        io?.events = wanted & POLLOUT != 0 ? [.readable, .writable] : .readable
+        var microseconds: UInt64 = 0
+        var next: Int64?
+        if sd_bus_get_timeout(bus, &microseconds) > 0 && microseconds < UInt64(Int64.max) / 1000 {
+            next = Int64(microseconds) * 1000
+        }
+        if !isReady { next = min(next ?? .max, authenticateBy) }
+        if next != deadline {
+            deadline = next
+            loop.busDeadlines.set(next, for: self)
+        }
+    }
+
+    /// Never from inside a method that the owner called.
+    private func endSoon(_ end: End) {
+        guard pendingEnd == nil else { return }
+        pendingEnd = end
+        loop.defer { [self] in if !processing { finish() } }
+    }
+
+    private func finish() {
+        guard isOpen, let end = pendingEnd else { return }
+        shut()
+        failCalls()
+        let owner = delegate
+        delegate = nil
+        owner?.connectionEnded(self, end)
+    }
+
+    private func shut() {
+        isOpen = false
+        // Before the descriptor is closed: its number may be another connection's a moment later.
+        io?.cancel()
+        io = nil
+        if deadline != nil {
+            deadline = nil
+            loop.busDeadlines.set(nil, for: self)
+        }
+        sd_bus_close(bus)
+        queued = []
+        queuedBytes = 0
+    }
+}
+
+/// A call on its way, and whom to tell.
+private final class PendingCall {
+    let connection: BusConnection
+    private var handler: ((Result<BusMessage, BrokerError>) -> Void)?
+    init(_ connection: BusConnection, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void) {
+        self.connection = connection
+        self.handler = handler
+    }
+    func finish(_ result: Result<BusMessage, BrokerError>) {
+        let told = handler
+        handler = nil
+        told?(result)
+    }
+}
+
+private func callAnswered(
+    _ message: OpaquePointer?, _ data: UnsafeMutableRawPointer?, _ error: UnsafeMutablePointer<sd_bus_error>?
+) -> Int32 {
+    guard let message, let data else { return 1 }
+    let pending = Unmanaged<PendingCall>.fromOpaque(data).takeUnretainedValue()
+    pending.connection.answered(pending, message)
+    return 1
+}
+
+private func messageArrived(
+    _ message: OpaquePointer?, _ data: UnsafeMutableRawPointer?, _ error: UnsafeMutablePointer<sd_bus_error>?
+) -> Int32 {
+    guard let message, let data else { return 1 }
+    Unmanaged<BusConnection>.fromOpaque(data).takeUnretainedValue().arrived(message)
+    return 1
+}

@@ -1,0 +1,35 @@
+/// The deadlines of all connections of a loop, behind one timer.
+///
+/// A timer source a connection would cost memory and time for something that nearly no connection has: a
+/// connection is listed here only while it authenticates or waits for an answer.
+struct BusDeadlines {
+    private var entries: [ObjectIdentifier: (deadline: Int64, connection: BusConnection)] = [:]
+    private var timer: Timer?
+
+    mutating func set(_ deadline: Int64?, for connection: BusConnection) {
+        let key = ObjectIdentifier(connection)
+        if let deadline {
+            entries[key] = (deadline, connection)
+        } else if entries.removeValue(forKey: key) == nil {
+            return
+        }
+        arm(on: connection.loop)
+    }
+
+    private mutating func arm(on loop: EventLoop) {
+        if timer == nil {
+            // The loop outlives the timer: it owns this value.
+            timer = try? loop.addTimer { [unowned loop] in loop.busDeadlines.fire(loop) }
+        }
+        timer?.arm(at: entries.values.lazy.map(\.deadline).min())
+    }
+
+    private mutating func fire(_ loop: EventLoop) {
+        let now = EventLoop.now
+        let due = entries.values.filter { $0.deadline <= now }.map(\.connection)
+        for connection in due { entries[ObjectIdentifier(connection)] = nil }
+        arm(on: loop)
+        // In turns of their own: what a connection does here may set deadlines again.
+        for connection in due { loop.defer { connection.deadlinePassed() } }
+    }
+}

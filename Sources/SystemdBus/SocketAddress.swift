@@ -1,0 +1,73 @@
+public import ArbiterProtocol
+import CLinux
+import Glibc
+
+/// Where a broker listens.
+public enum SocketAddress {
+    public static let system = "/run/camarb/socket"
+
+    /// `$XDG_RUNTIME_DIR/camarb/socket`; nil outside a login session.
+    public static var user: String? { environment("XDG_RUNTIME_DIR").map { $0 + "/camarb/socket" } }
+
+    /// Paths to try, in order: what `$CAMARB_SOCKET` says and nothing else, or the user's broker, then the system's.
+    public static var candidates: [String] {
+        if let said = environment("CAMARB_SOCKET") { return [said] }
+        return [user, system].compactMap { $0 }
+    }
+
+    /// The path in a D-Bus address of the form `unix:path=/run/…` (with `%2f` escapes), or a plain path.
+    public static func path(of address: String) throws(BrokerError) -> String {
+        if address.hasPrefix("/") || address.hasPrefix("./") { return address }
+        guard address.hasPrefix("unix:") else {
+            throw BrokerError(
+                .invalidValue,
+                "\"\(address)\" is no socket address: \"unix:path=/run/camarb/socket\" or a path is expected.")
+        }
+        for pair in address.dropFirst(5).split(separator: ",") where pair.hasPrefix("path=") {
+            return unescaped(pair.dropFirst(5))
+        }
+        throw BrokerError(.invalidValue, "\"\(address)\" names no path: \"unix:path=/run/camarb/socket\" does.")
+    }
+
+    private static func unescaped(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func environment(_ name: String) -> String? {
+        guard let value = getenv(name), value[0] != 0 else { return nil }
+        return String(cString: value)
+    }
+
+    /// A connected descriptor.
+    /// - Throws: `.disconnected` with a sentence that tells "nothing is there" from "nobody answers" and "not allowed".
+    static func connect(_ address: String?) throws(BrokerError) -> Int32 {
+        let paths = if let address { [try path(of: address)] } else { try candidates.map(path(of:)) }
+        var sentences: [String] = []
+        for path in paths {
+            let result = camarb_unix_connect(path)
+            if result >= 0 { return result }
+            switch -result {
+            case ENOENT, ENOTDIR:
+                sentences.append("There is no broker's socket at \(path): camarbd has not been started.")
+            case ECONNREFUSED:
+                sentences.append(
+                    "The socket \(path) is there, but nobody listens: camarbd has ended (systemctl status camarbd).")
+            case let number:
+                sentences.append("Connecting to \(path) failed: \(SystemFault("connect", number).reason).")
+            }
+        }
+        throw BrokerError(.disconnected, sentences.joined(separator: " "))
+    }
+}
