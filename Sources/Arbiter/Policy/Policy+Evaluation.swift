@@ -8,11 +8,15 @@ extension Policy {
         var rule: String
     }
 
-    /// Every cause's first matching rule, in file order.
+    /// Every cause's first matching rule, in file order. A rule that leaves everything is an exemption:
+    /// it answers for its cause, and the cause is not live.
     func liveCauses(_ facts: Facts) -> [LiveCause] {
         var live: [LiveCause] = []
-        for rule in causeRules where !live.contains(where: { $0.cause == rule.cause }) {
-            if rule.when.allSatisfy({ $0.holds(for: facts) }) {
+        var answered = CauseSet()
+        for rule in causeRules where !answered.contains(rule.cause) {
+            guard rule.when.allSatisfy({ $0.holds(for: facts) }) else { continue }
+            answered.insert(rule.cause)
+            if rule.access != .all {
                 live.append(LiveCause(cause: rule.cause, access: rule.access, rule: rule.name))
             }
         }

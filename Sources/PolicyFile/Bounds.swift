@@ -1,0 +1,37 @@
+/// The bounds of a policy file. Each keeps what a decision costs, or what a message shows, in proportion.
+public enum Bounds {
+    /// A hundred times a long policy; what is larger is another file given by mistake.
+    public static let fileBytesMax = 1 << 20
+    /// The parser and the destructors of its tree recurse once a dotted key, and a line bounds those.
+    public static let lineBytesMax = 1024
+    /// Every decision walks the rules of each kind once.
+    public static let rulesMax = 256
+    public static let ranksMax = 64
+    public static let camerasMax = 64
+    /// A name is part of every verdict, log line and notice.
+    public static let nameBytesMax = 120
+    /// Two or three lines of a terminal.
+    public static let summaryBytesMax = 300
+
+    /// Longer, and a client that hangs would hold up everybody who outranks it.
+    public static let grace = Duration.zero...Duration.seconds(60)
+    public static let minHold = Duration.zero...Duration.seconds(3600)
+    /// Below a second a camera would do nothing but change hands.
+    public static let lease = Duration.seconds(1)...Duration.seconds(24 * 3600)
+    public static let coolDown = Duration.zero...Duration.seconds(3600)
+    public static let pressureSettle = Duration.zero...Duration.seconds(600)
+    /// Costs are compared only with the budget, so their unit is the author's (Android uses 100 for a whole device).
+    public static let cost = 0...1_000_000
+
+    /// What is wrong with a text for people, as the end of a sentence; nil when it is fine.
+    static func complaint(_ text: String, emptyAllowed: Bool = false, bytesMax: Int = nameBytesMax) -> String? {
+        if text.isEmpty { return emptyAllowed ? nil : "is empty" }
+        if text.utf8.count > bytesMax {
+            return "has \(text.utf8.count) bytes; it takes at most \(bytesMax)"
+        }
+        if !text.unicodeScalars.allSatisfy(\.isPrintable) {
+            return "is \(Wording.quoted(text)); it takes one line without control characters"
+        }
+        return nil
+    }
+}

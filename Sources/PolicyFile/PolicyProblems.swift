@@ -1,0 +1,66 @@
+/// One thing that is wrong in a policy file, with its place and, where one is near, a suggestion.
+public struct PolicyProblem: Hashable, Sendable {
+    public var file: String
+    /// From 1; 0 where the problem is the file as a whole (it cannot be opened).
+    public var line: Int
+    /// From 1, in Unicode scalars.
+    public var column: Int
+    /// A sentence: what is wrong, with which value, what is allowed.
+    public var message: String
+    /// Scalars to underline, at least 1.
+    public var length: Int
+    /// The line as it stands in the file, without control characters.
+    public var lineText: String
+    /// What to do instead; empty where nothing better is known.
+    public var hint: String
+
+    public init(
+        file: String, line: Int, column: Int, message: String, length: Int = 1, lineText: String = "",
+        hint: String = ""
+    ) {
+        self.file = file
+        self.line = line
+        self.column = column
+        self.message = message
+        self.length = length
+        self.lineText = lineText
+        self.hint = hint
+    }
+}
+
+extension PolicyProblem: CustomStringConvertible {
+    /// Three lines: the place and the sentence, the file's line, the carets with the suggestion.
+    public var description: String {
+        guard line > 0 else { return "\(file): \(message)" }
+        // A tab stays a tab, so that the caret stands under its word at any tab width.
+        let before = lineText.unicodeScalars.prefix(column - 1).map { $0 == "\t" ? "\t" : " " }.joined()
+        let padding = String(repeating: " ", count: max(0, column - 1 - lineText.unicodeScalars.count))
+        let carets = String(repeating: "^", count: length)
+        return """
+            \(file):\(line):\(column): \(message)
+              \(lineText)
+              \(before)\(padding)\(carets)\(hint.isEmpty ? "" : "  \(hint)")
+            """
+    }
+}
+
+/// Everything that is wrong in a policy file, in the order of the file.
+public struct PolicyProblems: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Never empty.
+    public var problems: [PolicyProblem]
+    /// How many were found beyond the ones kept.
+    public var more: Int
+
+    /// A file with more problems than this is something else than a policy, and nobody reads that far.
+    public static let keptMax = 100
+
+    public init(_ problems: [PolicyProblem]) {
+        self.problems = Array(problems.prefix(Self.keptMax))
+        more = max(0, problems.count - Self.keptMax)
+    }
+
+    public var description: String {
+        let all = problems.map(\.description).joined(separator: "\n")
+        return more == 0 ? all : "\(all)\nand \(more) more problems"
+    }
+}

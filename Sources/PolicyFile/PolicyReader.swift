@@ -1,0 +1,189 @@
+import Arbiter
+import ArbiterProtocol
+
+/// Builds a policy from a TOML tree, noting everything that is wrong on the way.
+///
+/// What cannot be read counts as not written, so that one slip is one problem.
+struct PolicyReader {
+    static let keys = [
+        "name", "summary", "sources", "ranks", "pressure-settle", "cause", "rank", "contention", "camera",
+    ]
+
+    let problems: ProblemList
+    let top: TableReader
+    /// Where each rule name was first given.
+    private var ruleNames: [String: Place] = [:]
+
+    init(_ root: TomlTable, problems: ProblemList) {
+        self.problems = problems
+        top = TableReader(root, owner: "", problems: problems)
+    }
+
+    mutating func policy() -> Policy {
+        if top.entry("name") == nil {
+            top.missing(
+                "name", of: Self.keys, "the policy has no \"name\"",
+                hint: "begin the file with name = \"…\"; status and logs show it")
+        }
+        let ranks = rankNames()
+        var policy = Policy(
+            name: top.label("name") ?? "unnamed",
+            summary: top.label("summary", emptyAllowed: true, bytesMax: Bounds.summaryBytesMax) ?? "",
+            sources: top.choices("sources", PresenceSource.allCases.map { ($0.rawValue, $0) }) ?? [],
+            ranks: ranks ?? [Self.onlyRank])
+        if let settle = top.duration("pressure-settle", in: Bounds.pressureSettle) { policy.pressureSettle = settle }
+        policy.causeRules = top.tables("cause", countMax: Bounds.rulesMax).compactMap { causeRule($0) }
+        policy.rankRules = top.tables("rank", countMax: Bounds.rulesMax).compactMap { rankRule($0, ranks: ranks) }
+        policy.contention = contention()
+        policy.cameras = cameras()
+        top.refuseUnknown(Self.keys, advice: Self.advice(at: ""))
+        return policy
+    }
+
+    /// What the one rank of a policy without `ranks` is called.
+    private static let onlyRank = "everyone"
+
+    /// Nil when the file has none; a broken list gives no follow-up problems either.
+    private func rankNames() -> [String]? {
+        let takes = "a list of names, the strongest first"
+        guard let names = top.strings("ranks", takes: takes, countMax: Bounds.ranksMax) else { return nil }
+        if names.isEmpty, let entry = top.entry("ranks"), case .array(let nodes) = entry.node.value, nodes.isEmpty {
+            problems.add("\"ranks\" is empty; it takes \(takes)", at: entry.node.place)
+        }
+        for (name, place) in names {
+            if let complaint = Bounds.complaint(name) { problems.add("a name in \"ranks\" \(complaint)", at: place) }
+        }
+        return names.isEmpty ? nil : names.map(\.text)
+    }
+
+    // MARK: Rules
+
+    private static let causeKeys = ["name", "when", "cause", "access"]
+
+    private mutating func causeRule(_ table: TomlTable) -> CauseRule? {
+        let reader = rule(table, kind: "cause")
+        reader.refuseUnknown(Self.causeKeys, advice: Self.advice(at: "[[cause]]"))
+
+        var when: [FactTest] = []
+        if reader.entry("when") == nil {
+            // Facts beside it are reported as such.
+            if !reader.table.entries.contains(where: { FactReader.keys.contains($0.key) }) {
+                reader.missing(
+                    "when", of: Self.causeKeys,
+                    "no \"when\" \(reader.owner)",
+                    hint: "say when it holds, as in when = { presence = \"background\" }; {} is always")
+            }
+        } else if let facts = reader.table("when", takes: "facts in braces, as in { presence = \"background\" }") {
+            let facts = TableReader(facts, owner: "in \"when\" \(reader.owner.droppingIn)", problems: problems)
+            facts.refuseUnknown(FactReader.keys)
+            when = FactReader(reader: facts).tests()
+        }
+        let cause = cause(reader)
+        let rights = reader.choices("access", Access.rights.map { ($0.name, $0.right) }) ?? []
+        guard let name = reader.ruleName, let cause else { return nil }
+        return CauseRule(name: name, when: when, cause: cause, access: rights.reduce(.none) { $0.union($1) })
+    }
+
+    private func cause(_ reader: TableReader) -> Cause? {
+        let allowed = CauseRule.causes.map { ($0.wireName, $0) }
+        guard let entry = reader.entry("cause") else {
+            reader.missing(
+                "cause", of: Self.causeKeys, "no \"cause\" \(reader.owner)",
+                hint: "one of \(Wording.list(allowed.map(\.0)))")
+            return nil
+        }
+        if case .string(let text) = entry.node.value {
+            if let known = Cause(wireName: text), !CauseRule.causes.contains(known) {
+                let why =
+                    known == .videoDeviceInUseByAnotherClient
+                    ? "which [contention] decides" : "a fact that holds under every policy"
+                problems.add(
+                    "\(reader.subject("cause")) is \(Wording.quoted(text)), \(why); a rule may raise "
+                        + Wording.list(allowed.map(\.0)), at: entry.node.place)
+                return nil
+            }
+            if let short = Cause(shortName: text), CauseRule.causes.contains(short) {
+                return reader.wrongType(
+                    entry, takes: Wording.list(allowed.map(\.0)),
+                    hint: "did you mean \(Wording.quoted(short.wireName))?")
+            }
+        }
+        return reader.choice("cause", allowed)
+    }
+
+    private static let rankKeys = ["name", "rank", "override", "grace", "min-hold", "lease"]
+
+    private mutating func rankRule(_ table: TomlTable, ranks: [String]?) -> RankRule? {
+        let reader = rule(table, kind: "rank")
+        reader.refuseUnknown(Self.rankKeys + FactReader.keys, advice: Self.advice(at: "[[rank]]"))
+
+        let when = FactReader(reader: reader).tests()
+        let rank = rank(reader, ranks: ranks)
+        let override = reader.boolean("override") ?? false
+        let grace = reader.duration("grace", in: Bounds.grace) ?? .zero
+        let minHold = reader.duration("min-hold", in: Bounds.minHold) ?? .zero
+        let lease = reader.duration("lease", in: Bounds.lease)
+        guard let name = reader.ruleName, let rank else { return nil }
+        return RankRule(
+            name: name, when: when, rank: rank, override: override, grace: grace, minHold: minHold, lease: lease)
+    }
+
+    private func rank(_ reader: TableReader, ranks: [String]?) -> Int? {
+        if reader.entry("rank") == nil {
+            reader.missing(
+                "rank", of: Self.rankKeys + FactReader.keys, "no \"rank\" \(reader.owner)",
+                hint: "one of the names in \"ranks\"")
+            return nil
+        }
+        guard let (text, place) = reader.string("rank") else { return nil }
+        guard let ranks else {
+            // A list that could not be read was reported; which names it would have had nobody knows.
+            if top.entry("ranks") == nil {
+                problems.add(
+                    "\(reader.subject("rank")) is \(Wording.quoted(text)), but the policy has no \"ranks\"", at: place,
+                    hint: "add ranks = [\(Wording.quoted(text))] above the first table, the strongest first")
+            }
+            return nil
+        }
+        if let rank = ranks.firstIndex(of: text) { return rank }
+        problems.add(
+            "\(reader.subject("rank")) is \(Wording.quoted(text)); it takes \(Wording.list(ranks))", at: place,
+            hint: Wording.didYouMean(text, among: ranks))
+        return nil
+    }
+
+    /// A reader for a rule's table that speaks of the rule by its name, which every rule has to have, alone.
+    private mutating func rule(_ table: TomlTable, kind: String) -> TableReader {
+        let unnamed = TableReader(table, owner: "in a [[\(kind)]] rule", problems: problems)
+        let known = kind == "cause" ? Self.causeKeys : Self.rankKeys + FactReader.keys
+        guard let entry = unnamed.entry("name") else {
+            unnamed.missing(
+                "name", of: known, "a [[\(kind)]] rule has no \"name\"",
+                hint: "add name = \"…\"; every verdict names its rule")
+            return unnamed
+        }
+        guard let name = unnamed.label("name") else { return unnamed }
+        if let first = ruleNames[name] {
+            problems.add(
+                "a second rule is named \(Wording.quoted(name)); every verdict names its rule, so names are unique",
+                at: entry.node.place, hint: "the first is in line \(first.line)")
+        } else {
+            ruleNames[name] = entry.node.place
+        }
+        return TableReader(table, owner: "in rule \(Wording.quoted(name))", problems: problems)
+    }
+}
+
+extension TableReader {
+    /// The rule's name without a second complaint about it.
+    fileprivate var ruleName: String? {
+        guard let entry = entry("name"), case .string(let text) = entry.node.value, Bounds.complaint(text) == nil
+        else { return nil }
+        return text
+    }
+}
+
+extension String {
+    /// `in rule "X"` as `of rule "X"`, to stand behind another place.
+    fileprivate var droppingIn: String { hasPrefix("in ") ? "of \(dropFirst(3))" : self }
+}

@@ -1,0 +1,112 @@
+import CToml
+
+/// Where something stands in a file: lines and columns from 1, columns in Unicode scalars.
+struct Place: Hashable, Comparable {
+    var line: Int
+    var column: Int
+    /// Scalars on that line; at least 1, so that there is always a caret.
+    var length: Int
+
+    static let start = Place(line: 1, column: 1, length: 1)
+
+    static func < (a: Place, b: Place) -> Bool { (a.line, a.column) < (b.line, b.column) }
+}
+
+extension Place {
+    init(_ region: ctoml_region) {
+        line = max(1, Int(region.line))
+        column = max(1, Int(region.column))
+        let end = region.end_line == region.line ? Int(region.end_column) : 0
+        length = max(1, end - column)
+    }
+}
+
+/// One value of a TOML file, and where it stands.
+struct TomlNode {
+    enum Value {
+        case table(TomlTable)
+        case array([TomlNode])
+        case string(String)
+        case integer(Int64)
+        case float(Double)
+        case boolean(Bool)
+        case date
+    }
+
+    var value: Value
+    var place: Place
+}
+
+/// A table with its keys in the order of the file.
+struct TomlTable {
+    struct Entry {
+        var key: String
+        var keyPlace: Place
+        var node: TomlNode
+    }
+
+    var entries: [Entry]
+    /// Its header, or its opening brace.
+    var place: Place
+}
+
+/// A text that is not TOML: where, and toml++'s words for it.
+struct TomlError: Error {
+    var place: Place
+    var message: String
+}
+
+/// TOML text as a typed tree with places.
+enum TomlDocument {
+    static func parse(_ bytes: [UInt8]) throws(TomlError) -> TomlTable {
+        let document = bytes.withUnsafeBytes { raw in
+            ctoml_parse(raw.baseAddress?.assumingMemoryBound(to: CChar.self), raw.count)
+        }
+        guard let document else { throw TomlError(place: .start, message: "there is no memory to read it") }
+        defer { ctoml_free(document) }
+
+        var region = ctoml_region()
+        var why = ctoml_text()
+        if ctoml_failed(document, &region, &why) {
+            throw TomlError(place: Place(region), message: String(why))
+        }
+
+        // Children come after their parent, so from the back every node is complete when it is reached.
+        let count = ctoml_row_count(document)
+        var children = [[TomlTable.Entry]](repeating: [], count: count)
+        for index in stride(from: count - 1, through: 0, by: -1) {
+            let row = ctoml_row_at(document, index)
+            let place = Place(row.where)
+            let value: TomlNode.Value
+            switch row.kind {
+            case CTOML_TABLE:
+                // toml++ sorts by name; people read from top to bottom, and so do rules.
+                value = .table(
+                    TomlTable(entries: children[index].sorted { $0.keyPlace < $1.keyPlace }, place: place))
+            case CTOML_ARRAY: value = .array(children[index].reversed().map(\.node))
+            case CTOML_STRING: value = .string(String(row.string))
+            case CTOML_INTEGER: value = .integer(row.integer)
+            case CTOML_FLOAT: value = .float(row.floating)
+            case CTOML_BOOLEAN: value = .boolean(row.boolean)
+            default: value = .date
+            }
+            children[index] = []
+            let node = TomlNode(value: value, place: place)
+            if index == 0 {
+                guard case .table(let root) = value else { break }
+                return root
+            }
+            children[row.parent].append(
+                TomlTable.Entry(key: String(row.key), keyPlace: Place(row.key_where), node: node))
+        }
+        return TomlTable(entries: [], place: .start)
+    }
+}
+
+extension String {
+    /// The bytes of a C text; what is not UTF-8 cannot come out of the parser.
+    fileprivate init(_ text: ctoml_text) {
+        let bytes = UnsafeRawBufferPointer(start: text.bytes, count: text.length)
+        self = String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,239 @@
+extension WrongPolicyTests {
+    static let tables: [Case] = [
+        Case(
+            claim: "Durations have bounds",
+            text: """
+                name = "k"
+                pressure-settle = "99999999999999999999min"
+                ranks = ["a"]
+                [[rank]]
+                name = "Booth"
+                rank = "a"
+                grace = "2min"
+
+                """,
+            expected: """
+                p.toml:2:19: "pressure-settle" is "99999999999999999999min"; it takes a duration from "0s" to "10min"
+                  pressure-settle = "99999999999999999999min"
+                                    ^^^^^^^^^^^^^^^^^^^^^^^^^
+                p.toml:7:9: "grace" in rule "Booth" is "2min"; it takes a duration from "0s" to "1min"
+                  grace = "2min"
+                          ^^^^^^
+                """),
+        Case(
+            claim: "Sharing is not served yet",
+            text: """
+                name = "k"
+                [contention]
+                sharing = "read-only"
+
+                """,
+            expected: """
+                p.toml:3:11: "sharing" in [contention] is "read-only", which this version does not serve yet; it takes "none"
+                  sharing = "read-only"
+                            ^^^^^^^^^^^
+                """),
+        Case(
+            claim: "Newest and oldest contradict each other",
+            text: """
+                name = "k"
+                [contention]
+                order = ["focused", "newest", "oldest"]
+                budget = -1
+                backfill = "yes"
+
+                """,
+            expected: """
+                p.toml:3:9: "order" in [contention] has both "newest" and "oldest"; the second could never decide
+                  order = ["focused", "newest", "oldest"]
+                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+                p.toml:4:10: "budget" in [contention] is -1; it takes a whole number from 0 to 1000000
+                  budget = -1
+                           ^^
+                p.toml:5:12: "backfill" in [contention] is "yes"; it takes true or false
+                  backfill = "yes"
+                             ^^^^^
+                """),
+        Case(
+            claim: "A table of a list has two brackets",
+            text: """
+                name = "k"
+                ranks = ["a"]
+                [rank]
+                name = "Booth"
+                rank = "a"
+
+                """,
+            expected: """
+                p.toml:3:1: "rank" is a table; it takes tables that begin with [[rank]]
+                  [rank]
+                  ^^^^^^  write [[rank]]
+                """),
+        Case(
+            claim: "A key behind a header belongs to that table",
+            text: """
+                name = "k"
+                [contention]
+                tie = "holder"
+                summary = "Too late."
+
+                """,
+            expected: """
+                p.toml:4:1: unknown key "summary" in [contention]
+                  summary = "Too late."
+                  ^^^^^^^  it goes to the top of the file, above the first table
+                """),
+        Case(
+            claim: "A camera does not conflict with itself, and is listed once",
+            text: """
+                name = "k"
+                [[camera]]
+                id = "back"
+                conflicts = ["front", "back"]
+                cost = 1.5
+                [[camera]]
+                id = "back"
+                [[camera]]
+                cost = 3
+
+                """,
+            expected: """
+                p.toml:4:23: "conflicts" of camera "back" has the camera itself in it
+                  conflicts = ["front", "back"]
+                                        ^^^^^^
+                p.toml:5:8: "cost" of camera "back" is the number 1.5; it takes a whole number from 0 to 1000000
+                  cost = 1.5
+                         ^^^
+                p.toml:7:6: a second [[camera]] table has the id "back"
+                  id = "back"
+                       ^^^^^^
+                p.toml:8:1: a [[camera]] table has no "id"
+                  [[camera]]
+                  ^^^^^^^^^^  add id = "…"; camclient devices lists them
+                """),
+        Case(
+            claim: "A key is given once",
+            text: """
+                name = "k"
+                [[cause]]
+                name = "Away"
+                name = "Again"
+
+                """,
+            expected: """
+                p.toml:4:8: this is not TOML: cannot redefine existing string 'name'
+                  name = "Again"
+                         ^
+                """),
+        Case(
+            claim: "Text that is no TOML has its place",
+            text: """
+                name = "k
+
+                """,
+            expected: """
+                p.toml:1:10: this is not TOML: unescaped control characters other than TAB (U+0009) are explicitly prohibited
+                  name = "k
+                           ^  is a closing quote missing?
+                """),
+        Case(
+            claim: "A word that resembles nothing gets the list of what is known",
+            text: """
+                name = "k"
+                [[camera]]
+                id = "back"
+                resolution = "4k"
+
+                """,
+            expected: """
+                p.toml:4:1: unknown key "resolution" of camera "back"
+                  resolution = "4k"
+                  ^^^^^^^^^^  known here: id, conflicts, cost
+                """),
+        Case(
+            claim: "An empty file lacks a name",
+            text: """
+
+                """,
+            expected: """
+                p.toml:1:1: the policy has no "name"
+                  
+                  ^  begin the file with name = "…"; status and logs show it
+                """),
+        Case(
+            claim: "Ranks are names",
+            text: """
+                name = "k"
+                ranks = ["a", 2, "a", ""]
+
+                """,
+            expected: """
+                p.toml:2:15: "ranks" has the number 2 in it; it takes a list of names, the strongest first
+                  ranks = ["a", 2, "a", ""]
+                                ^
+                p.toml:2:18: "ranks" names "a" twice
+                  ranks = ["a", 2, "a", ""]
+                                   ^^^
+                p.toml:2:23: a name in "ranks" is empty
+                  ranks = ["a", 2, "a", ""]
+                                        ^^
+                """),
+        Case(
+            claim: "An empty list of ranks ranks nobody",
+            text: """
+                name = "k"
+                ranks = []
+                [[rank]]
+                name = "Booth"
+                rank = "a"
+
+                """,
+            expected: """
+                p.toml:2:9: "ranks" is empty; it takes a list of names, the strongest first
+                  ranks = []
+                          ^^
+                """),
+        Case(
+            claim: "A name is one line",
+            text: """
+                name = "two\\nlines"
+
+                """,
+            expected: """
+                p.toml:1:8: "name" is "two�lines"; it takes one line without control characters
+                  name = "two\\nlines"
+                         ^^^^^^^^^^^^
+                """),
+        Case(
+            claim: "A caret stands under its word behind tabs and umlauts",
+            text: """
+                name = "k"
+                [contention]
+                \ttie = "näh"
+
+                """,
+            expected: """
+                p.toml:3:8: "tie" in [contention] is "näh"; it takes "newcomer" or "holder"
+                  \ttie = "näh"
+                  \t      ^^^^^
+                """),
+        Case(
+            claim: "A number is a user's, in whole",
+            text: """
+                name = "k"
+                [[cause]]
+                name = "Nobody"
+                when = { user = "root", login-session = 1979-05-27 }
+                cause = "video-device-not-available-in-background"
+
+                """,
+            expected: """
+                p.toml:4:17: "user" in "when" of rule "Nobody" is "root"; it takes a whole number from 0 to 4294967294
+                  when = { user = "root", login-session = 1979-05-27 }
+                                  ^^^^^^
+                p.toml:4:41: "login-session" in "when" of rule "Nobody" is a date; it takes "none", "active" or "inactive"
+                  when = { user = "root", login-session = 1979-05-27 }
+                                                          ^^^^^^^^^^
+                """),
+    ]
+}
