@@ -1,1 +1,214 @@
-// Begins here.
+import ArbiterProtocol
+import Testing
+import Timeline
+
+@Suite("The timeline")
+struct TimelineTests {
+    static let plain = TerminalStyle(hasColour: false)
+
+    @Test("A handover reads in a terminal: who ran, who was interrupted and why, what was recorded")
+    func terminal() {
+        let lines = handover().timeline(until: 6000).terminalLines(width: 100, style: Self.plain)
+        #expect(
+            lines.joined(separator: "\n") == """
+                             0s            1s             2s            3s             4s            5s
+                photos       ·━━━━━━━━━━━━◆━━━━━━━┄┄┄┄┄┄┄┄░░░ device-in-use by call ░░░╌╌━━━━━━━━━━━━┅┅┅┅┅┅┅┅┅┅┅┅┅┅┅
+                  recording         ●▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬■
+                call                              ·········━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+                front         photos ─────────────────────call ──────────────────────────photos ────────────────────
+
+                interrupted
+                  photos #1  2s to 4s  device-in-use by call
+
+                restricted
+                  photos  5s to 6s  preview+photo only: multiple-foreground-apps
+
+                recorded
+                  photos 1  500ms to 2s  interrupted after 1.5s, 45 frames
+
+                meanwhile
+                  0s  place photos fullscreen focused
+                  5s  place notes slide-over
+                """)
+    }
+
+    @Test("A narrow terminal shortens names and words, and keeps every change")
+    func narrowTerminal() {
+        let lines = handover().timeline(until: 6000).terminalLines(width: 30, style: Self.plain)
+        #expect(
+            lines.prefix(5).joined(separator: "\n") == """
+                          0s              5s
+                photos    ·━━◆━┄░░░░░░░╌━━┅┅┅┅
+                  record…  ●▬▬▬■
+                call           ··━━━━━━
+                front     photo…call ───photo…
+                """)
+    }
+
+    @Test("Without the colours the coloured picture is the plain one")
+    func colour() {
+        let timeline = handover().timeline(until: 6000)
+        let coloured = timeline.terminalLines(width: 60, style: TerminalStyle(hasColour: true))
+        #expect(coloured.joined().contains("\u{1b}[32m━"))
+        #expect(coloured.map(withoutEscapes) == timeline.terminalLines(width: 60, style: Self.plain))
+    }
+
+    @Test("Time runs down the live timeline, a column for each lane")
+    func live() {
+        #expect(
+            handover().lines.joined(separator: "\n") == """
+                  0.00s  place photos fullscreen focused
+                time     photos
+                  0.00s  · stopped               photos appeared
+                  0.10s  ━ running               photos didStartRunning
+                  0.10s  ━                       front held by photos
+                  0.50s  ━● recording            photos recordingStarted 1
+                  0.90s  ━● recording            photos photoCaptured 1 640x480, 5000 bytes
+                time     photos                  call
+                  1.50s  ━●                      · stopped               call appeared
+                  1.50s  ━● recording            ·                       photos willBeInterrupted #1 device-in-use because “Calls”
+                  2.00s  ░ device-in-use by call ·                       photos wasInterrupted #1 device-in-use by call, cutting record…
+                  2.00s  ░ device-in-use by call ·                       photos didStopRunning
+                  2.05s  ░                       ·                       front held by call
+                  2.10s  ░                       ━ running               call didStartRunning
+                  2.15s  ░ device-in-use by call ━                       photos recordingFinished 1 interrupted after 1.5s, 45 frames, …
+                  4.00s  ░                       · stopped               call didStopRunning
+                  4.00s  ░                                               call left
+                  4.00s  ╌ starting                                      photos interruptionEnded #1 after 2s, resuming
+                  4.20s  ━ running                                       photos didStartRunning
+                  4.20s  ━                                               front held by photos
+                  5.00s  ━                                               place notes slide-over
+                  5.00s  ┅ preview+photo only: …                         photos accessChanged preview, photo for multiple-foreground-ap…
+                """)
+    }
+
+    @Test("No line is wider than the terminal", arguments: [20, 21, 33, 47, 80, 200])
+    func widths(width: Int) {
+        var story = handover()
+        story.fact(.appeared(lane: "org.example.AnAppWithARatherLongNameIndeed"), 5500)
+        story.live = LiveTimeline(width: width, style: Self.plain)
+        story.lines = []
+        for number in 0..<40 { story.fact(.appeared(lane: "app\(number)"), 5600) }
+        let lines = story.timeline(until: 6000).terminalLines(width: width, style: Self.plain) + story.lines
+        #expect(lines.allSatisfy { $0.count <= width })
+    }
+
+    @Test("A name cannot move the cursor or write markup")
+    func hostileNames() {
+        var story = LiveStory()
+        story.fact(.appeared(lane: "\u{1b}[2J<script>&\"\u{202e}"), 0)
+        story.event("\u{1b}[2J<script>&\"\u{202e}", .didStartRunning(grant: GrantID(1)), 10)
+        story.event("x", .runtimeError(code: "\u{7}", message: "\u{9b}31m"), 20)
+        let timeline = story.timeline(until: 100)
+        let text = (timeline.terminalLines(width: 80, style: Self.plain) + story.lines).joined()
+        #expect(!text.unicodeScalars.contains { $0.value < 32 || (127..<160).contains($0.value) || $0 == "\u{202e}" })
+        let svg = timeline.svg()
+        #expect(svg.contains("?[2J&lt;script&gt;&amp;&quot;?"))
+        #expect(!svg.contains("<script"))
+    }
+
+    @Test("The SVG names every lane, cause, recording and note, and its elements balance")
+    func svg() {
+        let svg = handover().timeline(until: 6000).svg()
+        for part in [
+            ">photos</text>", ">call</text>", ">front</text>", "interrupted #1: device-in-use by call, 2s to 4s",
+            "interrupted: device-in-use</text>", "restricted: multiple-foreground-apps</text>",
+            "recording 1: interrupted after 1.5s, 45 frames", "told to yield: device-in-use, was due 2.5s",
+            "2  5s  place notes slide-over", "fill=\"#ffffff\"",
+        ] {
+            #expect(svg.contains(part), "\(part)")
+        }
+        #expect(openElements(svg).isEmpty)
+        #expect(svg == handover().timeline(until: 6000).svg())
+    }
+
+    @Test("A span shorter than a column is drawn all the same")
+    func tinySpans() {
+        var story = LiveStory()
+        story.event("photos", .didStartRunning(grant: GrantID(1)), 0)
+        story.event(
+            "photos",
+            .wasInterrupted(id: 1, causes: CauseSet([.systemSleep]), interrupter: nil, cutting: nil, rule: ""), 50_000)
+        story.event(
+            "photos",
+            .interruptionEnded(
+                id: 1, causesItHad: CauseSet([.systemSleep]), duration: .milliseconds(1), willResume: true), 50_001)
+        story.event("photos", .didStartRunning(grant: GrantID(2)), 50_001)
+        let lines = story.timeline(until: 100_000).terminalLines(width: 40, style: Self.plain)
+        #expect(lines[1].contains("░"))
+    }
+
+    @Test("A recording cut by lost access ends there, though the session runs on")
+    func lostAccess() throws {
+        var story = LiveStory()
+        story.event("photos", .didStartRunning(grant: GrantID(1)), 0)
+        story.event("photos", .recordingStarted(4), 0)
+        story.event("photos", .accessChanged([.preview], causes: CauseSet(), rule: "r"), 1000)
+        story.event("photos", .accessChanged(.all, causes: CauseSet(), rule: ""), 2000)
+        let timeline = story.timeline(until: 3000)
+        let lane = try #require(timeline.lanes.first)
+        let recording = try #require(lane.recordings.first)
+        #expect(recording.end - timeline.begin == .seconds(1))
+        #expect(lane.spans.map(\.state) == [.running, .restricted([.preview], CauseSet()), .running])
+    }
+
+    @Test("A withdrawn grace leaves the session running, and shows")
+    func withdrawnGrace() throws {
+        var story = LiveStory()
+        story.event("booth", .didStartRunning(grant: GrantID(1)), 0)
+        story.event(
+            "booth",
+            .willBeInterrupted(
+                id: 1, cause: .videoDeviceInUseByAnotherClient, deadline: Moment(nanoseconds: 15_000_000_000), rule: ""),
+            1000)
+        story.event("booth", .interruptionWithdrawn(id: 1), 2000)
+        let lane = try #require(story.timeline(until: 3000).lanes.first)
+        #expect(lane.warnings.map(\.isWithdrawn) == [true])
+        #expect(lane.spans.map(\.state) == [.running])
+    }
+
+    @Test("An empty timeline is drawn, and so is one without length")
+    func emptyTimelines() {
+        #expect(TimelineBuilder().timeline().terminalLines(width: 80, style: Self.plain).count == 1)
+        var story = LiveStory()
+        story.fact(.appeared(lane: "photos"), 0)
+        let timeline = story.builder.timeline()
+        #expect(timeline.duration == .zero)
+        #expect(timeline.terminalLines(width: 80, style: Self.plain).count == 2)
+        #expect(openElements(timeline.svg()).isEmpty)
+    }
+
+    @Test(
+        "Durations read as a person writes them",
+        arguments: [
+            (0, "0s"), (40, "40ms"), (999, "999ms"), (1000, "1s"), (2500, "2.5s"), (12_050, "12.05s"),
+            (60_000, "1min"), (185_000, "3min 5s"), (-1500, "-1.5s"),
+        ])
+    func durations(milliseconds: Int, text: String) {
+        #expect(Duration.milliseconds(milliseconds).shortText == text)
+    }
+
+    private func withoutEscapes(_ text: String) -> String {
+        var plain = ""
+        var isEscape = false
+        for character in text {
+            if character == "\u{1b}" { isEscape = true }
+            if !isEscape { plain.append(character) }
+            if character == "m" { isEscape = false }
+        }
+        return plain
+    }
+
+    /// The elements that were opened and not closed, or closed and not open.
+    private func openElements(_ xml: String) -> [Substring] {
+        var open: [Substring] = []
+        for tag in xml.split(separator: "<").map({ $0.prefix { $0 != ">" } }) {
+            if tag.hasPrefix("/") {
+                if open.last == tag.dropFirst() { open.removeLast() } else { return [tag] }
+            } else if !tag.hasSuffix("/") {
+                open.append(tag.prefix { $0 != " " && $0 != "\n" })
+            }
+        }
+        return open
+    }
+}

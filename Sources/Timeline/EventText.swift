@@ -1,0 +1,93 @@
+public import ArbiterProtocol
+
+extension SessionEvent {
+    /// The event in a line, in the words of scenarios and of the journal.
+    public var line: String {
+        switch self {
+        case .willBeInterrupted(let id, let cause, _, let rule):
+            "willBeInterrupted #\(id) \(cause.shortName)\(because(rule))"
+        case .interruptionWithdrawn(let id): "interruptionWithdrawn #\(id)"
+        case .wasInterrupted(let id, let causes, let interrupter, let cutting, let rule):
+            "wasInterrupted #\(id) \(causes.words)\(interrupter.map { " by \($0.description.printable)" } ?? "")"
+                + "\(cutting.map { ", cutting recording \($0)" } ?? "")\(because(rule))"
+        case .interruptionChanged(let id, let causes, let rule):
+            "interruptionChanged #\(id) \(causes.words)\(because(rule))"
+        case .interruptionEnded(let id, _, let duration, let willResume):
+            "interruptionEnded #\(id) after \(duration.shortText)\(willResume ? ", resuming" : "")"
+        case .didStartRunning: "didStartRunning"
+        case .didStopRunning: "didStopRunning"
+        case .accessChanged(let access, let causes, let rule):
+            "accessChanged \(access.isEmpty ? "none" : access.names.joined(separator: ", "))"
+                + "\(causes.isEmpty ? "" : " for \(causes.words)")\(because(rule))"
+        case .sessionStopped(let reason, let rule): "sessionStopped \(reason.rawValue)\(because(rule))"
+        case .recordingStarted(let id): "recordingStarted \(id)"
+        case .recordingFinished(let end):
+            "recordingFinished \(end.recording) \(end.why.rawValue) after \(end.duration.shortText), "
+                + "\(end.frames) frames, \(end.bytes) bytes"
+        case .photoCaptured(let photo):
+            photo.error.map { "photoCaptured \(photo.photo) failed: \($0.printable)" }
+                ?? "photoCaptured \(photo.photo) \(photo.width)x\(photo.height), \(photo.bytes) bytes"
+        case .configurationApplied(_, let inForce, let by):
+            "configurationApplied by \(by.rawValue): \(inForce.words)"
+        case .rampFinished(let factor): "rampFinished \(factor.shortDescription)"
+        case .runtimeError(let code, let message): "runtimeError \(code.printable): \(message.printable)"
+        }
+    }
+
+    private func because(_ rule: String) -> String { rule.isEmpty ? "" : " because “\(rule.printable)”" }
+}
+
+extension CauseSet {
+    var words: String { ordered.map(\.shortName).joined(separator: ", ") }
+}
+
+extension Configuration {
+    /// `frameRate=30 videoZoomFactor=2`, ordered by key.
+    public var words: String {
+        ordered.map { "\($0.key.rawValue)=\($0.value.description.printable)" }.joined(separator: " ")
+    }
+}
+
+extension Duration {
+    /// `40ms`, `2.5s`, `3min 5s`: as short as a person would write it, to three digits.
+    public var shortText: String {
+        let nanoseconds = wholeNanoseconds
+        if nanoseconds < 0 { return "-" + Duration.nanoseconds(0 &- nanoseconds).shortText }
+        let milliseconds = (nanoseconds / 500_000 + 1) / 2
+        if milliseconds < 1000 { return milliseconds == 0 ? "0s" : "\(milliseconds)ms" }
+        if milliseconds < 60_000 {
+            let hundredths = (milliseconds + 5) / 10
+            let fraction = hundredths % 100
+            if fraction == 0 { return "\(hundredths / 100)s" }
+            if fraction % 10 == 0 { return "\(hundredths / 100).\(fraction / 10)s" }
+            return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction)s"
+        }
+        let seconds = (milliseconds + 500) / 1000
+        return seconds % 60 == 0 ? "\(seconds / 60)min" : "\(seconds / 60)min \(seconds % 60)s"
+    }
+}
+
+extension String {
+    /// The text without what a terminal would obey: names come from clients, and a name must not move a cursor.
+    public var printable: String {
+        var safe = String.UnicodeScalarView()
+        for scalar in unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: safe.append("?")
+            default: safe.append(scalar)
+            }
+        }
+        return String(safe)
+    }
+
+    /// At most `columns` characters, the last an ellipsis where something is missing.
+    func fitted(_ columns: Int) -> String {
+        if count <= columns { return self }
+        return columns <= 0 ? "" : String(prefix(columns - 1)) + "…"
+    }
+
+    func padded(_ columns: Int) -> String {
+        let fit = fitted(columns)
+        return fit + String(repeating: " ", count: max(0, columns - fit.count))
+    }
+}

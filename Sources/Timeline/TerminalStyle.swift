@@ -1,0 +1,59 @@
+import ArbiterProtocol
+
+/// Colours for a terminal, or none. Shapes say the same without colour.
+public struct TerminalStyle: Hashable, Sendable {
+    public var hasColour: Bool
+    public init(hasColour: Bool) { self.hasColour = hasColour }
+
+    /// SGR codes of the sixteen colours every terminal has, so that a user's theme stays in force.
+    enum Ink: String {
+        case green = "32"
+        case yellow = "33"
+        case red = "31"
+        case blue = "34"
+        case magenta = "35"
+        case cyan = "36"
+        case brightRed = "91"
+        case faint = "2"
+        case bold = "1"
+    }
+
+    func paint(_ text: String, _ ink: Ink?) -> String {
+        guard hasColour, let ink, !text.isEmpty else { return text }
+        return "\u{1b}[\(ink.rawValue)m\(text)\u{1b}[0m"
+    }
+
+    static func ink(_ cause: Cause) -> Ink {
+        switch cause {
+        case .videoDeviceInUseByAnotherClient: .magenta
+        case .audioDeviceInUseByAnotherClient: .blue
+        case .videoDeviceNotAvailableInBackground, .loginSessionInactive, .systemSleep: .cyan
+        case .videoDeviceNotAvailableWithMultipleForegroundApps: .yellow
+        case .videoDeviceNotAvailableDueToSystemPressure, .sensitiveContentMitigationActivated,
+            .videoDeviceDisconnected, .videoDeviceBlockedByPrivacy, .deviceError, .recorderReset, .brokerRestarted:
+            .red
+        }
+    }
+
+    static func ink(_ state: Timeline.State) -> Ink? {
+        switch state {
+        case .running: .green
+        case .starting: .faint
+        case .restricted: .yellow
+        case .interrupted(_, let causes, _): causes.reason.map(ink) ?? .red
+        case .stopped, .free: .faint
+        case .held: nil
+        }
+    }
+
+    static func glyph(_ state: Timeline.State) -> Character {
+        switch state {
+        case .running: "━"
+        case .starting: "╌"
+        case .restricted: "┅"
+        case .interrupted: "░"
+        case .stopped, .free: "·"
+        case .held: "─"
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import ArbiterProtocol
+import Timeline
+
+/// Photos records, a call takes the camera and hangs up; a second app in front limits photos to preview.
+func handover() -> LiveStory {
+    var story = LiveStory()
+    let inUse = CauseSet([.videoDeviceInUseByAnotherClient])
+    let several = CauseSet([.videoDeviceNotAvailableWithMultipleForegroundApps])
+    story.fact(.note("place photos fullscreen focused"), 0)
+    story.fact(.appeared(lane: "photos"), 0)
+    story.event("photos", .didStartRunning(grant: GrantID(1)), 100)
+    story.fact(.holder(camera: "front", "photos"), 100)
+    story.event("photos", .recordingStarted(1), 500)
+    story.event("photos", .photoCaptured(PhotoCaptured(photo: 1, width: 640, height: 480, bytes: 5000)), 900)
+    story.fact(.appeared(lane: "call"), 1500)
+    story.event(
+        "photos",
+        .willBeInterrupted(
+            id: 1, cause: .videoDeviceInUseByAnotherClient, deadline: Moment(nanoseconds: 12_500_000_000), rule: "Calls"
+        ),
+        1500)
+    story.event(
+        "photos",
+        .wasInterrupted(id: 1, causes: inUse, interrupter: .app("call"), cutting: 1, rule: "Calls"), 2000)
+    story.event("photos", .didStopRunning, 2000)
+    story.fact(.holder(camera: "front", "call"), 2050)
+    story.event("call", .didStartRunning(grant: GrantID(2)), 2100)
+    story.event(
+        "photos",
+        .recordingFinished(
+            RecordingFinished(
+                recording: 1, why: .interrupted, frames: 45, duration: .milliseconds(1500), bytes: 90_000,
+                nextChance: .whenInterruptionEnds)), 2150)
+    story.event("call", .didStopRunning, 4000)
+    story.fact(.left(lane: "call"), 4000)
+    story.event(
+        "photos", .interruptionEnded(id: 1, causesItHad: inUse, duration: .seconds(2), willResume: true), 4000)
+    story.event("photos", .didStartRunning(grant: GrantID(3)), 4200)
+    story.fact(.holder(camera: "front", "photos"), 4200)
+    story.fact(.note("place notes slide-over"), 5000)
+    story.event("photos", .accessChanged([.preview, .photo], causes: several, rule: "Two apps"), 5000)
+    return story
+}
+
+struct LiveStory {
+    var builder = TimelineBuilder()
+    var lines: [String] = []
+    var live = LiveTimeline(width: 120, style: TerminalStyle(hasColour: false))
+
+    /// The story begins 10 s after the clock's origin: a drawing must not depend on it.
+    private func moment(_ milliseconds: Int64) -> Moment {
+        Moment(nanoseconds: 10_000_000_000 + milliseconds * 1_000_000)
+    }
+    mutating func event(_ lane: String, _ event: SessionEvent, _ milliseconds: Int64) {
+        builder.note(event, lane: lane, at: moment(milliseconds))
+        lines += live.note(event, lane: lane, at: moment(milliseconds))
+    }
+    mutating func fact(_ fact: TimelineFact, _ milliseconds: Int64) {
+        builder.note(fact, at: moment(milliseconds))
+        lines += live.note(fact, at: moment(milliseconds))
+    }
+    func timeline(until milliseconds: Int64) -> Timeline { builder.timeline(until: moment(milliseconds)) }
+}
