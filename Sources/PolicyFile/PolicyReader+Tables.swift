@@ -46,7 +46,7 @@ extension PolicyReader {
         return sharing
     }
 
-    private static let cameraKeys = ["id", "conflicts", "cost"]
+    static let cameraKeys = ["id", "conflicts", "cost"]
 
     /// What cameras do to each other.
     func cameras() -> [CameraRule] {

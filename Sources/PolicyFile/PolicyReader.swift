@@ -58,7 +58,7 @@ struct PolicyReader {
 
     // MARK: Rules
 
-    private static let causeKeys = ["name", "when", "cause", "access"]
+    static let causeKeys = ["name", "when", "cause", "access"]
 
     private mutating func causeRule(_ table: TomlTable) -> CauseRule? {
         let reader = rule(table, kind: "cause")
@@ -111,7 +111,7 @@ struct PolicyReader {
         return reader.choice("cause", allowed)
     }
 
-    private static let rankKeys = ["name", "rank", "override", "grace", "min-hold", "lease"]
+    static let rankKeys = ["name", "rank", "override", "grace", "min-hold", "lease"]
 
     private mutating func rankRule(_ table: TomlTable, ranks: [String]?) -> RankRule? {
         let reader = rule(table, kind: "rank")
