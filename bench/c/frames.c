@@ -22,16 +22,21 @@ static void send_record(int socket, const void *record, int descriptor) {
         header->cmsg_len = CMSG_LEN(sizeof(int));
         memcpy(CMSG_DATA(header), &descriptor, sizeof(int));
     }
-    if (sendmsg(socket, &message, MSG_NOSIGNAL) != record_bytes) die("sendmsg: %s", strerror(errno));
+    if (sendmsg(socket, &message, MSG_NOSIGNAL) == record_bytes) return;
+    // The reader may still return buffers when the last frame was counted and the sender has left.
+    if (errno == EPIPE) _exit(0);
+    die("sendmsg: %s", strerror(errno));
 }
 
-static int receive_record(int socket, void *record) {
+// 1: a record; 0: the end; -1: nothing there now (only with MSG_DONTWAIT).
+static int receive_record(int socket, void *record, int flags) {
     struct iovec part = {.iov_base = record, .iov_len = record_bytes};
     char control[CMSG_SPACE(sizeof(int))];
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-    ssize_t n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    ssize_t n = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
     if (n == 0) return 0;
+    if (n < 0 && errno == EAGAIN) return -1;
     if (n != record_bytes) die("recvmsg: %s", strerror(errno));
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     if (header != NULL) {
@@ -70,8 +75,9 @@ int main(int argc, char **argv) {
                 if (!read_whole(sockets[1], into, picture_bytes)) _exit(0);
                 write_whole(sockets[1], "", 1);
             } else {
-                if (!receive_record(sockets[1], record)) _exit(0);
-                send_record(sockets[1], record, -1);
+                int got;
+                while ((got = receive_record(sockets[1], record, MSG_DONTWAIT)) > 0) send_record(sockets[1], record, -1);
+                if (got == 0) _exit(0);
             }
         }
     }
@@ -86,12 +92,17 @@ int main(int argc, char **argv) {
         if (++away < pool) continue;
         struct epoll_event event;
         while (epoll_wait(epoll, &event, 1, -1) < 1) {}
-        // Everything that came back is taken at once, as a stream does.
-        do {
-            if (whole ? !read_whole(sockets[0], record, 1) : !receive_record(sockets[0], record))
-                die("the reader ended");
+        if (whole) {
+            if (!read_whole(sockets[0], record, 1)) die("the reader ended");
             away--;
-        } while (away > 0 && epoll_wait(epoll, &event, 1, 0) == 1);
+            continue;
+        }
+        // Everything that came back is taken at once, as a stream does.
+        int got;
+        while (away > 0 && (got = receive_record(sockets[0], record, MSG_DONTWAIT)) >= 0) {
+            if (got == 0) die("the reader ended");
+            away--;
+        }
     }
     printf("%.1f\n", (double)(now_ns() - begun) / frames);
     close(sockets[0]);
