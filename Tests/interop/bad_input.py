@@ -1,0 +1,173 @@
+"""What bad input gets: an error that names the key, the value and what is allowed, and nothing lost or changed."""
+import os, signal, socket
+
+from harness import BROKER, CAMERA, SHELL, Daemon, Refused, Session, claim, wait_until
+from jeepney import DBusAddress
+
+
+def refusal(name, *said, of):
+    """The call is refused with this error, in a sentence that has these words."""
+    try:
+        of()
+    except Refused as refused:
+        assert refused.name == f"org.camarb.Error.{name}", f"{refused} (wanted {name})"
+        missing = [word for word in said if word not in refused.message]
+        assert not missing, f"the message lacks {missing}: {refused.message}"
+        return
+    raise AssertionError(f"no error, where {name} was due")
+
+
+@claim("an unknown camera, format or zoom is refused by name, with what is allowed, and the session lives on")
+def values():
+    with Daemon() as daemon:
+        app = daemon.app("photos")
+        refusal("UnknownCamera", "nowhere", CAMERA, of=lambda: app.session("nowhere"))
+        session = app.session()
+        refusal("UnsupportedConfiguration", "activeFormat", "420v 1x1@1",
+                of=lambda: session.call("Configure", "a{sv}", {"activeFormat": ("s", "420v 1x1@1")}))
+        refusal("UnsupportedConfiguration", "videoZoomFactor", "1000",
+                of=lambda: session.call("Configure", "a{sv}", {"videoZoomFactor": ("d", 1000.0)}))
+        refusal("UnsupportedConfiguration", "colour",
+                of=lambda: session.call("Configure", "a{sv}", {"colour": ("s", "blue")}))
+        session.start()
+        app.wait("DidStartRunning")
+
+
+@claim("start inside a configuration, commit outside one, and stop without start are clean errors or nothing at all")
+def order():
+    with Daemon() as daemon:
+        app = daemon.app("photos")
+        session = app.session()
+        session.call("BeginConfiguration")
+        refusal("InsideConfiguration", of=session.start)
+        session.call("CommitConfiguration")
+        refusal("NotInsideConfiguration", of=lambda: session.call("CommitConfiguration"))
+        refusal("NotRunning", of=lambda: session.call("StopRunning"))
+        session.start()
+        app.wait("DidStartRunning")
+
+
+@claim("recording twice, or into something that is no writable regular file, is refused, and the first recording goes on")
+def recordings():
+    with Daemon() as daemon:
+        app = daemon.app("photos")
+        session = app.session()
+        session.start()
+        app.wait("DidStartRunning")
+
+        def into(descriptor):
+            try:
+                session.call("StartRecording", "ha{sv}", descriptor, {})
+            finally:
+                os.close(descriptor)
+
+        file = daemon.directory / "file.mkv"
+        file.touch()
+        read, write = os.pipe()
+        refusal("UnsuitableFile", of=lambda: into(write))
+        os.close(read)
+        refusal("UnsuitableFile", of=lambda: into(os.open(file, os.O_RDONLY)))
+        refusal("UnsuitableFile", of=lambda: into(os.open(file, os.O_WRONLY | os.O_APPEND)))
+        refusal("UnsuitableFile", of=lambda: into(os.open(daemon.directory, os.O_RDONLY)))
+        refusal("UnsuitableFile", of=lambda: into(os.open("/dev/null", os.O_WRONLY)))
+        recording = session.record(file)
+        app.wait("RecordingStarted", lambda body: body[2] == recording)
+        refusal("AlreadyRecording", of=lambda: session.record(daemon.directory / "second.mkv"))
+        session.call("StopRecording")
+        finished = app.wait("RecordingFinished")
+        assert finished[2] == recording and finished[3] == "stopped" and finished[4] > 0, finished
+        refusal("NotRecording", of=lambda: session.call("StopRecording"))
+
+
+@claim("a session of another client cannot be touched, and its owner is not disturbed")
+def another_client():
+    with Daemon() as daemon:
+        app, thief = daemon.app("photos"), daemon.app("thief")
+        session = app.session()
+        session.start()
+        app.wait("DidStartRunning")
+        for member in ("StartRunning", "StopRunning", "OpenStream", "StopRecording", "Close"):
+            try:
+                thief.call(session.at, member)
+            except Refused as refused:
+                assert refused.name in ("org.camarb.Error.AccessDenied", "org.camarb.Error.UnknownSession"), refused
+            else:
+                raise AssertionError(f"a stranger could call {member}")
+        app.poll()
+        assert app.names() == ["DidStartRunning"], app.names()
+
+
+@claim("a priority can be lowered and never raised")
+def priority():
+    with Daemon(policy="kiosk") as daemon:
+        app = daemon.app("photos")
+        refusal("PriorityRaised", "safety", of=lambda: app.call(BROKER, "LowerPriority", "s", "safety"))
+        app.call(BROKER, "LowerPriority", "s", "attract")
+        refusal("InvalidValue", "emperor", "attract", of=lambda: app.call(BROKER, "LowerPriority", "s", "emperor"))
+
+
+@claim("bytes that are no D-Bus close their own connection and nobody else's")
+def malformed():
+    with Daemon() as daemon:
+        app = daemon.app("photos")
+        session = app.session()
+        session.start()
+        app.wait("DidStartRunning")
+        for bytes_ in (b"GET / HTTP/1.1\r\n\r\n", b"\0AUTH EXTERNAL 30\r\nBEGIN\r\n" + b"\xff" * 64, b"\0" * 4096,
+                       b"\0AUTH " + b"A" * 70_000):
+            stranger = socket.socket(socket.AF_UNIX)
+            stranger.connect(str(daemon.path))
+            stranger.settimeout(20)
+            try:
+                stranger.sendall(bytes_)
+                while stranger.recv(4096):
+                    pass
+            except (ConnectionResetError, BrokenPipeError):
+                pass
+            stranger.close()
+        assert session.property("Running") is True
+        wrong = DBusAddress("/org/camarb/Broker1", None, "org.camarb.Broker1")
+        for member, signature, body in (("CreateSession", "i", (3,)), ("NoSuchMethod", None, ())):
+            try:
+                app.call(wrong, member, signature, *body)
+            except Refused as refused:
+                assert refused.name.startswith("org.freedesktop.DBus.Error."), refused
+            else:
+                raise AssertionError(f"{member} was accepted")
+
+
+@claim("a client that dies at any point leaves its camera to the next in the same step")
+def dying():
+    with Daemon() as daemon:
+        for depth in range(4):
+            app, heir = daemon.app("photos"), daemon.app("heir")
+            session, waiting = app.session(), heir.session()
+            if depth >= 1:
+                session.start()
+            if depth >= 2:
+                app.wait("DidStartRunning")
+            if depth >= 3:
+                session.record(daemon.directory / f"{depth}.mkv")
+            waiting.start()
+            app.close()
+            heir.wait("DidStartRunning")
+            waiting.call("Close")
+            heir.close()
+
+
+@claim("SIGHUP takes a good policy, and a bad one never replaces it")
+def policy_reload():
+    with Daemon() as first:
+        good = (first.directory / "p.toml")
+        good.write_text('name = "one"\nsummary = "s"\n[contention]\ntie = "holder"\n')
+        with Daemon(policy=good) as daemon:
+            app = daemon.app("photos")
+            named = lambda: app.property("/org/camarb/Broker1", "org.camarb.Broker1", "PolicyName")
+            assert named() == "one"
+            good.write_text('name = "two"\nsummary = "s"\n[contention]\ntie = "newcomer"\n')
+            daemon.process.send_signal(signal.SIGHUP)
+            wait_until("the second policy", lambda: named() == "two")
+            good.write_text('name = "three"\n[contention]\ntei = "newcomer"\n')
+            daemon.process.send_signal(signal.SIGHUP)
+            wait_until("the complaint about the third", lambda: "tei" in daemon.said())
+            assert named() == "two"

@@ -1,0 +1,68 @@
+#!/usr/bin/python3
+"""An application in a process of its own, for contention.py.
+
+usage: contender.py ADDRESS APP DESCRIPTOR
+
+It runs a session for as long as it lives and reads every frame it is given. On DESCRIPTOR, a SOCK_SEQPACKET socket,
+it says as JSON what happened; the buffers of each grant go along as descriptors, so that the test can look at the very
+memory this process has mapped, also when it is stopped or dead.
+"""
+import array, json, select, socket, sys
+
+from harness import App
+
+address, name, descriptor = sys.argv[1:]
+report = socket.socket(fileno=int(descriptor))
+
+
+def say(descriptors=(), **what):
+    socket.send_fds(report, [json.dumps(what).encode()], list(descriptors))
+
+
+app = App(address, name)
+session = app.session()
+session.start()
+say(what="ready")
+stream = grant = first = last = None
+frames = 0
+
+
+def ended():
+    global stream
+    say([buffer.descriptor for buffer in stream.buffers.values()], what="cut", grant=grant, first=first, last=last,
+        frames=frames)
+    stream.close()
+    stream = None
+
+
+while True:
+    select.select([app, *([stream] if stream else [])], [], [])
+    if stream and select.select([stream], [], [], 0)[0]:
+        frame = stream.read()
+        if frame is None:
+            ended()
+        else:
+            assert frame.mark, "a frame without its burnt-in mark"
+            assert frame.mark[0] == frame.timestamp, "the record and the picture disagree about the capture time"
+            frames += 1
+            last = frame.mark[0]
+            if first is None:
+                first = last
+                say([buffer.descriptor for buffer in stream.buffers.values()], what="first", grant=grant, time=first)
+            stream.release(frame)
+    app.poll()
+    while app.seen < len(app.signals):
+        _, member, body = app.signals[app.seen]
+        app.seen += 1
+        if member == "DidStartRunning":
+            if stream:
+                while stream.read() is not None:
+                    pass
+                ended()
+            grant, first, last, frames = body[2], None, None, 0
+            try:
+                stream = session.stream()
+            except Exception as refused:  # Cut again before the stream was asked for: the next grant will have one.
+                say(what="late", grant=grant, why=str(refused))
+        elif member in ("WasInterrupted", "DidStopRunning"):
+            say(what=member, grant=grant)

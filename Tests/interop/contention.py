@@ -1,0 +1,128 @@
+"""Two real processes contend for one camera: what the loser sees ends before what the winner sees begins."""
+import hashlib, json, mmap, os, pathlib, select, signal, socket, subprocess, sys, time
+
+from harness import PATIENCE, SHELL, Daemon, claim, die_with_parent
+
+HANDOVERS = 200
+# The winner streams for this long while the loser's memory must not change: the time is what is tested.
+WATCHED = 2.0
+
+
+class Contender:
+    """A contender.py of our own, and the memory it was given."""
+
+    def __init__(self, daemon, name):
+        self.name = name
+        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.process = subprocess.Popen(
+            ["/usr/bin/python3", str(pathlib.Path(__file__).parent / "contender.py"), daemon.address, name,
+             str(theirs.fileno())], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
+        theirs.close()
+        self.buffers = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+    def hear(self, patience=PATIENCE):
+        """What it says next. Descriptors replace those of an earlier grant."""
+        if not select.select([self.socket], [], [], patience)[0]:
+            raise AssertionError(f"{self.name} said nothing for {patience:.0f} s")
+        text, descriptors, _, _ = socket.recv_fds(self.socket, 4096, 64)
+        if not text:
+            raise AssertionError(f"{self.name} ended with status {self.process.wait()}")
+        said = json.loads(text)
+        if descriptors:
+            for descriptor in self.buffers:
+                os.close(descriptor)
+            self.buffers = descriptors
+        return said
+
+    def until(self, what):
+        while True:
+            said = self.hear()
+            if said["what"] == what:
+                return said
+
+
+def memory(descriptor):
+    return mmap.mmap(descriptor, os.fstat(descriptor).st_size, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ)
+
+
+def give_focus(shell, winner, loser):
+    shell.call(SHELL, "PlaceApp", "ssb", winner, "fullscreen", True)
+    shell.call(SHELL, "PlaceApp", "ssb", loser, "fullscreen", False)
+
+
+@claim(f"in {HANDOVERS} handovers in a row no frame of the loser is captured after the winner's first")
+def handovers():
+    with Daemon() as daemon:
+        shell = daemon.shell()
+        with Contender(daemon, "red") as red, Contender(daemon, "blue") as blue:
+            red.until("ready"), blue.until("ready")
+            grants = {}
+            winner, loser = red, blue
+            give_focus(shell, "red", "blue")
+            first = red.until("first")
+            grants[first["grant"]] = first["time"]
+            closest = None
+            for _ in range(HANDOVERS):
+                winner, loser = loser, winner
+                give_focus(shell, winner.name, loser.name)
+                cut = loser.until("cut")
+                started = winner.until("first")
+                assert cut["grant"] < started["grant"], (cut, started)
+                gap = started["time"] - cut["last"]
+                assert gap > 0, (
+                    f"{loser.name}'s last frame was captured {-gap} ns after {winner.name}'s first: {cut}, {started}")
+                closest = gap if closest is None else min(closest, gap)
+            return f"closest {closest / 1e6:.2f} ms"
+
+
+def the_loser_sees_nothing(then):
+    """`then` happens to the loser's process just before the camera is taken from it."""
+    with Daemon() as daemon:
+        shell = daemon.shell()
+        with Contender(daemon, "red") as red, Contender(daemon, "blue") as blue:
+            red.until("ready"), blue.until("ready")
+            give_focus(shell, "red", "blue")
+            red.until("first")
+            mappings = [memory(descriptor) for descriptor in red.buffers]
+            assert mappings, "no buffer to look at"
+            assert any(any(mapping[:4096]) for mapping in mappings), "the buffers were blank before the cut"
+            then(red)
+            give_focus(shell, "blue", "red")
+            started = blue.until("first")
+            blank = [not any(mapping[at:at + 65536].strip(b"\0") for at in range(0, len(mapping), 65536))
+                     for mapping in mappings]
+            assert all(blank), f"of the loser's buffers, blank after the cut: {blank}"
+            digests = [hashlib.sha256(mapping).digest() for mapping in mappings]
+            # The winner's frames are counted by its own process; only the passing of time is wanted here.
+            time.sleep(WATCHED)
+            assert [hashlib.sha256(mapping).digest() for mapping in mappings] == digests, "the loser's memory changed"
+            if red.process.poll() is None:
+                os.kill(red.process.pid, signal.SIGCONT)
+                cut = red.until("cut")
+                assert cut["last"] < started["time"], (cut, started)
+            give_focus(shell, "red", "blue")
+            won = blue.until("cut") if red.process.poll() is None else None
+            if won:
+                assert won["frames"] > WATCHED * 5, f"the winner streamed only {won['frames']} frames meanwhile"
+
+
+@claim(f"after a cut the loser's whole mapping is blank, and does not change while the winner streams for {WATCHED:.0f} s")
+def blank():
+    the_loser_sees_nothing(lambda loser: None)
+
+
+@claim("the same when the loser is stopped with SIGSTOP")
+def stopped():
+    the_loser_sees_nothing(lambda loser: os.kill(loser.process.pid, signal.SIGSTOP))
+
+
+@claim("the same when the loser is killed")
+def killed():
+    the_loser_sees_nothing(lambda loser: (loser.process.kill(), loser.process.wait()))

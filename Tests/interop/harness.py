@@ -1,0 +1,359 @@
+"""What the tests from outside share: a camarbd of their own, applications that speak to it, streams, and claims.
+
+Nothing here sleeps for luck: every wait is for an event and has a bound, after which the test fails and says what it
+waited for. Every process is started by the test that needs it and ended by its own id.
+"""
+import ctypes, json, mmap, os, pathlib, select, shutil, signal, socket, struct, subprocess, sys, tempfile, time
+
+from jeepney import DBusAddress, MessageType, new_method_call
+from jeepney.io.blocking import open_dbus_connection
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAMS = pathlib.Path(os.environ.get("CAMARB_PROGRAMS", ROOT / ".build" / "release"))
+BROKER = DBusAddress("/org/camarb/Broker1", None, "org.camarb.Broker1")
+SHELL = DBusAddress("/org/camarb/Shell1", None, "org.camarb.Shell1")
+# Long enough for a loaded machine of two cores; a test that passes never waits this long.
+PATIENCE = 20.0
+CAMERA = "front"
+# How camarbd is told of its cameras: NAME=simulated[:DATA FILE] or NAME=file:PATH.
+SIMULATED = f"{CAMERA}=simulated"
+
+claims = []
+
+
+def claim(sentence):
+    """Registers a test under the sentence it shows to be true."""
+    def register(function):
+        claims.append((sentence, function))
+        return function
+    return register
+
+
+class Refused(Exception):
+    """The broker answered with an error."""
+
+    def __init__(self, name, message):
+        super().__init__(f"{name}: {message}")
+        self.name, self.message = name, message
+
+
+def die_with_parent():
+    """Runs in a new process before its program: it ends when the test run ends, however that ends."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+def wait_until(what, condition, patience=PATIENCE):
+    """Polls a fact of the system (a process, a file) that has no event to wait for."""
+    until = time.monotonic() + patience
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > until:
+            raise AssertionError(f"waited {patience:.0f} s for {what}")
+        time.sleep(0.005)
+
+
+class Daemon:
+    """A camarbd with a private socket in a temporary directory."""
+
+    def __init__(self, policy="desktop", cameras=(SIMULATED,), extra=()):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-test."))
+        self.path = self.directory / "socket"
+        self.address = f"unix:path={self.path}"
+        self.log = self.directory / "camarbd.log"
+        policy = ROOT / "policies" / f"{policy}.toml" if "/" not in str(policy) else policy
+        command = [PROGRAMS / "camarbd", "--socket", self.path, "--policy", policy]
+        for camera in cameras:
+            command += ["--camera", camera]
+        self.apps = []
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen(
+                [str(word) for word in (*command, *extra)], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                preexec_fn=die_with_parent)
+
+        def listening():
+            assert self.process.poll() is None, f"camarbd ended at once:\n{self.said()}"
+            return self.path.exists()
+
+        wait_until("camarbd's socket", listening)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        for app in self.apps:
+            app.close()
+        self.process.terminate()
+        try:
+            status = self.process.wait(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            status = "none: it did not end on SIGTERM"
+        said = self.said()
+        shutil.rmtree(self.directory, ignore_errors=True)
+        if kind is not None:
+            print(f"  camarbd said:\n{said}", file=sys.stderr)
+        else:
+            assert status in (0, -signal.SIGTERM), f"camarbd's exit status is {status}; it said:\n{said}"
+
+    def said(self):
+        text = self.log.read_text(errors="replace")
+        return "    " + "\n    ".join(text.splitlines()[-40:])
+
+    def recorders(self):
+        """The ids of the recorder cores this camarbd has started."""
+        found = []
+        for entry in os.listdir("/proc"):
+            if not entry.isdigit():
+                continue
+            try:
+                stat = pathlib.Path(f"/proc/{entry}/stat").read_text()
+            except OSError:
+                continue
+            name, rest = stat[stat.index("(") + 1:stat.rindex(")")], stat[stat.rindex(")") + 2:].split()
+            if int(rest[1]) == self.process.pid and rest[0] != "Z" and name == "camrecorder":
+                found.append(int(entry))
+        return found
+
+    def app(self, name=None, **attributes):
+        """A connection that has said which app it is."""
+        app = App(self.address, name, **attributes)
+        self.apps.append(app)
+        return app
+
+    def shell(self):
+        """A connection that is the shell."""
+        shell = self.app()
+        shell.call(SHELL, "Attach", "s", "shell")
+        return shell
+
+
+class App:
+    """A client over jeepney: calls wait for their answers, signals are kept in the order in which they came."""
+
+    def __init__(self, address, name=None, **attributes):
+        self.connection = open_dbus_connection(bus=address, enable_fds=True)
+        self.signals = []
+        self.seen = 0
+        if name:
+            given = {"app": ("s", name), **{key: ("b" if isinstance(value, bool) else "s", value)
+                                            for key, value in attributes.items()}}
+            self.call(BROKER, "DeclareClient", "a{sv}", given)
+
+    def close(self):
+        try:
+            self.connection.close()
+        except OSError:
+            pass
+
+    def fileno(self):
+        return self.connection.sock.fileno()
+
+    def keep(self, message):
+        if message.header.message_type is MessageType.signal:
+            fields = {int(code.value if hasattr(code, "value") else code): value
+                      for code, value in message.header.fields.items()}
+            self.signals.append((fields[1], fields[3], message.body))
+
+    def call(self, at, member, signature=None, *body, patience=PATIENCE):
+        message = new_method_call(at, member, signature, body)
+        serial = next(self.connection.outgoing_serial)
+        self.connection.send(message, serial=serial)
+        until = time.monotonic() + patience
+        while True:
+            try:
+                answer = self.connection.receive(timeout=max(0.001, until - time.monotonic()))
+            except TimeoutError:
+                raise AssertionError(f"no answer to {member} within {patience:.0f} s") from None
+            fields = {int(code.value if hasattr(code, "value") else code): value
+                      for code, value in answer.header.fields.items()}
+            if fields.get(5) != serial:
+                self.keep(answer)
+                continue
+            if answer.header.message_type is MessageType.error:
+                raise Refused(fields[4], answer.body[0] if answer.body else "")
+            return answer.body
+
+    def poll(self, patience=0.0):
+        """Keeps what has arrived; waits up to `patience` seconds for at least one message."""
+        try:
+            while True:
+                self.keep(self.connection.receive(timeout=patience))
+                patience = 0.0
+        except TimeoutError:
+            pass
+
+    def wait(self, name, where=lambda body: True, patience=PATIENCE):
+        """The body of the next signal of that name, each seen once, in order; those before it are passed over."""
+        until = time.monotonic() + patience
+        while True:
+            while self.seen < len(self.signals):
+                path, member, body = self.signals[self.seen]
+                self.seen += 1
+                if member == name and where(body):
+                    return body
+            if time.monotonic() > until:
+                came = ", ".join(member for _, member, _ in self.signals) or "nothing"
+                raise AssertionError(f"waited {patience:.0f} s for {name}; what came: {came}")
+            self.poll(min(1.0, max(0.001, until - time.monotonic())))
+
+    def names(self, path=None):
+        """The names of all signals so far, broker-wide ones left out."""
+        return [member for at, member, _ in self.signals if at.startswith("/org/camarb/session/") and path in (None, at)]
+
+    def property(self, path, interface, name):
+        at = DBusAddress(path, None, "org.freedesktop.DBus.Properties")
+        return self.call(at, "Get", "ss", interface, name)[0][1]
+
+    def session(self, camera=CAMERA, **configuration):
+        return Session(self, camera, configuration)
+
+
+class Session:
+    def __init__(self, app, camera, configuration):
+        self.app = app
+        given = {key: ("s" if isinstance(value, str) else "d", value) for key, value in configuration.items()}
+        (self.path,) = app.call(BROKER, "CreateSession", "sa{sv}", camera, given)
+        self.at = DBusAddress(self.path, None, "org.camarb.Session1")
+
+    def call(self, member, signature=None, *body):
+        return self.app.call(self.at, member, signature, *body)
+
+    def start(self):
+        self.call("StartRunning")
+
+    def stream(self):
+        (descriptor,) = self.call("OpenStream")
+        return Stream(descriptor.to_raw_fd())
+
+    def record(self, path, **options):
+        with open(path, "w+b") as file:
+            (recording,) = self.call("StartRecording", "ha{sv}", file, options)
+        return recording
+
+    def property(self, name):
+        return self.app.property(self.path, "org.camarb.Session1", name)
+
+
+class Buffer:
+    """A buffer of a stream, mapped read-only and whole."""
+
+    def __init__(self, descriptor, width, height, stride, size):
+        self.descriptor, self.width, self.height, self.stride = descriptor, width, height, stride
+        self.memory = mmap.mmap(descriptor, size, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ)
+
+    @property
+    def is_blank(self):
+        return not any(self.memory[at:at + 65536].strip(b"\0") for at in range(0, len(self.memory), 65536))
+
+
+class Frame:
+    def __init__(self, index, sequence, timestamp, flags, mark):
+        self.index, self.sequence, self.timestamp, self.flags, self.mark = index, sequence, timestamp, flags, mark
+
+
+class Stream:
+    """A preview stream, read as Sources/ArbiterProtocol/Wire/FrameRecord.swift says."""
+
+    BYTES = 40
+
+    def __init__(self, descriptor):
+        self.socket = socket.socket(fileno=descriptor)
+        self.buffers = {}
+        self.ended = False
+
+    def fileno(self):
+        return self.socket.fileno()
+
+    def read(self, patience=PATIENCE):
+        """The next frame, or None at the stream's end."""
+        while not self.ended:
+            if not select.select([self.socket], [], [], patience)[0]:
+                raise AssertionError(f"no frame within {patience:.0f} s")
+            try:
+                record, descriptors, _, _ = socket.recv_fds(self.socket, self.BYTES, 1)
+            except ConnectionResetError:
+                record = b""
+            if len(record) != self.BYTES:
+                assert not record, f"a record of {len(record)} bytes"
+                self.ended = True
+                break
+            tag, index = struct.unpack_from("<II", record)
+            if tag == 1:
+                width, height, stride = struct.unpack_from("<III", record, 8)
+                (size,) = struct.unpack_from("<Q", record, 24)
+                assert len(descriptors) == 1, "a buffer without its descriptor"
+                self.buffers[index] = Buffer(descriptors[0], width, height, stride, size)
+            elif tag == 2:
+                sequence, timestamp, size, flags = struct.unpack_from("<QqQI", record, 8)
+                buffer = self.buffers[index]
+                return Frame(index, sequence, timestamp, flags,
+                             read_mark(buffer.memory, buffer.width, buffer.height, buffer.stride))
+            elif tag == 4:
+                self.ended = True
+            else:
+                raise AssertionError(f"an unknown record, tag {tag}")
+        return None
+
+    def release(self, frame):
+        try:
+            self.socket.send(struct.pack("<II32x", 3, frame.index))
+        except OSError:
+            pass  # The grant may have ended since; `read` says so.
+
+    def close(self):
+        self.socket.close()
+
+
+def read_mark(luma, width, height, stride):
+    """(capture time, frame number) out of a picture's burnt-in mark, or None; the format is BurntInMark.swift's."""
+    block = max(4, height // 90)
+    top = height - 4 * block
+    bits = 0
+    for row in range(4):
+        line = (top + row * block + block // 2) * stride
+        for column in range(32):
+            left, right = column * width // 32, (column + 1) * width // 32
+            inset = (right - left) // 4
+            pixels = luma[line + left + inset:line + right - inset]
+            bits = bits << 1 | (sum(pixels) > 126 * len(pixels))
+    signature, time_, number, check = bits >> 112, bits >> 48 & (1 << 64) - 1, bits >> 16 & 0xffffffff, bits & 0xffff
+    a, b = 1, 0
+    for byte in time_.to_bytes(8, "big") + number.to_bytes(4, "big"):
+        a = (a + byte) % 255
+        b = (b + a) % 255
+    if signature != 0xca3b or check != b << 8 | a:
+        return None
+    return time_, number
+
+
+def played(path):
+    """Plays a recording to its end: (frames, seconds). Fails when anything in it cannot be decoded."""
+    done = subprocess.run(
+        ["ffprobe", "-v", "error", "-count_frames", "-select_streams", "v:0", "-show_entries",
+         "stream=nb_read_frames:format=duration", "-of", "json", str(path)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert done.returncode == 0 and not done.stderr.strip(), f"ffprobe of {path}: {done.stderr.strip()}"
+    found = json.loads(done.stdout)
+    return int(found["streams"][0]["nb_read_frames"]), float(found["format"].get("duration", "nan"))
+
+
+def recorded_marks(path):
+    """The burnt-in marks of all frames of a recording, None where a frame has none."""
+    size = subprocess.run(
+        ["ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries", "stream=width,height", "-of",
+         "csv=p=0", str(path)], stdout=subprocess.PIPE, text=True, check=True, timeout=60).stdout.strip().rstrip(",")
+    width, height = [int(word) for word in size.split(",")[:2]]
+    decoder = subprocess.Popen(
+        ["ffmpeg", "-v", "error", "-i", str(path), "-f", "rawvideo", "-pix_fmt", "gray", "-fps_mode", "passthrough", "-"],
+        stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
+    marks = []
+    while True:
+        picture = decoder.stdout.read(width * height)
+        if len(picture) < width * height:
+            break
+        marks.append(read_mark(picture, width, height, width))
+    assert decoder.wait(timeout=60) == 0, f"ffmpeg could not play {path}"
+    return marks

@@ -1,0 +1,139 @@
+"""Recordings: playable whatever happens, ending where the interruption began, and never resumed."""
+import os, pathlib, shutil, signal, subprocess
+
+from harness import CAMERA, PATIENCE, SHELL, Daemon, claim, played, recorded_marks, wait_until
+
+
+def focus(shell, app, focused):
+    shell.call(SHELL, "PlaceApp", "ssb", app, "fullscreen", focused)
+
+
+def frames(stream, count):
+    for _ in range(count):
+        frame = stream.read()
+        assert frame is not None, "the stream ended"
+        stream.release(frame)
+    return frame
+
+
+@claim("a recording that an interruption cuts ends with frames captured before the winner's first, and is whole")
+def interrupted():
+    with Daemon() as daemon:
+        shell, app, rival = daemon.shell(), daemon.app("photos"), daemon.app("rival")
+        focus(shell, "photos", True)
+        session, other = app.session(), rival.session()
+        session.start()
+        app.wait("DidStartRunning")
+        stream = session.stream()
+        file = daemon.directory / "cut.mkv"
+        recording = session.record(file)
+        app.wait("RecordingStarted")
+        frames(stream, 20)
+        focus(shell, "rival", True)
+        focus(shell, "photos", False)
+        other.start()
+        cut = app.wait("WasInterrupted")
+        assert cut[6] == recording, f"the interruption names recording {cut[6]}, not {recording}"
+        finished = app.wait("RecordingFinished")
+        assert finished[2] == recording and finished[3] == "interrupted", finished
+        assert finished[7] == "when-interruption-ends", finished
+        rival.wait("DidStartRunning")
+        first = other.stream().read()
+        assert os.path.getsize(file) == finished[6], (os.path.getsize(file), finished)
+        count, seconds = played(file)
+        assert count == finished[4] > 0, f"{count} frames play, {finished[4]} were announced"
+        assert abs(seconds - finished[5] / 1e9) < 0.1, f"{seconds} s play, {finished[5] / 1e9} s were announced"
+        marks = recorded_marks(file)
+        assert None not in marks, f"frame {marks.index(None) + 1} of the recording has no burnt-in mark"
+        times = [time for time, _ in marks]
+        assert times == sorted(times) and times[-1] < first.mark[0], (times[-1], first.mark)
+        # The camera comes back by itself; the recording does not.
+        other.call("StopRunning")
+        app.wait("DidStartRunning")
+        frames(session.stream(), 5)
+        app.poll()
+        assert app.names().count("RecordingStarted") == 1, app.names()
+        again = session.record(daemon.directory / "again.mkv")
+        assert again != recording
+        session.call("StopRecording")
+        app.wait("RecordingFinished", lambda body: body[2] == again)
+
+
+@claim("SIGKILL of camrecorder while recording: the file plays, the session runs again, recording does not")
+def recorder_killed():
+    with Daemon() as daemon:
+        app = daemon.app("photos")
+        session = app.session()
+        session.start()
+        app.wait("DidStartRunning")
+        stream = session.stream()
+        file = daemon.directory / "killed.mkv"
+        recording = session.record(file)
+        app.wait("RecordingStarted")
+        frames(stream, 30)
+        (recorder,) = daemon.recorders()
+        os.kill(recorder, signal.SIGKILL)
+        cut = app.wait("WasInterrupted")
+        assert cut[4] == "recorder-reset" and cut[6] == recording, cut
+        finished = app.wait("RecordingFinished")
+        assert finished[2] == recording and finished[3] == "recorder-reset", finished
+        app.wait("InterruptionEnded", lambda body: body[5] is True)
+        app.wait("DidStartRunning")
+        frames(session.stream(), 10)
+        count, _ = played(file)
+        assert count >= 25, f"30 frames were seen while recording, {count} play"
+        app.poll()
+        assert app.names().count("RecordingStarted") == 1, app.names()
+        session.record(daemon.directory / "next.mkv")
+        app.wait("RecordingStarted")
+        session.call("StopRecording")
+        app.wait("RecordingFinished")
+        return f"{count} frames play"
+
+
+@claim("another recorder core that speaks Recorder1 takes camrecorder's place")
+def other_core():
+    from harness import PROGRAMS
+    with Daemon(extra=("--recorder", PROGRAMS / "tinyrecorder")) as daemon:
+        app = daemon.app("photos")
+        session = app.session()
+        session.start()
+        app.wait("DidStartRunning")
+        session.call("StopRunning")
+        app.wait("DidStopRunning")
+
+
+@claim("a file camera shows its footage in the preview, in a recording and in a photo")
+def footage():
+    with Daemon() as holder:  # Only for its temporary directory.
+        source = holder.directory / "source.mp4"
+        # A picture that is plain red on the left and plain blue on the right, so that it is known again.
+        subprocess.run(
+            ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "color=red:s=320x360:r=25:d=2", "-f", "lavfi", "-i",
+             "color=blue:s=320x360:r=25:d=2", "-filter_complex", "hstack", "-pix_fmt", "yuv420p", str(source)], check=True,
+            timeout=60)
+        with Daemon(cameras=(f"{CAMERA}=file:{source}",)) as daemon:
+            app = daemon.app("photos")
+            session = app.session()
+            session.start()
+            app.wait("DidStartRunning")
+            stream = session.stream()
+            file, photo = daemon.directory / "footage.mkv", daemon.directory / "photo.jpg"
+            session.record(file)
+            frame = frames(stream, 15)
+            buffer = stream.buffers[frame.index]
+            middle = buffer.height // 2 * buffer.stride
+            left, right = buffer.memory[middle + buffer.width // 4], buffer.memory[middle + buffer.width * 3 // 4]
+            assert 60 <= left <= 100 and 25 <= right <= 60, f"the preview's luma is {left} and {right}"
+            with open(photo, "w+b") as picture:
+                (number,) = session.call("CapturePhoto", "ha{sv}", picture, {})
+            taken = app.wait("PhotoCaptured", lambda body: body[2] == number)
+            assert taken[6] == "" and taken[5] == os.path.getsize(photo), taken
+            session.call("StopRecording")
+            app.wait("RecordingFinished")
+            for made in (file, photo):
+                pixels = subprocess.run(
+                    ["ffmpeg", "-v", "error", "-i", str(made), "-vf", "scale=4:2", "-frames:v", "1", "-f", "rawvideo",
+                     "-pix_fmt", "rgb24", "-"], stdout=subprocess.PIPE, check=True, timeout=60).stdout
+                red, blue = pixels[0:3], pixels[9:12]
+                assert red[0] > 180 and red[2] < 80 and blue[2] > 180 and blue[0] < 80, (made.name, red, blue)
