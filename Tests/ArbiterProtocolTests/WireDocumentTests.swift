@@ -1,0 +1,67 @@
+import ArbiterProtocol
+import Glibc
+import Testing
+
+/// `docs/wire.md` has a part that is written from the tables the program itself runs on.
+@Suite struct WireDocumentTests {
+    @Test("docs/wire.md lists every interface, member and error as the program has them")
+    func documentIsTrue() throws {
+        let here = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+        let path = here.joined(separator: "/") + "/docs/wire.md"
+        let document = try #require(Self.read(path), "\(path) cannot be read")
+        let parts = document.split(separator: "<!-- tables -->\n", omittingEmptySubsequences: false)
+        try #require(parts.count == 2, "docs/wire.md has one line <!-- tables -->, and the tables follow it")
+        let tables = Self.tables
+        if getenv("CAMARB_REWRITE") != nil { Self.write(parts[0] + "<!-- tables -->\n" + tables, to: path) }
+        // Compared with what was there before, so that a run that rewrites still fails.
+        let matches = String(parts[1]) == tables
+        #expect(matches, "docs/wire.md differs from the tables; CAMARB_REWRITE=1 writes them anew")
+    }
+
+    private static var tables: String {
+        var text = "\n"
+        for interface in Interface.publicInterfaces + [Interface.recorder] {
+            text += "## `\(interface.name)`\n\n\(interface.summary)\n\n"
+            if !interface.methods.isEmpty { text += "| method | takes | gives | |\n|---|---|---|---|\n" }
+            for method in interface.methods {
+                text += row([code(method.name), list(method.takes), list(method.gives), method.summary])
+            }
+            if !interface.signals.isEmpty { text += "\n| signal | carries | |\n|---|---|---|\n" }
+            for signal in interface.signals { text += row([code(signal.name), list(signal.carries), signal.summary]) }
+            if !interface.properties.isEmpty { text += "\n| property | type | |\n|---|---|---|\n" }
+            for property in interface.properties {
+                text += row([code(property.name), code(property.type), property.summary])
+            }
+            text += "\n"
+        }
+        text +=
+            "## Errors\n\nEach comes with a sentence that says what was wrong, with which value, and what is allowed.\n\n"
+        for kind in BrokerError.Kind.allCases { text += "* `\(kind.rawValue)`\n" }
+        return text
+    }
+
+    private static func code(_ text: String) -> String { "`\(text)`" }
+    private static func list(_ arguments: [Interface.Argument]) -> String {
+        arguments.map { "\($0.name) `\($0.type)`" }.joined(separator: ", ")
+    }
+    private static func row(_ cells: [String]) -> String {
+        "| "
+            + cells.map { $0.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|") }
+            .joined(separator: " | ") + " |\n"
+    }
+
+    private static func read(_ path: String) -> String? {
+        guard let file = fopen(path, "r") else { return nil }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while case let count = fread(&chunk, 1, chunk.count, file), count > 0 { bytes += chunk[..<count] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func write(_ text: String, to path: String) {
+        guard let file = fopen(path, "w") else { return }
+        fputs(text, file)
+        fclose(file)
+    }
+}
