@@ -75,10 +75,12 @@ public struct RankRule: Hashable, Sendable {
     public var minHold: Duration
     /// How long it may hold the camera at a time; nil: as long as it wins.
     public var lease: Duration?
+    /// Who matches may not have a camera at all: a start is refused, and a reload stops who runs.
+    public var deny: Bool
 
     public init(
         name: String, when: [FactTest] = [], rank: Int, override: Bool = false, grace: Duration = .zero,
-        minHold: Duration = .zero, lease: Duration? = nil
+        minHold: Duration = .zero, lease: Duration? = nil, deny: Bool = false
     ) {
         self.name = name
         self.when = when
@@ -87,6 +89,7 @@ public struct RankRule: Hashable, Sendable {
         self.grace = grace
         self.minHold = minHold
         self.lease = lease
+        self.deny = deny
     }
 }
 

@@ -1,0 +1,109 @@
+public import ArbiterProtocol
+
+/// The decision core: who may use which camera now, told as orders.
+///
+/// It is a value. `step` takes one fact and returns what has to be done about it, in order; nothing
+/// else decides anything. It has no clock, does no I/O, and never lets a hash order reach an effect,
+/// so the same trace of events gives the same effects, byte for byte. To know what *would* happen,
+/// copy it and step the copy; to walk a small world whole, keep a set of `key`s.
+///
+///     fact ──▶ deadlines that are due ──▶ the fact itself ──▶ settle ──▶ effects
+///                                                            │
+///                          allocate: who holds which camera ─┤
+///                          present: what each client is told ┘
+///
+/// A fact only changes the state and names the cameras and sessions it concerns; `settle` then looks
+/// at those, and at nothing else: a thousand idle clients cost no time.
+///
+/// What it never does: wait, guess, or trust a client's word about itself beyond narrowing its rights.
+///
+/// Threading: a value; one owner steps it.
+public struct Arbiter: Sendable {
+    var state: State
+    var ledger = Ledger()
+
+    public init(policy: Policy) {
+        state = State(policy: policy)
+    }
+
+    /// Takes one fact, and returns what has to be done, in order, before the next event is given.
+    ///
+    /// A refusal is an effect too, and then nothing changed. Sessions, clients and grants that are
+    /// not known any more are no mistake: their news was on its way when they ended.
+    /// - Parameter now: never earlier than in the last step.
+    public mutating func step(_ event: Event, at now: Moment) -> [Effect] {
+        precondition(now >= state.now, "the clock went back from \(state.now.nanoseconds) to \(now.nanoseconds) ns")
+        state.now = now
+        ledger.decision += 1
+        var turn = Turn(event: event)
+        if let deadline, deadline <= now {
+            meetDeadlines(&turn)
+            settle(&turn)
+        }
+        take(event, &turn)
+        settle(&turn)
+        if !turn.verdicts.isEmpty {
+            ledger.decisions.append(
+                DecisionRecord(
+                    id: ledger.decision, at: now, event: event, policy: state.policy, verdicts: turn.verdicts))
+        }
+        return turn.effects
+    }
+
+    /// The id under which the last step's notices were sent, and `explain` knows it.
+    public var lastDecision: DecisionID { ledger.decision }
+
+    public var policy: Policy { state.policy }
+
+    /// What exploration remembers of a state: everything that decides, seen from now, and nothing that only counts.
+    public struct Key: Hashable, Sendable {
+        let state: State
+    }
+
+    public var key: Key { Key(state: state.canonical()) }
+
+    /// Drops the record of past decisions, so that the many copies of an exploration stay small.
+    public mutating func forgetDecisions() { ledger.decisions = DecisionRing() }
+}
+
+extension Arbiter: Hashable {
+    public static func == (a: Arbiter, b: Arbiter) -> Bool { a.key == b.key }
+    public func hash(into hasher: inout Hasher) { hasher.combine(key) }
+}
+
+/// The bounds of the core, and why they are what they are.
+public enum Bound {
+    /// How long a recorder may take to confirm a cut: several frames at the slowest usual rate (5 fps
+    /// in dim light is 200 ms a frame), and short enough that nobody takes the wait for a failure.
+    public static let cut = Duration.milliseconds(500)
+    /// How long a killed recorder may take to be gone before its camera counts as broken.
+    public static let kill = Duration.seconds(2)
+    /// Faults of one camera within `faultWindow` that end the session instead of restarting it (semantics.md §3).
+    public static let faultsMax = 5
+    public static let faultWindow = Duration.seconds(60)
+    /// First backoff after a fault; it doubles with each fault in the window: 0.25, 0.5, 1, 2 s.
+    public static let firstBackoff = Duration.milliseconds(250)
+    /// How long facts stay as they were when the last presence source is gone (semantics.md §9, row 16).
+    public static let sourceFreeze = Duration.seconds(5)
+    /// How long a camera waits for its holder after the broker restarted (row 19).
+    public static let reservation = Duration.seconds(2)
+    /// Nested `beginConfiguration`: deeper is a client that lost count.
+    public static let batchDepthMax = 16
+}
+
+/// What one step gathers while it runs.
+struct Turn {
+    let event: Event
+    var effects: [Effect] = []
+    var verdicts: [Verdict] = []
+    /// Cameras to decide again.
+    var cameras: Set<CameraID> = []
+    /// Sessions whose causes may have changed while their camera's decision stays.
+    var sessions: Set<SessionID> = []
+    /// The session whose `startRunning` this step is: the only one that can be refused.
+    var starter: SessionID?
+
+    mutating func refuse(_ kind: BrokerError.Kind, _ message: String, rule: String) {
+        effects.append(.refused(Refusal(kind, message, rule: rule)))
+    }
+}

@@ -1,0 +1,115 @@
+import ArbiterProtocol
+
+/// One camera: what it can do, what keeps it from working, and who has it.
+struct Camera: Hashable {
+    var capabilities: CameraCapabilities
+    var isPresent = true
+    var isPrivate = false
+    var isHeldOutside = false
+    /// The recorder did not even end when it was killed.
+    var isStuck = false
+    /// Sessions with a start request, in the order of their ids.
+    var requests: [SessionID] = []
+    var tenancy: Tenancy = .free
+    /// Resets and device failures of the last minute, oldest first: five are too many.
+    var faults: [Moment] = []
+    /// Nobody is granted before; nil: at once.
+    var restartAt: Moment?
+    var reservation: Reservation?
+    /// Who gets it as soon as the cut under way is done, or the recorder may be started again.
+    var promise: Promise?
+
+    struct Promise: Hashable {
+        var session: SessionID
+        var rule: String
+    }
+
+    struct Reservation: Hashable {
+        var app: AppID
+        var until: Moment
+    }
+}
+
+/// One camera's tenancy.
+///
+///     free ──▶ starting ──▶ streaming ──▶ revoking ──▶ free
+///                 │             │             ▲
+///                 └─────────────┴─────────────┘
+///     starting, streaming ──▶ resetting ──▶ starting (after the backoff), or free (outranked, stopped)
+///
+/// What the contract calls `granted` is the camera's `promise`: the winner's place while the loser's cut
+/// is under way, here or on a conflicting camera. It is dropped as soon as the winner stops claiming,
+/// so that one who vanished meanwhile leaves no trace.
+enum Tenancy: Hashable {
+    case free
+    /// Granted, and the recorder was told; its first frame is not there yet.
+    case starting(Held)
+    case streaming(Held)
+    /// The recorder was lost, or the device failed, under this holder, who keeps its place.
+    case resetting(Held, cause: Cause)
+    /// The stream was ordered cut. At `until` the recorder is killed; a second time, the camera counts as broken.
+    case revoking(until: Moment, isKilled: Bool)
+
+    /// Who has the camera, whatever access it has.
+    var held: Held? {
+        switch self {
+        case .starting(let held), .streaming(let held), .resetting(let held, _): held
+        case .free, .revoking: nil
+        }
+    }
+
+    /// Frames may be captured for the holder.
+    var isCapturing: Bool {
+        switch self {
+        case .starting, .streaming: true
+        case .free, .resetting, .revoking: false
+        }
+    }
+
+    mutating func update(_ change: (inout Held) -> Void) {
+        switch self {
+        case .starting(var held):
+            change(&held)
+            self = .starting(held)
+        case .streaming(var held):
+            change(&held)
+            self = .streaming(held)
+        case .resetting(var held, let cause):
+            change(&held)
+            self = .resetting(held, cause: cause)
+        case .free, .revoking: preconditionFailure("only a held camera has a holder to change")
+        }
+    }
+}
+
+/// A holder's place.
+struct Held: Hashable {
+    var session: SessionID
+    /// Sessions beside the holder, where a policy shares cameras. No policy does so far.
+    var sharers: [SessionID] = []
+    var granted: Ordinal
+    var since: Moment
+    /// Stronger claims wait until then, unless they override.
+    var minHoldUntil: Moment?
+    var leaseUntil: Moment?
+    var contest: Contest?
+    /// The rule that gave it the camera.
+    var rule: String
+}
+
+/// A stronger claim that has to wait a little: for the holder's grace, or for its min-hold.
+struct Contest: Hashable {
+    /// Who gets the camera when time is up.
+    var beneficiary: SessionID
+    /// When the decision is looked at again: the announcement, or the cut.
+    var due: Moment
+    var rule: String
+    /// Set once the holder was told.
+    var announced: Announced?
+
+    struct Announced: Hashable {
+        /// Never moves later.
+        var deadline: Moment
+        var isReady = false
+    }
+}

@@ -1,0 +1,88 @@
+import ArbiterProtocol
+
+/// All that decisions depend on. What only counts (ids, sequence numbers, past decisions) is in the `Ledger`.
+struct State: Hashable {
+    var now = Moment.zero
+    var policy: Policy
+    var clients: [ClientID: Client] = [:]
+    /// The clients of an app, sorted.
+    var apps: [AppID: [ClientID]] = [:]
+    var sessions: [SessionID: Session] = [:]
+    var cameras: [CameraID: Camera] = [:]
+    /// The cameras in the order of their ids; the first is the default one.
+    var cameraOrder: [CameraID] = []
+    /// Sessions with a start request, sorted: all that a change of a machine-wide fact can touch.
+    var requesting: [SessionID] = []
+    var world = World()
+    var lastOrdinal: UInt64 = 0
+
+    mutating func nextOrdinal() -> Ordinal {
+        lastOrdinal += 1
+        return Ordinal(value: lastOrdinal)
+    }
+
+    /// The same state, seen from now and without its history: moments become distances (what is past is zero),
+    /// ordinals their rank. Two states that behave alike from here on become equal, so small worlds are finite.
+    func canonical() -> State {
+        var copy = self
+        copy.now = .zero
+        func distance(_ moment: Moment) -> Moment { Moment(nanoseconds: max(0, moment.nanoseconds - now.nanoseconds)) }
+
+        var ordinals: [Ordinal] = []
+        for session in sessions.values {
+            if let request = session.request {
+                ordinals.append(request.started)
+                if let claimed = request.claimed { ordinals.append(claimed) }
+            }
+        }
+        for camera in cameras.values { if let held = camera.tenancy.held { ordinals.append(held.granted) } }
+        ordinals.sort()
+        func rank(_ ordinal: Ordinal) -> Ordinal {
+            Ordinal(value: UInt64((ordinals.firstIndex(of: ordinal) ?? 0) + 1))
+        }
+        copy.lastOrdinal = 0
+
+        for id in Array(copy.sessions.keys) {
+            guard var request = copy.sessions[id]?.request else { continue }
+            request.started = rank(request.started)
+            request.claimed = request.claimed.map(rank)
+            copy.sessions[id]?.request = request
+        }
+        for id in Array(copy.cameras.keys) {
+            guard var camera = copy.cameras[id] else { continue }
+            if case .revoking(let until, let isKilled) = camera.tenancy {
+                camera.tenancy = .revoking(until: distance(until), isKilled: isKilled)
+            } else if camera.tenancy.held != nil {
+                camera.tenancy.update { held in
+                    held.granted = rank(held.granted)
+                    held.since = .zero
+                    held.minHoldUntil = held.minHoldUntil.map(distance)
+                    if held.minHoldUntil == .zero { held.minHoldUntil = nil }
+                    held.leaseUntil = held.leaseUntil.map(distance)
+                    if var contest = held.contest {
+                        contest.due = distance(contest.due)
+                        if let announced = contest.announced {
+                            contest.announced?.deadline = distance(announced.deadline)
+                        }
+                        held.contest = contest
+                    }
+                }
+            }
+            // Ages, not distances: a fault counts for a minute after it happened.
+            camera.faults = camera.faults.map { Moment(nanoseconds: now.nanoseconds - $0.nanoseconds) }
+            camera.restartAt = camera.restartAt.map(distance)
+            if let reservation = camera.reservation {
+                camera.reservation = Camera.Reservation(app: reservation.app, until: distance(reservation.until))
+            }
+            copy.cameras[id] = camera
+        }
+        copy.world.coolDowns = world.coolDowns.map {
+            World.CoolDown(app: $0.app, camera: $0.camera, until: distance($0.until))
+        }
+        if let falling = world.falling { copy.world.falling = World.Falling(to: falling.to, at: distance(falling.at)) }
+        for (key, state) in world.sources {
+            if case .frozen(let until) = state { copy.world.sources[key] = .frozen(until: distance(until)) }
+        }
+        return copy
+    }
+}

@@ -1,0 +1,69 @@
+import ArbiterProtocol
+
+/// Facts that belong to no client: where apps are, who has the microphone, what the machine does.
+struct World: Hashable {
+    var sources: [SourceKey: SourceState] = [:]
+    /// Where the shells and agents put apps.
+    var placements: [PlacementKey: Placement] = [:]
+    /// Where apps say they are.
+    var declared: [AppID: Placement] = [:]
+    /// Apps in front, for each user, sorted: kept beside the placements so that counting them costs nothing.
+    var inFront: [UInt32: [AppID]] = [:]
+    /// Sorted.
+    var microphones: [AppID] = []
+    var operatorChoice: AppID?
+    var loginSessions: [LoginSessionID: LoginSession] = [:]
+    var isPrivate = false
+    var isAsleep = false
+    var pressure = SystemPressure.nominal
+    /// A lower level that has not lasted long enough to count.
+    var falling: Falling?
+    var coolDowns: [CoolDown] = []
+
+    struct SourceKey: Hashable, Comparable {
+        var source: PresenceSource
+        /// Nil: believed for every user.
+        var user: UInt32?
+        static func < (a: SourceKey, b: SourceKey) -> Bool {
+            (a.source.rawValue, a.user.map { Int64($0) } ?? -1) < (b.source.rawValue, b.user.map { Int64($0) } ?? -1)
+        }
+    }
+
+    enum SourceState: Hashable {
+        case attached
+        /// Gone a moment ago; what it said still holds.
+        case frozen(until: Moment)
+        /// Gone for good: its apps are in the background.
+        case lost
+    }
+
+    struct PlacementKey: Hashable {
+        var source: PresenceSource
+        var app: AppID
+    }
+
+    struct Placement: Hashable {
+        var presence: Presence
+        var isFocused: Bool
+        static let background = Placement(presence: .background, isFocused: false)
+        /// What counts while nobody says anything.
+        static let unknown = Placement(presence: .foreground(.fullscreen), isFocused: false)
+    }
+
+    struct LoginSession: Hashable {
+        var isActive: Bool
+        var isLocked: Bool
+    }
+
+    struct Falling: Hashable {
+        var to: SystemPressure
+        var at: Moment
+    }
+
+    /// An app that lost a camera by lease or eviction.
+    struct CoolDown: Hashable {
+        var app: AppID
+        var camera: CameraID
+        var until: Moment
+    }
+}

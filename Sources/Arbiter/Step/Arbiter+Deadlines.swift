@@ -1,0 +1,83 @@
+public import ArbiterProtocol
+
+extension Arbiter {
+    /// When `step` wants to be called at the latest, with `timePassed` if nothing else happens. Nil: never.
+    public var deadline: Moment? {
+        var earliest: Moment?
+        func consider(_ moment: Moment?) {
+            if let moment, earliest.map({ moment < $0 }) ?? true { earliest = moment }
+        }
+        for id in state.cameraOrder {
+            guard let camera = state.cameras[id] else { continue }
+            consider(camera.restartAt)
+            consider(camera.reservation?.until)
+            if case .revoking(let until, _) = camera.tenancy { consider(until) }
+            if let held = camera.tenancy.held {
+                consider(held.leaseUntil)
+                consider(held.contest?.due)
+            }
+        }
+        for coolDown in state.world.coolDowns { consider(coolDown.until) }
+        consider(state.world.falling?.at)
+        for case .frozen(let until) in state.world.sources.values { consider(until) }
+        return earliest
+    }
+
+    /// What is due, in a fixed order: cameras by id, then cool-downs, pressure, sources.
+    mutating func meetDeadlines(_ turn: inout Turn) {
+        for id in state.cameraOrder {
+            guard let camera = state.cameras[id] else { continue }
+            if let restartAt = camera.restartAt, restartAt <= state.now {
+                state.cameras[id]?.restartAt = nil
+                turn.cameras.insert(id)
+            }
+            if let reservation = camera.reservation, reservation.until <= state.now {
+                state.cameras[id]?.reservation = nil
+                turn.cameras.insert(id)
+            }
+            if case .revoking(let until, let isKilled) = camera.tenancy, until <= state.now {
+                meetCutDeadline(id, isKilled, &turn)
+            }
+            if let held = camera.tenancy.held {
+                if let lease = held.leaseUntil, lease <= state.now { expire(held, on: id, &turn) }
+                if let contest = held.contest, contest.due <= state.now { turn.cameras.insert(id) }
+            }
+        }
+        for coolDown in state.world.coolDowns where coolDown.until <= state.now { turn.cameras.insert(coolDown.camera) }
+        state.world.coolDowns.removeAll { $0.until <= state.now }
+        if let falling = state.world.falling, falling.at <= state.now {
+            state.world.falling = nil
+            state.world.pressure = falling.to
+            touchAllRequesting(&turn)
+        }
+        for key in state.world.sources.keys.sorted() {
+            if case .frozen(let until)? = state.world.sources[key], until <= state.now { thaw(key, &turn) }
+        }
+    }
+
+    private mutating func meetCutDeadline(_ id: CameraID, _ isKilled: Bool, _ turn: inout Turn) {
+        if isKilled {
+            // Not even SIGKILL ended it: the driver holds the process. Nobody gets this camera until it is gone.
+            state.cameras[id]?.isStuck = true
+            state.cameras[id]?.tenancy = .revoking(until: .distantFuture, isKilled: true)
+            touchRequests(on: id, &turn)
+        } else {
+            state.cameras[id]?.tenancy = .revoking(until: state.now + Bound.kill, isKilled: true)
+            turn.effects.append(.killRecorder(id))
+        }
+    }
+
+    private mutating func expire(_ held: Held, on camera: CameraID, _ turn: inout Turn) {
+        let rule = rankRule(of: held.session)
+        coolDown(held.session, on: camera)
+        stopForGood(held.session, .leaseExpired, rule: rule.name, cutWhy: .interrupted, &turn)
+    }
+
+    /// The app ranks behind those who wait for this camera, for a while.
+    mutating func coolDown(_ session: SessionID, on camera: CameraID) {
+        let duration = state.policy.contention.coolDown
+        guard duration > .zero, let app = state.sessions[session]?.app else { return }
+        state.world.coolDowns.removeAll { $0.app == app && $0.camera == camera }
+        state.world.coolDowns.append(World.CoolDown(app: app, camera: camera, until: state.now + duration))
+    }
+}

@@ -1,0 +1,104 @@
+import ArbiterProtocol
+
+extension Arbiter {
+    /// What a rule may read about a session, now.
+    func facts(of session: Session) -> Facts {
+        guard let client = state.clients[session.client] else { preconditionFailure("a session has a client") }
+        let placement = placement(of: session.app)
+        let user = session.app.user
+        let login: Facts.LoginState =
+            switch client.loginSession.flatMap({ state.world.loginSessions[$0] }) {
+            case nil: .none
+            case .some(let found): found.isActive && !found.isLocked ? .active : .inactive
+            }
+        let microphones = state.world.microphones
+        return Facts(
+            app: client.isVerified ? client.app.name : nil, claimedApp: client.attributes.claimedApp, user: user,
+            loginSession: login, presence: placement.presence, isFocused: placement.isFocused,
+            foregroundApps: foregroundApps(of: user), client: client.attributes.kind,
+            multitasking: client.attributes.multitasking, camera: session.camera,
+            position: state.cameras[session.camera]?.capabilities.position ?? .external, usesAudio: session.usesAudio,
+            microphoneTaken: !microphones.isEmpty && microphones != [session.app],
+            pressure: state.world.pressure, isRecording: session.isRecording,
+            claimIsNew: session.request.map { !$0.hasHeld } ?? true,
+            operatorChosen: state.world.operatorChoice == session.app)
+    }
+
+    private func foregroundApps(of user: UInt32) -> Facts.ForegroundApps {
+        // Nobody says where apps are: then none is known to be beside another.
+        guard isPresenceKnown(for: user) else { return .one }
+        return switch state.world.inFront[user]?.count ?? 0 {
+        case 0: .none
+        case 1: .one
+        default: .several
+        }
+    }
+
+    /// The machine's own causes, which hold under every policy and leave nothing.
+    func builtInCauses(of session: Session) -> [Policy.LiveCause] {
+        var live: [Policy.LiveCause] = []
+        func add(_ cause: Cause, _ rule: String) {
+            live.append(Policy.LiveCause(cause: cause, access: .none, rule: rule))
+        }
+        guard let camera = state.cameras[session.camera] else { preconditionFailure("a session has a camera") }
+        if !camera.isPresent { add(.videoDeviceDisconnected, BuiltInRule.unplugged) }
+        if camera.isPrivate || state.world.isPrivate { add(.videoDeviceBlockedByPrivacy, BuiltInRule.privacy) }
+        if state.world.isAsleep { add(.systemSleep, BuiltInRule.sleep) }
+        if let id = state.clients[session.client]?.loginSession, let login = state.world.loginSessions[id],
+            !login.isActive || login.isLocked
+        {
+            add(.loginSessionInactive, BuiltInRule.loginSession)
+        }
+        if camera.isStuck { add(.deviceError, BuiltInRule.stuck) }
+        if case .resetting(let held, let cause) = camera.tenancy, held.session == session.id {
+            add(cause, cause == .recorderReset ? BuiltInRule.reset : BuiltInRule.deviceFailed)
+        }
+        if session.isReestablished { add(.brokerRestarted, BuiltInRule.brokerRestarted) }
+        if session.isSensitive { add(.sensitiveContentMitigationActivated, BuiltInRule.sensitive) }
+        if camera.isHeldOutside { add(.videoDeviceInUseByAnotherClient, BuiltInRule.heldOutside) }
+        return live
+    }
+
+    /// Every cause that limits the session, but for the contention that `allocate` decides.
+    func liveCauses(of session: Session) -> [Policy.LiveCause] {
+        builtInCauses(of: session) + state.policy.liveCauses(facts(of: session))
+    }
+
+    /// The rank rule in force for a session, weakened by what its client gave up.
+    func rankRule(of id: SessionID) -> RankRule {
+        guard let session = state.sessions[id] else { preconditionFailure("rank of an unknown session") }
+        return rankRule(of: session, facts(of: session))
+    }
+
+    func rankRule(of session: Session, _ facts: Facts) -> RankRule {
+        var rule = state.policy.rank(facts)
+        if let client = state.clients[session.client], let lowered = loweredRank(client), lowered > rule.rank {
+            // Nobody keeps the privileges of a rank it gave up.
+            rule = RankRule(name: "priority lowered by its client", when: [], rank: lowered)
+        }
+        return rule
+    }
+}
+
+/// The names of the rules that no file writes.
+enum BuiltInRule {
+    static let unplugged = "built in: the camera is unplugged"
+    static let privacy = "built in: the privacy switch is on"
+    static let sleep = "built in: the machine sleeps"
+    static let loginSession = "built in: the login session is not active"
+    static let stuck = "built in: the recorder does not let go of the device"
+    static let reset = "built in: the recorder was lost"
+    static let deviceFailed = "built in: the device failed"
+    static let brokerRestarted = "built in: the broker was restarted"
+    static let sensitive = "built in: sensitive content, until the client continues"
+    static let heldOutside = "built in: a program outside the broker holds the device"
+    static let reserved = "built in: kept for the app that held it before the broker restarted"
+    static let restarting = "built in: the recorder is being restarted"
+}
+
+extension Cause {
+    /// Causes that stand until the session is granted again: they do not keep it from claiming its camera.
+    var endsWithGrant: Bool {
+        self == .recorderReset || self == .brokerRestarted || self == .deviceError
+    }
+}

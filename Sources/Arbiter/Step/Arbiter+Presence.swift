@@ -1,0 +1,146 @@
+import ArbiterProtocol
+
+extension Arbiter {
+    mutating func attachSource(_ source: PresenceSource, _ user: UInt32?, _ turn: inout Turn) {
+        let key = World.SourceKey(source: source, user: user)
+        // A new source knows nothing of what an older one said.
+        if state.world.sources[key] != .attached { forgetPlacements(of: key) }
+        state.world.sources[key] = .attached
+        rebuildInFront()
+        touchAllRequesting(&turn)
+    }
+
+    mutating func loseSource(_ source: PresenceSource, _ user: UInt32?, _ turn: inout Turn) {
+        let key = World.SourceKey(source: source, user: user)
+        guard state.world.sources[key] == .attached else { return }
+        state.world.sources[key] = .frozen(until: state.now + Bound.sourceFreeze)
+        rebuildInFront()
+        touchAllRequesting(&turn)
+    }
+
+    /// The freeze is over: what the source said no longer holds.
+    mutating func thaw(_ key: World.SourceKey, _ turn: inout Turn) {
+        state.world.sources[key] = .lost
+        forgetPlacements(of: key)
+        rebuildInFront()
+        touchAllRequesting(&turn)
+    }
+
+    private mutating func forgetPlacements(of key: World.SourceKey) {
+        state.world.placements = state.world.placements.filter {
+            $0.key.source != key.source || (key.user != nil && $0.key.app.user != key.user)
+        }
+    }
+
+    mutating func place(_ app: AppID, _ placement: World.Placement?, _ source: PresenceSource, _ turn: inout Turn) {
+        state.world.placements[World.PlacementKey(source: source, app: app)] = placement
+        updateInFront(app, &turn)
+        touch(app: app, &turn)
+        guard placement?.isFocused == true else { return }
+        // The focus is one for each user: who gets it takes it from the others.
+        let others = state.world.placements.filter {
+            $0.key.source == source && $0.key.app.user == app.user && $0.key.app != app && $0.value.isFocused
+        }
+        for key in others.keys.sorted(by: { $0.app < $1.app }) {
+            state.world.placements[key]?.isFocused = false
+            touch(app: key.app, &turn)
+        }
+    }
+
+    // MARK: What is believed
+
+    private func sourceState(_ source: PresenceSource, for user: UInt32) -> World.SourceState? {
+        let own = state.world.sources[World.SourceKey(source: source, user: user)]
+        let everybody = state.world.sources[World.SourceKey(source: source, user: nil)]
+        // One that speaks now is believed before one that fell silent.
+        if own == .attached || everybody == nil { return own }
+        return everybody == .attached || own == nil ? everybody : own
+    }
+
+    /// Somebody who is believed says, or said, where this user's apps are.
+    func isPresenceKnown(for user: UInt32) -> Bool {
+        for source in state.policy.sources {
+            switch source {
+            case .shell, .agent: if sourceState(source, for: user) != nil { return true }
+            case .selfDeclared: if state.world.declared.keys.contains(where: { $0.user == user }) { return true }
+            case .loginSession: continue
+            }
+        }
+        return false
+    }
+
+    /// Where an app is, by the first believed source that has something to say (semantics.md §9, row 16).
+    func placement(of app: AppID) -> World.Placement {
+        var frozen: PresenceSource?
+        var isLost = false
+        for source in state.policy.sources {
+            switch source {
+            case .shell, .agent:
+                switch sourceState(source, for: app.user) {
+                case .attached:
+                    return state.world.placements[World.PlacementKey(source: source, app: app)] ?? .background
+                case .frozen: if frozen == nil { frozen = source }
+                case .lost: isLost = true
+                case nil: continue
+                }
+            case .selfDeclared:
+                if let declared = state.world.declared[app] { return declared }
+            case .loginSession:
+                if let active = isLoginSessionActive(of: app) { return active ? .unknown : .background }
+            }
+        }
+        if let frozen { return state.world.placements[World.PlacementKey(source: frozen, app: app)] ?? .background }
+        return isLost ? .background : .unknown
+    }
+
+    /// Nil when the app has no login session that anybody reported.
+    private func isLoginSessionActive(of app: AppID) -> Bool? {
+        for client in state.apps[app] ?? [] {
+            if let id = state.clients[client]?.loginSession, let login = state.world.loginSessions[id] {
+                return login.isActive
+            }
+        }
+        return nil
+    }
+
+    // MARK: Who is in front
+
+    private func requiresFullScreen(_ app: AppID) -> Bool {
+        (state.apps[app] ?? []).contains { state.clients[$0]?.attributes.requiresFullScreen == true }
+    }
+
+    /// An app that requires the full screen is in front alone or not at all: it never counts as one of several.
+    private func countsAsInFront(_ app: AppID) -> Bool {
+        placement(of: app).presence.isForeground && !requiresFullScreen(app)
+    }
+
+    mutating func updateInFront(_ app: AppID) {
+        if countsAsInFront(app) && (state.apps[app] != nil || isPlaced(app)) {
+            state.world.inFront[app.user, default: []].insertSorted(app)
+        } else {
+            state.world.inFront[app.user]?.removeSorted(app)
+            if state.world.inFront[app.user]?.isEmpty == true { state.world.inFront[app.user] = nil }
+        }
+    }
+
+    /// The same, and whoever reads the number of apps in front is looked at again when it changed.
+    mutating func updateInFront(_ app: AppID, _ turn: inout Turn) {
+        let before = min(2, state.world.inFront[app.user]?.count ?? 0)
+        updateInFront(app)
+        guard before != min(2, state.world.inFront[app.user]?.count ?? 0) else { return }
+        for session in state.requesting where state.sessions[session]?.app.user == app.user { touch(session, &turn) }
+    }
+
+    private func isPlaced(_ app: AppID) -> Bool {
+        [PresenceSource.shell, .agent].contains {
+            state.world.placements[World.PlacementKey(source: $0, app: app)] != nil
+        }
+    }
+
+    /// After a source came or went, or the policy believes others.
+    mutating func rebuildInFront() {
+        state.world.inFront = [:]
+        for app in state.apps.keys { updateInFront(app) }
+        for key in state.world.placements.keys { updateInFront(key.app) }
+    }
+}

@@ -1,0 +1,105 @@
+import ArbiterProtocol
+
+extension Arbiter {
+    /// The first frame is there: the client is told what is in force, then that it runs.
+    mutating func recorderStreams(_ camera: CameraID, _ grant: GrantID, _ inForce: Configuration, _ turn: inout Turn) {
+        guard let id = holder(of: camera, grant), case .starting(let held)? = state.cameras[camera]?.tenancy,
+            let session = state.sessions[id]
+        else { return }
+        state.cameras[camera]?.tenancy = .streaming(held)
+        state.sessions[id]?.confirmed = session.configuration
+        // Nobody's format changes without this notice; who asked for nothing gets the camera's default and no news.
+        if !session.configuration.isEmpty {
+            let by: Applier = session.request?.hasHeld == true ? .resumption : .client
+            notify(id, .configurationApplied(asked: session.configuration, inForce: inForce, by: by), &turn)
+        }
+        state.sessions[id]?.request?.hasHeld = true
+        state.sessions[id]?.shown = .running(.all)
+        notify(id, .didStartRunning(grant: grant), &turn)
+        touch(id, &turn)
+    }
+
+    mutating func recorderCut(_ camera: CameraID, _ grant: GrantID, _ turn: inout Turn) {
+        guard ledger.grants[camera] == grant, case .revoking? = state.cameras[camera]?.tenancy else { return }
+        cutIsDone(camera, &turn)
+    }
+
+    private mutating func cutIsDone(_ camera: CameraID, _ turn: inout Turn) {
+        state.cameras[camera]?.tenancy = .free
+        turn.cameras.insert(camera)
+    }
+
+    mutating func recorderConfigured(
+        _ camera: CameraID, _ grant: GrantID, _ asked: Configuration, _ inForce: Configuration, _ turn: inout Turn
+    ) {
+        guard let id = holder(of: camera, grant) else { return }
+        state.sessions[id]?.confirmed.merge(asked)
+        notify(id, .configurationApplied(asked: asked, inForce: inForce, by: .client), &turn)
+    }
+
+    /// The recorder knows better than the capabilities it gave: the whole batch is taken back.
+    mutating func recorderRefusedConfiguration(
+        _ camera: CameraID, _ grant: GrantID, _ asked: Configuration, _ message: String, _ turn: inout Turn
+    ) {
+        guard let id = holder(of: camera, grant), let session = state.sessions[id] else { return }
+        state.sessions[id]?.configuration = session.confirmed
+        notify(id, .runtimeError(code: "configuration-refused", message: message), &turn)
+        touch(id, &turn)
+    }
+
+    /// The process ended under a holder (106), or at the end of a cut, which it thereby confirms.
+    mutating func recorderGone(_ camera: CameraID, _ turn: inout Turn) {
+        guard let found = state.cameras[camera] else { return }
+        state.cameras[camera]?.isStuck = false
+        if found.isStuck { touchRequests(on: camera, &turn) }
+        switch found.tenancy {
+        case .revoking: cutIsDone(camera, &turn)
+        case .starting(let held), .streaming(let held): fault(camera, held, .recorderReset, &turn)
+        case .free, .resetting: break
+        }
+    }
+
+    mutating func deviceFailed(_ camera: CameraID, _ message: String, _ turn: inout Turn) {
+        switch state.cameras[camera]?.tenancy {
+        case .starting(let held), .streaming(let held):
+            notify(held.session, .runtimeError(code: "device-error", message: message), &turn)
+            // The process lives and may still hold the device: it is told to let go.
+            if let grant = ledger.grants[camera] { turn.effects.append(.cut(camera, grant, why: .interrupted)) }
+            fault(camera, held, .deviceError, &turn)
+        case .free, .resetting, .revoking, nil: break
+        }
+    }
+
+    /// The holder keeps its place, and is granted again after a backoff; the fifth fault in a minute ends it.
+    private mutating func fault(_ id: CameraID, _ held: Held, _ cause: Cause, _ turn: inout Turn) {
+        guard var camera = state.cameras[id] else { return }
+        camera.faults.removeAll { state.now - $0 >= Bound.faultWindow }
+        camera.faults.append(state.now)
+        var kept = held
+        kept.contest = nil
+        camera.tenancy = .resetting(kept, cause: cause)
+        if camera.faults.count >= Bound.faultsMax {
+            camera.faults = []
+            camera.restartAt = nil
+            state.cameras[id] = camera
+            stopForGood(
+                held.session, cause == .recorderReset ? .recorderFailed : .deviceFailed,
+                rule: "built in: \(Bound.faultsMax) faults in \(Bound.faultWindow.components.seconds) s",
+                cutWhy: .recorderReset, &turn)
+            return
+        }
+        camera.restartAt = state.now + Bound.firstBackoff * (1 << (camera.faults.count - 1))
+        state.cameras[id] = camera
+        touchRequests(on: id, &turn)
+    }
+
+    mutating func rampFinished(_ camera: CameraID, _ grant: GrantID, _ factor: Double, _ turn: inout Turn) {
+        guard let id = holder(of: camera, grant) else { return }
+        notify(id, .rampFinished(videoZoomFactor: factor), &turn)
+    }
+
+    mutating func recorderTrouble(_ camera: CameraID, _ code: String, _ message: String, _ turn: inout Turn) {
+        guard let held = state.cameras[camera]?.tenancy.held else { return }
+        notify(held.session, .runtimeError(code: code, message: message), &turn)
+    }
+}

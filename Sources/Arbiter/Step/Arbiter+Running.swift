@@ -1,0 +1,112 @@
+import ArbiterProtocol
+
+extension Arbiter {
+    mutating func startRunning(_ id: SessionID, _ turn: inout Turn) {
+        guard let session = known(id, &turn) else { return }
+        guard session.open == nil else {
+            turn.refuse(
+                .insideConfiguration,
+                "The session is between BeginConfiguration and CommitConfiguration; commit, then start.",
+                rule: "no start inside a batch")
+            return
+        }
+        guard session.request == nil else { return }
+        let facts = facts(of: session)
+        let rank = state.policy.rank(facts)
+        if rank.deny {
+            refuseStart(
+                session, facts, "The policy \"\(state.policy.name)\" does not give the camera to \(session.app.name).",
+                rank.name, &turn)
+            return
+        }
+        if state.policy.contention.sameApp == .refuse, let sibling = runningSibling(of: session) {
+            refuseStart(
+                session, facts,
+                "\(session.app.name) already uses camera \"\(session.camera.name)\" in session \(sibling.rawValue); stop that one first.",
+                "same-app: refuse", &turn)
+            return
+        }
+        let started = state.nextOrdinal()
+        state.sessions[id]?.request = Session.StartRequest(started: started)
+        state.requesting.insertSorted(id)
+        state.cameras[session.camera]?.requests.insertSorted(id)
+        turn.starter = id
+        touch(id, &turn)
+    }
+
+    private func runningSibling(of session: Session) -> SessionID? {
+        state.cameras[session.camera]?.requests.first { $0 != session.id && state.sessions[$0]?.app == session.app }
+    }
+
+    func refuseStart(_ session: Session, _ facts: Facts, _ message: String, _ rule: String, _ turn: inout Turn) {
+        turn.refuse(.refusedByPolicy, message, rule: rule)
+        turn.verdicts.append(
+            Verdict(
+                session: session.id, outcome: .refused, rule: rule, facts: facts, standing: nil, opponent: nil,
+                builtIn: []))
+    }
+
+    mutating func stopRunning(_ id: SessionID, _ turn: inout Turn) {
+        guard let session = known(id, &turn) else { return }
+        guard session.request != nil else {
+            turn.refuse(
+                .notRunning, "The session has no start request to take back; StartRunning makes one.",
+                rule: "a stop takes a start request back")
+            return
+        }
+        withdrawRequest(id, why: .stopped, &turn)
+        closeNotices(id, willResume: false, &turn)
+        settleShown(id, &turn)
+    }
+
+    /// Stops a session for good, and says so. The client may start again.
+    mutating func stopForGood(
+        _ id: SessionID, _ reason: StopReason, rule: String, cutWhy: RecordingEnd, _ turn: inout Turn
+    ) {
+        guard let session = state.sessions[id], session.request != nil else { return }
+        let facts = facts(of: session)
+        withdrawRequest(id, why: cutWhy, &turn)
+        // The stop itself closes an open interruption: no InterruptionEnded beside it.
+        ledger.sessions[id]?.open = nil
+        ledger.sessions[id]?.announced = nil
+        if case .running = session.shown { notify(id, .didStopRunning, &turn) }
+        notify(id, .sessionStopped(reason, rule: rule), &turn)
+        state.sessions[id]?.shown = .stopped
+        turn.verdicts.append(
+            Verdict(
+                session: id, outcome: .stopped(reason), rule: rule, facts: facts, standing: nil, opponent: nil,
+                builtIn: []))
+    }
+
+    /// Ends what is open for a session that stops by its own will.
+    private mutating func closeNotices(_ id: SessionID, willResume: Bool, _ turn: inout Turn) {
+        endInterruption(id, willResume: willResume, &turn)
+        if case .running = state.sessions[id]?.shown { notify(id, .didStopRunning, &turn) }
+    }
+
+    private mutating func settleShown(_ id: SessionID, _ turn: inout Turn) {
+        state.sessions[id]?.shown = .stopped
+        turn.sessions.remove(id)
+    }
+
+    mutating func ready(_ id: SessionID, _ interruption: InterruptionID, _ turn: inout Turn) {
+        guard let session = known(id, &turn) else { return }
+        guard ledger.sessions[id]?.announced == interruption,
+            let held = state.cameras[session.camera]?.tenancy.held, held.session == id, held.contest?.announced != nil
+        else {
+            turn.refuse(
+                .invalidValue,
+                "Interruption \(interruption) is not announced for this session; Ready answers the id of the latest WillBeInterrupted.",
+                rule: "ready answers an announcement")
+            return
+        }
+        state.cameras[session.camera]?.tenancy.update { $0.contest?.announced?.isReady = true }
+        turn.cameras.insert(session.camera)
+    }
+
+    mutating func continueAfterSensitiveContent(_ id: SessionID, _ turn: inout Turn) {
+        guard known(id, &turn) != nil else { return }
+        state.sessions[id]?.isSensitive = false
+        touch(id, &turn)
+    }
+}

@@ -1,0 +1,121 @@
+import ArbiterProtocol
+
+extension Arbiter {
+    /// Decides again whatever the step touched, until nothing changes any more.
+    ///
+    /// A round can take start requests away (an eviction, a configuration that a returned camera cannot
+    /// do) or free a camera without a cut (one whose recorder was lost), and what becomes free is given
+    /// out in the next. Neither can happen twice to one of them in a step, so their numbers are the bound.
+    mutating func settle(_ turn: inout Turn) {
+        var rounds = 2 * (state.requesting.count + state.cameraOrder.count) + 4
+        while !turn.cameras.isEmpty || !turn.sessions.isEmpty {
+            precondition(rounds > 0, "settling did not come to an end")
+            rounds -= 1
+            let cameras = linked(to: turn.cameras)
+            turn.cameras = []
+            for camera in cameras { state.cameras[camera]?.requests.forEach { turn.sessions.insert($0) } }
+            let allocation = allocate(cameras, turn)
+            let sessions = turn.sessions.sorted()
+            turn.sessions = []
+            for camera in cameras { state.cameras[camera]?.promise = allocation.promises[camera] }
+            carryOut(allocation, sessions, &turn)
+            checkTouched(cameras)
+        }
+    }
+
+    /// The cameras on which a decision depends together: those that conflict, or share a budget.
+    private func linked(to touched: Set<CameraID>) -> [CameraID] {
+        guard state.policy.linksCameras, !touched.isEmpty else { return touched.sorted() }
+        if state.policy.contention.budget != nil { return state.cameraOrder }
+        var component = touched
+        var grew = true
+        while grew {
+            grew = false
+            for camera in state.cameraOrder where !component.contains(camera) {
+                if component.contains(where: { state.policy.conflict($0, camera) }) {
+                    component.insert(camera)
+                    grew = true
+                }
+            }
+        }
+        return component.sorted()
+    }
+
+    /// Orders first, then what the losers hear, then everybody else, then the openings: cut first, tell second.
+    private mutating func carryOut(_ allocation: Allocation, _ sessions: [SessionID], _ turn: inout Turn) {
+        for removal in allocation.removals { leave(removal.camera, why: .interrupted, &turn) }
+        for evicted in allocation.evictions {
+            coolDown(evicted.session, on: evicted.camera)
+            stopForGood(evicted.session, .evicted, rule: evicted.rule, cutWhy: .interrupted, &turn)
+        }
+        for (camera, contest) in allocation.contests { apply(contest, on: camera, &turn) }
+        for loser in allocation.removals { present(loser.session, allocation, &turn) }
+        let losers = Set(allocation.removals.map(\.session))
+        for session in sessions where !losers.contains(session) && allocation.grants[session] == nil {
+            present(session, allocation, &turn)
+        }
+        for session in allocation.grants.keys.sorted() {
+            guard let rule = allocation.grants[session] else { continue }
+            grant(session, rule, allocation, &turn)
+        }
+    }
+
+    /// The camera's present holder leaves it. A stream is ordered cut; a recorder that was lost has none.
+    mutating func leave(_ id: CameraID, why: RecordingEnd, _ turn: inout Turn) {
+        guard let tenancy = state.cameras[id]?.tenancy, tenancy.held != nil else { return }
+        if tenancy.isCapturing, let grant = ledger.grants[id] {
+            turn.effects.append(.cut(id, grant, why: why))
+            state.cameras[id]?.tenancy = .revoking(until: state.now + Bound.cut, isKilled: false)
+        } else {
+            state.cameras[id]?.tenancy = .free
+        }
+        turn.effects.append(.announce(.holderChanged(id, nil)))
+        turn.cameras.insert(id)
+    }
+
+    /// Gives a free camera to a session: its interruption ends, and the recorder is told to open.
+    private mutating func grant(_ id: SessionID, _ rule: String, _ allocation: Allocation, _ turn: inout Turn) {
+        guard let session = state.sessions[id], let camera = state.cameras[session.camera] else { return }
+        let check = ConfigurationCheck(capabilities: camera.capabilities)
+        guard let fitted = check.nearest(session.configuration) else {
+            stopForGood(
+                id, .configurationLost, rule: "built in: the camera lost the format the session needs",
+                cutWhy: .interrupted, &turn)
+            return
+        }
+        let rank = rankRule(of: id)
+        let held = Held(
+            session: id, granted: state.nextOrdinal(), since: state.now,
+            minHoldUntil: rank.minHold > .zero ? state.now + rank.minHold : nil,
+            leaseUntil: rank.lease.map { state.now + $0 }, rule: rule)
+        ledger.grant += 1
+        let grant = GrantID(ledger.grant)
+        ledger.grants[session.camera] = grant
+        state.cameras[session.camera]?.tenancy = .starting(held)
+        if camera.reservation?.app == session.app { state.cameras[session.camera]?.reservation = nil }
+        state.sessions[id]?.isReestablished = false
+        state.sessions[id]?.waits = nil
+        endInterruption(id, willResume: true, &turn)
+        state.sessions[id]?.shown = .pending
+        turn.effects.append(.open(session.camera, grant, id, fitted))
+        turn.effects.append(.announce(.holderChanged(session.camera, session.app)))
+        turn.verdicts.append(
+            Verdict(
+                session: id, outcome: .granted, rule: rule, facts: allocation.claims[id]?.facts,
+                standing: allocation.claims[id]?.standing, opponent: allocation.runnerUp(of: id), builtIn: []))
+    }
+
+    /// Cheap enough for release builds: what this step touched still makes sense.
+    private func checkTouched(_ cameras: [CameraID]) {
+        for (index, id) in cameras.enumerated() {
+            guard let held = state.cameras[id]?.tenancy.held else { continue }
+            precondition(
+                state.sessions[held.session]?.camera == id && state.sessions[held.session]?.request != nil,
+                "camera \(id.name) is held by a session that does not ask for it")
+            for other in cameras[(index + 1)...] where state.cameras[other]?.tenancy.held != nil {
+                precondition(
+                    !state.policy.conflict(id, other), "\(id.name) and \(other.name) conflict, and both are held")
+            }
+        }
+    }
+}
