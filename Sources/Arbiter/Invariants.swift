@@ -38,7 +38,7 @@ extension Arbiter {
                 state.clients[session.client]?.sessions.contains(id) == true,
                 "6: session \(id.rawValue) has lost its client")
             check(
-                state.requesting.contains(id) == (session.request != nil),
+                state.requesting.containsSorted(id) == (session.request != nil),
                 "4: session \(id.rawValue) is in the wrong list")
             checkShown(session, check)
         }

@@ -5,8 +5,10 @@ struct World: Hashable {
     var sources: [SourceKey: SourceState] = [:]
     /// Where the shells and agents put apps.
     var placements: [PlacementKey: Placement] = [:]
-    /// Where apps say they are.
-    var declared: [AppID: Placement] = [:]
+    /// Where apps say they are, for each user.
+    var declared: [UInt32: [AppID: Placement]] = [:]
+    /// The one app that each source has in focus for each user.
+    var focus: [FocusKey: AppID] = [:]
     /// Apps in front, for each user, sorted: kept beside the placements so that counting them costs nothing.
     var inFront: [UInt32: [AppID]] = [:]
     /// Sorted.
@@ -40,6 +42,11 @@ struct World: Hashable {
     struct PlacementKey: Hashable {
         var source: PresenceSource
         var app: AppID
+    }
+
+    struct FocusKey: Hashable {
+        var source: PresenceSource
+        var user: UInt32
     }
 
     struct Placement: Hashable {

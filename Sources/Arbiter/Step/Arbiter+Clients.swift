@@ -34,7 +34,8 @@ extension Arbiter {
 
     mutating func declarePresence(_ id: ClientID, _ presence: Presence, _ focused: Bool, _ turn: inout Turn) {
         guard let client = state.clients[id] else { return }
-        state.world.declared[client.app] = World.Placement(presence: presence, isFocused: focused)
+        state.world.declared[client.app.user, default: [:]][client.app] =
+            World.Placement(presence: presence, isFocused: focused)
         updateInFront(client.app, &turn)
         touch(app: client.app, &turn)
     }
@@ -74,7 +75,7 @@ extension Arbiter {
         if state.apps[client.app]?.isEmpty == true {
             state.apps[client.app] = nil
             // What an app said of itself ends with its last client; what a shell says of it stays.
-            state.world.declared[client.app] = nil
+            state.world.declared[client.app.user]?[client.app] = nil
         }
         updateInFront(client.app, &turn)
     }

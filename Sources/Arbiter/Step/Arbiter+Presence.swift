@@ -27,24 +27,28 @@ extension Arbiter {
     }
 
     private mutating func forgetPlacements(of key: World.SourceKey) {
+        state.world.focus = state.world.focus.filter {
+            $0.key.source != key.source || (key.user != nil && $0.key.user != key.user)
+        }
         state.world.placements = state.world.placements.filter {
             $0.key.source != key.source || (key.user != nil && $0.key.app.user != key.user)
         }
     }
 
     mutating func place(_ app: AppID, _ placement: World.Placement?, _ source: PresenceSource, _ turn: inout Turn) {
+        let focus = World.FocusKey(source: source, user: app.user)
+        // The focus is one for each user: who gets it takes it from the app that had it.
+        if let other = state.world.focus[focus], other == app || placement?.isFocused == true {
+            state.world.focus[focus] = nil
+            if other != app {
+                state.world.placements[World.PlacementKey(source: source, app: other)]?.isFocused = false
+                touch(app: other, &turn)
+            }
+        }
+        if placement?.isFocused == true { state.world.focus[focus] = app }
         state.world.placements[World.PlacementKey(source: source, app: app)] = placement
         updateInFront(app, &turn)
         touch(app: app, &turn)
-        guard placement?.isFocused == true else { return }
-        // The focus is one for each user: who gets it takes it from the others.
-        let others = state.world.placements.filter {
-            $0.key.source == source && $0.key.app.user == app.user && $0.key.app != app && $0.value.isFocused
-        }
-        for key in others.keys.sorted(by: { $0.app < $1.app }) {
-            state.world.placements[key]?.isFocused = false
-            touch(app: key.app, &turn)
-        }
     }
 
     // MARK: What is believed
@@ -62,7 +66,7 @@ extension Arbiter {
         for source in state.policy.sources {
             switch source {
             case .shell, .agent: if sourceState(source, for: user) != nil { return true }
-            case .selfDeclared: if state.world.declared.keys.contains(where: { $0.user == user }) { return true }
+            case .selfDeclared: if state.world.declared[user]?.isEmpty == false { return true }
             case .loginSession: continue
             }
         }
@@ -84,7 +88,7 @@ extension Arbiter {
                 case nil: continue
                 }
             case .selfDeclared:
-                if let declared = state.world.declared[app] { return declared }
+                if let declared = state.world.declared[app.user]?[app] { return declared }
             case .loginSession:
                 if let active = isLoginSessionActive(of: app) { return active ? .unknown : .background }
             }

@@ -13,7 +13,7 @@ extension Arbiter {
             rounds -= 1
             let cameras = linked(to: turn.cameras)
             turn.cameras = []
-            for camera in cameras { state.cameras[camera]?.requests.forEach { turn.sessions.insert($0) } }
+            for camera in cameras { turn.sessions.formUnion(requests(on: camera)) }
             let allocation = allocate(cameras, turn)
             let sessions = turn.sessions.sorted()
             turn.sessions = []
