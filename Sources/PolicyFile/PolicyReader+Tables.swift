@@ -90,7 +90,7 @@ extension PolicyReader {
                 return ["cause", "rank"].contains(key) ? nil : "it goes to the top of the file, above the first table"
             }
             if table != "[contention]", contentionKeys.contains(key) { return "it goes below [contention]" }
-            if table != "[[rank]]", ["override", "grace", "min-hold", "lease"].contains(key) {
+            if table != "[[rank]]", ["deny", "override", "grace", "min-hold", "lease"].contains(key) {
                 return "it goes into a [[rank]] rule"
             }
             return nil

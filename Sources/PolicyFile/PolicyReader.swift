@@ -111,13 +111,21 @@ struct PolicyReader {
         return reader.choice("cause", allowed)
     }
 
-    static let rankKeys = ["name", "rank", "override", "grace", "min-hold", "lease"]
+    static let rankKeys = ["name", "rank", "deny", "override", "grace", "min-hold", "lease"]
 
     private mutating func rankRule(_ table: TomlTable, ranks: [String]?) -> RankRule? {
         let reader = rule(table, kind: "rank")
         reader.refuseUnknown(Self.rankKeys + FactReader.keys, advice: Self.advice(at: "[[rank]]"))
 
         let when = FactReader(reader: reader).tests()
+        if reader.boolean("deny") == true {
+            for key in Self.rankKeys where key != "name" && key != "deny" {
+                guard let entry = reader.entry(key) else { continue }
+                problems.add("\(reader.subject(key)) means nothing beside deny = true", at: entry.keyPlace)
+            }
+            guard let name = reader.ruleName else { return nil }
+            return RankRule(name: name, when: when, rank: (ranks?.count ?? 1) - 1, deny: true)
+        }
         let rank = rank(reader, ranks: ranks)
         let override = reader.boolean("override") ?? false
         let grace = reader.duration("grace", in: Bounds.grace) ?? .zero

@@ -57,6 +57,20 @@ struct FactTests {
         #expect(policy == Policy(name: "least"))
     }
 
+    @Test("A rule that denies needs no rank")
+    func deny() throws {
+        let policy = try PolicyFile.parse(
+            """
+            name = "deny"
+            [[rank]]
+            name = "No browser"
+            claimed-app = "browser"
+            deny = true
+            """, file: "p.toml")
+        #expect(
+            policy.rankRules == [RankRule(name: "No browser", when: [.claimedApp("browser")], rank: 0, deny: true)])
+    }
+
     @Test("All of contention and of cameras is read")
     func everything() throws {
         let policy = try PolicyFile.parse(

@@ -235,5 +235,25 @@ extension WrongPolicyTests {
                   when = { user = "root", login-session = 1979-05-27 }
                                                           ^^^^^^^^^^
                 """),
+        Case(
+            claim: "A rule that denies ranks nobody",
+            text: """
+                name = "k"
+                ranks = ["a"]
+                [[rank]]
+                name = "No browser"
+                deny = true
+                rank = "a"
+                lease = "3min"
+
+                """,
+            expected: """
+                p.toml:6:1: "rank" in rule "No browser" means nothing beside deny = true
+                  rank = "a"
+                  ^^^^
+                p.toml:7:1: "lease" in rule "No browser" means nothing beside deny = true
+                  lease = "3min"
+                  ^^^^^
+                """),
     ]
 }
