@@ -21,6 +21,7 @@ public import ArbiterProtocol
 public struct Arbiter: Sendable {
     var state: State
     var ledger = Ledger()
+    private var current: DecisionID = 0
 
     public init(policy: Policy) {
         state = State(policy: policy)
@@ -34,7 +35,12 @@ public struct Arbiter: Sendable {
     public mutating func step(_ event: Event, at now: Moment) -> [Effect] {
         precondition(now >= state.now, "the clock went back from \(state.now.nanoseconds) to \(now.nanoseconds) ns")
         state.now = now
-        ledger.decision += 1
+        if let continued = ledger.handover(continuedBy: event) {
+            current = continued
+        } else {
+            ledger.decision += 1
+            current = ledger.decision
+        }
         var turn = Turn(event: event)
         if let deadline, deadline <= now {
             meetDeadlines(&turn)
@@ -44,14 +50,15 @@ public struct Arbiter: Sendable {
         settle(&turn)
         if !turn.verdicts.isEmpty {
             ledger.decisions.append(
-                DecisionRecord(
-                    id: ledger.decision, at: now, event: event, policy: state.policy, verdicts: turn.verdicts))
+                DecisionRecord(id: current, at: now, event: event, policy: state.policy, verdicts: turn.verdicts))
         }
         return turn.effects
     }
 
-    /// The id under which the last step's notices were sent, and `explain` knows it.
-    public var lastDecision: DecisionID { ledger.decision }
+    /// The id under which the last step's notices are sent, and `explain` knows it. A handover is one
+    /// decision from its cut to the winner's first frame and the loser's finished file, so what the
+    /// recorder reports about it comes under the id of the step that began it.
+    public var lastDecision: DecisionID { current }
 
     public var policy: Policy { state.policy }
 

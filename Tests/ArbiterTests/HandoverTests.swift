@@ -73,6 +73,18 @@ struct HandoverTests {
         #expect(world.heard() == ["2 DidStopRunning", "1 InterruptionEnded", "1 DidStartRunning"])
     }
 
+    @Test("is one decision from the cut to the winner's first frame")
+    func oneDecision() {
+        var world = SmallWorld(newest)
+        world.app("photos", 1)
+        world.app("call", 2)
+        world.step(.startRunning(SessionID(1)))
+        world.step(.startRunning(SessionID(2)))
+        let verdicts = world.arbiter.explain(world.arbiter.lastDecision)?.verdicts
+        #expect(verdicts?.map(\.session) == [SessionID(1), SessionID(2)])
+        #expect(verdicts?.last?.outcome == .granted)
+    }
+
     @Test("waits for the cut, and kills the recorder at its deadline")
     func deadline() {
         var world = SmallWorld(newest)

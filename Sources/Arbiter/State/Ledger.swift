@@ -9,10 +9,24 @@ struct Ledger: Sendable {
     /// The grant each camera was last given.
     var grants: [CameraID: GrantID] = [:]
     var sessions: [SessionID: SessionLedger] = [:]
+    /// The decision that a camera's present cut or grant came from.
+    var handovers: [CameraID: DecisionID] = [:]
     /// Which session a recording or photo under way belongs to.
     var recordings: [RecordingID: SessionID] = [:]
+    /// The decision that ended a recording whose file is not finished yet.
+    var endedRecordings: [RecordingID: DecisionID] = [:]
     var photos: [PhotoID: SessionID] = [:]
     var decisions = DecisionRing()
+
+    /// The decision that the recorder's news belongs to; nil for everything that begins a decision of its own.
+    func handover(continuedBy event: Event) -> DecisionID? {
+        switch event {
+        case .recorderCut(let camera, let grant), .recorderStreaming(let camera, let grant, _):
+            grants[camera] == grant ? handovers[camera] : nil
+        case .recordingFinished(let recording, _, _, _, _): endedRecordings[recording]
+        default: nil
+        }
+    }
 
     struct SessionLedger: Sendable {
         var sequence: UInt64 = 0
@@ -35,26 +49,31 @@ struct DecisionRing: Sendable {
     /// semantics.md §9, row 21: enough for a quarter of an hour of a busy desktop, about a megabyte.
     static let lengthMax = 1024
 
-    private var records: [DecisionRecord] = []
-    private var next = 0
+    /// A decision's place is its id modulo the length, so that a handover's later steps find it at once.
+    private var records: [DecisionRecord?] = []
+    private var latestID: DecisionID = 0
 
     mutating func append(_ record: DecisionRecord) {
-        if records.count < Self.lengthMax {
-            records.append(record)
+        if records.isEmpty { records = Array(repeating: nil, count: Self.lengthMax) }
+        let place = Int(record.id % UInt64(Self.lengthMax))
+        if let old = records[place], old.id >= record.id {
+            // The rest of a handover whose record has been overwritten has expired with it.
+            if old.id == record.id { records[place]?.verdicts += record.verdicts }
         } else {
-            records[next] = record
-            next = (next + 1) % Self.lengthMax
+            records[place] = record
         }
+        latestID = max(latestID, record.id)
     }
 
-    /// Ids are given in order, so a ring finds its record by counting back.
+    /// Nil: it said nothing, or is older than the ring is long.
     func find(_ id: DecisionID) -> DecisionRecord? {
-        records.first { $0.id == id }
+        guard !records.isEmpty, let found = records[Int(id % UInt64(Self.lengthMax))], found.id == id else {
+            return nil
+        }
+        return found
     }
 
-    var latest: DecisionRecord? {
-        records.isEmpty ? nil : records[(next + records.count - 1) % records.count]
-    }
+    var latest: DecisionRecord? { find(latestID) }
 }
 
 /// One decision, with what it read.

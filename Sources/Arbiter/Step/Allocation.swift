@@ -140,7 +140,26 @@ extension Arbiter {
                 allocation.removals.append(Allocation.Removal(session: held.session, camera: camera, rule: rule))
             }
         }
-        return seats
+        return state.policy.linksCameras ? expelled(seats, &allocation) : seats
+    }
+
+    /// A policy that was just loaded may exclude cameras that are held side by side: the stronger holders stay.
+    private func expelled(_ seats: [Seat], _ allocation: inout Allocation) -> [Seat] {
+        var kept: [Seat] = []
+        for seat in seats.sorted(by: { $0.claim.comesBefore($1.claim, under: state.policy) }) {
+            let rivals = rivals(of: seat.claim, kept)
+            if let rivals, rivals.isEmpty {
+                kept.append(seat)
+                continue
+            }
+            let opponent = rivals?.first.map { kept[$0].claim }
+            let rule = opponent == nil ? "budget" : "cameras exclude each other"
+            allocation.removals.append(
+                Allocation.Removal(session: seat.claim.session, camera: seat.claim.camera, rule: rule))
+            allocation.waiting[seat.claim.session] = Allocation.Loss(
+                opponent: opponent, opponentHolds: true, rule: rule, interrupter: opponent?.app)
+        }
+        return kept
     }
 
     /// Winners that were waiting for a cut keep their seat too, unless somebody strictly stronger comes.

@@ -1,12 +1,15 @@
 import ArbiterProtocol
 
 extension Arbiter {
-    mutating func connect(_ id: ClientID, _ app: AppID, _ verified: Bool, _ loginSession: LoginSessionID?) {
+    mutating func connect(
+        _ id: ClientID, _ app: AppID, _ verified: Bool, _ loginSession: LoginSessionID?,
+        _ turn: inout Turn
+    ) {
         precondition(state.clients[id] == nil, "client \(id.rawValue) connected twice")
         state.clients[id] = Client(
             id: id, app: app, isVerified: verified, attributes: ClientAttributes(), loginSession: loginSession)
         state.apps[app, default: []].insertSorted(id)
-        updateInFront(app)
+        updateInFront(app, &turn)
     }
 
     /// Before the client's first session only: what a session was decided by does not change under it.

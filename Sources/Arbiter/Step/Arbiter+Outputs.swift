@@ -91,8 +91,9 @@ extension Arbiter {
     @discardableResult
     mutating func forgetRecording(_ id: SessionID) -> RecordingID? {
         state.sessions[id]?.isRecording = false
-        let recording = ledger.sessions[id]?.recording
+        guard let recording = ledger.sessions[id]?.recording else { return nil }
         ledger.sessions[id]?.recording = nil
+        ledger.endedRecordings[recording] = lastDecision
         return recording
     }
 
@@ -100,12 +101,14 @@ extension Arbiter {
         _ recording: RecordingID, _ why: RecordingEnd, _ frames: UInt64, _ duration: Duration, _ bytes: UInt64,
         _ turn: inout Turn
     ) {
+        ledger.endedRecordings[recording] = nil
         guard let id = ledger.recordings.removeValue(forKey: recording), let session = state.sessions[id] else {
             return
         }
         // It ended by itself: a limit, a full disk, an error.
         if ledger.sessions[id]?.recording == recording {
             forgetRecording(id)
+            ledger.endedRecordings[recording] = nil
             touch(id, &turn)
         }
         let next: RecordingFinished.NextChance =

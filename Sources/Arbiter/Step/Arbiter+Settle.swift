@@ -65,6 +65,7 @@ extension Arbiter {
         guard let tenancy = state.cameras[id]?.tenancy, tenancy.held != nil else { return }
         if tenancy.isCapturing, let grant = ledger.grants[id] {
             turn.effects.append(.cut(id, grant, why: why))
+            ledger.handovers[id] = lastDecision
             state.cameras[id]?.tenancy = .revoking(until: state.now + Bound.cut, isKilled: false)
         } else {
             state.cameras[id]?.tenancy = .free
@@ -91,6 +92,7 @@ extension Arbiter {
         ledger.grant += 1
         let grant = GrantID(ledger.grant)
         ledger.grants[session.camera] = grant
+        ledger.handovers[session.camera] = lastDecision
         state.cameras[session.camera]?.tenancy = .starting(held)
         if camera.reservation?.app == session.app { state.cameras[session.camera]?.reservation = nil }
         state.sessions[id]?.isReestablished = false

@@ -5,7 +5,7 @@ extension Arbiter {
     mutating func take(_ event: Event, _ turn: inout Turn) {
         switch event {
         case .connected(let client, let app, let verified, let loginSession):
-            connect(client, app, verified, loginSession)
+            connect(client, app, verified, loginSession, &turn)
         case .declared(let client, let attributes): declare(client, attributes, &turn)
         case .declaredPresence(let client, let presence, let focused):
             declarePresence(client, presence, focused, &turn)
