@@ -1,0 +1,95 @@
+import ArbiterProtocol
+
+/// Cameras and their formats in the scenario language.
+enum CameraText {
+    /// What a camera can do when a line says nothing: full HD with a zoom of 4, half of it lossless,
+    /// or 720p at double speed.
+    static func usual(_ camera: CameraID, _ position: CameraPosition) -> CameraCapabilities {
+        CameraCapabilities(
+            name: camera.name, position: position, sensorWidth: 3840, sensorHeight: 2160,
+            formats: [
+                CameraFormat(
+                    pixelFormat: "420v", width: 1920, height: 1080, minFrameRate: 1, maxFrameRate: 30,
+                    videoMaxZoomFactor: 4, videoZoomFactorUpscaleThreshold: 2),
+                CameraFormat(
+                    pixelFormat: "420v", width: 1280, height: 720, minFrameRate: 1, maxFrameRate: 60,
+                    videoMaxZoomFactor: 2),
+            ])
+    }
+
+    /// `420v 1280x720@30`, `420v 1280x720@5-60`. Nil when the text is no format.
+    static func format(_ text: String) -> CameraFormat? {
+        let parts = text.split(separator: " ")
+        guard parts.count >= 2, parts.count <= 3, parts.count == 2 || parts[2] == "binned" else { return nil }
+        let halves = parts[1].split(separator: "@", maxSplits: 1)
+        let sides = halves[0].split(separator: "x").compactMap { Int($0) }
+        guard halves.count == 2, sides.count == 2, sides.allSatisfy({ (1...65536).contains($0) }) else { return nil }
+        let rates = halves[1].split(separator: "-").compactMap { Double($0) }
+        guard let last = rates.last, rates.count <= 2, rates.allSatisfy({ $0 > 0 && $0.isFinite }) else { return nil }
+        return CameraFormat(
+            pixelFormat: String(parts[0]), width: sides[0], height: sides[1],
+            minFrameRate: rates.count == 2 ? rates[0] : min(1, last), maxFrameRate: last, isBinned: parts.count == 3)
+    }
+
+    /// The settings of a `camera` or `plug` line.
+    static func write(_ capabilities: CameraCapabilities, of camera: CameraID) -> String {
+        var words = [capabilities.position.rawValue]
+        if capabilities.name != camera.name { words.append("name=\(capabilities.name.scenarioWord)") }
+        words.append("sensor=\(capabilities.sensorWidth)x\(capabilities.sensorHeight)")
+        for format in capabilities.formats {
+            let binned = format.isBinned ? " binned" : ""
+            words.append(
+                "format=\"\(format.pixelFormat) \(format.width)x\(format.height)@"
+                    + "\(format.minFrameRate.shortDescription)-\(format.maxFrameRate.shortDescription)\(binned)\"")
+            if format.videoMaxZoomFactor != 1 { words.append("zoom=\(format.videoMaxZoomFactor.shortDescription)") }
+            if format.videoZoomFactorUpscaleThreshold != 1 {
+                words.append("lossless=\(format.videoZoomFactorUpscaleThreshold.shortDescription)")
+            }
+        }
+        return words.joined(separator: " ")
+    }
+}
+
+extension ScenarioParser {
+    /// `[front|back|external] [name=…] [sensor=WxH] [format="420v 1280x720@30" [zoom=4] [lossless=2]]…`
+    mutating func capabilities(of camera: CameraID, _ words: inout Words) throws(LineProblem) -> CameraCapabilities {
+        var position = CameraPosition(rawValue: camera.name) ?? .external
+        if let word = words.optionalWord() {
+            guard let named = CameraPosition(rawValue: word.text) else {
+                throw LineProblem(word, notOne(word.text, of: CameraPosition.allCases.map(\.rawValue)))
+            }
+            position = named
+        }
+        var capabilities = CameraText.usual(camera, position)
+        var formats: [CameraFormat] = []
+        while let word = words.anything() {
+            switch word.key {
+            case "name": capabilities.name = word.text
+            case "sensor":
+                let sides = word.text.split(separator: "x").compactMap { Int($0) }
+                guard sides.count == 2 else { throw LineProblem(word, "a sensor is written 3840x2160") }
+                capabilities.sensorWidth = sides[0]
+                capabilities.sensorHeight = sides[1]
+            case "format":
+                guard let format = CameraText.format(word.text) else {
+                    throw LineProblem(word, "a format is written \"420v 1280x720@30\" or \"420v 1280x720@5-60 binned\"")
+                }
+                formats.append(format)
+            case "zoom", "lossless":
+                guard let factor = Double(word.text), factor >= 1, factor.isFinite, !formats.isEmpty else {
+                    throw LineProblem(word, "a zoom is a number from 1, behind the format that has it")
+                }
+                if word.key == "zoom" {
+                    formats[formats.count - 1].videoMaxZoomFactor = factor
+                } else {
+                    formats[formats.count - 1].videoZoomFactorUpscaleThreshold = factor
+                }
+            default:
+                throw LineProblem(
+                    word, notOne(word.key ?? word.text, of: ["name", "sensor", "format", "zoom", "lossless"]))
+            }
+        }
+        if !formats.isEmpty { capabilities.formats = formats }
+        return capabilities
+    }
+}

@@ -1,0 +1,89 @@
+public import ArbiterProtocol
+
+/// What a scenario calls things, and the ids behind it. The reader fills it from text, the writer
+/// from events, and a plan starts from the broker's own.
+public struct Names: Sendable {
+    /// The user whose apps need no `@user` behind their name: the first one Debian creates.
+    public static let usualUser: UInt32 = 1000
+
+    private(set) var clients: [(name: String, id: ClientID, app: AppID)] = []
+    private(set) var sessions: [(name: String, id: SessionID, client: ClientID)] = []
+    private var clientByName: [String: Int] = [:]
+    private var sessionByName: [String: Int] = [:]
+    private var clientByID: [ClientID: Int] = [:]
+    private var sessionByID: [SessionID: Int] = [:]
+    private var nextClient: UInt64 = 1
+    private var nextSession: UInt64 = 1
+
+    public init() {}
+
+    // MARK: Giving names
+
+    /// A client that connects; `id` nil: the next free one. A name that is taken is given anew, since
+    /// a client that went may come back.
+    @discardableResult
+    public mutating func addClient(_ name: String, app: AppID, id: ClientID? = nil) -> ClientID {
+        let id = id ?? ClientID(nextClient)
+        nextClient = max(nextClient, id.rawValue + 1)
+        clientByName[name] = clients.count
+        clientByID[id] = clients.count
+        clients.append((name, id, app))
+        return id
+    }
+
+    @discardableResult
+    public mutating func addSession(_ name: String, client: ClientID, id: SessionID? = nil) -> SessionID {
+        let id = id ?? SessionID(nextSession)
+        nextSession = max(nextSession, id.rawValue + 1)
+        sessionByName[name] = sessions.count
+        sessionByID[id] = sessions.count
+        sessions.append((name, id, client))
+        return id
+    }
+
+    /// `name`, or `name-2`, `name-3`… when something of that kind has it.
+    public func freeClientName(_ name: String) -> String { free(name) { clientByName[$0] == nil } }
+    public func freeSessionName(_ name: String) -> String { free(name) { sessionByName[$0] == nil } }
+
+    private func free(_ name: String, _ isFree: (String) -> Bool) -> String {
+        if isFree(name) { return name }
+        var count = 2
+        while !isFree("\(name)-\(count)") { count += 1 }
+        return "\(name)-\(count)"
+    }
+
+    // MARK: From names
+
+    public func client(_ name: String) -> ClientID? { clientByName[name].map { clients[$0].id } }
+    public func session(_ name: String) -> SessionID? { sessionByName[name].map { sessions[$0].id } }
+
+    /// `notes@1001`, or `notes` of a user who has connected one, or of the usual user.
+    public func app(_ text: String) -> AppID {
+        if let at = text.lastIndex(of: "@"), let user = UInt32(text[text.index(after: at)...]) {
+            return AppID(String(text[..<at]), user: user)
+        }
+        return clients.last { $0.app.name == text }?.app ?? AppID(text, user: Self.usualUser)
+    }
+
+    var sessionNames: [String] { sessionByName.keys.sorted() }
+    var clientNames: [String] { clientByName.keys.sorted() }
+
+    // MARK: To names
+
+    public func name(of client: ClientID) -> String {
+        clientByID[client].map { clients[$0].name } ?? "client-\(client.rawValue)"
+    }
+
+    public func name(of session: SessionID) -> String {
+        sessionByID[session].map { sessions[$0].name } ?? "session-\(session.rawValue)"
+    }
+
+    public func client(of session: SessionID) -> ClientID? { sessionByID[session].map { sessions[$0].client } }
+    public func app(of client: ClientID) -> AppID? { clientByID[client].map { clients[$0].app } }
+
+    /// The app as a line names it.
+    public func name(of app: AppID) -> String {
+        let plain = self.app(app.name) == app
+        return (plain ? app.name : "\(app.name)@\(app.user)").scenarioWord
+    }
+}

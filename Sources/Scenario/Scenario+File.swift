@@ -1,0 +1,57 @@
+import Glibc
+
+extension Scenario {
+    /// Far above any scenario or trace a person would read; a larger file is not one.
+    static let fileBytesMax = 16 << 20
+
+    /// Reads a scenario file. `policies`: the folder that `policy FILE` is relative to.
+    /// - Throws: every problem of the text at once, or that the file cannot be read.
+    public static func load(path: String, policies: String) throws(ScenarioError) -> Scenario {
+        try parse(try read(path), file: path, policies: policies)
+    }
+
+    /// Replaces the file by `text`.
+    /// - Throws: that the file cannot be written; it may then be cut short.
+    public static func write(_ text: String, path: String) throws(ScenarioError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw fault(path, "cannot be written") }
+        defer { close(descriptor) }
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = Glibc.write(descriptor, Array(rest), rest.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw fault(path, "cannot be written") }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private static func read(_ path: String) throws(ScenarioError) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw fault(path, "cannot be read") }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw fault(path, "cannot be read") }
+            if count == 0 { break }
+            bytes += chunk[..<count]
+            guard bytes.count <= fileBytesMax else {
+                throw problem(path, "the file is larger than \(fileBytesMax) bytes; a scenario is text of some lines")
+            }
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw problem(path, "the file is not UTF-8 text")
+        }
+        return text
+    }
+
+    private static func fault(_ path: String, _ what: String) -> ScenarioError {
+        problem(path, "the file \(what): \(String(cString: strerror(errno)))")
+    }
+
+    private static func problem(_ path: String, _ message: String) -> ScenarioError {
+        ScenarioError([.init(file: path, line: 1, column: 1, message: message, text: "", length: 1)])
+    }
+}

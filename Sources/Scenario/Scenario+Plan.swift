@@ -1,0 +1,56 @@
+public import Arbiter
+public import ArbiterProtocol
+
+extension Scenario {
+    /// What would happen: event lines are performed on a copy of the arbiter, and come back with their notices.
+    ///
+    /// The lines are those of a scenario; their indentation is free, and times count from now. Recorders
+    /// answer at once, which is the best guess: what they really do, only the world knows.
+    /// - Parameter names: what the broker calls its clients and sessions (`ScenarioWriter.names` of its journal).
+    /// - Throws: every problem of the text at once. Nothing changes either way.
+    public static func plan(
+        _ text: String, on arbiter: Arbiter, at now: Moment, names: Names, policies: String = "."
+    ) throws(ScenarioError) -> [String] {
+        var parser = ScenarioParser(file: "plan", policies: policies, names: names)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            let bare = line.drop { $0 == " " }
+            guard let first = bare.first, first != "#", !first.isASCIIDigit else { return String(bare) }
+            return String(repeating: " ", count: inputIndent) + bare
+        }
+        let scenario = try parser.parse(lines.joined(separator: "\n"))
+        var stage = Stage(arbiter, at: now)
+        // A running broker is checked by itself; here only the answer counts.
+        stage.checksEverything = false
+        stage.adopt(scenario.world.cameras)
+        var writer = ScenarioWriter(names: scenario.names, origin: now)
+        for line in scenario.lines {
+            let offset: Duration
+            switch line.content {
+            case .time(let moment): offset = moment - .zero
+            case .input(let moment, _): offset = moment - .zero
+            case .verbatim, .notice: continue
+            }
+            _ = stage.advance(to: now + offset)
+            if case .input(_, let actions) = line.content { for action in actions { stage.perform(action) } }
+        }
+        var planned: [String] = []
+        for step in stage.takeSteps() {
+            // What a simulated recorder answers goes without saying; what follows from it does not.
+            let lines = writer.lines(step.event, at: step.moment, step.effects)
+            planned += step.event.isRecorderAnswer ? Array(lines.dropFirst()) : lines
+        }
+        return planned
+    }
+}
+
+extension Event {
+    /// News of a recorder, rather than of a client or of the world.
+    var isRecorderAnswer: Bool {
+        switch self {
+        case .recorderStreaming, .recorderCut, .recorderConfigured, .recorderRefusedConfiguration, .recorderGone,
+            .recordingFinished, .photoCaptured, .rampFinished, .recorderTrouble:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import Arbiter
+import ArbiterProtocol
+
+/// What a run of a scenario came to.
+public struct Outcome: Sendable {
+    public let file: String
+    public let claim: String
+    /// The text as it was, and as it would have to be.
+    public let expected: [String]
+    public let actual: [String]
+    /// Broken invariants, whatever the expectations say.
+    public let violations: [String]
+
+    public var passed: Bool { expected == actual && violations.isEmpty }
+
+    /// The text with the expectations replaced by what happened.
+    public var rewritten: String { actual.joined(separator: "\n") }
+
+    /// What is wrong, readable: a line diff with the lines around, and the broken invariants. Empty when all is well.
+    public var report: String {
+        var text: [String] = []
+        if expected != actual {
+            text.append("\(file): \(claim)")
+            text.append("  - what the scenario expects    + what happened")
+            text += LineDiff.unified(expected, actual)
+        }
+        if !violations.isEmpty {
+            text.append("\(file): broken promises")
+            text += violations.map { "  \($0)" }
+        }
+        return text.joined(separator: "\n")
+    }
+}
+
+extension Scenario {
+    /// Runs the scenario against the core, on a virtual clock.
+    public func run() -> Outcome {
+        var stage = Stage(Arbiter(policy: world.policy))
+        return run(on: &stage)
+    }
+
+    /// As `run()`; the stage is left as the last line leaves it, and its steps are all there.
+    public func run(on stage: inout Stage) -> Outcome {
+        var writer = ScenarioWriter(
+            names: names, origin: stage.now, showsAnnouncements: world.showsAnnouncements,
+            showsOrders: world.showsOrders)
+        for camera in world.cameras { stage.perform(.event(.cameraAppeared(camera.id, camera.capabilities))) }
+        var shown = stage.steps.count
+        var actual: [String] = []
+        let indent = String(repeating: " ", count: Self.noticeIndent)
+
+        /// The notices since the last call, at `moment` or at any.
+        func notices(at moment: Moment? = nil) -> [String] {
+            var lines: [String] = []
+            while shown < stage.steps.count, moment == nil || stage.steps[shown].moment == moment {
+                lines += stage.steps[shown].effects.compactMap { writer.notice($0).map { indent + $0 } }
+                shown += 1
+            }
+            return lines
+        }
+        /// What happened by itself before a line, each under its time; `moment`'s own is left to the line.
+        func pass(to moment: Moment, leavingLast: Bool) {
+            for fired in stage.advance(to: moment) where !(leavingLast && fired == moment) {
+                let lines = notices(at: fired)
+                if !lines.isEmpty { actual += [TimeText.write(fired)] + lines }
+            }
+        }
+
+        for line in lines {
+            switch line.content {
+            case .verbatim: actual.append(line.text)
+            case .notice: break
+            case .time(let moment):
+                pass(to: moment, leavingLast: true)
+                actual.append(line.text)
+                actual += notices()
+            case .input(let moment, let actions):
+                // At the very moment of a line, what was due by itself comes first.
+                pass(to: moment, leavingLast: false)
+                actual.append(line.text)
+                for action in actions { stage.perform(action) }
+                actual += notices()
+            }
+        }
+        writer.names = names
+        return Outcome(
+            file: file, claim: claim, expected: normalized, actual: trimmedEnd(actual),
+            violations: stage.violations.map(\.description))
+    }
+
+    /// The text's lines without what does not count: spaces at an end.
+    private var normalized: [String] {
+        trimmedEnd(
+            lines.map { line in
+                var text = line.text
+                if case .notice(let notice) = line.content {
+                    let words = notice.split(separator: " ", omittingEmptySubsequences: true)
+                    text = String(repeating: " ", count: Self.noticeIndent) + words.joined(separator: " ")
+                }
+                return text
+            })
+    }
+
+    private func trimmedEnd(_ lines: [String]) -> [String] {
+        var lines = lines
+        while lines.last?.isEmpty ?? false { lines.removeLast() }
+        return lines + [""]
+    }
+}
+
+/// A line diff with three lines around each change.
+enum LineDiff {
+    static func unified(_ old: [String], _ new: [String]) -> [String] {
+        // Longest common subsequence; scenarios are tens of lines, so the table is small.
+        var length = Array(repeating: Array(repeating: 0, count: new.count + 1), count: old.count + 1)
+        for i in old.indices.reversed() {
+            for j in new.indices.reversed() {
+                length[i][j] = old[i] == new[j] ? length[i + 1][j + 1] + 1 : max(length[i + 1][j], length[i][j + 1])
+            }
+        }
+        var marked: [(mark: String, text: String)] = []
+        var (i, j) = (0, 0)
+        while i < old.count || j < new.count {
+            if i < old.count, j < new.count, old[i] == new[j] {
+                marked.append((" ", old[i]))
+                i += 1
+                j += 1
+            } else if i < old.count, j == new.count || length[i + 1][j] >= length[i][j + 1] {
+                marked.append(("-", old[i]))
+                i += 1
+            } else {
+                marked.append(("+", new[j]))
+                j += 1
+            }
+        }
+        let around = 3
+        let changed = marked.indices.filter { marked[$0].mark != " " }
+        var lines: [String] = []
+        var last = -1
+        for index in marked.indices where changed.contains(where: { abs($0 - index) <= around }) {
+            if last >= 0, index > last + 1 { lines.append("  …") }
+            lines.append("  \(marked[index].mark) \(marked[index].text)")
+            last = index
+        }
+        return lines
+    }
+}

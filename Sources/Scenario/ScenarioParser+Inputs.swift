@@ -1,0 +1,316 @@
+import Arbiter
+import ArbiterProtocol
+
+extension ScenarioParser {
+    /// One input line, from its command on.
+    mutating func input(_ words: inout Words, _ block: String?) throws(LineProblem) -> [Action] {
+        let command = try words.word("a command")
+        switch command.text {
+        case "connect": return try connect(&words)
+        case "disconnect": return [.event(.disconnected(try client(&words)))]
+        case "declare": return [.event(.declared(try client(&words), try attributes(&words)))]
+        case "declare-presence":
+            let client = try client(&words)
+            let (presence, focused) = try presence(&words)
+            return [.event(.declaredPresence(client, presence, focused: focused))]
+        case "lower":
+            let client = try client(&words)
+            return [.event(.loweredPriority(client, rank: try words.word("a rank").text))]
+        case "session": return try createSession(&words)
+        case "start": return [.event(.startRunning(try session(&words)))]
+        case "stop": return [.event(.stopRunning(try session(&words)))]
+        case "begin": return [.event(.beginConfiguration(try session(&words)))]
+        case "commit": return [.event(.commitConfiguration(try session(&words)))]
+        case "configure":
+            let session = try session(&words)
+            return [.event(.configure(session, try configuration(&words)))]
+        case "stream": return [.event(.openStream(try session(&words)))]
+        case "photo": return [.event(.capturePhoto(try session(&words)))]
+        case "record": return [.event(.startRecording(try session(&words)))]
+        case "stop-record": return [.event(.stopRecording(try session(&words)))]
+        case "ready": return try ready(&words)
+        case "continue": return [.event(.continueAfterSensitiveContent(try session(&words)))]
+        case "close": return [.event(.closed(try session(&words)))]
+        case "presence", "shell", "agent", "microphone", "sensitive", "operator", "login-session":
+            return try worldOfTheUser(command, &words)
+        case "plug", "unplug", "privacy", "held-outside", "pressure", "sleep", "wake":
+            return try machine(command, &words)
+        case "recorder", "finished", "captured": return try recorder(command, &words)
+        case "policy-reload": return [.event(.policyLoaded(try readPolicy(&words, block)))]
+        case "reserve":
+            let camera = try camera(&words)
+            return [.event(.reserved(camera, try app(&words)))]
+        default:
+            throw LineProblem(command, notOne(command.text, of: Self.commands))
+        }
+    }
+
+    static let commands = [
+        "connect", "disconnect", "declare", "declare-presence", "lower", "session", "start", "stop", "begin",
+        "commit", "configure", "stream", "photo", "record", "stop-record", "ready", "continue", "close", "presence",
+        "shell", "agent", "microphone", "sensitive", "operator", "login-session", "plug", "unplug", "privacy",
+        "held-outside", "pressure", "sleep", "wake", "recorder", "finished", "captured", "policy-reload", "reserve",
+    ]
+
+    // MARK: Things with names
+
+    func client(_ words: inout Words) throws(LineProblem) -> ClientID {
+        let word = try words.word("a client")
+        guard let client = names.client(word.text) else {
+            throw LineProblem(word, "no client is called “\(word.text)”" + known(word.text, names.clientNames))
+        }
+        return client
+    }
+
+    func session(_ words: inout Words) throws(LineProblem) -> SessionID {
+        let word = try words.word("a session")
+        guard let session = names.session(word.text) else {
+            throw LineProblem(word, "no session is called “\(word.text)”" + known(word.text, names.sessionNames))
+        }
+        return session
+    }
+
+    func app(_ words: inout Words) throws(LineProblem) -> AppID { names.app(try words.word("an app").text) }
+
+    func camera(_ words: inout Words) throws(LineProblem) -> CameraID {
+        CameraID(try words.word("a camera").text)
+    }
+
+    /// `all`: nil.
+    func cameraOrAll(_ words: inout Words) throws(LineProblem) -> CameraID? {
+        words.take("all") ? nil : try camera(&words)
+    }
+
+    private func known(_ name: String, _ names: [String]) -> String {
+        if let guess = suggestion(for: name, among: names) { return "; did you mean “\(guess)”?" }
+        return names.isEmpty ? "; there is none yet" : "; there are: \(names.joined(separator: ", "))"
+    }
+
+    // MARK: Clients
+
+    private mutating func connect(_ words: inout Words) throws(LineProblem) -> [Action] {
+        let name = try words.word("a name for the client").text
+        var appName = name
+        var user = Names.usualUser
+        var login: LoginSessionID?
+        var placed: Presence?
+        var attributes = ClientAttributes()
+        var verified = true
+        var focused = false
+        while let word = words.anything() {
+            switch (word.key, word.text) {
+            case ("app", let text): appName = text
+            case ("user", let text):
+                guard let number = UInt32(text) else { throw LineProblem(word, "a user is a number, such as 1000") }
+                user = number
+            case ("login", let text): login = LoginSessionID(text)
+            case ("presence", let text):
+                guard let presence = Presence(wireName: text) else {
+                    throw LineProblem(word, notOne(text, of: Presence.wireNames))
+                }
+                placed = presence
+            case ("claimed", let text): attributes.claimedApp = text
+            case (nil, "claimed"): verified = false
+            case (nil, "focused"): focused = true
+            default: try attribute(word, &attributes)
+            }
+        }
+        let app = AppID(appName, user: user)
+        if !verified, attributes.claimedApp == nil { attributes.claimedApp = appName }
+        let client = names.addClient(name, app: app)
+        var actions: [Action] = [.event(.connected(client, app: app, verified: verified, loginSession: login))]
+        if attributes != ClientAttributes() { actions.append(.event(.declared(client, attributes))) }
+        if let placed { actions += place(app, placed, focused, by: .shell) }
+        return actions
+    }
+
+    private func attributes(_ words: inout Words) throws(LineProblem) -> ClientAttributes {
+        var attributes = ClientAttributes()
+        while let word = words.anything() {
+            if word.key == "claimed" { attributes.claimedApp = word.text } else { try attribute(word, &attributes) }
+        }
+        return attributes
+    }
+
+    private func attribute(_ word: Word, _ attributes: inout ClientAttributes) throws(LineProblem) {
+        switch (word.key, word.text) {
+        case (nil, "multitasking"): attributes.multitasking = true
+        case (nil, "full-screen"): attributes.requiresFullScreen = true
+        case ("kind", let text):
+            guard let kind = ClientKind(rawValue: text) else {
+                throw LineProblem(word, notOne(text, of: ClientKind.allCases.map(\.rawValue)))
+            }
+            attributes.kind = kind
+        default:
+            throw LineProblem(
+                word,
+                notOne(
+                    word.key ?? word.text,
+                    of: [
+                        "app", "user", "login", "presence", "kind", "claimed", "multitasking", "full-screen", "focused",
+                    ]))
+        }
+    }
+
+    // MARK: Sessions
+
+    /// `session NAME [of CLIENT] [camera=…] [KEY=…]… [audio] [reestablished]`
+    private mutating func createSession(_ words: inout Words) throws(LineProblem) -> [Action] {
+        let word = try words.word("a name for the session")
+        let owner: ClientID
+        if words.take("of") {
+            owner = try client(&words)
+        } else if let client = names.client(word.text) {
+            owner = client
+        } else {
+            throw LineProblem(word, "no client is called “\(word.text)”: say whose session it is with `of CLIENT`")
+        }
+        var asked = Configuration()
+        var reestablished = false
+        while let word = words.anything() {
+            switch (word.key, word.text) {
+            case (nil, "audio"): asked[.usesAudio] = .flag(true)
+            case (nil, "reestablished"): reestablished = true
+            default: try setting(word, &asked)
+            }
+        }
+        var camera: CameraID?
+        if case .text(let name)? = asked[.camera] {
+            camera = CameraID(name)
+            asked[.camera] = nil
+        }
+        let session = names.addSession(word.text, client: owner)
+        return [.event(.created(session, owner, camera: camera, asked, reestablished: reestablished))]
+    }
+
+    func configuration(_ words: inout Words) throws(LineProblem) -> Configuration {
+        var configuration = Configuration()
+        while let word = words.anything() {
+            if word.key == nil, word.text == "audio" {
+                configuration[.usesAudio] = .flag(true)
+            } else {
+                try setting(word, &configuration)
+            }
+        }
+        return configuration
+    }
+
+    private func setting(_ word: Word, _ configuration: inout Configuration) throws(LineProblem) {
+        guard let name = word.key, let key = ConfigurationKey(rawValue: name) else {
+            throw LineProblem(word, notOne(word.key ?? word.text, of: ConfigurationKey.allCases.map(\.rawValue)))
+        }
+        // A quoted number stays text: so that a scenario can ask for nonsense, too.
+        if word.isQuoted {
+            configuration[key] = .text(word.text)
+        } else if let number = Double(word.text) {
+            configuration[key] = .number(number)
+        } else if let flag = Bool(word.text) {
+            configuration[key] = .flag(flag)
+        } else {
+            configuration[key] = .text(word.text)
+        }
+    }
+
+    private func ready(_ words: inout Words) throws(LineProblem) -> [Action] {
+        let session = try session(&words)
+        guard let word = words.optionalWord() else { return [.ready(session, nil)] }
+        guard word.text.first == "#", let id = UInt64(word.text.dropFirst()) else {
+            throw LineProblem(word, "an interruption is written #1")
+        }
+        return [.ready(session, id)]
+    }
+
+    // MARK: The user's world
+
+    private mutating func place(_ app: AppID, _ presence: Presence, _ focused: Bool, by source: PresenceSource)
+        -> [Action]
+    {
+        var actions: [Action] = []
+        if source == .shell, !shellWasMentioned {
+            shellWasMentioned = true
+            actions.append(.event(.sourceAttached(.shell, user: nil)))
+        }
+        actions.append(.event(.placed(app, presence, focused: focused, by: source)))
+        return actions
+    }
+
+    private func presence(_ words: inout Words) throws(LineProblem) -> (Presence, focused: Bool) {
+        let presence = try words.choice("a presence", Presence.wireNames.map { ($0, Presence(wireName: $0)) })
+        return (presence ?? .background, words.take("focused"))
+    }
+
+    private func source(_ words: inout Words) throws(LineProblem) -> PresenceSource {
+        guard words.take("by") else { return .shell }
+        return try words.choice("a presence source", PresenceSource.allCases.map { ($0.rawValue, $0) })
+    }
+
+    private mutating func worldOfTheUser(_ command: Word, _ words: inout Words) throws(LineProblem) -> [Action] {
+        switch command.text {
+        case "presence":
+            let app = try app(&words)
+            if words.take("gone") { return [.event(.unplaced(app, by: try source(&words)))] }
+            let (presence, focused) = try presence(&words)
+            return place(app, presence, focused, by: try source(&words))
+        case "shell", "agent":
+            let source: PresenceSource = command.text == "shell" ? .shell : .agent
+            if source == .shell { shellWasMentioned = true }
+            let attaches = try words.choice("`attach` or `gone`", [("attach", true), ("gone", false)])
+            var user: UInt32?
+            if let word = words.peek, word.key == "user" {
+                _ = words.anything()
+                guard let number = UInt32(word.text) else {
+                    throw LineProblem(word, "a user is a number, such as 1000")
+                }
+                user = number
+            }
+            return [.event(attaches ? .sourceAttached(source, user: user) : .sourceGone(source, user: user))]
+        case "microphone":
+            let app = try app(&words)
+            let taken = try words.choice("`taken` or `released`", [("taken", true), ("released", false)])
+            return [.event(.microphone(app, taken: taken))]
+        case "sensitive": return [.event(.sensitiveContent(try app(&words)))]
+        case "operator": return [.event(.operatorChose(words.take("none") ? nil : try app(&words)))]
+        default:
+            let login = LoginSessionID(try words.word("a login session").text)
+            let event = try words.choice(
+                "its state",
+                [
+                    ("active", Event.loginSession(login, active: true, locked: false)),
+                    ("inactive", .loginSession(login, active: false, locked: false)),
+                    ("locked", .loginSession(login, active: true, locked: true)),
+                    ("inactive-locked", .loginSession(login, active: false, locked: true)),
+                    ("ended", .loginSessionEnded(login)),
+                ])
+            return [.event(event)]
+        }
+    }
+
+    // MARK: The machine
+
+    private mutating func machine(_ command: Word, _ words: inout Words) throws(LineProblem) -> [Action] {
+        switch command.text {
+        case "plug":
+            let camera = try camera(&words)
+            let said = words.isAtEnd
+            let known = (cameras.isEmpty ? Self.defaultCameras : cameras).last { $0.id == camera }?.capabilities
+            if said, let known { return [.event(.cameraAppeared(camera, known))] }
+            return [.event(.cameraAppeared(camera, try capabilities(of: camera, &words)))]
+        case "unplug": return [.event(.cameraDisappeared(try camera(&words)))]
+        case "privacy":
+            let camera = try cameraOrAll(&words)
+            return [.event(.privacy(camera, on: try onOff(&words)))]
+        case "held-outside":
+            let camera = try camera(&words)
+            return [.event(.heldOutside(camera, try onOff(&words)))]
+        case "pressure":
+            let level = try words.choice("a level", SystemPressure.allCases.map { ($0.wireName, $0) })
+            return [.event(.pressure(level))]
+        case "sleep": return [.event(.sleep(true))]
+        default: return [.event(.sleep(false))]
+        }
+    }
+
+    private func onOff(_ words: inout Words) throws(LineProblem) -> Bool {
+        try words.choice("`on` or `off`", [("on", true), ("off", false)])
+    }
+}

@@ -1,0 +1,215 @@
+import Arbiter
+import ArbiterProtocol
+import PolicyFile
+
+/// Reads a scenario's text line by line, and goes on after a problem to find the others.
+struct ScenarioParser {
+    let file: String
+    let policies: String
+    var names = Names()
+    var now = Moment.zero
+    var policy: Policy?
+    var cameras: [(id: CameraID, capabilities: CameraCapabilities)] = []
+    var showsAnnouncements = false
+    var showsOrders = false
+    /// The shell attaches by itself with the first `presence`, unless a line says something about it.
+    var shellWasMentioned = false
+    /// Lines for a running broker: its policy and cameras are there already.
+    private let isPlan: Bool
+    private var problems: [ScenarioError.Problem] = []
+
+    /// `names`: what there is already, where lines are read against a running broker.
+    init(file: String, policies: String, names: Names? = nil) {
+        self.file = file
+        self.policies = policies
+        self.names = names ?? Names()
+        isPlan = names != nil
+        // A running broker has its sources; a plan adds none of its own.
+        shellWasMentioned = isPlan
+    }
+
+    mutating func parse(_ text: String) throws(ScenarioError) -> Scenario {
+        let texts = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        var lines: [Scenario.Line] = []
+        var claim: [String] = []
+        var hasBegun = false
+        var index = 0
+        while index < texts.count {
+            let line = texts[index]
+            let number = index + 1
+            index += 1
+            func keep(_ content: Scenario.Content) {
+                lines.append(Scenario.Line(number: number, text: line, content: content))
+            }
+            let bare = line.drop { $0 == " " }
+            if bare.isEmpty || bare.first == "#" {
+                if !hasBegun, bare.first == "#" { claim.append(String(bare.dropFirst().drop { $0 == " " })) }
+                if bare.isEmpty, !claim.isEmpty { hasBegun = true }
+                keep(.verbatim)
+                continue
+            }
+            hasBegun = true
+            // A block in three quotation marks belongs to the line that opens it.
+            var block: String?
+            if line.hasSuffix("\"\"\"") {
+                var body: [String] = []
+                var isClosed = false
+                while index < texts.count, !isClosed {
+                    if texts[index] == "\"\"\"" { isClosed = true } else { body.append(texts[index]) }
+                    index += 1
+                }
+                block = body.joined(separator: "\n") + "\n"
+                if !isClosed {
+                    report(
+                        LineProblem(column: line.count - 2, length: 3, "this block has no closing \"\"\""), number, line
+                    )
+                }
+            }
+            do {
+                let content = try self.content(of: line, block)
+                keep(content)
+            } catch {
+                report(error, number, line)
+                keep(.verbatim)
+            }
+            if block != nil {
+                let first = number
+                for next in first..<index {
+                    lines.append(Scenario.Line(number: next + 1, text: texts[next], content: .verbatim))
+                }
+            }
+        }
+        if !problems.isEmpty { throw ScenarioError(problems) }
+        let world = Scenario.World(
+            policy: policy ?? (isPlan ? .firstCome : defaultPolicy()),
+            cameras: cameras.isEmpty ? Self.defaultCameras : cameras,
+            showsAnnouncements: showsAnnouncements, showsOrders: showsOrders)
+        if !problems.isEmpty { throw ScenarioError(problems) }
+        return Scenario(file: file, claim: claim.joined(separator: " "), world: world, lines: lines, names: names)
+    }
+
+    private mutating func report(_ problem: LineProblem, _ number: Int, _ text: String) {
+        problems.append(
+            ScenarioError.Problem(
+                file: file, line: number, column: problem.column, message: problem.message, text: text,
+                length: problem.length))
+    }
+
+    // MARK: A line
+
+    private mutating func content(of line: String, _ block: String?) throws(LineProblem) -> Scenario.Content {
+        if line.contains("\t") { throw LineProblem(column: 1, "a scenario is indented with spaces, not with tabs") }
+        let indent = line.prefix { $0 == " " }.count
+        let text = block == nil ? line : String(line.dropLast(3))
+        switch indent {
+        case 0:
+            if line.first?.isASCIIDigit == true { return try timed(text, block) }
+            return try worldLine(text, block)
+        case Scenario.inputIndent:
+            return .input(now, try actions(text.dropFirst(indent), column: indent + 1, block))
+        case Scenario.noticeIndent:
+            return .notice(String(line.dropFirst(indent)))
+        default:
+            throw LineProblem(
+                column: 1, length: max(1, indent),
+                "an input is indented by \(Scenario.inputIndent) columns or begins with a time, a notice by "
+                    + "\(Scenario.noticeIndent); this line is indented by \(indent)")
+        }
+    }
+
+    private mutating func timed(_ line: String, _ block: String?) throws(LineProblem) -> Scenario.Content {
+        let time = line.prefix { $0 != " " }
+        guard let duration = TimeText.parse(time) else {
+            throw LineProblem(
+                column: 1, length: time.count, "“\(time)” is no time; a time is written 2s, 1.5s or 250ms")
+        }
+        let moment = Moment.zero + duration
+        guard moment >= now else {
+            throw LineProblem(
+                column: 1, length: time.count, "time goes back: the line before is at \(TimeText.write(now))")
+        }
+        now = moment
+        let rest = line.dropFirst(time.count).drop { $0 == " " }
+        if rest.isEmpty { return .time(moment) }
+        return .input(moment, try actions(rest, column: line.count - rest.count + 1, block))
+    }
+
+    private mutating func actions(
+        _ text: some StringProtocol, column: Int, _ block: String?
+    ) throws(LineProblem) -> [Action] {
+        var words = try Words(text, startColumn: column)
+        let actions = try input(&words, block)
+        try words.end()
+        return actions
+    }
+
+    // MARK: The world
+
+    private mutating func worldLine(_ line: String, _ block: String?) throws(LineProblem) -> Scenario.Content {
+        var words = try Words(line)
+        let command = try words.word("a command")
+        if now > .zero || !names.clientNames.isEmpty {
+            throw LineProblem(
+                command,
+                "the world is described before the first event; an input is indented by "
+                    + "\(Scenario.inputIndent) columns or begins with a time")
+        }
+        switch command.text {
+        case "policy":
+            if policy != nil { throw LineProblem(command, "a scenario has one policy; a later one is `policy-reload`") }
+            policy = try readPolicy(&words, block)
+        case "camera":
+            let camera = CameraID(try words.word("the camera's name").text)
+            cameras.append((camera, try capabilities(of: camera, &words)))
+        case "show":
+            while let word = words.optionalWord() {
+                switch word.text {
+                case "announcements": showsAnnouncements = true
+                case "orders": showsOrders = true
+                default: throw LineProblem(word, notOne(word.text, of: ["announcements", "orders"]))
+                }
+            }
+        default:
+            throw LineProblem(
+                command,
+                notOne(command.text, of: ["policy", "camera", "show"])
+                    + "; an input is indented by \(Scenario.inputIndent) columns or begins with a time")
+        }
+        try words.end()
+        return .verbatim
+    }
+
+    /// `ios9.toml`, `built-in`, or a block of TOML.
+    mutating func readPolicy(_ words: inout Words, _ block: String?) throws(LineProblem) -> Policy {
+        if let block {
+            let column = words.peek?.column ?? 1
+            do {
+                return try PolicyFile.parse(block, file: "\(file) (its policy)")
+            } catch {
+                throw LineProblem(column: column, length: 3, "the policy is not valid:\n\(error)")
+            }
+        }
+        let word = try words.word("a policy file")
+        if word.text == "built-in" { return .firstCome }
+        do {
+            return try PolicyFile.load(path: "\(policies)/\(word.text)")
+        } catch {
+            throw LineProblem(word, "the policy is not valid:\n\(error)")
+        }
+    }
+
+    /// What style.md's first example runs under: the policy that iOS 9 had.
+    private mutating func defaultPolicy() -> Policy {
+        do {
+            return try PolicyFile.load(path: "\(policies)/ios9.toml")
+        } catch {
+            report(LineProblem(column: 1, "no `policy` line, and ios9.toml is not valid:\n\(error)"), 1, "")
+            return .firstCome
+        }
+    }
+
+    static let defaultCameras: [(id: CameraID, capabilities: CameraCapabilities)] = [
+        (CameraID("back"), CameraText.usual(CameraID("back"), .back)),
+        (CameraID("front"), CameraText.usual(CameraID("front"), .front)),
+    ]
+}

@@ -1,0 +1,112 @@
+public import Arbiter
+public import ArbiterProtocol
+
+extension ScenarioWriter {
+    /// The effect as a notice line, without indentation; nil for what a scenario does not show.
+    public func notice(_ effect: Effect) -> String? {
+        switch effect {
+        case .notify(_, let session, _, let event): return notice(session, event)
+        case .refused(let refusal):
+            return "refused \(refusal.error.kind.shortName) because \"\(refusal.rule.replacingQuotes)\""
+        case .answered: return nil
+        case .announce(let news): return showsAnnouncements ? text(of: news) : nil
+        default: return showsOrders ? order(effect).map { "order \($0)" } : nil
+        }
+    }
+
+    private func text(of news: Effect.Announcement) -> String {
+        switch news {
+        case .camerasChanged: "cameras changed"
+        case .holderChanged(let camera, let app): "holder \(camera.name) \(app.map { names.name(of: $0) } ?? "nobody")"
+        case .prioritiesChanged: "priorities changed"
+        }
+    }
+
+    private func order(_ effect: Effect) -> String? {
+        switch effect {
+        case .cut(let camera, _, let why): "cut \(camera.name) \(why.rawValue)"
+        case .killRecorder(let camera): "kill-recorder \(camera.name)"
+        case .open(let camera, _, let session, _): "open \(camera.name) for \(names.name(of: session))"
+        case .configure(let camera, _, let session, let batch):
+            "configure \(camera.name) for \(names.name(of: session)) \(Self.text(of: batch))"
+        case .openStream(let camera, _, let session): "open-stream \(camera.name) for \(names.name(of: session))"
+        case .closeStreams(let camera, _, let session): "close-streams \(camera.name) for \(names.name(of: session))"
+        case .capturePhoto(let camera, _, let session, let photo):
+            "capture-photo \(camera.name) for \(names.name(of: session)) \(photo)"
+        case .startRecording(let camera, _, let session, let recording):
+            "start-recording \(camera.name) for \(names.name(of: session)) \(recording)"
+        case .stopRecording(let camera, let recording, let why):
+            "stop-recording \(camera.name) \(recording) \(why.rawValue)"
+        case .refused, .answered, .notify, .announce: nil
+        }
+    }
+
+    /// A session's event: `photos wasInterrupted #1 in-background, cutting recording 1`.
+    public func notice(_ session: SessionID, _ event: SessionEvent) -> String {
+        "\(names.name(of: session).scenarioWord) \(text(of: event))"
+    }
+
+    private func text(of event: SessionEvent) -> String {
+        switch event {
+        case .willBeInterrupted(let id, let cause, let deadline, _):
+            return "willBeInterrupted #\(id) \(cause.shortName) at \(TimeText.write(deadline, from: origin))"
+        case .interruptionWithdrawn(let id): return "interruptionWithdrawn #\(id)"
+        case .wasInterrupted(let id, let causes, let interrupter, let cutting, _):
+            let by = interrupter.map { " by \($0.description)" } ?? ""
+            let cut = cutting.map { ", cutting recording \($0)" } ?? ""
+            return "wasInterrupted #\(id) \(Self.text(of: causes))\(by)\(cut)"
+        case .interruptionChanged(let id, let causes, _): return "interruptionChanged #\(id) \(Self.text(of: causes))"
+        case .interruptionEnded(let id, let causes, let duration, let willResume):
+            // One cause was in the first notice already; a list shows what came together.
+            let had = causes.ordered.count > 1 ? " \(Self.text(of: causes))" : ""
+            return
+                "interruptionEnded #\(id)\(had) after \(TimeText.write(duration)), \(willResume ? "resuming" : "not resuming")"
+        case .didStartRunning: return "didStartRunning"
+        case .didStopRunning: return "didStopRunning"
+        case .accessChanged(let access, let causes, _):
+            let rights = access == .all ? "all" : access == .none ? "none" : access.names.joined(separator: "+")
+            return "accessChanged \(rights)" + (causes.isEmpty ? "" : " \(Self.text(of: causes))")
+        case .sessionStopped(let reason, let rule):
+            return "sessionStopped \(reason.rawValue) because \"\(rule.replacingQuotes)\""
+        case .recordingStarted(let id): return "recordingStarted \(id)"
+        case .recordingFinished(let end):
+            let chance = end.nextChance == end.why.usualNextChance ? "" : ", next chance \(end.nextChance.rawValue)"
+            return
+                "recordingFinished \(end.recording) \(end.why.rawValue) after \(TimeText.write(end.duration))\(chance)"
+        case .photoCaptured(let photo):
+            if let error = photo.error { return "photoCaptured \(photo.photo) failed \"\(error.replacingQuotes)\"" }
+            return "photoCaptured \(photo.photo) \(photo.width)x\(photo.height)"
+        case .configurationApplied(let asked, let inForce, let by):
+            let other = asked.ordered.filter { key, value in inForce[key].map { $0 != value } ?? false }
+            let differs = Configuration(
+                Dictionary(uniqueKeysWithValues: other.compactMap { key, _ in inForce[key].map { (key, $0) } }))
+            let nearest = differs.isEmpty ? "" : ", in force \(Self.text(of: differs))"
+            let what = asked.isEmpty ? "defaults" : Self.text(of: asked)
+            return "configurationApplied \(what)\(nearest) by \(by.rawValue)"
+        case .rampFinished(let factor): return "rampFinished \(factor.shortDescription)"
+        case .runtimeError(let code, let message): return "runtimeError \(code) \"\(message.replacingQuotes)\""
+        }
+    }
+
+    /// The reason first: `system-sleep+device-in-use`.
+    static func text(of causes: CauseSet) -> String {
+        causes.isEmpty ? "no-cause" : causes.ordered.map(\.shortName).joined(separator: "+")
+    }
+}
+
+extension BrokerError.Kind {
+    /// `RefusedByPolicy`: the D-Bus name without what is always the same.
+    var shortName: String { rawValue.split(separator: ".").last.map(String.init) ?? rawValue }
+}
+
+extension RecordingEnd {
+    /// What a notice leaves out because it follows from why the recording ended.
+    var usualNextChance: RecordingFinished.NextChance {
+        switch self {
+        case .stopped, .durationLimit, .sizeLimit, .diskFull, .writeError: .now
+        case .interrupted, .recorderReset: .whenInterruptionEnds
+        case .accessLost: .whenAccessReturns
+        case .sessionEnded: .afterStart
+        }
+    }
+}

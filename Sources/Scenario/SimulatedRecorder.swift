@@ -1,0 +1,211 @@
+public import Arbiter
+public import ArbiterProtocol
+
+/// A camera's recorder core on a virtual clock: answers the orders it gets, at once unless told otherwise.
+public struct SimulatedRecorder: Hashable, Sendable {
+    public let camera: CameraID
+    public var capabilities: CameraCapabilities?
+    public var behaviour = RecorderBehaviour.works
+    public private(set) var grant: GrantID?
+    public private(set) var inForce = Configuration()
+    /// Batches that were ordered and not yet answered.
+    public private(set) var asked: [Configuration] = []
+    private var recordings: [Recording] = []
+    /// In order of time, then of being asked for.
+    private var pending: [Pending] = []
+
+    private struct Recording: Hashable {
+        var id: RecordingID
+        var start: Moment
+    }
+
+    private struct Pending: Hashable {
+        var at: Moment
+        var event: Event
+
+        /// A file is finished although its grant is over.
+        var outlivesCut: Bool {
+            switch event {
+            case .recordingFinished, .photoCaptured: true
+            default: false
+            }
+        }
+    }
+
+    /// Recordings of simulated cameras have this many frames a second and bytes a frame.
+    public static let framesPerSecond: Int64 = 30
+    public static let bytesPerFrame: UInt64 = 1000
+
+    public init(_ camera: CameraID) { self.camera = camera }
+
+    public var nextAnswer: Moment? { pending.first?.at }
+
+    /// Takes the next answer that is due by `now`.
+    public mutating func takeAnswer(by now: Moment) -> Event? {
+        guard let first = pending.first, first.at <= now else { return nil }
+        pending.removeFirst()
+        return first.event
+    }
+
+    private mutating func answer(_ event: Event, at moment: Moment) {
+        let place = pending.firstIndex { $0.at > moment } ?? pending.endIndex
+        pending.insert(Pending(at: moment, event: event), at: place)
+    }
+
+    /// Deals with an order; orders for other cameras and notices are not for it.
+    public mutating func take(_ effect: Effect, at now: Moment) {
+        if case .killRecorder(camera) = effect {
+            forget()
+            if behaviour.isManual { return }
+            behaviour.hangs = behaviour.hangsAlways
+            answer(.recorderGone(camera), at: now)
+            return
+        }
+        let isSilent = behaviour.isManual || behaviour.hangs
+        switch effect {
+        case .open(camera, let grant, _, let asked):
+            self.grant = grant
+            self.asked = []
+            inForce = whole(asked)
+            if isSilent { return }
+            if behaviour.diesOnOpen {
+                forget()
+                answer(.recorderGone(camera), at: now + behaviour.openDelay)
+            } else if let message = behaviour.openFailure {
+                self.grant = nil
+                answer(.deviceFailed(camera, message: message), at: now + behaviour.openDelay)
+            } else {
+                answer(.recorderStreaming(camera, grant, inForce: inForce), at: now + behaviour.openDelay)
+            }
+        case .configure(camera, let grant, _, let asked):
+            self.asked.append(asked)
+            if isSilent { return }
+            self.asked.removeFirst()
+            let at = now + behaviour.configureDelay
+            if let message = behaviour.configureRefusal {
+                answer(.recorderRefusedConfiguration(camera, grant, asked: asked, message: message), at: at)
+                return
+            }
+            let before = inForce
+            inForce.merge(Self.lasting(asked))
+            answer(.recorderConfigured(camera, grant, asked: asked, inForce: inForce), at: at)
+            rampAnswer(asked, from: before, grant, at)
+        case .capturePhoto(camera, _, _, let photo):
+            let format = self.format(inForce)
+            if isSilent { return }
+            answer(
+                .photoCaptured(
+                    PhotoCaptured(
+                        photo: photo, width: UInt32(clamping: format?.width ?? 0),
+                        height: UInt32(clamping: format?.height ?? 0), bytes: Self.bytesPerFrame)), at: now)
+        case .startRecording(camera, _, _, let recording):
+            recordings.append(Recording(id: recording, start: now))
+        case .stopRecording(camera, let recording, let why):
+            finish(recordings.filter { $0.id == recording }, why, now, isSilent)
+        case .cut(camera, let grant, let why):
+            if !isSilent {
+                pending.removeAll { !$0.outlivesCut }
+                answer(.recorderCut(camera, grant), at: now + behaviour.cutDelay)
+            }
+            finish(recordings, why, now, isSilent)
+            if self.grant == grant { self.grant = nil }
+        case .open, .configure, .capturePhoto, .startRecording, .stopRecording, .cut, .killRecorder, .openStream,
+            .closeStreams, .refused, .answered, .notify, .announce:
+            return
+        }
+    }
+
+    /// The process dies by itself; the next one works.
+    public mutating func crash(at now: Moment) {
+        forget()
+        answer(.recorderGone(camera), at: now)
+    }
+
+    /// What a process knew dies with it, answers under way included.
+    public mutating func forget() {
+        grant = nil
+        recordings = []
+        pending = []
+        inForce = Configuration()
+        asked = []
+    }
+
+    /// Takes the oldest batch that waits for its answer.
+    public mutating func takeAsked() -> Configuration? { asked.isEmpty ? nil : asked.removeFirst() }
+
+    /// A batch was answered by a line: it is in force from now on.
+    public mutating func apply(_ configuration: Configuration) { inForce = configuration }
+
+    private mutating func finish(_ ended: [Recording], _ why: RecordingEnd, _ now: Moment, _ isSilent: Bool) {
+        recordings.removeAll { ended.contains($0) }
+        if isSilent { return }
+        for recording in ended {
+            let duration = now - recording.start
+            let frames = UInt64(max(0, duration.wholeNanoseconds / (1_000_000_000 / Self.framesPerSecond)))
+            answer(
+                .recordingFinished(
+                    recording.id, why: why, frames: frames, duration: duration, bytes: frames * Self.bytesPerFrame),
+                at: now + behaviour.finishDelay)
+        }
+    }
+
+    private mutating func rampAnswer(_ asked: Configuration, from before: Configuration, _ grant: GrantID, _ at: Moment)
+    {
+        guard case .number(let target)? = asked[.videoZoomFactor], case .number(let rate)? = asked[.videoZoomRampRate],
+            rate > 0
+        else { return }
+        var start = 1.0
+        if case .number(let zoom)? = before[.videoZoomFactor] { start = zoom }
+        // Half a doubling at a time is exact enough for a simulation, and needs no logarithm.
+        var halves = 0
+        var reached = min(start, target)
+        let end = max(start, target)
+        while reached < end, halves < 64 {
+            reached *= 1.4142135623730951
+            halves += 1
+        }
+        let seconds = Double(halves) / 2 / rate
+        answer(
+            .rampFinished(camera, grant, videoZoomFactor: target),
+            at: at + .milliseconds(Int64((seconds * 1000).rounded())))
+    }
+
+    // MARK: Configuration
+
+    /// The keys that stay in force; the others say only how to get there.
+    private static func lasting(_ asked: Configuration) -> Configuration {
+        var lasting = asked
+        lasting[.videoZoomRampRate] = nil
+        lasting[.whenBusy] = nil
+        return lasting
+    }
+
+    /// What was asked, over the format's defaults, each value as near as the camera can come.
+    public func whole(_ asked: Configuration) -> Configuration {
+        var whole = Configuration([.videoZoomFactor: .number(1)])
+        if let format = format(asked) {
+            whole[.activeFormat] = .text(format.name)
+            whole[.frameRate] = .number(format.maxFrameRate)
+            whole.merge(Self.lasting(asked))
+            if case .number(let rate)? = whole[.frameRate] {
+                whole[.frameRate] = .number(min(max(rate, format.minFrameRate), format.maxFrameRate))
+            }
+            if case .number(let zoom)? = whole[.videoZoomFactor] {
+                whole[.videoZoomFactor] = .number(min(max(zoom, 1), format.videoMaxZoomFactor))
+            }
+        } else {
+            whole.merge(Self.lasting(asked))
+        }
+        return whole
+    }
+
+    private func format(_ asked: Configuration) -> CameraFormat? {
+        guard let capabilities else { return nil }
+        if case .text(let name)? = asked[.activeFormat],
+            let format = capabilities.formats.first(where: { $0.name == name })
+        {
+            return format
+        }
+        return capabilities.formats.first
+    }
+}

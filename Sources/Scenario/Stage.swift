@@ -1,0 +1,182 @@
+public import Arbiter
+public import ArbiterProtocol
+
+/// An arbiter on a virtual clock, with simulated recorders around it and every check on.
+///
+/// The runner, the plan and the simulation all act on one: an action is performed, recorders answer,
+/// deadlines fire at their exact time, and after every step the invariants are asked.
+public struct Stage: Sendable {
+    public private(set) var arbiter: Arbiter
+    public private(set) var now: Moment
+    /// One for each camera that was ever there, by name.
+    public private(set) var recorders: [SimulatedRecorder] = []
+    /// Nil where the trace did not begin with this stage.
+    public private(set) var checker: TraceChecker? = TraceChecker()
+    public private(set) var violations: [Violation] = []
+    /// What happened since it was last taken.
+    public private(set) var steps: [Step] = []
+    /// Whether `arbiter.violations()`, which looks at everything, is asked after each step.
+    public var checksEverything = true
+    private var usual = RecorderBehaviour.works
+    private var warnings: [SessionID: InterruptionID] = [:]
+
+    public struct Step: Sendable {
+        public var moment: Moment
+        public var event: Event
+        public var effects: [Effect]
+    }
+
+    public struct Violation: Hashable, Sendable, CustomStringConvertible {
+        public var moment: Moment
+        public var message: String
+        public var description: String { "at \(TimeText.write(moment)): \(message)" }
+    }
+
+    public init(_ arbiter: Arbiter, at now: Moment = .zero) {
+        self.arbiter = arbiter
+        self.now = now
+    }
+
+    public mutating func takeSteps() -> [Step] {
+        defer { steps = [] }
+        return steps
+    }
+
+    /// Gives an arbiter that has lived already its recorders and its history: a plan starts in the middle.
+    mutating func adopt(_ cameras: [(id: CameraID, capabilities: CameraCapabilities)]) {
+        for camera in cameras { recorders[recorder(camera.id)].capabilities = camera.capabilities }
+        checker = nil
+    }
+
+    // MARK: Acting
+
+    /// Performs an action now, and lets every recorder answer that is due to.
+    public mutating func perform(_ action: Action) {
+        switch action {
+        case .event(let event): feed(event)
+        case .ready(let session, let id): feed(.ready(session, id ?? warnings[session] ?? 0))
+        case .behave(let camera, let behaviour):
+            if camera == nil { usual = behaviour }
+            for index in recorders.indices where camera == nil || recorders[index].camera == camera {
+                recorders[index].behaviour = behaviour
+            }
+            if let camera, !recorders.contains(where: { $0.camera == camera }) {
+                let index = recorder(camera)
+                recorders[index].behaviour = behaviour
+            }
+        case .answer(let camera, let answer, let grant): feed(event(camera, answer, grant))
+        }
+        drain()
+    }
+
+    /// Lets time pass to `target`; recorders answer and deadlines fire on the way, each at its own time.
+    /// - Returns: the moments at which something happened, and how many steps there were before it.
+    public mutating func advance(to target: Moment) -> [Moment] {
+        var moments: [Moment] = []
+        // A deadline that fires and stands again at the same moment would never end.
+        let firingsMax = 1000
+        var firings = 0
+        while let next = nextMoment, next <= target {
+            if next > now || moments.isEmpty {
+                firings = 0
+                now = max(now, next)
+                if moments.last != now { moments.append(now) }
+            }
+            firings += 1
+            if firings > firingsMax {
+                violate("the deadline \(TimeText.write(next)) stands however often it fires")
+                break
+            }
+            if recorders.contains(where: { $0.nextAnswer.map { $0 <= now } ?? false }) {
+                drain()
+            } else {
+                feed(.timePassed)
+                if let deadline = arbiter.deadline, deadline <= now {
+                    violate("time passed, and the deadline \(TimeText.write(deadline)) still stands")
+                    break
+                }
+                drain()
+            }
+        }
+        now = max(now, target)
+        return moments
+    }
+
+    /// When something will happen by itself.
+    public var nextMoment: Moment? {
+        let answers = recorders.compactMap(\.nextAnswer)
+        return (answers + (arbiter.deadline.map { [$0] } ?? [])).min()
+    }
+
+    private mutating func drain() {
+        // Two recorders that answer each other's orders for ever would be the arbiter's fault.
+        let answersMax = 1000
+        for _ in 0..<answersMax {
+            let due = recorders.indices.filter { recorders[$0].nextAnswer.map { $0 <= now } ?? false }
+            guard let index = due.min(by: { (recorders[$0].nextAnswer ?? now) < (recorders[$1].nextAnswer ?? now) })
+            else { return }
+            if let event = recorders[index].takeAnswer(by: now) { feed(event) }
+        }
+        violate("orders and answers do not come to an end")
+    }
+
+    // MARK: A step
+
+    private mutating func feed(_ event: Event) {
+        if case .cameraAppeared(let camera, let capabilities) = event {
+            recorders[recorder(camera)].capabilities = capabilities
+        }
+        let effects = arbiter.step(event, at: now)
+        steps.append(Step(moment: now, event: event, effects: effects))
+        for effect in effects {
+            for index in recorders.indices { recorders[index].take(effect, at: now) }
+            if case .notify(_, let session, _, .willBeInterrupted(let id, _, _, _)) = effect { warnings[session] = id }
+        }
+        for message in checker?.check(event, effects, at: now) ?? [] { violate(message) }
+        if let deadline = arbiter.deadline, deadline < now {
+            violate("the deadline \(TimeText.write(deadline)) is in the past")
+        }
+        if checksEverything { for message in arbiter.violations() { violate(message) } }
+    }
+
+    private mutating func violate(_ message: String) { violations.append(Violation(moment: now, message: message)) }
+
+    private mutating func recorder(_ camera: CameraID) -> Int {
+        if let index = recorders.firstIndex(where: { $0.camera == camera }) { return index }
+        var recorder = SimulatedRecorder(camera)
+        recorder.behaviour = usual
+        recorders.append(recorder)
+        return recorders.count - 1
+    }
+
+    /// What a line lets a recorder say, as an event for the grant it has.
+    private mutating func event(_ camera: CameraID, _ answer: RecorderAnswer, _ grant: GrantID?) -> Event {
+        let index = recorder(camera)
+        let grant = grant ?? checker?.lastGrant(of: camera) ?? GrantID(0)
+        switch answer {
+        case .streaming(let inForce):
+            if let inForce { recorders[index].apply(inForce) }
+            return .recorderStreaming(camera, grant, inForce: recorders[index].inForce)
+        case .cut: return .recorderCut(camera, grant)
+        case .configured(let asked, let inForce):
+            let asked = asked ?? recorders[index].takeAsked() ?? Configuration()
+            if let inForce {
+                recorders[index].apply(inForce)
+            } else {
+                var merged = recorders[index].inForce
+                merged.merge(asked)
+                recorders[index].apply(merged)
+            }
+            return .recorderConfigured(camera, grant, asked: asked, inForce: recorders[index].inForce)
+        case .refusedConfiguration(let asked, let message):
+            let asked = asked ?? recorders[index].takeAsked() ?? Configuration()
+            return .recorderRefusedConfiguration(camera, grant, asked: asked, message: message)
+        case .gone:
+            recorders[index].forget()
+            return .recorderGone(camera)
+        case .failed(let message): return .deviceFailed(camera, message: message)
+        case .rampFinished(let factor): return .rampFinished(camera, grant, videoZoomFactor: factor)
+        case .trouble(let code, let message): return .recorderTrouble(camera, code: code, message: message)
+        }
+    }
+}

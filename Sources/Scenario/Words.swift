@@ -1,0 +1,132 @@
+/// One word of a line: `photos`, `camera=back`, `"a quoted text"`, `format="420v 1280x720@30"`.
+struct Word: Hashable {
+    /// From 1.
+    var column: Int
+    var length: Int
+    /// Before `=`, where the word is a setting.
+    var key: String?
+    /// The value of a setting, or the word itself, without quotation marks.
+    var text: String
+    var isQuoted: Bool
+
+    var isSetting: Bool { key != nil }
+}
+
+/// A line's words, taken one after the other; what is left over at the end is an error.
+struct Words {
+    private var words: [Word]
+    private var next = 0
+    /// Where something missing would have been.
+    private let endColumn: Int
+
+    /// - Throws: `LineProblem` for a quotation that does not end.
+    init(_ line: some StringProtocol, startColumn: Int = 1) throws(LineProblem) {
+        words = []
+        let characters = Array(line)
+        var i = 0
+        while i < characters.count {
+            if characters[i] == " " {
+                i += 1
+                continue
+            }
+            let start = i
+            var key: String?
+            var text = ""
+            var isQuoted = false
+            while i < characters.count, characters[i] != " " {
+                if characters[i] == "\"" {
+                    isQuoted = true
+                    let quote = i
+                    i += 1
+                    while i < characters.count, characters[i] != "\"" {
+                        text.append(characters[i])
+                        i += 1
+                    }
+                    guard i < characters.count else {
+                        throw LineProblem(
+                            column: startColumn + quote, length: characters.count - quote,
+                            "this quotation has no closing \"")
+                    }
+                } else if characters[i] == "=", key == nil, !isQuoted {
+                    key = text
+                    text = ""
+                } else {
+                    text.append(characters[i])
+                }
+                i += 1
+            }
+            words.append(
+                Word(column: startColumn + start, length: i - start, key: key, text: text, isQuoted: isQuoted))
+        }
+        endColumn = startColumn + characters.count
+    }
+
+    var isAtEnd: Bool { next >= words.count }
+    var peek: Word? { next < words.count ? words[next] : nil }
+
+    /// The next word, which is not a setting.
+    mutating func word(_ what: String) throws(LineProblem) -> Word {
+        guard let word = peek else {
+            throw LineProblem(column: endColumn, "here \(what) is missing")
+        }
+        guard !word.isSetting else {
+            throw LineProblem(word, "“\(word.key ?? "")=” is a setting; here \(what) is wanted")
+        }
+        next += 1
+        return word
+    }
+
+    /// Takes the word when it is exactly this.
+    mutating func take(_ text: String) -> Bool {
+        guard let word = peek, !word.isSetting, !word.isQuoted, word.text == text else { return false }
+        next += 1
+        return true
+    }
+
+    /// The next word when it is no setting.
+    mutating func optionalWord() -> Word? {
+        guard let word = peek, !word.isSetting else { return nil }
+        next += 1
+        return word
+    }
+
+    mutating func anything() -> Word? {
+        guard let word = peek else { return nil }
+        next += 1
+        return word
+    }
+
+    /// One of a closed set.
+    mutating func choice<T>(
+        _ what: String, _ allowed: [(name: String, value: T)]
+    ) throws(LineProblem) -> T {
+        let word = try word(what)
+        guard let found = allowed.first(where: { $0.name == word.text }) else {
+            throw LineProblem(word, notOne(word.text, of: allowed.map(\.name)))
+        }
+        return found.value
+    }
+
+    mutating func duration(_ what: String) throws(LineProblem) -> Duration {
+        let word = try word(what)
+        guard let duration = TimeText.parse(word.text) else {
+            throw LineProblem(word, "“\(word.text)” is no time; a time is written 2s, 1.5s or 250ms")
+        }
+        return duration
+    }
+
+    func end() throws(LineProblem) {
+        if let word = peek { throw LineProblem(word, "this is not understood here") }
+    }
+}
+
+extension String {
+    /// The text as a scenario writes it: in quotation marks where it is not one plain word.
+    var scenarioWord: String {
+        isEmpty || contains(where: { $0 == " " || $0 == "\"" || $0 == "=" || $0 == "#" })
+            ? "\"\(replacingQuotes)\"" : self
+    }
+
+    /// The language has no escapes: a quotation mark inside becomes a single one, and a line stays a line.
+    var replacingQuotes: String { String(map { $0 == "\"" ? "'" : $0.isNewline ? " " : $0 }) }
+}
