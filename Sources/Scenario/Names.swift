@@ -1,3 +1,4 @@
+public import Arbiter
 public import ArbiterProtocol
 
 /// What a scenario calls things, and the ids behind it. The reader fills it from text, the writer
@@ -16,6 +17,16 @@ public struct Names: Sendable {
     private var nextSession: UInt64 = 1
 
     public init() {}
+
+    /// What a running arbiter has, called by their apps: `photos`, `photos-2`. Clients without a session have no name.
+    public init(of arbiter: Arbiter) {
+        for session in arbiter.status().sessions {
+            if app(of: session.client) == nil {
+                addClient(freeClientName(session.app.name), app: session.app, id: session.client)
+            }
+            addSession(freeSessionName(name(of: session.client)), client: session.client, id: session.id)
+        }
+    }
 
     // MARK: Giving names
 

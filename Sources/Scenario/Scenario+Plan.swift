@@ -6,12 +6,13 @@ extension Scenario {
     ///
     /// The lines are those of a scenario; their indentation is free, and times count from now. Recorders
     /// answer at once, which is the best guess: what they really do, only the world knows.
-    /// - Parameter names: what the broker calls its clients and sessions (`ScenarioWriter.names` of its journal).
+    /// - Parameter names: what the broker calls its clients and sessions (`ScenarioWriter.names` of its journal);
+    ///   nil: by their apps.
     /// - Throws: every problem of the text at once. Nothing changes either way.
     public static func plan(
-        _ text: String, on arbiter: Arbiter, at now: Moment, names: Names, policies: String = "."
+        _ text: String, on arbiter: Arbiter, at now: Moment, names: Names? = nil, policies: String = "."
     ) throws(ScenarioError) -> [String] {
-        var parser = ScenarioParser(file: "plan", policies: policies, names: names)
+        var parser = ScenarioParser(file: "plan", policies: policies, names: names ?? Names(of: arbiter))
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             let bare = line.drop { $0 == " " }
             guard let first = bare.first, first != "#", !first.isASCIIDigit else { return String(bare) }
@@ -21,7 +22,7 @@ extension Scenario {
         var stage = Stage(arbiter, at: now)
         // A running broker is checked by itself; here only the answer counts.
         stage.checksEverything = false
-        stage.adopt(scenario.world.cameras)
+        stage.adopt()
         var writer = ScenarioWriter(names: scenario.names, origin: now)
         for line in scenario.lines {
             let offset: Duration

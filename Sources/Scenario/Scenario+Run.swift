@@ -102,7 +102,7 @@ extension Scenario {
     }
 
     private func trimmedEnd(_ lines: [String]) -> [String] {
-        var lines = lines
+        var lines = lines.flatMap { $0.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
         while lines.last?.isEmpty ?? false { lines.removeLast() }
         return lines + [""]
     }

@@ -23,8 +23,21 @@ extension ScenarioParser {
         "refused-configuration", "gone", "failed", "ramp-finished", "trouble",
     ]
 
+    /// One or several, such as `slow-cut 200ms slow-finish 1s`; each line says all of it anew.
     private func behaviour(_ verb: Word, _ words: inout Words) throws(LineProblem) -> RecorderBehaviour? {
         var behaviour = RecorderBehaviour.works
+        guard try change(&behaviour, verb, &words) else { return nil }
+        while let next = words.optionalWord() {
+            guard try change(&behaviour, next, &words) else {
+                throw LineProblem(next, notOne(next.text, of: Self.verbs))
+            }
+        }
+        return behaviour
+    }
+
+    private func change(
+        _ behaviour: inout RecorderBehaviour, _ verb: Word, _ words: inout Words
+    ) throws(LineProblem) -> Bool {
         switch verb.text {
         case "works": break
         case "manual": behaviour.isManual = true
@@ -38,9 +51,9 @@ extension ScenarioParser {
         case "slow-finish": behaviour.finishDelay = try words.duration("a time")
         case "open-fails": behaviour.openFailure = try words.word("what the device says").text
         case "refuses-configuration": behaviour.configureRefusal = try words.word("why").text
-        default: return nil
+        default: return false
         }
-        return behaviour
+        return true
     }
 
     private func answer(_ camera: CameraID, _ verb: Word, _ words: inout Words) throws(LineProblem) -> Action {

@@ -39,7 +39,9 @@ struct ScenarioParser {
             let number = index + 1
             index += 1
             func keep(_ content: Scenario.Content) {
-                lines.append(Scenario.Line(number: number, text: line, content: content))
+                // A block goes with its line, so that the notices come behind it.
+                let text = texts[(number - 1)..<index].joined(separator: "\n")
+                lines.append(Scenario.Line(number: number, text: text, content: content))
             }
             let bare = line.drop { $0 == " " }
             if bare.isEmpty || bare.first == "#" {
@@ -71,12 +73,6 @@ struct ScenarioParser {
             } catch {
                 report(error, number, line)
                 keep(.verbatim)
-            }
-            if block != nil {
-                let first = number
-                for next in first..<index {
-                    lines.append(Scenario.Line(number: next + 1, text: texts[next], content: .verbatim))
-                }
             }
         }
         if !problems.isEmpty { throw ScenarioError(problems) }

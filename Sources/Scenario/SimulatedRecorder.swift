@@ -23,6 +23,8 @@ public struct SimulatedRecorder: Hashable, Sendable {
         var at: Moment
         var event: Event
 
+        var isFile: Bool { if case .recordingFinished = event { true } else { false } }
+
         /// A file is finished although its grant is over.
         var outlivesCut: Bool {
             switch event {
@@ -48,17 +50,18 @@ public struct SimulatedRecorder: Hashable, Sendable {
     }
 
     private mutating func answer(_ event: Event, at moment: Moment) {
-        let place = pending.firstIndex { $0.at > moment } ?? pending.endIndex
+        // A file is finalised behind everything else of its moment: nobody waits for it (semantics §4).
+        let isFile = if case .recordingFinished = event { true } else { false }
+        let place =
+            pending.firstIndex { $0.at > moment || ($0.at == moment && $0.isFile && !isFile) } ?? pending.endIndex
         pending.insert(Pending(at: moment, event: event), at: place)
     }
 
     /// Deals with an order; orders for other cameras and notices are not for it.
     public mutating func take(_ effect: Effect, at now: Moment) {
         if case .killRecorder(camera) = effect {
-            forget()
-            if behaviour.isManual { return }
             behaviour.hangs = behaviour.hangsAlways
-            answer(.recorderGone(camera), at: now)
+            if behaviour.isManual { forget() } else { crash(at: now) }
             return
         }
         let isSilent = behaviour.isManual || behaviour.hangs
@@ -69,8 +72,7 @@ public struct SimulatedRecorder: Hashable, Sendable {
             inForce = whole(asked)
             if isSilent { return }
             if behaviour.diesOnOpen {
-                forget()
-                answer(.recorderGone(camera), at: now + behaviour.openDelay)
+                crash(at: now + behaviour.openDelay)
             } else if let message = behaviour.openFailure {
                 self.grant = nil
                 answer(.deviceFailed(camera, message: message), at: now + behaviour.openDelay)
@@ -115,10 +117,12 @@ public struct SimulatedRecorder: Hashable, Sendable {
         }
     }
 
-    /// The process dies by itself; the next one works.
+    /// The process ends. The broker, which has the files, says how far recordings came.
     public mutating func crash(at now: Moment) {
+        let ended = recordings
         forget()
         answer(.recorderGone(camera), at: now)
+        finish(ended, .recorderReset, now, false)
     }
 
     /// What a process knew dies with it, answers under way included.
@@ -137,8 +141,8 @@ public struct SimulatedRecorder: Hashable, Sendable {
     public mutating func apply(_ configuration: Configuration) { inForce = configuration }
 
     private mutating func finish(_ ended: [Recording], _ why: RecordingEnd, _ now: Moment, _ isSilent: Bool) {
-        recordings.removeAll { ended.contains($0) }
         if isSilent { return }
+        recordings.removeAll { ended.contains($0) }
         for recording in ended {
             let duration = now - recording.start
             let frames = UInt64(max(0, duration.wholeNanoseconds / (1_000_000_000 / Self.framesPerSecond)))

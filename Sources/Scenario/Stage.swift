@@ -43,8 +43,8 @@ public struct Stage: Sendable {
     }
 
     /// Gives an arbiter that has lived already its recorders and its history: a plan starts in the middle.
-    mutating func adopt(_ cameras: [(id: CameraID, capabilities: CameraCapabilities)]) {
-        for camera in cameras { recorders[recorder(camera.id)].capabilities = camera.capabilities }
+    mutating func adopt() {
+        for camera in arbiter.status().cameras { recorders[recorder(camera.id)].capabilities = camera.capabilities }
         checker = nil
     }
 
@@ -64,6 +64,8 @@ public struct Stage: Sendable {
                 let index = recorder(camera)
                 recorders[index].behaviour = behaviour
             }
+        case .answer(let camera, .gone, _) where !recorders[recorder(camera)].behaviour.isManual:
+            recorders[recorder(camera)].crash(at: now)
         case .answer(let camera, let answer, let grant): feed(event(camera, answer, grant))
         }
         drain()

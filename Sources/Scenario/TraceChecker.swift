@@ -98,8 +98,6 @@ public struct TraceChecker: Hashable, Sendable {
         case .recorderCut(let camera, let grant):
             if ids.grants[camera] == grant { cameras[camera]?.isCutting = false }
         case .recorderGone(let camera): cameras[camera] = nil
-        case .deviceFailed(let camera, _):
-            cameras[camera]?.isOpen = false
         default: break
         }
     }
