@@ -91,18 +91,18 @@ struct Verdict: Sendable {
     var outcome: Explanation.Outcome
     var rule: String
     /// What was read about the session, and about the one whose claim it met.
-    var facts: Facts?
-    var standing: Standing?
-    var opponent: Opponent?
+    var facts: Facts? = nil
+    var standing: Standing? = nil
+    /// Whose claim it met; nil: nobody's, or nobody's that is left.
+    var against: AppID? = nil
+    /// Every claim that would have to be beaten, or that would have won instead; empty where no fact of the
+    /// session could turn the verdict.
+    var opponents: [Opponent] = []
     /// The machine-wide facts that stood in its way.
-    var builtIn: [Cause]
+    var builtIn: [Cause] = []
 
     struct Opponent: Sendable {
-        var session: SessionID
-        var app: AppID
         var facts: Facts
         var standing: Standing
-        /// True: the session of the verdict was weighed as the newcomer against this holder.
-        var holds: Bool
     }
 }

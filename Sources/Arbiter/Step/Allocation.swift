@@ -18,8 +18,8 @@ struct Allocation {
 
     struct Loss {
         var opponent: Claim?
-        /// The opponent holds a camera, and the session was weighed as its challenger.
-        var opponentHolds: Bool
+        /// All whom it would have to beat, for `explain`.
+        var opponents: [Verdict.Opponent] = []
         var rule: String
         var interrupter: AppID?
         /// It has won, and only waits for the holder's grace or min-hold.
@@ -32,13 +32,10 @@ struct Allocation {
         var rule: String
     }
 
-    /// The strongest of those who wait for the same camera: what could have turned a grant.
-    func runnerUp(of session: SessionID) -> Verdict.Opponent? {
-        guard let claim = claims[session] else { return nil }
-        let others = waiting.keys.compactMap { claims[$0] }.filter { $0.camera == claim.camera }
-        guard let next = others.min(by: { $0.standing.started < $1.standing.started }) else { return nil }
-        return Verdict.Opponent(
-            session: next.session, app: next.app, facts: next.facts, standing: next.standing, holds: false)
+    /// Those who wait for a camera: whoever has it could have lost it to one of them.
+    func others(on camera: CameraID) -> [Verdict.Opponent] {
+        waiting.keys.sorted().compactMap { claims[$0] }.filter { $0.camera == camera }
+            .map { Verdict.Opponent(facts: $0.facts, standing: $0.standing) }
     }
 }
 
@@ -110,7 +107,7 @@ extension Arbiter {
                     let winner = other.standing.started < request.started ? claim : other
                     newest[session.app] = winner
                     allocation.waiting[loser.session] = Allocation.Loss(
-                        opponent: winner, opponentHolds: false, rule: "same-app: newest", interrupter: session.app)
+                        opponent: winner, rule: "same-app: newest", interrupter: session.app)
                 } else {
                     newest[session.app] = claim
                 }
@@ -157,7 +154,7 @@ extension Arbiter {
             allocation.removals.append(
                 Allocation.Removal(session: seat.claim.session, camera: seat.claim.camera, rule: rule))
             allocation.waiting[seat.claim.session] = Allocation.Loss(
-                opponent: opponent, opponentHolds: true, rule: rule, interrupter: opponent?.app)
+                opponent: opponent, rule: rule, interrupter: opponent?.app)
         }
         return kept
     }
@@ -186,13 +183,13 @@ extension Arbiter {
             wait(
                 claim,
                 Allocation.Loss(
-                    opponent: nil, opponentHolds: false, rule: BuiltInRule.reserved, interrupter: reservation.app),
+                    opponent: nil, rule: BuiltInRule.reserved, interrupter: reservation.app),
                 &seats, &allocation, turn)
             return
         }
         guard let rivals = rivals(of: claim, seats) else {
             wait(
-                claim, Allocation.Loss(opponent: nil, opponentHolds: false, rule: "budget", interrupter: nil), &seats,
+                claim, Allocation.Loss(opponent: nil, rule: "budget", interrupter: nil), &seats,
                 &allocation, turn)
             return
         }
@@ -204,7 +201,10 @@ extension Arbiter {
                 wait(
                     claim,
                     Allocation.Loss(
-                        opponent: opponent, opponentHolds: seats[rival].held != nil, rule: comparison.rule,
+                        opponent: opponent,
+                        opponents: rivals.map {
+                            Verdict.Opponent(facts: seats[$0].claim.facts, standing: seats[$0].claim.standing)
+                        }, rule: comparison.rule,
                         interrupter: opponent.app), &seats, &allocation, turn)
                 return
             }
@@ -219,7 +219,7 @@ extension Arbiter {
             wait(
                 claim,
                 Allocation.Loss(
-                    opponent: opponent, opponentHolds: true, rule: "\(rule), after its time", interrupter: opponent.app,
+                    opponent: opponent, rule: "\(rule), after its time", interrupter: opponent.app,
                     isWinning: true), &seats, &allocation, turn)
             return
         }
@@ -242,7 +242,7 @@ extension Arbiter {
         }
         allocation.grants[seat.claim.session] = nil
         allocation.waiting[seat.claim.session] = Allocation.Loss(
-            opponent: winner, opponentHolds: false, rule: rule, interrupter: winner.app)
+            opponent: winner, rule: rule, interrupter: winner.app)
     }
 
     private func wait(

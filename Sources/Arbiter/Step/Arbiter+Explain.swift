@@ -41,7 +41,7 @@ public struct Explanation: Sendable {
         public var value: String
     }
 
-    /// One fact, about the session or about the one whose claim it met, with another value.
+    /// One fact, of the session or of the machine, with another value.
     public struct Turn: Hashable, Sendable {
         /// Whose fact it is.
         public var of: Subject
@@ -50,7 +50,7 @@ public struct Explanation: Sendable {
         public var to: String
         /// The test that would hold then; nil for facts of the machine.
         public var test: FactTest?
-        public enum Subject: Hashable, Sendable { case session, opponent, machine }
+        public enum Subject: Hashable, Sendable { case session, machine }
     }
 }
 
@@ -71,7 +71,7 @@ extension Arbiter {
     private func explain(_ verdict: Verdict, _ policy: Policy) -> Explanation.Verdict {
         var explained = Explanation.Verdict(
             session: verdict.session, outcome: verdict.outcome, rule: verdict.rule, read: [],
-            opponent: verdict.opponent?.app,
+            opponent: verdict.against,
             turnedBy: [])
         guard let facts = verdict.facts else { return explained }
         let tests = policy.testsRead
@@ -94,37 +94,62 @@ extension Arbiter {
             ]
         }
         let before = access(facts, policy)
-        let isContention = verdict.opponent != nil && !before.isEmpty
         return FactFlip.flips(of: facts, policy).compactMap { flip in
             let changed = flip.applied(to: facts)
-            if isContention, let opponent = verdict.opponent, let standing = verdict.standing {
-                guard !access(changed, policy).isEmpty else { return nil }
-                var claim = standing
-                claim.rank = policy.rank(changed)
-                let won = policy.compare((changed, claim), (opponent.facts, opponent.standing)).winner == .first
-                return won ? flip.turn(of: .session, from: facts) : nil
+            let turns: Bool
+            if !before.isEmpty, let standing = verdict.standing, verdict.against != nil {
+                // It lost to somebody: it must win against everybody in its way, and still be allowed to run.
+                turns =
+                    !verdict.opponents.isEmpty && !access(changed, policy).isEmpty
+                    && verdict.opponents.allSatisfy { beats(changed, facts, standing, $0, policy) }
+            } else {
+                turns = access(changed, policy) != before
             }
-            return access(changed, policy) != before ? flip.turn(of: .session, from: facts) : nil
+            return turns ? flip.turn(of: .session, from: facts) : nil
         }
     }
 
     private func turnsOfGrant(_ verdict: Verdict, _ facts: Facts, _ policy: Policy) -> [Explanation.Turn] {
-        var turns: [Explanation.Turn] = []
-        for flip in FactFlip.flips(of: facts, policy) {
+        FactFlip.flips(of: facts, policy).compactMap { flip in
             let changed = flip.applied(to: facts)
-            if access(changed, policy).isEmpty {
-                turns.append(flip.turn(of: .session, from: facts))
-            } else if let opponent = verdict.opponent, var claim = verdict.standing {
-                claim.rank = policy.rank(changed)
-                if policy.compare((changed, claim), (opponent.facts, opponent.standing)).winner == .second {
-                    turns.append(flip.turn(of: .session, from: facts))
-                }
+            var turns = access(changed, policy).isEmpty
+            if let standing = verdict.standing {
+                turns = turns || verdict.opponents.contains { loses(changed, facts, standing, to: $0, policy) }
             }
+            return turns ? flip.turn(of: .session, from: facts) : nil
         }
-        return turns
+    }
+
+    private func beats(
+        _ changed: Facts, _ facts: Facts, _ standing: Standing, _ opponent: Verdict.Opponent, _ policy: Policy
+    ) -> Bool {
+        policy.compare(
+            (changed, standing.changed(to: changed, from: facts, policy)), (opponent.facts, opponent.standing)
+        )
+        .winner == .first
+    }
+
+    private func loses(
+        _ changed: Facts, _ facts: Facts, _ standing: Standing, to opponent: Verdict.Opponent, _ policy: Policy
+    ) -> Bool {
+        policy.compare(
+            (changed, standing.changed(to: changed, from: facts, policy)), (opponent.facts, opponent.standing)
+        )
+        .winner == .second
     }
 
     private func access(_ facts: Facts, _ policy: Policy) -> Access {
         policy.liveCauses(facts).reduce(Access.all) { $0.intersection($1.access) }
+    }
+}
+
+extension Standing {
+    /// The same claim under other facts. A rank that the client gave up stays given up.
+    fileprivate func changed(to changed: Facts, from facts: Facts, _ policy: Policy) -> Standing {
+        var other = self
+        let asRanked = policy.rank(changed)
+        let wasLowered = rank.rank > policy.rank(facts).rank
+        other.rank = wasLowered && asRanked.rank < rank.rank ? rank : asRanked
+        return other
     }
 }

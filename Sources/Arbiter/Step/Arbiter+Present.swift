@@ -53,11 +53,7 @@ extension Arbiter {
             Verdict(
                 session: id, outcome: .interrupted(causes), rule: rule,
                 facts: allocation.claims[id]?.facts ?? facts(of: session), standing: allocation.claims[id]?.standing,
-                opponent: loss?.opponent.map {
-                    Verdict.Opponent(
-                        session: $0.session, app: $0.app, facts: $0.facts, standing: $0.standing,
-                        holds: loss?.opponentHolds ?? false)
-                },
+                against: loss?.opponent?.app, opponents: loss?.opponents ?? [],
                 builtIn: builtInCauses(of: session).map(\.cause)))
     }
 
@@ -133,8 +129,7 @@ extension Arbiter {
         notify(id, .accessChanged(access, causes: CauseSet(live.map(\.cause)), rule: rule), &turn)
         turn.verdicts.append(
             Verdict(
-                session: id, outcome: .restricted(access), rule: rule, facts: facts(of: session), standing: nil,
-                opponent: nil, builtIn: []))
+                session: id, outcome: .restricted(access), rule: rule, facts: facts(of: session)))
     }
 
     /// Announces a contest, moves it to another beneficiary, or withdraws it.
@@ -179,11 +174,7 @@ extension Arbiter {
             Verdict(
                 session: session.id, outcome: .refused, rule: loss.rule, facts: allocation.claims[session.id]?.facts,
                 standing: allocation.claims[session.id]?.standing,
-                opponent: loss.opponent.map {
-                    Verdict.Opponent(
-                        session: $0.session, app: $0.app, facts: $0.facts, standing: $0.standing,
-                        holds: loss.opponentHolds)
-                }, builtIn: []))
+                against: loss.opponent?.app, opponents: loss.opponents))
     }
 
     mutating func notify(_ id: SessionID, _ event: SessionEvent, _ turn: inout Turn) {

@@ -42,8 +42,7 @@ extension Arbiter {
         turn.refuse(.refusedByPolicy, message, rule: rule)
         turn.verdicts.append(
             Verdict(
-                session: session.id, outcome: .refused, rule: rule, facts: facts, standing: nil, opponent: nil,
-                builtIn: []))
+                session: session.id, outcome: .refused, rule: rule, facts: facts))
     }
 
     mutating func stopRunning(_ id: SessionID, _ turn: inout Turn) {
@@ -74,8 +73,7 @@ extension Arbiter {
         state.sessions[id]?.shown = .stopped
         turn.verdicts.append(
             Verdict(
-                session: id, outcome: .stopped(reason), rule: rule, facts: facts, standing: nil, opponent: nil,
-                builtIn: []))
+                session: id, outcome: .stopped(reason), rule: rule, facts: facts))
     }
 
     /// Ends what is open for a session that stops by its own will.

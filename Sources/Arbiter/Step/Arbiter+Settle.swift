@@ -104,7 +104,7 @@ extension Arbiter {
         turn.verdicts.append(
             Verdict(
                 session: id, outcome: .granted, rule: rule, facts: allocation.claims[id]?.facts,
-                standing: allocation.claims[id]?.standing, opponent: allocation.runnerUp(of: id), builtIn: []))
+                standing: allocation.claims[id]?.standing, opponents: allocation.others(on: session.camera)))
     }
 
     /// Cheap enough for release builds: what this step touched still makes sense.
