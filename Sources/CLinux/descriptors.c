@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 int camarb_memfd(const char *name, uint64_t bytes) {
@@ -101,11 +100,6 @@ ssize_t camarb_packet_receive(int fd, void *bytes, size_t capacity, int *passed,
     return count;
 }
 
-int camarb_eventfd(void) {
-    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return fd < 0 ? -errno : fd;
-}
-
 int camarb_eventfd_signal(int fd) { return eventfd_write(fd, 1) < 0 && errno != EAGAIN ? -errno : 0; }
 
 int camarb_eventfd_drain(int fd) {
@@ -119,23 +113,6 @@ int camarb_poll(struct pollfd *descriptors, size_t count, int64_t limit_ns) {
     if (ready >= 0) return ready;
     for (size_t i = 0; i < count; i++) descriptors[i].revents = 0;
     return errno == EINTR ? 0 : -errno;
-}
-
-int64_t camarb_monotonic_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-int camarb_check_output_file(int fd) {
-    struct stat status;
-    if (fstat(fd, &status) < 0) return -errno;
-    if (S_ISDIR(status.st_mode)) return -EISDIR;
-    if (!S_ISREG(status.st_mode)) return -ESPIPE;
-    int flags = fcntl(fd, F_GETFL);
-    if (flags < 0) return -errno;
-    if ((flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH)) return -EBADF;
-    return (flags & O_APPEND) ? -EEXIST : 0;
 }
 
 void camarb_ignore_write_signals(void) {

@@ -27,21 +27,13 @@ int camarb_packet_send(int fd, const void *bytes, size_t count, int passed);
  * 0 means that the other end closed. A packet longer than `capacity` is -EMSGSIZE. */
 ssize_t camarb_packet_receive(int fd, void *bytes, size_t capacity, int *passed, int blocking);
 
-/* An eventfd to wake a thread with. */
-int camarb_eventfd(void);
+/* Wakes whoever polls an eventfd. */
 int camarb_eventfd_signal(int fd);
 /* Takes back all signals so far. */
 int camarb_eventfd_drain(int fd);
 
 /* poll(2) with a limit in nanoseconds; below 0 is for ever. An interrupted wait counts as a time-out. */
 int camarb_poll(struct pollfd *descriptors, size_t count, int64_t limit_ns);
-
-/* CLOCK_MONOTONIC in nanoseconds. */
-int64_t camarb_monotonic_ns(void);
-
-/* Whether a recording or a photo can go there: 0, or -EISDIR/-ESPIPE (no regular file), -EBADF (not open
- * for writing), -EEXIST (open for appending, so that nothing could be patched in place). */
-int camarb_check_output_file(int fd);
 
 /* A full disk, a file-size limit and a reader that left are answers of write(2), not reasons to die. */
 void camarb_ignore_write_signals(void);

@@ -11,6 +11,7 @@ final class FileCamera: CameraSource {
     let showsText = false
     private let path: String
     private var reader: VideoReader?
+    private var hasFailed = false
     private let scaler = Scaler()
     private let nativeWidth: Int
     private let nativeHeight: Int
@@ -69,11 +70,14 @@ final class FileCamera: CameraSource {
 
     func start() throws(BrokerError) {
         began = nil
-        if reader == nil { reader = try media { () throws(MediaFault) in try VideoReader(path: path) } }
+        if reader == nil || hasFailed {
+            reader = try media { () throws(MediaFault) in try VideoReader(path: path) }
+            hasFailed = false
+        }
     }
 
+    /// The footage stays open, so that a handover takes no time: nobody waits for a file's light to go out.
     func stop() {
-        reader = nil
         chosen = nil
         began = nil
     }
@@ -129,6 +133,7 @@ final class FileCamera: CameraSource {
 
     private func media<R>(_ body: () throws(MediaFault) -> R) throws(BrokerError) -> R {
         do throws(MediaFault) { return try body() } catch {
+            hasFailed = true
             throw BrokerError(.deviceFault, "The file camera cannot play \(path): \(error.description).")
         }
     }

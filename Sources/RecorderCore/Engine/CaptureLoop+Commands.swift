@@ -185,16 +185,20 @@ extension CaptureLoop {
     }
 
     private func checkOutputFile(_ file: Int32) throws(BrokerError) {
-        let wanted = "Give one that is open for writing, not for appending, on a regular file."
-        switch -camarb_check_output_file(file) {
-        case 0: return
-        case EISDIR: throw BrokerError(.unsuitableFile, "The descriptor is a directory. \(wanted)")
-        case ESPIPE: throw BrokerError(.unsuitableFile, "The descriptor is no regular file. \(wanted)")
-        case EBADF: throw BrokerError(.unsuitableFile, "The descriptor is not open for writing. \(wanted)")
-        case EEXIST: throw BrokerError(.unsuitableFile, "The descriptor is open for appending. \(wanted)")
-        case let code:
-            throw BrokerError(.unsuitableFile, "The descriptor is unusable (system error \(code)). \(wanted)")
+        var identity = camarb_file()
+        let problem: String
+        switch camarb_check_output_file(file, &identity) {
+        case camarb_file_good: return
+        case camarb_file_not_regular: problem = "no regular file"
+        case camarb_file_path_only, camarb_file_not_writable: problem = "not open for writing"
+        case camarb_file_append_only: problem = "open for appending"
+        case camarb_file_sealed: problem = "sealed"
+        case camarb_file_kernel: problem = "a file of the kernel's"
+        default: problem = "unreadable"
         }
+        throw BrokerError(
+            .unsuitableFile,
+            "The descriptor is \(problem); give one that is open for writing, not for appending, on a regular file.")
     }
 
     private func cut(_ id: GrantID, _ why: RecordingEnd) throws(BrokerError) -> Int64 {
