@@ -34,10 +34,10 @@ final class Recorder: BusConnectionDelegate {
     private var frames: UInt64 = 0
     private var lastCapture: Int64 = 0
     private var recording: (id: UInt64, file: Int32, frames: UInt64, bytes: Int)?
-    /// A grey picture of one by one pixel, as small as a JPEG of libjpeg's gets.
+    /// A grey picture of one block, eight by eight pixels: as small as a JPEG of libjpeg's gets.
     private static let photo: [UInt8] =
         [0xff, 0xd8, 0xff, 0xdb, 0, 67, 0] + Array(repeating: 16, count: 64) + [
-            0xff, 0xc0, 0, 11, 8, 0, 1, 0, 1, 1, 1, 0x11, 0, 0xff, 0xc4, 0, 20, 0, 1,
+            0xff, 0xc0, 0, 11, 8, 0, 8, 0, 8, 1, 1, 0x11, 0, 0xff, 0xc4, 0, 20, 0, 1,
         ] + Array(repeating: 0, count: 15) + [0, 0xff, 0xc4, 0, 20, 0x10, 1] + Array(repeating: 0, count: 15) + [
             0, 0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0, 0x3f, 0xff, 0xd9,
         ]
@@ -96,7 +96,7 @@ final class Recorder: BusConnectionDelegate {
             let count = Self.photo.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
             close(file)
             let bytes = UInt64(max(0, count))
-            signal("PhotoCaptured", [.uint64(photo), .uint32(1), .uint32(1), .uint64(bytes), .string("")])
+            signal("PhotoCaptured", [.uint64(photo), .uint32(8), .uint32(8), .uint64(bytes), .string("")])
         case "StartRecording":
             try check(try reader.uint64("grant"))
             guard recording == nil else { throw BrokerError(.alreadyRecording, "A recording runs.") }

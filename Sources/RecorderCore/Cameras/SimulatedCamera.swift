@@ -1,5 +1,4 @@
 import ArbiterProtocol
-import CLibav
 import FrameStream
 import Glibc
 
@@ -110,8 +109,8 @@ final class SimulatedCamera: CameraSource {
                     data: [UnsafePointer(target?.assumingMemoryBound(to: UInt8.self)), nil, nil, nil],
                     strides: [Int32(stride), 0, 0, 0]),
                 Scaler.Shape(
-                    sourceWidth: crop.width, sourceHeight: crop.height, sourceFormat: AV_PIX_FMT_GRAY8.rawValue,
-                    sourceIsFullRange: false, width: width, height: height, format: AV_PIX_FMT_GRAY8.rawValue,
+                    sourceWidth: crop.width, sourceHeight: crop.height, sourceFormat: Scaler.gray,
+                    sourceIsFullRange: false, width: width, height: height, format: Scaler.gray,
                     isFullRange: false))
         }
     }

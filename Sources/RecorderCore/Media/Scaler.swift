@@ -25,6 +25,9 @@ final class Scaler {
         var strides: [Int32]
     }
 
+    /// Luma alone.
+    static let gray = AV_PIX_FMT_GRAY8.rawValue
+
     deinit { sws_freeContext(context) }
 
     /// Scales `source` into `destination`, whose planes are written.

@@ -15,6 +15,7 @@ final class VideoReader {
     private var decoder: UnsafeMutablePointer<AVCodecContext>?
     private var packet: UnsafeMutablePointer<AVPacket>?
     private var frame: UnsafeMutablePointer<AVFrame>?
+    private let loops: Bool
     private let streamIndex: Int32
     private let secondsPerTick: Double
     private var isDraining = false
@@ -28,7 +29,8 @@ final class VideoReader {
     private static let frameRateUsual = 25.0
 
     /// - Throws: when the file is missing, is no video, or has a codec that libav cannot decode.
-    init(path: String) throws(MediaFault) {
+    init(path: String, loops: Bool = true) throws(MediaFault) {
+        self.loops = loops
         camarb_av_quiet()
         var options: OpaquePointer?
         av_dict_set(&options, "protocol_whitelist", "file", 0)
@@ -73,13 +75,13 @@ final class VideoReader {
         avformat_close_input(&format)
     }
 
-    /// Decodes the next frame, which `planes` then are, beginning again at the end.
+    /// Decodes the next frame, which `picture` then is. At the end it begins again, or throws where it does not loop.
     /// - Returns: when it is shown, in nanoseconds since the first frame of the first round.
     func next() throws(MediaFault) -> Int64 {
         while true {
             let result = avcodec_receive_frame(decoder, frame)
             if result == 0 { return time() }
-            if result == camarb_AVERROR_EOF {
+            if result == camarb_AVERROR_EOF, loops {
                 try beginAgain()
             } else if result == camarb_AVERROR_EAGAIN {
                 try feed()
