@@ -1,3 +1,1 @@
-/* libturbojpeg as it is: its API imports whole. */
 #pragma once
-#include <turbojpeg.h>

@@ -1,0 +1,241 @@
+import ArbiterProtocol
+import ArgumentParser
+import SystemdBus
+import Timeline
+
+/// One JPEG.
+struct Photo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Take a photo.",
+        discussion: "Example:\n  camclient photo door.jpg --camera front --set videoZoomFactor=2")
+
+    @Argument(help: "The JPEG to write.")
+    var file: String
+    @OptionGroup var session: SessionOptions
+    @Flag(help: "Replace the file if it is there.")
+    var overwrite = false
+    @Option(help: "How long to wait for the camera, and then for the picture.")
+    var timeout = TimeArgument.tenSeconds
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let client = try connection.connect()
+        try await session.declare(client)
+        let photo = try await client.withSession(
+            camera: session.camera, configuration: try session.configuration()
+        ) { handle in
+            let mailbox = Mailbox(handle.notices)
+            let target = try OutputFile(file, overwriting: overwrite)
+            do {
+                try await handle.startRunning()
+                _ = try await mailbox.waitUntilRunning(within: timeout.duration)
+                let id = try await handle.capturePhoto(to: target.descriptor)
+                let photo = try await sayingWhat("waiting for the picture") {
+                    try await mailbox.wait(for: "photo", within: timeout.duration) { event in
+                        guard case .photoCaptured(let photo) = event, photo.photo == id else {
+                            return nil as PhotoCaptured?
+                        }
+                        return photo
+                    }
+                }
+                if let error = photo.error { throw Failure(.answerIsNo, "There is no photo: \(error)") }
+                return photo
+            } catch {
+                target.removeIfEmpty()
+                throw error
+            }
+        }
+        if output.json {
+            Output.line(
+                JSON.object([
+                    "file": .string(file), "photo": .count(photo.photo), "width": .count(UInt64(photo.width)),
+                    "height": .count(UInt64(photo.height)), "bytes": .count(photo.bytes),
+                ]).text)
+        } else {
+            Output.line("\(file): \(photo.width)x\(photo.height), \(photo.bytes) bytes")
+        }
+    }
+}
+
+/// One recording.
+struct Record: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Record until a time is over, Ctrl-C, or an interruption.",
+        discussion: """
+            A recording that is interrupted ends there; its file is whole, and the exit status is 1. It never resumes \
+            by itself.
+            Examples:
+              camclient record visit.mkv --duration 10s
+              camclient record visit.mkv --set frameRate=15        until Ctrl-C
+            """)
+
+    @Argument(help: "The Matroska file to write.")
+    var file: String
+    @Option(name: .shortAndLong, help: "How long, such as 10s or 2min; until Ctrl-C if left out.")
+    var duration: TimeArgument?
+    @OptionGroup var session: SessionOptions
+    @Flag(help: "Replace the file if it is there.")
+    var overwrite = false
+    @Option(help: "How long to wait for the camera.")
+    var timeout = TimeArgument.tenSeconds
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    /// The broker's own bound for finishing a file is shorter.
+    private static let finishMax = Duration.seconds(30)
+
+    func run() async throws {
+        let interrupts = Interrupts.stream()
+        let client = try connection.connect()
+        try await session.declare(client)
+        let (finished, interruption) = try await client.withSession(
+            camera: session.camera, configuration: try session.configuration()
+        ) { handle in
+            let mailbox = Mailbox(handle.notices, interrupts: interrupts)
+            let target = try OutputFile(file, overwriting: overwrite)
+            do {
+                try await handle.startRunning()
+                _ = try await mailbox.waitUntilRunning(within: timeout.duration)
+                var limits = WireDictionary()
+                if let duration { limits["maxDuration"] = .double(Double(duration.duration.wholeNanoseconds) / 1e9) }
+                let id = try await handle.startRecording(to: target.descriptor, options: limits)
+                return try await record(id, on: handle, mailbox)
+            } catch {
+                target.removeIfEmpty()
+                throw error
+            }
+        }
+        report(finished, interruption)
+        if finished.why != .stopped, finished.why != .durationLimit { throw Failure(.answerIsNo, "") }
+    }
+
+    private func record(
+        _ id: RecordingID, on session: borrowing SessionHandle, _ mailbox: Mailbox
+    ) async throws -> (RecordingFinished, Interruption?) {
+        // The recorder ends it by captured time; this is for one that is late.
+        let end = duration.map { mailbox.alarm(in: $0.duration + .seconds(2)) }
+        let begin = Moment.now
+        var tick = mailbox.alarm(in: .seconds(1))
+        var tooLate: Int?
+        var interruption: Interruption?
+        defer { if Output.isErrorTerminal { Output.progress("") } }
+        while true {
+            switch await mailbox.next() {
+            case .alarm(tick):
+                if Output.isErrorTerminal {
+                    Output.progress("recording \((Moment.now - begin).shortText), Ctrl-C stops")
+                    tick = mailbox.alarm(in: .seconds(1))
+                }
+            case .alarm(let alarm):
+                if alarm == tooLate {
+                    throw Failure(.answerIsNo, "The recording was not finished within \(Self.finishMax.seconds) s.")
+                }
+                guard alarm == end else { break }
+                fallthrough
+            case .interrupt:
+                guard tooLate == nil else { break }
+                tooLate = mailbox.alarm(in: Self.finishMax)
+                do throws(BrokerError) {
+                    try await session.stopRecording()
+                } catch {
+                    // It ended by itself in this very moment; its end is on the way.
+                    guard error.kind == .notRecording else { throw error }
+                }
+            case .notice(.event(let signal)):
+                switch ClientEvent(signal.event) {
+                case .recordingFinished(let finished) where finished.recording == id: return (finished, interruption)
+                case .wasInterrupted(let cut): interruption = cut
+                default: break
+                }
+            case .notice(.ended(let error)): throw error
+            }
+        }
+    }
+
+    private func report(_ finished: RecordingFinished, _ interruption: Interruption?) {
+        if output.json {
+            Output.line(
+                JSON.object([
+                    "file": .string(file), "recording": .count(finished.recording),
+                    "why": .string(finished.why.rawValue),
+                    "frames": .count(finished.frames), "nanoseconds": .integer(finished.duration.wholeNanoseconds),
+                    "bytes": .count(finished.bytes), "nextChance": .string(finished.nextChance.rawValue),
+                    "reason": .optional(interruption?.reason?.wireName),
+                    "interrupter": .optional(interruption?.interrupter?.wireName),
+                ]).text)
+            return
+        }
+        Output.line(
+            "\(file): \(finished.duration.shortText), \(finished.frames) frames, \(finished.bytes) bytes"
+                + (finished.why == .stopped || finished.why == .durationLimit
+                    ? "" : "; ended: \(finished.why.rawValue)"))
+        if let interruption {
+            let by = interruption.interrupter.map { " by \($0.description.printable)" } ?? ""
+            Output.notice(
+                "camclient: the session was interrupted\(by): "
+                    + interruption.causes.ordered.map(\.shortName).joined(separator: ", "))
+        }
+    }
+}
+
+/// One batch of settings, tried on a camera.
+struct Configure: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Set keys on a running session, and show what is in force.",
+        discussion: """
+            The settings belong to the session and end with it; the command shows what the camera makes of them.
+            Example:
+              camclient configure --camera front activeFormat="420v 640x480@30" videoZoomFactor=2
+            """)
+
+    @Argument(help: "Settings, key=value.")
+    var batch: [String]
+    @OptionGroup var session: SessionOptions
+    @Option(help: "How long to wait for the camera, and then for the settings.")
+    var timeout = TimeArgument.tenSeconds
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let settings = try readSettings(batch)
+        let client = try connection.connect()
+        try await session.declare(client)
+        let change = try await client.withSession(
+            camera: session.camera, configuration: try session.configuration()
+        ) { handle in
+            let mailbox = Mailbox(handle.notices)
+            try await handle.startRunning()
+            _ = try await mailbox.waitUntilRunning(within: timeout.duration)
+            try await handle.configure(settings)
+            return try await mailbox.wait(for: "applied configuration", within: timeout.duration) { event in
+                guard case .configurationApplied(let change) = ClientEvent(event), change.by == .client else {
+                    return nil as ConfigurationChange?
+                }
+                return change
+            }
+        }
+        if output.json {
+            return Output.line(
+                JSON.object([
+                    "asked": change.asked.wire.json, "inForce": change.inForce.wire.json,
+                    "by": .string(change.by.rawValue),
+                ]).text)
+        }
+        for line in columns(
+            [["KEY", "ASKED", "IN FORCE"]]
+                + change.inForce.ordered.map { key, value in
+                    [key.rawValue, change.asked[key]?.description ?? "-", value.description]
+                })
+        { Output.line(line) }
+    }
+}
+
+extension TimeArgument {
+    static let tenSeconds = TimeArgument(duration: .seconds(10))
+
+    init(duration: Duration) { self.duration = duration }
+
+    /// What help shows as the default.
+    var defaultValueDescription: String { duration.shortText }
+}

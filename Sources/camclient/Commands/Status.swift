@@ -1,0 +1,98 @@
+import ArbiterProtocol
+import ArgumentParser
+import SystemdBus
+import Timeline
+
+/// Who holds what, who waits, and why.
+struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say who holds what, who waits, and why.",
+        discussion: "Examples:\n  camclient status\n  camclient status --json")
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let status = try await connection.connect().status()
+        if output.json { return Output.line(status.json.text) }
+        for line in status.lines { Output.line(line) }
+    }
+}
+
+extension BrokerStatus {
+    var lines: [String] {
+        var lines = ["camarbd \(version.printable), policy \(policy.printable), \(decision) decisions"]
+        if !degraded.isEmpty { lines.append("degraded: \(degraded.printable)") }
+        if !presenceKnown { lines.append("no presence source: every app counts as foreground") }
+        lines += ["", "cameras"]
+        for camera in cameras {
+            let who = camera.holder.map { "held by \($0.description.printable)" } ?? ""
+            let state = camera.present ? camera.tenancy.rawValue : "unplugged"
+            var words = ["\(camera.camera.name.printable)  \(state)", who]
+            if !camera.waiting.isEmpty {
+                words.append("waiting: \(camera.waiting.map(\.description.printable).joined(separator: ", "))")
+            }
+            if !camera.sharers.isEmpty {
+                words.append("watching: \(camera.sharers.map(\.description.printable).joined(separator: ", "))")
+            }
+            lines.append("  " + words.filter { !$0.isEmpty }.joined(separator: "; "))
+        }
+        if cameras.isEmpty { lines.append("  none") }
+        lines += ["", "sessions"]
+        lines += columns(
+            sessions.map { session in
+                [
+                    "  \(session.session.rawValue)", session.app.description.printable, session.camera.name.printable,
+                    session.words,
+                    session.app == .anotherUsersApp
+                        ? "" : session.presence.wireName + (session.focused ? ", focused" : ""),
+                    session.rank.isEmpty ? "" : "rank \(session.rank.printable)",
+                ]
+            })
+        if sessions.isEmpty { lines.append("  none") }
+        return lines
+    }
+
+    var json: JSON {
+        .object([
+            "version": .string(version), "policy": .string(policy), "degraded": .string(degraded),
+            "presenceKnown": .bool(presenceKnown), "moment": .integer(moment.nanoseconds), "decision": .count(decision),
+            "cameras": .array(cameras.map(\.json)), "sessions": .array(sessions.map(\.json)),
+        ])
+    }
+}
+
+extension SessionStatus {
+    fileprivate var words: String {
+        var words = state.rawValue
+        switch state {
+        case .interrupted: words += ": \(causes.ordered.map(\.shortName).joined(separator: ", "))"
+        case .restricted: words += " to \(access.names.joined(separator: ", "))"
+        case .stopped, .running: break
+        }
+        if let recording { words += ", recording \(recording)" }
+        if !rule.isEmpty { words += " because “\(rule.printable)”" }
+        return words
+    }
+
+    fileprivate var json: JSON {
+        .object([
+            "session": .count(session.rawValue), "app": .string(app.wireName), "camera": .string(camera.name),
+            "state": .string(state.rawValue), "access": .strings(access.names),
+            "causes": .strings(causes.ordered.map(\.wireName)), "reason": .optional(causes.reason?.wireName),
+            "rule": .string(rule), "rank": .string(rank), "presence": .string(presence.wireName),
+            "focused": .bool(focused), "recording": recording.map { .count($0) } ?? .null,
+        ])
+    }
+}
+
+extension CameraStatus {
+    var json: JSON {
+        .object([
+            "camera": .string(camera.name), "name": .string(name), "position": .string(position.rawValue),
+            "present": .bool(present), "generation": .count(generation), "tenancy": .string(tenancy.rawValue),
+            "holder": .optional(holder?.wireName), "session": session.map { .count($0.rawValue) } ?? .null,
+            "waiting": .strings(waiting.map(\.wireName)), "sharers": .strings(sharers.map(\.wireName)),
+        ])
+    }
+}

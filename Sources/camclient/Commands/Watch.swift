@@ -1,0 +1,86 @@
+import ArbiterProtocol
+import ArgumentParser
+import SystemdBus
+import Timeline
+
+/// Decisions as they fall.
+struct Watch: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show every decision as it falls: what happened, and whom the broker told what.",
+        discussion: """
+            Lines are those of the scenario language; with --timeline each app has a column; with --json each line is \
+            an object that `camclient timeline --from FILE` reads again. Ends with Ctrl-C, or after --duration.
+            Examples:
+              camclient watch
+              camclient watch --timeline
+              camclient watch --json --duration 1min > visit.jsonl
+              camclient watch --svg visit.svg        drawn at the end
+            """)
+
+    @Flag(help: "A column for each app, time running down.")
+    var timeline = false
+    @Option(name: .long, help: "Draw all that was seen into this file at the end.")
+    var svg: String?
+    @Option(name: .shortAndLong, help: "How long to watch; until Ctrl-C if left out.")
+    var duration: TimeArgument?
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let interrupts = Interrupts.stream()
+        let client = try connection.connect()
+        var picture = TimelineBuilder()
+        var live = LiveTimeline(width: Output.isTerminal ? Output.width : 160, style: output.style)
+        let notices = client.brokerNotices
+        try await client.watch()
+        for camera in try await client.status().cameras {
+            note(.fact(.now, .holder(camera: camera.camera.name, camera.holder?.description)), &picture, &live)
+        }
+        let mailbox = AsyncStream<BrokerNotice?> { continuation in
+            Task.detached {
+                for await notice in notices { continuation.yield(notice) }
+            }
+            Task.detached {
+                for await _ in interrupts { continuation.yield(nil) }
+            }
+            if let duration {
+                Task.detached {
+                    try await Task.sleep(for: duration.duration)
+                    continuation.yield(nil)
+                }
+            }
+        }
+        var failure: Failure?
+        watching: for await notice in mailbox {
+            switch notice {
+            case nil: break watching
+            case .ended(let error)?:
+                failure = Failure(error)
+                break watching
+            case .decided(let decision, let moment, let trace)?:
+                show(DecisionTrace(decision, at: moment, trace), &picture, &live)
+            case .holderChanged(let camera, let holder)?:
+                note(.fact(.now, .holder(camera: camera.name, holder?.description)), &picture, &live)
+            case .camerasChanged?, .prioritiesChanged?: break
+            }
+        }
+        if let svg { try writeText(picture.timeline(until: .now).svg(), to: svg) }
+        if let failure { throw failure }
+    }
+
+    private func show(_ trace: DecisionTrace, _ picture: inout TimelineBuilder, _ live: inout LiveTimeline) {
+        if !timeline, !output.json {
+            for line in trace.lines { Output.line(line) }
+        }
+        for entry in trace.entries { note(entry, &picture, &live) }
+    }
+
+    private func note(_ entry: LogEntry, _ picture: inout TimelineBuilder, _ live: inout LiveTimeline) {
+        picture.note(entry)
+        if output.json {
+            Output.line(entry.json.text)
+        } else if timeline {
+            for line in live.note(entry) { Output.line(line) }
+        }
+    }
+}

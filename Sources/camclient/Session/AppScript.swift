@@ -1,0 +1,176 @@
+import ArbiterProtocol
+import Synchronization
+import Timeline
+
+/// A line of `camclient run`.
+enum AppCommand {
+    case start, stop, begin, commit, stopRecord, `continue`, status
+    case record(String)
+    case photo(String)
+    case configure(Configuration)
+    case presence(Presence, focused: Bool)
+    case lower(String)
+    case ready(InterruptionID?)
+    case waitEvent(String, within: Duration)
+    case waitTime(Duration)
+
+    /// Nothing a script waits for takes longer, unless it says so.
+    static let waitUsual = Duration.seconds(60)
+
+    static let help = """
+        Commands, one an argument or one a line of standard input:
+          start, stop               ask to run, take the request back
+          record FILE, stop-record  an interruption ends it, for good
+          photo FILE                take a JPEG
+          configure KEY=VALUE …     one batch, as a whole or not at all
+          begin, commit             a batch of several configure commands
+          presence LAYOUT [focused] background, fullscreen, split, slide-over,
+                                    picture-in-picture
+          lower RANK                take a weaker rank of the policy
+          ready [#N]                answer WillBeInterrupted: the latest, or N
+          continue                  clear sensitive-content-mitigation-activated
+          wait EVENT [TIME]         until the next such event after those waited
+                                    for; at most TIME, or 60s
+          wait TIME                 let 2s, 500ms or 1min pass
+          status                    what is true of the session now
+        """
+
+    /// Nil for an empty line or a comment.
+    init?(_ line: String) throws(Failure) {
+        guard var words = CommandWords(line) else { throw Failure(.usage, "“\(line)”: a quotation does not end.") }
+        guard let command = words.next(), !command.hasPrefix("#") else { return nil }
+        switch command {
+        case "start": self = .start
+        case "stop": self = .stop
+        case "begin": self = .begin
+        case "commit": self = .commit
+        case "stop-record": self = .stopRecord
+        case "continue": self = .continue
+        case "status": self = .status
+        case "record": self = .record(try words.next("a file"))
+        case "photo": self = .photo(try words.next("a file"))
+        case "configure":
+            self = .configure(try readSettings(words.rest))
+            return
+        case "presence":
+            let presence = try words.next("a layout", Presence.wireNames) { Presence(wireName: $0) }
+            self = .presence(presence, focused: words.take("focused"))
+        case "lower": self = .lower(try words.next("a rank"))
+        case "ready":
+            let id = words.next()
+            let number = id.flatMap { InterruptionID($0.hasPrefix("#") ? String($0.dropFirst()) : $0) }
+            if let id, number == nil { throw Failure(.usage, "“\(line)”: “\(id)” is no interruption, such as #1.") }
+            self = .ready(number)
+        case "wait":
+            let word = try words.next("an event or a time")
+            if let time = TimeArgument(argument: word) {
+                self = .waitTime(time.duration)
+                break
+            }
+            let names = Interface.session.signals.map(\.name)
+            guard let name = names.first(where: { $0.lowercased() == word.lowercased() }) else {
+                throw Failure(
+                    .usage, "“\(line)”: “\(word)” is no time such as 2s, and none of \(names.joined(separator: ", ")).")
+            }
+            var limit = Self.waitUsual
+            if let text = words.next() {
+                guard let time = TimeArgument(argument: text) else {
+                    throw Failure(.usage, "“\(line)”: “\(text)” is no time such as 2s or 500ms.")
+                }
+                limit = time.duration
+            }
+            self = .waitEvent(name, within: limit)
+        default:
+            throw Failure(.usage, "“\(command)” is no command. \(Self.help)")
+        }
+        try words.end()
+    }
+}
+
+/// The interruption that was announced last, for `ready` without a number.
+final class LatestWarning: Sendable {
+    private let id = Atomic<InterruptionID>(0)
+
+    func see(_ notice: SessionNotice) {
+        guard case .event(let signal) = notice, case .willBeInterrupted(let id, _, _, _) = signal.event else { return }
+        self.id.store(id, ordering: .relaxed)
+    }
+
+    /// 0 when there was none.
+    var latest: InterruptionID { id.load(ordering: .relaxed) }
+}
+
+/// Carries an app's commands out on its session.
+struct AppScript {
+    let client: CameraClient
+    let mailbox: Mailbox
+    let printer: EventPrinter
+    let warnings: LatestWarning
+    let overwriting: Bool
+
+    func perform(_ line: String, on session: borrowing SessionHandle) async throws {
+        guard let command = try AppCommand(line) else { return }
+        switch command {
+        case .start: try await session.startRunning()
+        case .stop: try await session.stopRunning()
+        case .begin: try await session.beginConfiguration()
+        case .commit: try await session.commitConfiguration()
+        case .stopRecord: try await session.stopRecording()
+        case .continue: try await session.continue()
+        case .configure(let batch): try await session.configure(batch)
+        case .presence(let presence, let focused): try await client.declarePresence(presence, focused: focused)
+        case .lower(let rank): try await client.lowerPriority(to: rank)
+        case .record(let path):
+            let file = try OutputFile(path, overwriting: overwriting)
+            do {
+                let recording = try await session.startRecording(to: file.descriptor)
+                return printer.done(line, .object(["recording": .count(recording)]), words: "recording \(recording)")
+            } catch {
+                file.removeIfEmpty()
+                throw error
+            }
+        case .photo(let path):
+            let file = try OutputFile(path, overwriting: overwriting)
+            do {
+                let photo = try await session.capturePhoto(to: file.descriptor)
+                return printer.done(line, .object(["photo": .count(photo)]), words: "photo \(photo)")
+            } catch {
+                file.removeIfEmpty()
+                throw error
+            }
+        case .ready(let number):
+            // Interruptions of a session count from 1; with no warning seen, 0 lets the broker say what is wrong.
+            try await session.ready(for: number ?? warnings.latest)
+        case .status:
+            let now = try await session.properties()
+            return printer.done(line, now.json, words: now.words)
+        case .waitTime(let duration):
+            let alarm = mailbox.alarm(in: duration)
+            // Events stay for the next `wait EVENT`, so that a pause loses none.
+            try await mailbox.pause(until: alarm)
+        case .waitEvent(let name, let limit):
+            try await mailbox.wait(for: name, within: limit) { $0.wireName == name ? () : nil }
+        }
+        printer.done(line)
+    }
+}
+
+extension SessionProperties {
+    var json: JSON {
+        .object([
+            "camera": .string(camera.name), "running": .bool(isRunning), "interrupted": .bool(isInterrupted),
+            "access": .strings(access.names), "causes": .strings(causes.ordered.map(\.wireName)),
+            "configuration": configuration.wire.json,
+        ])
+    }
+
+    var words: String {
+        let state = isRunning ? "running" : isInterrupted ? "interrupted" : "stopped"
+        let causes = causes.ordered.map(\.shortName).joined(separator: ", ")
+        return [
+            "\(state) on \(camera.name)", causes,
+            "may \(access.isEmpty ? "nothing" : access.names.joined(separator: ", "))",
+            configuration.words,
+        ].filter { !$0.isEmpty }.joined(separator: "; ")
+    }
+}

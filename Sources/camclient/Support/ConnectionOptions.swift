@@ -1,0 +1,102 @@
+import ArbiterProtocol
+import ArgumentParser
+import Glibc
+import SystemdBus
+import Timeline
+
+/// Which broker.
+struct ConnectionOptions: ParsableArguments {
+    @Option(
+        name: [.long, .customLong("socket")],
+        help: "The broker's socket: a path, or a D-Bus address such as unix:path=/run/camarb/socket.")
+    var address: String?
+
+    func connect() throws(Failure) -> CameraClient {
+        do throws(BrokerError) {
+            return try CameraClient.connect(address: address)
+        } catch {
+            throw error.kind == .invalidValue ? Failure(.usage, error.message) : Failure(error)
+        }
+    }
+}
+
+/// Which camera, and how it is to run.
+struct SessionOptions: ParsableArguments {
+    @Option(name: .long, help: "The camera's id, as `camclient devices` shows it; the first one if left out.")
+    var camera = ""
+
+    @Option(name: .long, help: "The app's name, as a claim; the broker's own knowledge comes first.")
+    var app: String?
+
+    @Option(name: .long, help: "What the app is.")
+    var kind = Kind.app
+
+    enum Kind: String, ExpressibleByArgument, CaseIterable {
+        case app, picker, voip
+
+        var clientKind: ClientKind {
+            switch self {
+            case .app: .app
+            case .picker: .picker
+            case .voip: .voip
+            }
+        }
+    }
+
+    @Flag(name: .long, help: "The app says that it can share the screen and keep the camera.")
+    var multitasking = false
+
+    @Flag(name: .long, help: "The app says that it wants the whole screen.")
+    var requiresFullScreen = false
+
+    @Option(
+        name: [.customLong("set"), .customShort("s")], parsing: .singleValue,
+        help: "A setting, key=value, such as frameRate=30 or activeFormat=\"420v 640x480@30\". Repeatable.")
+    var settings: [String] = []
+
+    func configuration() throws(Failure) -> Configuration {
+        try readSettings(settings)
+    }
+
+    /// Says what the client is, where the command line says anything.
+    func declare(_ client: CameraClient) async throws(BrokerError) {
+        guard app != nil || kind != .app || multitasking || requiresFullScreen else { return }
+        try await client.declare(
+            ClientDeclaration(
+                app: app, kind: kind.clientKind, multitasking: multitasking ? true : nil,
+                requiresFullScreen: requiresFullScreen ? true : nil))
+    }
+
+    /// What lines call this client.
+    var lane: String { app ?? "camclient" }
+}
+
+/// Reads `key=value` settings as one batch.
+func readSettings(_ settings: [String]) throws(Failure) -> Configuration {
+    var configuration = Configuration()
+    for setting in settings {
+        do throws(BrokerError) {
+            try configuration.set(setting)
+        } catch { throw Failure(.usage, error.message) }
+    }
+    return configuration
+}
+
+/// A time on the command line: `250ms`, `2s`, `1.5s`, `3min`.
+struct TimeArgument: ExpressibleByArgument {
+    var duration: Duration
+
+    init?(argument: String) {
+        guard let duration = Duration(text: argument) else { return nil }
+        self.duration = duration
+    }
+}
+
+extension Moment {
+    /// The broker's clock, as this process sees it.
+    static var now: Moment {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Moment(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+}

@@ -1,0 +1,62 @@
+import ArbiterProtocol
+import ArgumentParser
+import Glibc
+import Timeline
+
+/// Lines on standard output and notices on standard error, each in one write, so that lines of several processes
+/// on one terminal or in one file do not mix.
+enum Output {
+    static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
+    static func notice(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
+
+    /// A line that replaces itself; only for a terminal on standard error.
+    static func progress(_ text: String) { write("\r\u{1b}[K" + text, to: STDERR_FILENO) }
+
+    private static func write(_ text: String, to descriptor: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            // A reader that left has seen enough; SIGPIPE has usually ended the process before this.
+            if count <= 0 { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+    static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+    static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
+    /// Columns of the terminal; `$COLUMNS` or 100 where there is none.
+    static var width: Int {
+        var size = winsize()
+        if ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { return Int(size.ws_col) }
+        return environment("COLUMNS").flatMap { Int($0) } ?? 100
+    }
+
+    static func environment(_ name: String) -> String? {
+        guard let value = getenv(name), value[0] != 0 else { return nil }
+        return String(cString: value)
+    }
+}
+
+enum ColourChoice: String, ExpressibleByArgument, CaseIterable {
+    case auto, always, never
+}
+
+/// How results are shown.
+struct OutputOptions: ParsableArguments {
+    @Flag(name: .long, help: "One JSON value a line, for programs.")
+    var json = false
+
+    @Option(name: .customLong("color"), help: "auto: on a terminal, unless NO_COLOR is set.")
+    var colour = ColourChoice.auto
+
+    var style: TerminalStyle {
+        switch colour {
+        case .always: TerminalStyle(hasColour: true)
+        case .never: TerminalStyle(hasColour: false)
+        case .auto: TerminalStyle(hasColour: Output.isTerminal && Output.environment("NO_COLOR") == nil)
+        }
+    }
+}

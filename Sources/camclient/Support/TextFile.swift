@@ -1,0 +1,34 @@
+import Glibc
+
+/// Writes a text file as a whole.
+func writeText(_ text: String, to path: String) throws(Failure) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw Failure.file(path, "cannot be written", errno) }
+    defer { close(descriptor) }
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { throw Failure.file(path, "cannot be written", errno) }
+        rest = rest.dropFirst(count)
+    }
+}
+
+/// A whole text file; `-` is standard input.
+func readText(_ path: String) throws(Failure) -> String {
+    let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Failure.file(path, "cannot be read", errno) }
+    defer { close(descriptor) }
+    // A day's log is a few megabytes; what is larger is no log.
+    let bytesMax = 256 << 20
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65536)
+    while true {
+        let count = read(descriptor, &chunk, chunk.count)
+        if count < 0, errno == EINTR { continue }
+        guard count >= 0 else { throw Failure.file(path, "cannot be read", errno) }
+        if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+        bytes += chunk[..<count]
+        guard bytes.count <= bytesMax else { throw Failure(.file, "\(path) is larger than \(bytesMax) bytes.") }
+    }
+}
