@@ -32,8 +32,10 @@ struct Session: Hashable {
     var isRecording = false
     /// All that the client asked for, whether or not it is in force yet.
     var configuration: Configuration
-    /// What the recorder last confirmed; what a refused batch falls back to.
+    /// What the recorder was last told, or confirmed; what a refused batch falls back to.
     var confirmed: Configuration
+    /// It was moved to another camera, and its client has not been told that this is in force.
+    var isSwitched = false
     /// Batches between `beginConfiguration` and `commitConfiguration`, merged; nil outside.
     var open: OpenBatch?
 
@@ -45,6 +47,8 @@ struct Session: Hashable {
         var claimed: Ordinal?
         /// It has held the camera since this request.
         var hasHeld = false
+        /// What is left of its lease: leases count held time only. Nil: nothing was used yet, or there is no lease.
+        var leaseLeft: Duration?
     }
 
     struct Waiting: Hashable {

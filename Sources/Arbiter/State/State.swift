@@ -81,7 +81,11 @@ struct State: Hashable {
         }
         if let falling = world.falling { copy.world.falling = World.Falling(to: falling.to, at: distance(falling.at)) }
         for (key, state) in world.sources {
-            if case .frozen(let until) = state { copy.world.sources[key] = .frozen(until: distance(until)) }
+            switch state {
+            case .frozen(let until): copy.world.sources[key] = .frozen(until: distance(until))
+            case .resumed(let until): copy.world.sources[key] = .resumed(until: distance(until))
+            case .attached, .lost: break
+            }
         }
         return copy
     }

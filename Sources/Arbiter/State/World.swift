@@ -33,10 +33,27 @@ struct World: Hashable {
 
     enum SourceState: Hashable {
         case attached
+        /// Back within the freeze: what its predecessor said holds until then, unless it says otherwise.
+        case resumed(until: Moment)
         /// Gone a moment ago; what it said still holds.
         case frozen(until: Moment)
         /// Gone for good: its apps are in the background.
         case lost
+
+        var isAttached: Bool {
+            switch self {
+            case .attached, .resumed: true
+            case .frozen, .lost: false
+            }
+        }
+
+        /// When something of it ends by itself.
+        var until: Moment? {
+            switch self {
+            case .frozen(let until), .resumed(let until): until
+            case .attached, .lost: nil
+            }
+        }
     }
 
     struct PlacementKey: Hashable {
@@ -52,6 +69,8 @@ struct World: Hashable {
     struct Placement: Hashable {
         var presence: Presence
         var isFocused: Bool
+        /// Said by a source that is gone since.
+        var isStale = false
         static let background = Placement(presence: .background, isFocused: false)
         /// What counts while nobody says anything.
         static let unknown = Placement(presence: .foreground(.fullscreen), isFocused: false)

@@ -54,7 +54,7 @@ extension Arbiter {
     mutating func allocate(_ cameras: [CameraID], _ turn: Turn) -> Allocation {
         var allocation = Allocation()
         gatherClaims(cameras, &allocation)
-        var seats = keepHolders(cameras, &allocation) + keepPromises(cameras, &allocation)
+        var seats = keepHolders(cameras, &allocation, turn) + keepPromises(cameras, &allocation)
         let sitting = Set(seats.map(\.claim.session))
         let challengers = allocation.claims.values
             .filter { !sitting.contains($0.session) && allocation.waiting[$0.session] == nil }
@@ -66,8 +66,12 @@ extension Arbiter {
         for challenger in challengers { seat(challenger, &seats, &contests, &allocation, turn) }
         for seat in seats where !seat.isVirtual {
             let camera = seat.claim.camera
-            if seat.held != nil {
+            if let held = seat.held {
                 allocation.contests.append((camera, contests[camera]))
+                // A holder whose recorder was lost keeps its seat, and is opened for anew when the backoff is over.
+                if !seat.isCapturing, isOpenable(camera, cameras, allocation) {
+                    allocation.grants[seat.claim.session] = held.rule
+                }
             } else if isOpenable(camera, cameras, allocation) {
                 // Granted now, by the rule under which it won its seat.
             } else if let rule = allocation.grants.removeValue(forKey: seat.claim.session) {
@@ -126,7 +130,7 @@ extension Arbiter {
     }
 
     /// Holders that still claim keep their seat for now; the others leave it.
-    private func keepHolders(_ cameras: [CameraID], _ allocation: inout Allocation) -> [Seat] {
+    private func keepHolders(_ cameras: [CameraID], _ allocation: inout Allocation, _ turn: Turn) -> [Seat] {
         var seats: [Seat] = []
         for camera in cameras {
             guard let tenancy = state.cameras[camera]?.tenancy, let held = tenancy.held else { continue }
@@ -137,7 +141,8 @@ extension Arbiter {
                 allocation.removals.append(Allocation.Removal(session: held.session, camera: camera, rule: rule))
             }
         }
-        return state.policy.linksCameras ? expelled(seats, &allocation) : seats
+        guard state.policy.linksCameras, case .policyLoaded = turn.event else { return seats }
+        return expelled(seats, &allocation)
     }
 
     /// A policy that was just loaded may exclude cameras that are held side by side: the stronger holders stay.

@@ -136,6 +136,7 @@ extension Arbiter {
         state.sessions[id]?.camera = camera
         state.sessions[id]?.configuration = wanted
         state.sessions[id]?.confirmed = wanted
+        state.sessions[id]?.isSwitched = true
         state.sessions[id]?.request?.claimed = nil
         state.sessions[id]?.request?.hasHeld = false
         touch(id, &turn)

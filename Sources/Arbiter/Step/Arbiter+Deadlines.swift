@@ -19,7 +19,7 @@ extension Arbiter {
         }
         for coolDown in state.world.coolDowns { consider(coolDown.until) }
         consider(state.world.falling?.at)
-        for case .frozen(let until) in state.world.sources.values { consider(until) }
+        for source in state.world.sources.values { consider(source.until) }
         return earliest
     }
 
@@ -51,7 +51,7 @@ extension Arbiter {
             touchAllRequesting(&turn)
         }
         for key in state.world.sources.keys.sorted() {
-            if case .frozen(let until)? = state.world.sources[key], until <= state.now { thaw(key, &turn) }
+            if let until = state.world.sources[key]?.until, until <= state.now { thaw(key, &turn) }
         }
     }
 

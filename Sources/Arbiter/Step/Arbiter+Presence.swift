@@ -3,36 +3,40 @@ import ArbiterProtocol
 extension Arbiter {
     mutating func attachSource(_ source: PresenceSource, _ user: UInt32?, _ turn: inout Turn) {
         let key = World.SourceKey(source: source, user: user)
-        // A new source knows nothing of what an older one said.
-        if state.world.sources[key] != .attached { forgetPlacements(of: key) }
-        state.world.sources[key] = .attached
+        switch state.world.sources[key] {
+        case .frozen(let until): state.world.sources[key] = .resumed(until: until)
+        case .lost, nil: state.world.sources[key] = .attached
+        case .attached, .resumed: return
+        }
         rebuildInFront()
         touchAllRequesting(&turn)
     }
 
     mutating func loseSource(_ source: PresenceSource, _ user: UInt32?, _ turn: inout Turn) {
         let key = World.SourceKey(source: source, user: user)
-        guard state.world.sources[key] == .attached else { return }
+        guard state.world.sources[key]?.isAttached == true else { return }
         state.world.sources[key] = .frozen(until: state.now + Bound.sourceFreeze)
+        for place in state.world.placements.keys where speaks(key, of: place) {
+            state.world.placements[place]?.isStale = true
+        }
         rebuildInFront()
         touchAllRequesting(&turn)
     }
 
-    /// The freeze is over: what the source said no longer holds.
+    /// The freeze is over: what the lost source said, and nobody repeated, no longer holds.
     mutating func thaw(_ key: World.SourceKey, _ turn: inout Turn) {
-        state.world.sources[key] = .lost
-        forgetPlacements(of: key)
+        state.world.sources[key] = state.world.sources[key]?.isAttached == true ? .attached : .lost
+        state.world.placements = state.world.placements.filter { !speaks(key, of: $0.key) || !$0.value.isStale }
+        for (focus, app) in state.world.focus
+        where state.world.placements[World.PlacementKey(source: focus.source, app: app)] == nil {
+            state.world.focus[focus] = nil
+        }
         rebuildInFront()
         touchAllRequesting(&turn)
     }
 
-    private mutating func forgetPlacements(of key: World.SourceKey) {
-        state.world.focus = state.world.focus.filter {
-            $0.key.source != key.source || (key.user != nil && $0.key.user != key.user)
-        }
-        state.world.placements = state.world.placements.filter {
-            $0.key.source != key.source || (key.user != nil && $0.key.app.user != key.user)
-        }
+    private func speaks(_ key: World.SourceKey, of place: World.PlacementKey) -> Bool {
+        place.source == key.source && (key.user == nil || place.app.user == key.user)
     }
 
     mutating func place(_ app: AppID, _ placement: World.Placement?, _ source: PresenceSource, _ turn: inout Turn) {
@@ -57,8 +61,8 @@ extension Arbiter {
         let own = state.world.sources[World.SourceKey(source: source, user: user)]
         let everybody = state.world.sources[World.SourceKey(source: source, user: nil)]
         // One that speaks now is believed before one that fell silent.
-        if own == .attached || everybody == nil { return own }
-        return everybody == .attached || own == nil ? everybody : own
+        if own?.isAttached == true || everybody == nil { return own }
+        return everybody?.isAttached == true || own == nil ? everybody : own
     }
 
     /// Somebody who is believed says, or said, where this user's apps are.
@@ -81,7 +85,7 @@ extension Arbiter {
             switch source {
             case .shell, .agent:
                 switch sourceState(source, for: app.user) {
-                case .attached:
+                case .attached, .resumed:
                     return state.world.placements[World.PlacementKey(source: source, app: app)] ?? .background
                 case .frozen: if frozen == nil { frozen = source }
                 case .lost: isLost = true

@@ -7,15 +7,25 @@ extension Arbiter {
             let session = state.sessions[id]
         else { return }
         state.cameras[camera]?.tenancy = .streaming(held)
-        state.sessions[id]?.confirmed = session.configuration
+        endInterruption(id, willResume: true, &turn)
         // Nobody's format changes without this notice; who asked for nothing gets the camera's default and no news.
-        if !session.configuration.isEmpty {
+        var asked = session.confirmed
+        var applied = inForce
+        if session.isSwitched {
+            asked[.camera] = .text(camera.name)
+            applied[.camera] = .text(camera.name)
+            state.sessions[id]?.isSwitched = false
+        }
+        if !asked.isEmpty {
             let by: Applier = session.request?.hasHeld == true ? .resumption : .client
-            notify(id, .configurationApplied(asked: session.configuration, inForce: inForce, by: by), &turn)
+            notify(id, .configurationApplied(asked: asked, inForce: applied, by: by), &turn)
         }
         state.sessions[id]?.request?.hasHeld = true
         state.sessions[id]?.shown = .running(.all)
         notify(id, .didStartRunning(grant: grant), &turn)
+        // What was configured while the camera started reaches the recorder now.
+        let later = session.configuration.changes(since: session.confirmed)
+        if !later.isEmpty { turn.effects.append(.configure(camera, grant, id, later)) }
         touch(id, &turn)
     }
 

@@ -15,6 +15,11 @@ extension Arbiter {
             turn.cameras = []
             for camera in cameras { turn.sessions.formUnion(requests(on: camera)) }
             let allocation = allocate(cameras, turn)
+            if stopImpossible(allocation, &turn) {
+                // Nobody is told what the next round takes back.
+                turn.cameras.formUnion(cameras)
+                continue
+            }
             let sessions = turn.sessions.sorted()
             turn.sessions = []
             for camera in cameras { state.cameras[camera]?.promise = allocation.promises[camera] }
@@ -62,7 +67,8 @@ extension Arbiter {
 
     /// The camera's present holder leaves it. A stream is ordered cut; a recorder that was lost has none.
     mutating func leave(_ id: CameraID, why: RecordingEnd, _ turn: inout Turn) {
-        guard let tenancy = state.cameras[id]?.tenancy, tenancy.held != nil else { return }
+        guard let tenancy = state.cameras[id]?.tenancy, let held = tenancy.held else { return }
+        if let lease = held.leaseUntil { state.sessions[held.session]?.request?.leaseLeft = lease - state.now }
         if tenancy.isCapturing, let grant = ledger.grants[id] {
             turn.effects.append(.cut(id, grant, why: why))
             ledger.handovers[id] = lastDecision
@@ -74,21 +80,39 @@ extension Arbiter {
         turn.cameras.insert(id)
     }
 
-    /// Gives a free camera to a session: its interruption ends, and the recorder is told to open.
-    private mutating func grant(_ id: SessionID, _ rule: String, _ allocation: Allocation, _ turn: inout Turn) {
-        guard let session = state.sessions[id], let camera = state.cameras[session.camera] else { return }
-        let check = ConfigurationCheck(capabilities: camera.capabilities)
-        guard let fitted = check.nearest(session.configuration) else {
+    /// Stops the sessions that won a camera which came back without the format they need.
+    private mutating func stopImpossible(_ allocation: Allocation, _ turn: inout Turn) -> Bool {
+        let impossible = allocation.grants.keys.sorted().filter { id in
+            guard let session = state.sessions[id], let camera = state.cameras[session.camera] else { return false }
+            return ConfigurationCheck(capabilities: camera.capabilities).nearest(session.configuration) == nil
+        }
+        for id in impossible {
             stopForGood(
                 id, .configurationLost, rule: "built in: the camera lost the format the session needs",
                 cutWhy: .interrupted, &turn)
-            return
         }
-        let rank = rankRule(of: id)
-        let held = Held(
-            session: id, granted: state.nextOrdinal(), since: state.now,
-            minHoldUntil: rank.minHold > .zero ? state.now + rank.minHold : nil,
-            leaseUntil: rank.lease.map { state.now + $0 }, rule: rule)
+        return !impossible.isEmpty
+    }
+
+    /// Gives a free camera to a session: its interruption ends, and the recorder is told to open.
+    private mutating func grant(_ id: SessionID, _ rule: String, _ allocation: Allocation, _ turn: inout Turn) {
+        guard let session = state.sessions[id], let camera = state.cameras[session.camera],
+            let fitted = ConfigurationCheck(capabilities: camera.capabilities).nearest(session.configuration)
+        else { preconditionFailure("what cannot be configured was stopped before it is granted") }
+        let held: Held
+        var endsInterruption = true
+        if case .resetting(let kept, let cause) = camera.tenancy, kept.session == id {
+            // It never lost its place: ordinal, min-hold and lease go on.
+            held = kept
+            // A device error lasts until the device streams, a lost recorder until there is another.
+            endsInterruption = cause != .deviceError
+        } else {
+            let rank = rankRule(of: id)
+            held = Held(
+                session: id, granted: state.nextOrdinal(), since: state.now,
+                minHoldUntil: rank.minHold > .zero ? state.now + rank.minHold : nil,
+                leaseUntil: rank.lease.map { state.now + min($0, session.request?.leaseLeft ?? $0) }, rule: rule)
+        }
         ledger.grant += 1
         let grant = GrantID(ledger.grant)
         ledger.grants[session.camera] = grant
@@ -96,9 +120,12 @@ extension Arbiter {
         state.cameras[session.camera]?.tenancy = .starting(held)
         if camera.reservation?.app == session.app { state.cameras[session.camera]?.reservation = nil }
         state.sessions[id]?.isReestablished = false
+        state.sessions[id]?.confirmed = session.configuration
         state.sessions[id]?.waits = nil
-        endInterruption(id, willResume: true, &turn)
-        state.sessions[id]?.shown = .pending
+        if endsInterruption {
+            endInterruption(id, willResume: true, &turn)
+            state.sessions[id]?.shown = .pending
+        }
         turn.effects.append(.open(session.camera, grant, id, fitted))
         turn.effects.append(.announce(.holderChanged(session.camera, session.app)))
         turn.verdicts.append(

@@ -60,6 +60,11 @@ public struct Configuration: Hashable, Sendable {
         values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
+    /// The settings that differ from an earlier configuration's, or are new.
+    public func changes(since earlier: Configuration) -> Configuration {
+        Configuration(values.filter { earlier.values[$0.key] != $0.value })
+    }
+
     /// A later batch over an earlier one: the later value of each key counts.
     public mutating func merge(_ later: Configuration) {
         for (key, value) in later.values { values[key] = value }
