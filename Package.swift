@@ -91,7 +91,7 @@ let package = Package(
             ["Exploration", "Arbiter", "ArbiterProtocol", "PolicyFile", "ReferenceArbiter", "Scenario"]),
         tests("TimelineTests", ["Timeline", "ArbiterProtocol"]),
         tests("SystemdBusTests", ["SystemdBus", "ArbiterProtocol", "CLinux"]),
-        tests("RecorderCoreTests", ["RecorderCore", "FrameStream", "ArbiterProtocol", "CLinux"]),
+        tests("RecorderCoreTests", ["RecorderCore", "FrameStream", "ArbiterProtocol", "SystemdBus", "CLinux"]),
         tests("BrokerTests", ["Broker", "Arbiter", "ArbiterProtocol", "SystemdBus", "FrameStream", "CLinux"]),
     ],
     swiftLanguageModes: [.v6],

@@ -1,1 +1,121 @@
+#define _GNU_SOURCE
 #include "descriptors.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int camarb_memfd(const char *name, uint64_t bytes) {
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0) return -errno;
+    if (ftruncate(fd, (off_t)bytes) < 0) {
+        int error = errno;
+        close(fd);
+        return -error;
+    }
+    return fd;
+}
+
+int camarb_memfd_seal(int fd) {
+    return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) < 0 ? -errno : 0;
+}
+
+int camarb_memfd_is_safe(int fd, uint64_t bytes) {
+    struct stat status;
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(fd, &status) == 0 && (uint64_t)status.st_size >= bytes;
+}
+
+int camarb_packet_pair(int *recorder_end, int *client_end) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) return -errno;
+    if (fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0) {
+        int error = errno;
+        close(pair[0]);
+        close(pair[1]);
+        return -error;
+    }
+    *recorder_end = pair[0];
+    *client_end = pair[1];
+    return 0;
+}
+
+int camarb_packet_send(int fd, const void *bytes, size_t count, int passed) {
+    struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (passed >= 0) {
+        memset(&control, 0, sizeof control);
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control.space;
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(header), &passed, sizeof(int));
+    }
+    ssize_t sent;
+    do sent = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (sent < 0 && errno == EINTR);
+    return sent < 0 ? -errno : 0;
+}
+
+ssize_t camarb_packet_receive(int fd, void *bytes, size_t capacity, int *passed, int blocking) {
+    struct iovec part = {.iov_base = bytes, .iov_len = capacity};
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(8 * sizeof(int))];
+    } control;
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+    *passed = -1;
+    ssize_t count;
+    do count = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | (blocking ? 0 : MSG_DONTWAIT));
+    while (count < 0 && errno == EINTR);
+    if (count < 0) return -errno;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        size_t descriptors = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < descriptors; i++) {
+            int received;
+            memcpy(&received, CMSG_DATA(header) + i * sizeof(int), sizeof(int));
+            if (*passed < 0) *passed = received;
+            else close(received);
+        }
+    }
+    if (message.msg_flags & MSG_TRUNC) {
+        if (*passed >= 0) close(*passed);
+        *passed = -1;
+        return -EMSGSIZE;
+    }
+    return count;
+}
+
+int camarb_eventfd_signal(int fd) { return eventfd_write(fd, 1) < 0 && errno != EAGAIN ? -errno : 0; }
+
+int camarb_eventfd_drain(int fd) {
+    eventfd_t count;
+    return eventfd_read(fd, &count) < 0 && errno != EAGAIN ? -errno : 0;
+}
+
+int camarb_poll(struct pollfd *descriptors, size_t count, int64_t limit_ns) {
+    struct timespec limit = {.tv_sec = limit_ns / 1000000000, .tv_nsec = limit_ns % 1000000000};
+    int ready = ppoll(descriptors, count, limit_ns < 0 ? NULL : &limit, NULL);
+    if (ready >= 0) return ready;
+    for (size_t i = 0; i < count; i++) descriptors[i].revents = 0;
+    return errno == EINTR ? 0 : -errno;
+}
+
+void camarb_ignore_write_signals(void) {
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+}

@@ -1,72 +1,112 @@
-// The in-process half of `make bench`: what one decision costs as the number of clients grows.
-//
-// Prints one line for each size, `decision <clients> <nanoseconds>`: the median over rounds of the mean
-// time of a step that touches one session (a start and a stop, with the recorder's answers, are four
-// steps on one camera, while all other clients are connected, have a session, and ask for nothing).
-// Sizes are shuffled within each round, so that a machine that drifts drifts for all of them.
-
 import Arbiter
 import ArbiterProtocol
+import Glibc
 import PolicyFile
 
-struct Crowd {
+/// The in-process half of `make bench`: what one step of the decision core costs.
+///
+///     arbiter-bench decision CLIENTS STEPS POLICY [waiting]
+///
+/// prints the nanoseconds of one step that touches one session, beside CLIENTS clients with a session each. The steps
+/// are the life of a session: a start request, the recorder's first frame, a configuration, a stop, the confirmed cut.
+/// The other sessions are stopped, or, with `waiting`, wait for the same camera.
+///
+/// Everything is deterministic but the clock that is read twice.
+
+let usage = "usage: arbiter-bench decision CLIENTS STEPS POLICY [waiting]"
+
+func fail(_ sentence: String) -> Never {
+    let line = "arbiter-bench: \(sentence)\n"
+    _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+    exit(1)
+}
+
+func monotonic() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}
+
+/// A world on its own clock, and how many effects it ordered: using them keeps the optimizer honest.
+struct World {
     var arbiter: Arbiter
     var now = Moment.zero
-    let camera = CameraID("back")
-    let session = SessionID(1)
+    var effects = 0
+    let camera = CameraID("bench")
 
-    init(clients: Int) {
-        arbiter = Arbiter(policy: Policy(name: "bench", contention: Contention(order: [.focused, .newest])))
-        let format = CameraFormat(pixelFormat: "420v", width: 1280, height: 720, minFrameRate: 1, maxFrameRate: 30)
-        step(
-            .cameraAppeared(
-                camera,
-                CameraCapabilities(
-                    name: "Back", position: .back, sensorWidth: 1280, sensorHeight: 720, formats: [format])))
-        for number in 1...UInt64(clients) {
-            let client = ClientID(number)
-            step(.connected(client, app: AppID("app\(number)", user: 1000), verified: true, loginSession: nil))
-            step(.created(SessionID(number), client, camera: camera, Configuration(), reestablished: false))
-        }
+    mutating func step(_ event: Event) -> [Effect] {
+        now = now + .microseconds(100)
+        let ordered = arbiter.step(event, at: now)
+        effects += ordered.count
+        return ordered
     }
 
-    mutating func step(_ event: Event) {
-        now = now + .microseconds(1)
-        for effect in arbiter.step(event, at: now) {
-            switch effect {
-            case .open(let camera, let grant, _, let configuration):
-                step(.recorderStreaming(camera, grant, inForce: configuration))
-            case .cut(let camera, let grant, _): step(.recorderCut(camera, grant))
-            default: break
-            }
-        }
-    }
+    mutating func apply(_ event: Event) { _ = step(event) }
 
-    /// Nanoseconds a step, over `count` starts and stops of four steps each.
-    mutating func measure(count: Int) -> Double {
-        let clock = ContinuousClock()
-        let start = clock.now
-        for _ in 0..<count {
-            step(.startRunning(session))
-            step(.stopRunning(session))
-        }
-        return Double((clock.now - start).wholeNanoseconds) / Double(count * 4)
+    /// One session from its start request to its confirmed end: five decisions.
+    mutating func life(of session: SessionID, asking batch: Configuration) {
+        var granted = GrantID(0)
+        for case .open(_, let grant, _, _) in step(.startRunning(session)) { granted = grant }
+        apply(.recorderStreaming(camera, granted, inForce: batch))
+        apply(.configure(session, batch))
+        apply(.recorderConfigured(camera, granted, asked: batch, inForce: batch))
+        apply(.stopRunning(session))
+        apply(.recorderCut(camera, granted))
     }
+    static let stepsInALife = 6
 }
 
-let sizes = [10, 1_000, 10_000]
-// Nine rounds: the median then has four on either side (performance.md measures with as many).
-let rounds = 9
-var crowds = sizes.map { Crowd(clients: $0) }
-var results: [[Double]] = sizes.map { _ in [] }
-for round in 0..<rounds + 1 {
-    for index in sizes.indices.shuffled() {
-        let nanoseconds = crowds[index].measure(count: 2_000)
-        // The first round warms up and is thrown away.
-        if round > 0 { results[index].append(nanoseconds) }
+let words = CommandLine.arguments
+guard words.count >= 5, words[1] == "decision", words.count == 5 || words[5] == "waiting" else { fail(usage) }
+guard let clients = Int(words[2]), (1...100_000).contains(clients) else {
+    fail("\(words[2]) is no number of clients, 1 to 100000")
+}
+guard let steps = Int(words[3]), (1...100_000_000).contains(steps) else { fail("\(words[3]) is no number of steps") }
+let others = words.count == 6
+
+let policy: Policy
+do {
+    policy = try PolicyFile.load(path: words[4])
+} catch {
+    fail("\(error)")
+}
+
+var world = World(arbiter: Arbiter(policy: policy))
+world.apply(
+    .cameraAppeared(
+        world.camera,
+        CameraCapabilities(
+            name: "bench", position: .front, sensorWidth: 1920, sensorHeight: 1080,
+            formats: [
+                CameraFormat(pixelFormat: "420v", width: 1920, height: 1080, minFrameRate: 1, maxFrameRate: 30)
+            ])))
+for number in 1...UInt64(clients) {
+    let client = ClientID(number)
+    world.apply(.connected(client, app: AppID("app-\(number)", user: 1000), verified: true, loginSession: nil))
+    world.apply(.created(SessionID(number), client, camera: world.camera, Configuration(), reestablished: false))
+}
+let batch = Configuration([.frameRate: .number(15)])
+let session = SessionID(UInt64(clients))
+if others {
+    // The first holds the camera, the rest wait; the measured session asks in vain and leaves again.
+    for number in 1..<UInt64(clients) { world.apply(.startRunning(SessionID(number))) }
+    let lives = max(1, steps / 2)
+    var begun: Int64 = 0
+    for round in -lives / 10..<lives {
+        if round == 0 { begun = monotonic() }
+        world.apply(.startRunning(session))
+        world.apply(.stopRunning(session))
     }
+    print(Double(monotonic() - begun) / Double(lives * 2))
+} else {
+    let lives = max(1, steps / World.stepsInALife)
+    var begun: Int64 = 0
+    for round in -lives / 10..<lives {
+        if round == 0 { begun = monotonic() }
+        world.life(of: session, asking: batch)
+    }
+    print(Double(monotonic() - begun) / Double(lives * World.stepsInALife))
 }
-for (index, size) in sizes.enumerated() {
-    let median = results[index].sorted()[rounds / 2]
-    print("decision \(size) \(Int(median))")
-}
+guard world.effects > clients else { fail("the core ordered nothing") }
+let violations = world.arbiter.violations()
+guard violations.isEmpty else { fail("the core broke its invariants: \(violations)") }

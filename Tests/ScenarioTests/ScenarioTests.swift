@@ -1,1 +1,240 @@
-// Begins here.
+import Arbiter
+import ArbiterProtocol
+import Foundation
+import Scenario
+import Testing
+
+private let policies = ScenarioFilesTests.root.appending(path: "policies").path
+
+private func parse(_ text: String) throws(ScenarioError) -> Scenario {
+    try Scenario.parse(text, file: "test.scenario", policies: policies)
+}
+
+private func problems(_ text: String) -> [ScenarioError.Problem] {
+    do {
+        _ = try parse(text)
+        return []
+    } catch {
+        return error.problems
+    }
+}
+
+@Suite struct ScenarioReaderTests {
+    @Test("All problems of a text are told at once, each with its line, its column and a suggestion")
+    func allProblems() {
+        let found = problems(
+            """
+            # A claim.
+            policy built-in
+            0s   connect photos presense=fullscreen
+                 sesion photos camera=back
+            2s   start fotos
+               stop photos
+            1s   stop photos
+            """)
+        #expect(found.map(\.line) == [3, 4, 5, 6, 7])
+        #expect(found[0].message.contains("did you mean “presence”?"))
+        #expect(found[0].column == 21)
+        #expect(found[1].message.contains("did you mean “session”?"))
+        #expect(found[2].message.contains("no session is called “fotos”"))
+        #expect(found[3].message.contains("indented by 3"))
+        #expect(found[4].message.contains("time goes back"))
+    }
+
+    @Test("A problem is shown with its line and a caret beneath the word")
+    func caret() throws {
+        let problem = try #require(problems("# A claim.\npolicy built-in\n0s   pressure hot\n").first)
+        let lines = problem.description.split(separator: "\n")
+        #expect(lines.count == 3)
+        #expect(lines[1] == "  0s   pressure hot")
+        #expect(lines[2] == "                ^^^")
+    }
+
+    @Test("A quotation or a block that does not end is a problem, not a hang")
+    func unclosed() {
+        #expect(problems("0s   recorder back failed \"no data\n").first?.message.contains("no closing") == true)
+        #expect(problems("policy \"\"\"\nname = \"x\"\n").first?.message.contains("no closing") == true)
+    }
+
+    @Test("A broken policy is reported inside the scenario that has it")
+    func brokenPolicy() {
+        let found = problems("policy \"\"\"\nname = \"x\"\ngarce = \"5s\"\n\"\"\"\n0s   sleep\n")
+        #expect(found.count == 1)
+        #expect(found.first?.message.contains("garce") == true)
+    }
+
+    @Test("Times are read and written in their shortest form")
+    func times() {
+        for (text, shortest) in [
+            ("2s", "2s"), ("1.5s", "1.5s"), ("250ms", "250ms"), ("1500ms", "1.5s"), ("2min", "120s"), ("0s", "0s"),
+            ("0.25s", "250ms"), ("1.000000001s", "1.000000001s"),
+        ] {
+            #expect(TimeText.parse(text).map { TimeText.write($0) } == shortest)
+        }
+        for text in ["", "s", "2", "-1s", "1.s", "1.0000000001s", "9999999999999s", "2 s", "１s"] {
+            #expect(TimeText.parse(text) == nil, "“\(text)” is no time")
+        }
+    }
+}
+
+@Suite struct ScenarioRunTests {
+    private let text = """
+        # A second app slides over: preview stops and comes back.
+
+        0s   connect photos presence=fullscreen
+             session photos camera=back
+             start photos
+               photos didStartRunning
+        # Here it comes.
+        2s   presence notes slide-over
+               photos wasInterrupted #1 multiple-foreground-apps by notes
+               photos didStopRunning
+        5s   presence notes gone
+               photos interruptionEnded #1 after 3s, resuming
+               photos didStartRunning
+
+        """
+
+    @Test("The example of the style guide passes as it stands")
+    func passes() throws {
+        let outcome = try parse(text).run()
+        #expect(outcome.passed, "\(outcome.report)")
+        #expect(outcome.claim == "A second app slides over: preview stops and comes back.")
+    }
+
+    @Test("A wrong expectation fails with a diff, and rewriting gives the right text with its comments kept")
+    func rewrites() throws {
+        let wrong = text.split(separator: "\n", omittingEmptySubsequences: false).filter {
+            !$0.contains("didStopRunning")
+        }.joined(separator: "\n").replacing("resuming", with: "not resuming")
+        let outcome = try parse(wrong).run()
+        #expect(!outcome.passed)
+        #expect(outcome.report.contains("+        photos didStopRunning"))
+        #expect(outcome.report.contains("-        photos interruptionEnded #1 after 3s, not resuming"))
+        #expect(outcome.rewritten == text)
+    }
+
+    @Test("What deadlines and slow recorders lead to stands under its own time, inserted where it is missing")
+    func insertsTimes() throws {
+        let outcome = try parse(
+            """
+            # The file comes late.
+            policy ios9.toml
+            0s   connect photos presence=fullscreen
+                 session photos camera=back
+                 recorder back slow-open 300ms
+                 start photos
+            1s
+            """
+        ).run()
+        #expect(outcome.rewritten.contains("start photos\n300ms\n       photos didStartRunning\n1s\n"))
+    }
+
+    @Test("A run that ends in the same texts has the same steps, byte for byte")
+    func deterministic() throws {
+        var first = Stage(Arbiter(policy: .firstCome))
+        var second = Stage(Arbiter(policy: .firstCome))
+        _ = try parse(text).run(on: &first)
+        _ = try parse(text).run(on: &second)
+        #expect(first.steps.map(\.effects) == second.steps.map(\.effects))
+        #expect(first.arbiter == second.arbiter)
+    }
+}
+
+@Suite struct ScenarioWriterTests {
+    /// The trace that a daemon would write of a scenario, as a scenario.
+    private func trace(_ scenario: Scenario) -> (text: String, steps: [Stage.Step]) {
+        var stage = Stage(Arbiter(policy: scenario.world.policy))
+        _ = scenario.run(on: &stage)
+        var writer = ScenarioWriter()
+        var lines = ScenarioWriter.header(claim: "A trace.", policy: "built-in", cameras: [])
+        for step in stage.steps { lines += writer.lines(step.event, at: step.moment, step.effects) }
+        return (lines.joined(separator: "\n") + "\n", stage.steps)
+    }
+
+    @Test("A written trace reads back as the same events", arguments: ScenarioFilesTests.files)
+    func roundTrip(_ file: String) throws {
+        let path = ScenarioFilesTests.root.appending(path: "Tests/scenarios/\(file)").path
+        let scenario = try Scenario.load(path: path, policies: policies)
+        let (text, steps) = trace(scenario)
+        // An inline policy has no file to be read again from.
+        guard !text.contains("policy-reload") else { return }
+        let again: Scenario
+        do {
+            again = try parse(text)
+        } catch {
+            Issue.record("\(error)")
+            return
+        }
+        var stage = Stage(Arbiter(policy: scenario.world.policy))
+        for line in again.lines {
+            switch line.content {
+            case .time(let moment): _ = stage.advance(to: moment)
+            case .input(let moment, let actions):
+                _ = stage.advance(to: moment)
+                for action in actions { stage.perform(action) }
+            case .verbatim, .notice: continue
+            }
+        }
+        #expect(
+            stage.steps.filter { $0.event != .timePassed }.map(\.event)
+                == steps.filter { $0.event != .timePassed }.map(\.event))
+        #expect(stage.steps.flatMap(\.effects) == steps.flatMap(\.effects))
+    }
+
+    @Test("Two apps of one name keep their own names")
+    func names() {
+        var writer = ScenarioWriter()
+        writer.learn(.connected(ClientID(7), app: AppID("photos", user: 1000), verified: true, loginSession: nil))
+        writer.learn(.connected(ClientID(9), app: AppID("photos", user: 1001), verified: true, loginSession: nil))
+        writer.learn(.created(SessionID(3), ClientID(9), camera: nil, Configuration(), reestablished: false))
+        #expect(writer.text(of: .startRunning(SessionID(3))) == "start photos-2")
+        #expect(writer.text(of: .disconnected(ClientID(7))) == "disconnect photos")
+        #expect(writer.text(of: .startRunning(SessionID(99))) == "start session-99")
+    }
+
+    @Test("A hostile name cannot break out of its line")
+    func hostileName() {
+        var writer = ScenarioWriter()
+        let lines = writer.lines(
+            .connected(ClientID(1), app: AppID("a\" b\n0s   sleep", user: 1000), verified: false, loginSession: nil),
+            at: .zero, [])
+        #expect(lines == ["0s   connect \"a' b 0s   sleep\" claimed"])
+        #expect(lines.allSatisfy { !$0.contains("\n") })
+    }
+}
+
+@Suite struct ScenarioPlanTests {
+    @Test("A plan says what would happen, and changes nothing")
+    func plan() throws {
+        let before = try parse(
+            """
+            # Photos runs.
+            policy desktop.toml
+            0s   connect photos presence=fullscreen focused
+                 connect call presence=fullscreen
+                 session photos camera=back
+                 session call camera=back
+                 start photos
+            """)
+        var stage = Stage(Arbiter(policy: before.world.policy))
+        _ = before.run(on: &stage)
+        let arbiter = stage.arbiter
+        let planned = try Scenario.plan("start call\n2s presence call fullscreen focused", on: arbiter, at: stage.now)
+        #expect(
+            planned == [
+                "0s   start call", "       call wasInterrupted #1 device-in-use by photos",
+                "2s   presence call fullscreen focused", "       photos wasInterrupted #1 device-in-use by call",
+                "       photos didStopRunning", "       call interruptionEnded #1 after 2s, resuming",
+                "       call didStartRunning",
+            ])
+        #expect(arbiter == stage.arbiter)
+    }
+
+    @Test("A plan with an unknown name is an error with its place")
+    func unknownName() {
+        #expect(throws: ScenarioError.self) {
+            try Scenario.plan("start nobody", on: Arbiter(policy: .firstCome), at: .zero)
+        }
+    }
+}

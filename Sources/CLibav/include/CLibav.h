@@ -1,1 +1,28 @@
+/* libav as Swift sees it, and the macros it cannot. */
 #pragma once
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/avutil.h>
+#include <libavutil/error.h>
+#include <libavutil/imgutils.h>
+#include <libavutil/log.h>
+#include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+
+static const int64_t camarb_AV_NOPTS_VALUE = AV_NOPTS_VALUE;
+static const int camarb_AVERROR_EOF = AVERROR_EOF;
+static const int camarb_AVERROR_EAGAIN = AVERROR(EAGAIN);
+static const int camarb_AVERROR_ENOMEM = AVERROR(ENOMEM);
+
+/* Says on standard error only what ends an operation: the rest reaches the caller as a return value. */
+void camarb_av_quiet(void);
+
+/* The error's words, at most `capacity` bytes with the terminator. */
+void camarb_av_error(int code, char *text, size_t capacity);
+
+/* Full-range (JPEG) or video-range luma on either side of a scaler. */
+int camarb_sws_set_ranges(struct SwsContext *context, int source_full, int destination_full);
+
+/* A packet's payload from elsewhere (a JPEG), copied. */
+int camarb_packet_from_bytes(AVPacket *packet, const uint8_t *bytes, int count);

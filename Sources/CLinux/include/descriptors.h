@@ -1,2 +1,39 @@
-/* Sealed memory, packet sockets and descriptors that travel over them. */
+/* Sealed memory, packet sockets and descriptors that travel over them.
+ *
+ * Every function returns 0 (or a length, or a descriptor) when it worked and -errno when it did not,
+ * so that Swift needs no thread-local errno. Every descriptor is close-on-exec. */
 #pragma once
+#include <poll.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A memfd of `bytes`, not sealed yet. */
+int camarb_memfd(const char *name, uint64_t bytes);
+
+/* SHRINK | GROW | FUTURE_WRITE | SEAL: the caller's writable mapping stays, nobody gets another. */
+int camarb_memfd_seal(int fd);
+
+/* 1 when a receiver may map `bytes` of it for ever: the size is at least that and cannot shrink. 0 when not. */
+int camarb_memfd_is_safe(int fd, uint64_t bytes);
+
+/* A connected pair of SOCK_SEQPACKET sockets; `recorder_end` does not block, `client_end` does. */
+int camarb_packet_pair(int *recorder_end, int *client_end);
+
+/* Sends one packet without blocking, with a descriptor unless it is -1. */
+int camarb_packet_send(int fd, const void *bytes, size_t count, int passed);
+
+/* Receives one packet, with at most one descriptor (-1 for none; surplus ones are closed).
+ * 0 means that the other end closed. A packet longer than `capacity` is -EMSGSIZE. */
+ssize_t camarb_packet_receive(int fd, void *bytes, size_t capacity, int *passed, int blocking);
+
+/* Wakes whoever polls an eventfd. */
+int camarb_eventfd_signal(int fd);
+/* Takes back all signals so far. */
+int camarb_eventfd_drain(int fd);
+
+/* poll(2) with a limit in nanoseconds; below 0 is for ever. An interrupted wait counts as a time-out. */
+int camarb_poll(struct pollfd *descriptors, size_t count, int64_t limit_ns);
+
+/* A full disk, a file-size limit and a reader that left are answers of write(2), not reasons to die. */
+void camarb_ignore_write_signals(void);

@@ -1,0 +1,23 @@
+/// Where the planes of an NV12 picture (`420v` in video range, `420f` in full range) lie.
+public struct PictureLayout: Hashable, Sendable {
+    public let width: Int
+    public let height: Int
+    /// Bytes from one row to the next, the same in both planes.
+    public let stride: Int
+    public let pixelFormat: String
+
+    /// Rows begin at multiples of this, the width of the widest vector register in use.
+    static let rowAlignment = 64
+
+    /// - Precondition: width and height are even and above 0: chroma is subsampled by two.
+    public init(width: Int, height: Int, pixelFormat: String) {
+        precondition(width > 0 && height > 0 && width % 2 == 0 && height % 2 == 0, "NV12 has even sides")
+        self.width = width
+        self.height = height
+        self.pixelFormat = pixelFormat
+        stride = (width + Self.rowAlignment - 1) / Self.rowAlignment * Self.rowAlignment
+    }
+
+    public var lumaBytes: Int { stride * height }
+    public var bytes: Int { lumaBytes + stride * (height / 2) }
+}

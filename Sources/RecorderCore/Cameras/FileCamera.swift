@@ -1,0 +1,158 @@
+import ArbiterProtocol
+import CLibav
+import FrameStream
+
+/// A camera that plays footage, looped and at its own pace.
+///
+/// The footage is the sensor: a format smaller than it reads the whole of it, so that a zoom up to the threshold
+/// crops instead of magnifying, as with a real sensor.
+final class FileCamera: CameraSource {
+    let capabilities: CameraCapabilities
+    let showsText = false
+    private let path: String
+    private var reader: VideoReader?
+    private var hasFailed = false
+    private let scaler = Scaler()
+    private let nativeWidth: Int
+    private let nativeHeight: Int
+    private var chosen: (layout: PictureLayout, crop: SensorWindow.Crop)?
+    /// When the footage began to play, on CLOCK_MONOTONIC: its time 0.
+    private var began: Int64?
+    /// The decoded frame's time in the footage.
+    private var mediaTime: Int64 = 0
+
+    /// Sizes beside the footage's own, where they are smaller than it.
+    private static let sizesUsual = [(1920, 1080), (1280, 720), (960, 540), (640, 480), (640, 360), (320, 240)]
+    /// Rows of the footage at the greatest zoom: fewer show no picture any more.
+    private static let rowsMin = 16
+
+    init(path: String) throws(BrokerError) {
+        self.path = path
+        let reader: VideoReader
+        do { reader = try VideoReader(path: path) } catch {
+            throw BrokerError(.deviceFault, "The file camera cannot play \(path): \(error.description).")
+        }
+        self.reader = reader
+        // NV12 has even sides; an odd column or row at the edge is left out.
+        nativeWidth = reader.width / 2 * 2
+        nativeHeight = reader.height / 2 * 2
+        // 29.97 is enough of 29.97002997: the name of a format is for people.
+        let rate = max(1, (reader.frameRate * 100).rounded() / 100)
+        var formats = [Self.format(nativeWidth, nativeHeight, nativeWidth, nativeHeight, rate)]
+        for (width, height) in Self.sizesUsual
+        where width <= nativeWidth && height <= nativeHeight && (width, height) != (nativeWidth, nativeHeight) {
+            formats.append(Self.format(width, height, nativeWidth, nativeHeight, rate))
+        }
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        capabilities = CameraCapabilities(
+            name: "Footage \(name)", position: .external, sensorWidth: nativeWidth, sensorHeight: nativeHeight,
+            formats: formats)
+    }
+
+    private static func window(_ width: Int, _ height: Int, _ nativeWidth: Int, _ nativeHeight: Int) -> SensorWindow {
+        // The largest part in the middle that has the format's shape.
+        let readWidth = min(nativeWidth, nativeHeight * width / height)
+        return SensorWindow(
+            rasterWidth: nativeWidth, rasterHeight: nativeHeight, readWidth: readWidth,
+            readHeight: min(nativeHeight, readWidth * height / width))
+    }
+
+    private static func format(
+        _ width: Int, _ height: Int, _ nativeWidth: Int, _ nativeHeight: Int, _ rate: Double
+    ) -> CameraFormat {
+        let window = window(width, height, nativeWidth, nativeHeight)
+        return CameraFormat(
+            pixelFormat: "420v", width: width, height: height, minFrameRate: 1, maxFrameRate: rate,
+            videoMaxZoomFactor: max(1, Double(window.readHeight) / Double(rowsMin)),
+            videoZoomFactorUpscaleThreshold: max(
+                1, (Double(window.readWidth) / Double(width) * 10_000).rounded(.down) / 10_000))
+    }
+
+    func start() throws(BrokerError) {
+        began = nil
+        if reader == nil || hasFailed {
+            reader = try media { () throws(MediaFault) in try VideoReader(path: path) }
+            hasFailed = false
+        }
+    }
+
+    /// The footage stays open, so that a handover takes no time: nobody waits for a file's light to go out.
+    func stop() {
+        chosen = nil
+        began = nil
+    }
+
+    func select(format: CameraFormat, zoom: Double) throws(BrokerError) {
+        let window = Self.window(format.width, format.height, nativeWidth, nativeHeight)
+        var crop = window.crop(zoom: zoom)
+        // Chroma is subsampled by two: a crop begins and ends between its samples.
+        crop.x &= ~1
+        crop.y &= ~1
+        crop.width = max(2, crop.width & ~1)
+        crop.height = max(2, crop.height & ~1)
+        chosen = (PictureLayout(width: format.width, height: format.height, pixelFormat: format.pixelFormat), crop)
+    }
+
+    func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
+        guard let reader else { throw BrokerError(.deviceFault, "The file camera is not started.") }
+        guard let previous, let began else {
+            mediaTime = try media { () throws(MediaFault) in try reader.next() }
+            self.began = now - mediaTime
+            return now
+        }
+        var origin = began
+        // A lower frame rate leaves frames out. Three quarters of an interval, for footage that is not quite even.
+        let earliest = previous + interval / 4 * 3
+        repeat {
+            mediaTime = try media { () throws(MediaFault) in try reader.next() }
+            // Footage that stood still (a stopped process, a slow disk) goes on from now instead of racing.
+            if origin + mediaTime < now - Self.lagMax { origin = now - mediaTime }
+        } while origin + mediaTime < earliest
+        self.began = origin
+        return origin + mediaTime
+    }
+
+    /// How far the footage may lag behind its own pace before it gives up catching up: a quarter of a second.
+    private static let lagMax: Int64 = 250_000_000
+
+    func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError) {
+        guard let reader, let chosen, chosen.layout == layout else {
+            throw BrokerError(.deviceFault, "The file camera was asked for a picture before a format was chosen.")
+        }
+        try media { () throws(MediaFault) in
+            var (planes, format, isFullRange) = try reader.picture()
+            planes.crop(chosen.crop, format)
+            try scaler.scale(
+                planes, into: Scaler.Planes(UnsafeRawBufferPointer(picture), layout),
+                Scaler.Shape(
+                    sourceWidth: chosen.crop.width, sourceHeight: chosen.crop.height, sourceFormat: format,
+                    sourceIsFullRange: isFullRange, width: layout.width, height: layout.height,
+                    format: AV_PIX_FMT_NV12.rawValue, isFullRange: false))
+        }
+    }
+
+    private func media<R>(_ body: () throws(MediaFault) -> R) throws(BrokerError) -> R {
+        do throws(MediaFault) { return try body() } catch {
+            hasFailed = true
+            throw BrokerError(.deviceFault, "The file camera cannot play \(path): \(error.description).")
+        }
+    }
+}
+
+extension Scaler.Planes {
+    /// Moves the planes' beginnings to a crop's corner, which lies on even coordinates.
+    fileprivate mutating func crop(_ crop: SensorWindow.Crop, _ format: AVPixelFormat.RawValue) {
+        guard let description = av_pix_fmt_desc_get(AVPixelFormat(Int32(format))) else { return }
+        let components = description.pointee
+        let list = [components.comp.0, components.comp.1, components.comp.2, components.comp.3]
+        var moved: Set<Int32> = []
+        for (index, component) in list.prefix(Int(components.nb_components)).enumerated()
+        where moved.insert(component.plane).inserted {
+            let isChroma = index == 1 || index == 2
+            let x = isChroma ? crop.x >> Int(components.log2_chroma_w) : crop.x
+            let y = isChroma ? crop.y >> Int(components.log2_chroma_h) : crop.y
+            let plane = Int(component.plane)
+            data[plane] = data[plane].map { $0 + y * Int(strides[plane]) + x * Int(component.step) }
+        }
+    }
+}

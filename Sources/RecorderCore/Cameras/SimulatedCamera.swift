@@ -1,0 +1,117 @@
+import ArbiterProtocol
+import FrameStream
+import Glibc
+
+/// A camera that looks at a resolution chart through a virtual sensor.
+///
+/// A zoom reads fewer of the sensor's pixels, so a zoom up to the threshold really loses nothing. The scaled chart
+/// is kept: a frame costs a copy of it and the marks, however large the sensor is.
+final class SimulatedCamera: CameraSource {
+    let capabilities: CameraCapabilities
+    let showsText = true
+    private let model: SimulatedModel
+    private let scaler = Scaler()
+    /// The sensor's pixels, one in `divisor` along each side. Made once: a sensor has up to 12 million.
+    private var rasters: [Int: Raster] = [:]
+    private var still: [UInt8] = []
+
+    private struct Raster {
+        var width: Int
+        var height: Int
+        var luma: [UInt8]
+    }
+
+    init(_ model: SimulatedModel) {
+        self.model = model
+        capabilities = model.capabilities
+    }
+
+    func start() throws(BrokerError) {}
+    func stop() { still = [] }
+
+    func select(format: CameraFormat, zoom: Double) throws(BrokerError) {
+        guard let entry = model.formats.first(where: { $0.format == format }) else {
+            throw BrokerError(.unsupportedConfiguration, "\(format.name) is no format of the \(model.name).")
+        }
+        let layout = PictureLayout(width: format.width, height: format.height, pixelFormat: format.pixelFormat)
+        do {
+            try drawStill(entry, layout, zoom)
+        } catch {
+            throw BrokerError(.deviceFault, "The simulated camera cannot draw its chart: \(error.description).")
+        }
+    }
+
+    func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
+        guard let previous else { return now }
+        // A machine that was late goes on from now: frames that nobody could see are not caught up with.
+        return previous + interval < now - interval ? now : previous + interval
+    }
+
+    func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError) {
+        guard still.count == layout.bytes else {
+            throw BrokerError(.deviceFault, "The simulated camera was asked for a picture before a format was chosen.")
+        }
+        picture.copyBytes(from: still)
+    }
+
+    private func drawStill(_ entry: SimulatedModel.Format, _ layout: PictureLayout, _ zoom: Double) throws(MediaFault) {
+        let divisor = entry.divisor
+        let raster = try raster(divisor)
+        let readWidth = min(raster.width, entry.readWidth / divisor)
+        let window = SensorWindow(
+            rasterWidth: raster.width, rasterHeight: raster.height, readWidth: readWidth,
+            readHeight: min(raster.height, readWidth * layout.height / layout.width))
+        if still.count != layout.bytes {
+            // Neutral colour everywhere; the luma plane is drawn below.
+            still = Array(repeating: 128, count: layout.bytes)
+        }
+        let crop = window.crop(zoom: zoom)
+        try still.withMutableMediaBytes { (target) throws(MediaFault) in
+            try gray(
+                raster, crop, into: target.baseAddress, stride: layout.stride, width: layout.width,
+                height: layout.height)
+        }
+    }
+
+    private func raster(_ divisor: Int) throws(MediaFault) -> Raster {
+        if let made = rasters[divisor] { return made }
+        let sensor: Raster
+        if let whole = rasters[1] {
+            sensor = whole
+        } else {
+            let chart = ResolutionChart(width: model.sensorWidth, height: model.sensorHeight)
+            sensor = Raster(width: chart.width, height: chart.height, luma: chart.luma)
+            rasters[1] = sensor
+        }
+        guard divisor > 1 else { return sensor }
+        var binned = Raster(width: sensor.width / divisor, height: sensor.height / divisor, luma: [])
+        binned.luma = Array(repeating: 0, count: binned.width * binned.height)
+        let whole = SensorWindow.Crop(x: 0, y: 0, width: sensor.width, height: sensor.height)
+        let (width, height) = (binned.width, binned.height)
+        try binned.luma.withMutableMediaBytes { (target) throws(MediaFault) in
+            try gray(sensor, whole, into: target.baseAddress, stride: width, width: width, height: height)
+        }
+        rasters[divisor] = binned
+        return binned
+    }
+
+    private func gray(
+        _ raster: Raster, _ crop: SensorWindow.Crop, into target: UnsafeMutableRawPointer?, stride: Int, width: Int,
+        height: Int
+    ) throws(MediaFault) {
+        try raster.luma.withMediaBytes { (source) throws(MediaFault) in
+            let first = source.baseAddress?.advanced(by: crop.y * raster.width + crop.x)
+            try scaler.scale(
+                Scaler.Planes(
+                    data: [first?.assumingMemoryBound(to: UInt8.self), nil, nil, nil],
+                    strides: [Int32(raster.width), 0, 0, 0]),
+                into: Scaler.Planes(
+                    data: [UnsafePointer(target?.assumingMemoryBound(to: UInt8.self)), nil, nil, nil],
+                    strides: [Int32(stride), 0, 0, 0]),
+                Scaler.Shape(
+                    sourceWidth: crop.width, sourceHeight: crop.height, sourceFormat: Scaler.gray,
+                    sourceIsFullRange: false, width: width, height: height, format: Scaler.gray,
+                    isFullRange: false))
+        }
+    }
+}

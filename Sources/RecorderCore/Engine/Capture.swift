@@ -1,0 +1,117 @@
+public import ArbiterProtocol
+import CLinux
+
+/// One camera: grants, preview streams, photos and recordings.
+///
+/// A capture thread owns the device and the streams, a writer thread encodes and writes; bounded queues join them.
+/// Every method may be called from any thread and returns at once. Requests are carried out in the order of the
+/// calls; answers and events come on the capture's own threads, and their receivers must not block.
+///
+/// A grant is opened once, with a number higher than any before it; requests for another one are refused with
+/// `.staleGrant`. After the answer to `cut`, no frame is captured for the grant any more, its streams are closed and
+/// every buffer of theirs is blank. A recording never goes on in a later grant.
+public final class Capture: Sendable {
+    public typealias Reply<Value> = @Sendable (Result<Value, BrokerError>) -> Void
+
+    /// Faults to be seen in tests: a driver that misbehaves.
+    public enum Fault: String, Hashable, Sendable, CaseIterable {
+        /// `Cut` is never answered, and the capture thread stands still.
+        case cutHangs = "cut-hangs"
+        /// `Open` is never answered.
+        case openHangs = "open-hangs"
+        /// `Open` is answered with a device fault.
+        case openFails = "open-fails"
+        /// The device fails at the tenth frame of each grant.
+        case deviceFails = "device-fails"
+    }
+
+    enum Command: Sendable {
+        case describe(Reply<CameraCapabilities>)
+        case open(GrantID, Configuration, Reply<Configuration>)
+        case configure(GrantID, Configuration, Reply<Configuration>)
+        case openStream(GrantID, SessionID, Reply<Int32>)
+        case closeStreams(GrantID, SessionID, Reply<Void>)
+        case photo(GrantID, PhotoID, file: Int32, Reply<Void>)
+        case startRecording(GrantID, RecordingID, file: Int32, RecordingLimits, Reply<Void>)
+        case stopRecording(RecordingID, RecordingEnd, Reply<Void>)
+        case cut(GrantID, RecordingEnd, Reply<Int64>)
+        case writerDone
+        case stop
+    }
+
+    private let commands = Mailbox<Command>()
+    private let captureThread: Worker
+    private let writerThread: Worker
+
+    /// - Parameters:
+    ///   - idleLimit: after this long without a grant or anything to write, `.idle` is given; nil for never.
+    public init(
+        _ spec: CameraSpec, idleLimit: Duration? = nil, faults: Set<Fault> = [],
+        onEvent: @escaping @Sendable (RecorderEvent) -> Void
+    ) {
+        camarb_ignore_write_signals()
+        let commands = commands
+        let work = Mailbox<WriterWork>()
+        writerThread = Worker {
+            WriterLoop(work, emit: onEvent, done: { commands.post(.writerDone) }).run()
+        }
+        captureThread = Worker {
+            CaptureLoop(spec, commands, work, idleLimit: idleLimit, faults: faults, emit: onEvent).run()
+        }
+    }
+
+    /// What the camera can do. A fault when it cannot be opened.
+    public func describe(_ reply: @escaping Reply<CameraCapabilities>) { commands.post(.describe(reply)) }
+
+    /// Starts the camera for a grant; answers with the configuration in force when the first frame is there.
+    public func open(_ grant: GrantID, _ configuration: Configuration, _ reply: @escaping Reply<Configuration>) {
+        commands.post(.open(grant, configuration, reply))
+    }
+
+    /// Applies a batch between two frames, as a whole or not at all; answers with all that is in force.
+    public func configure(_ grant: GrantID, _ batch: Configuration, _ reply: @escaping Reply<Configuration>) {
+        commands.post(.configure(grant, batch, reply))
+    }
+
+    /// One more preview stream; answers with the client's end of its socket, which the receiver owns.
+    public func openStream(_ grant: GrantID, session: SessionID, _ reply: @escaping Reply<Int32>) {
+        commands.post(.openStream(grant, session, reply))
+    }
+
+    /// Closes a session's streams and blanks their buffers; everything else goes on.
+    public func closeStreams(_ grant: GrantID, session: SessionID, _ reply: @escaping Reply<Void>) {
+        commands.post(.closeStreams(grant, session, reply))
+    }
+
+    /// Takes the next frame as a JPEG; `.photoCaptured` follows an answer without error.
+    /// - Parameter file: owned by the capture from here on.
+    public func capturePhoto(_ grant: GrantID, _ photo: PhotoID, file: Int32, _ reply: @escaping Reply<Void>) {
+        commands.post(.photo(grant, photo, file: file, reply))
+    }
+
+    /// Records from the next frame on; `.recordingFinished` follows an answer without error.
+    /// - Parameter file: owned by the capture from here on.
+    public func startRecording(
+        _ grant: GrantID, _ recording: RecordingID, file: Int32, limits: RecordingLimits = RecordingLimits(),
+        _ reply: @escaping Reply<Void>
+    ) {
+        commands.post(.startRecording(grant, recording, file: file, limits, reply))
+    }
+
+    /// Finishes a recording. One that has ended already is passed over.
+    public func stopRecording(_ recording: RecordingID, why: RecordingEnd, _ reply: @escaping Reply<Void>) {
+        commands.post(.stopRecording(recording, why, reply))
+    }
+
+    /// Ends a grant; answers with the capture time of its last frame (0: none). A recording is finished afterwards.
+    public func cut(_ grant: GrantID, why: RecordingEnd, _ reply: @escaping Reply<Int64>) {
+        commands.post(.cut(grant, why, reply))
+    }
+
+    /// Ends whatever is open, finishes what is being written, and waits for it. Once, as the last call.
+    public func shutDown() {
+        commands.post(.stop)
+        captureThread.join()
+        writerThread.join()
+    }
+}

@@ -1,0 +1,228 @@
+import ArbiterProtocol
+import CLinux
+import FrameStream
+import Glibc
+
+extension CaptureLoop {
+    func carryOut(_ command: Capture.Command) {
+        switch command {
+        case .describe(let reply):
+            reply(Result { () throws(BrokerError) in try camera().capabilities })
+        case .open(let id, let configuration, let reply):
+            if faults.contains(.openHangs) { hang() }
+            reply(Result { () throws(BrokerError) in try open(id, configuration) })
+        case .configure(let id, let batch, let reply):
+            reply(Result { () throws(BrokerError) in try configure(id, batch) })
+        case .openStream(let id, let session, let reply):
+            reply(Result { () throws(BrokerError) in try openStream(id, session) })
+        case .closeStreams(let id, let session, let reply):
+            reply(Result { () throws(BrokerError) in try closeStreams(id, session) })
+        case .photo(let id, let photo, let file, let reply):
+            reply(Result { () throws(BrokerError) in try takePhoto(id, photo, file) })
+        case .startRecording(let id, let recording, let file, let limits, let reply):
+            reply(Result { () throws(BrokerError) in try startRecording(id, recording, file, limits) })
+        case .stopRecording(let recording, let why, let reply):
+            if let ticket = grant?.recording, ticket.id == recording {
+                grant?.recording = nil
+                writer.post(.finish(ticket, why))
+            }
+            reply(.success(()))
+        case .cut(let id, let why, let reply):
+            if faults.contains(.cutHangs) { hang() }
+            reply(Result { () throws(BrokerError) in try cut(id, why) })
+        case .writerDone: writing -= 1
+        case .stop: stop()
+        }
+    }
+
+    private func camera() throws(BrokerError) -> any CameraSource {
+        if let source { return source }
+        let made = try spec.makeSource()
+        // Nobody has a grant yet, so the device is let go until somebody has.
+        made.stop()
+        source = made
+        return made
+    }
+
+    private func granted(_ id: GrantID) throws(BrokerError) -> OpenGrant {
+        guard let grant, grant.id == id else {
+            let present = grant.map { "grant \($0.id.rawValue) is open" } ?? "no grant is open"
+            throw BrokerError(.staleGrant, "Grant \(id.rawValue) is over or never was: \(present).")
+        }
+        return grant
+    }
+
+    private func open(_ id: GrantID, _ configuration: Configuration) throws(BrokerError) -> Configuration {
+        if let grant {
+            throw BrokerError(
+                .staleGrant, "Grant \(grant.id.rawValue) is still open; cut it before grant \(id.rawValue) is opened.")
+        }
+        guard id > newestGrant else {
+            throw BrokerError(
+                .staleGrant, "Grant \(id.rawValue) is not newer than \(newestGrant.rawValue), which was open before.")
+        }
+        if faults.contains(.openFails) {
+            throw BrokerError(.deviceFault, "The device did not open, as it was told to.")
+        }
+        let source = try camera()
+        let change = try Settings(defaultsOf: source.capabilities)
+            .applying(configuration, source.capabilities, isRecording: false)
+        var open = OpenGrant(id: id, settings: change.settings)
+        try source.start()
+        do throws(BrokerError) {
+            let interval = open.settings.frameInterval
+            try source.select(format: open.settings.format, zoom: open.zoom)
+            open.due = try source.nextDue(after: nil, interval: interval, now: camarb_monotonic_ns())
+            try capture(&open)
+            open.due = try source.nextDue(after: open.due, interval: interval, now: camarb_monotonic_ns())
+        } catch {
+            source.stop()
+            throw error
+        }
+        newestGrant = id
+        grant = open
+        return open.settings.configuration
+    }
+
+    private func configure(_ id: GrantID, _ batch: Configuration) throws(BrokerError) -> Configuration {
+        var open = try granted(id)
+        let source = try camera()
+        let isRecording = open.recording.map { !$0.isOver } ?? false
+        let change = try open.settings.applying(batch, source.capabilities, isRecording: isRecording)
+        let changesFormat = change.settings.format != open.settings.format
+        // A ramp begins where the zoom is now; without one the zoom jumps, and stops a ramp under way.
+        let setsZoom = changesFormat || batch[.videoZoomFactor] != nil
+        let now = camarb_monotonic_ns()
+        let rampFrom = changesFormat ? min(open.zoom, change.settings.format.videoMaxZoomFactor) : open.zoom
+        let ramp = change.rampRate.map {
+            ZoomRamp(from: rampFrom, to: change.settings.videoZoomFactor, rate: $0, began: now)
+        }
+        let zoom = setsZoom ? (ramp?.from ?? change.settings.videoZoomFactor) : open.zoom
+        if changesFormat || zoom != open.zoom {
+            try source.select(format: change.settings.format, zoom: zoom)
+        }
+        open.settings = change.settings
+        open.zoom = zoom
+        if setsZoom { open.ramp = ramp }
+        open.configurationChanged = true
+        if changesFormat {
+            open.layout = OpenGrant.layout(change.settings.format)
+            for stream in open.streams { replaceBuffers(of: stream, open.layout) }
+            open.streams.removeAll { !$0.sender.isOpen }
+        }
+        grant = open
+        return open.settings.configuration
+    }
+
+    private func replaceBuffers(of stream: OpenGrant.Stream, _ layout: PictureLayout) {
+        do throws(FrameStreamFault) { try stream.sender.replaceBuffers(layout: layout) } catch {
+            // The configuration stands; a stream that cannot have buffers of the new size ends.
+            stream.sender.close()
+            emit(
+                .runtimeError(
+                    code: "stream",
+                    message: "A stream of session \(stream.session.rawValue) ended: \(error.description)."))
+        }
+    }
+
+    private func openStream(_ id: GrantID, _ session: SessionID) throws(BrokerError) -> Int32 {
+        var open = try granted(id)
+        guard open.streams.count < Self.streamsMax else {
+            throw BrokerError(
+                .limitExceeded, "The grant has \(open.streams.count) streams, which is the most; close one first.")
+        }
+        do throws(FrameStreamFault) {
+            let (sender, clientEnd) = try FrameSender.open(layout: open.layout)
+            open.streams.append(OpenGrant.Stream(session: session, sender: sender))
+            grant = open
+            return clientEnd
+        } catch {
+            throw BrokerError(.outOfResources, "There is no room for another stream: \(error.description).")
+        }
+    }
+
+    private func closeStreams(_ id: GrantID, _ session: SessionID) throws(BrokerError) {
+        let open = try granted(id)
+        for stream in open.streams where stream.session == session { stream.sender.close() }
+        grant?.streams.removeAll { $0.session == session }
+    }
+
+    private func takePhoto(_ id: GrantID, _ photo: PhotoID, _ file: Int32) throws(BrokerError) {
+        do throws(BrokerError) {
+            let open = try granted(id)
+            try checkOutputFile(file)
+            guard open.photos.count < Self.photosMax else {
+                throw BrokerError(
+                    .limitExceeded, "\(open.photos.count) photos wait already, which is the most; wait for one.")
+            }
+        } catch {
+            close(file)
+            throw error
+        }
+        writing += 1
+        grant?.photos.append(OpenGrant.PendingPhoto(id: photo, file: file))
+    }
+
+    private func startRecording(
+        _ id: GrantID, _ recording: RecordingID, _ file: Int32, _ limits: RecordingLimits
+    ) throws(BrokerError) {
+        do throws(BrokerError) {
+            let open = try granted(id)
+            if let running = open.recording, !running.isOver {
+                throw BrokerError(
+                    .alreadyRecording, "Recording \(running.id) runs; stop it before another one is started.")
+            }
+            try checkOutputFile(file)
+            let ticket = RecordingTicket(recording)
+            grant?.recording = ticket
+            writing += 1
+            writer.post(
+                .begin(ticket, file: file, layout: open.layout, frameRate: open.settings.frameRate, limits))
+        } catch {
+            close(file)
+            throw error
+        }
+    }
+
+    private func checkOutputFile(_ file: Int32) throws(BrokerError) {
+        var identity = camarb_file()
+        let problem: String
+        switch camarb_check_output_file(file, &identity) {
+        case camarb_file_good: return
+        case camarb_file_not_regular: problem = "no regular file"
+        case camarb_file_path_only, camarb_file_not_writable: problem = "not open for writing"
+        case camarb_file_append_only: problem = "open for appending"
+        case camarb_file_sealed: problem = "sealed"
+        case camarb_file_kernel: problem = "a file of the kernel's"
+        default: problem = "unreadable"
+        }
+        throw BrokerError(
+            .unsuitableFile,
+            "The descriptor is \(problem); give one that is open for writing, not for appending, on a regular file.")
+    }
+
+    private func cut(_ id: GrantID, _ why: RecordingEnd) throws(BrokerError) -> Int64 {
+        _ = try granted(id)
+        return endGrant(id, why)
+    }
+
+    /// Streams first, so that nobody sees anything later than the answer; then the recording, whose frames up to
+    /// here are in the writer's queue already.
+    func endGrant(_ id: GrantID, _ why: RecordingEnd) -> Int64 {
+        guard let open = grant, open.id == id else { return 0 }
+        for stream in open.streams { stream.sender.close() }
+        if let recording = open.recording { writer.post(.finish(recording, why)) }
+        for photo in open.photos {
+            close(photo.file)
+            writing -= 1
+            emit(
+                .photoCaptured(
+                    PhotoCaptured(
+                        photo: photo.id, width: 0, height: 0, bytes: 0,
+                        error: "The grant ended before a frame was captured for the photo.")))
+        }
+        source?.stop()
+        grant = nil
+        return open.lastCapture
+    }
+}

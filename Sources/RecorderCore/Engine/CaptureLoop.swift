@@ -1,0 +1,227 @@
+import ArbiterProtocol
+import CLinux
+import FrameStream
+import Glibc
+
+/// The capture thread: takes commands between two frames, so that each is atomic, captures what is due, and hands
+/// every frame to the streams, the photos and the recording that want it.
+final class CaptureLoop {
+    let spec: CameraSpec
+    let commands: Mailbox<Capture.Command>
+    let writer: Mailbox<WriterWork>
+    let emit: @Sendable (RecorderEvent) -> Void
+    let faults: Set<Capture.Fault>
+    let idleLimit: Int64?
+
+    var source: (any CameraSource)?
+    var grant: OpenGrant?
+    /// The highest grant ever opened: a lower one is somebody's who was late.
+    var newestGrant = GrantID(0)
+    /// Recordings and photos the writer still has.
+    var writing = 0
+    let pictures = PicturePool()
+    private var idleSince: Int64
+    private var saidIdle = false
+    private var isStopping = false
+    private var saidOverrun = false
+
+    /// Preview streams of one grant: more is a client that forgets to close them.
+    static let streamsMax = 64
+    /// Photos that wait for one frame.
+    static let photosMax = 16
+    /// Restarts of a failing device within one grant, before it is said to be in error.
+    static let restartsMax = 3
+
+    init(
+        _ spec: CameraSpec, _ commands: Mailbox<Capture.Command>, _ writer: Mailbox<WriterWork>, idleLimit: Duration?,
+        faults: Set<Capture.Fault>, emit: @escaping @Sendable (RecorderEvent) -> Void
+    ) {
+        self.spec = spec
+        self.commands = commands
+        self.writer = writer
+        self.emit = emit
+        self.faults = faults
+        self.idleLimit = idleLimit?.wholeNanoseconds
+        idleSince = camarb_monotonic_ns()
+    }
+
+    func run() {
+        while !isStopping {
+            for command in commands.takeAll() { carryOut(command) }
+            if isStopping { break }
+            if let due = grant?.due, due <= camarb_monotonic_ns() { captureFrame() }
+            noteIdle()
+            wait()
+        }
+        if let id = grant?.id { _ = endGrant(id, .sessionEnded) }
+        writer.post(.stop)
+    }
+
+    func stop() { isStopping = true }
+
+    /// Stands still for ever, as a thread inside a wedged driver does.
+    func hang() {
+        while true { _ = camarb_poll(nil, 0, -1) }
+    }
+
+    private func noteIdle() {
+        let now = camarb_monotonic_ns()
+        if grant != nil || writing > 0 {
+            idleSince = now
+            saidIdle = false
+        } else if let idleLimit, !saidIdle, now - idleSince >= idleLimit {
+            saidIdle = true
+            emit(.idle)
+        }
+    }
+
+    /// Sleeps until a frame is due, a command comes, or a client returns a buffer.
+    private func wait() {
+        let now = camarb_monotonic_ns()
+        var limit: Int64 = -1
+        if let due = grant?.due {
+            limit = max(0, due - now)
+        } else if let idleLimit, grant == nil, writing == 0, !saidIdle {
+            limit = max(0, idleSince + idleLimit - now)
+        }
+        var descriptors = [pollfd(fd: commands.descriptor, events: Int16(POLLIN), revents: 0)]
+        for stream in grant?.streams ?? [] {
+            descriptors.append(pollfd(fd: stream.sender.descriptor, events: Int16(POLLIN), revents: 0))
+        }
+        guard camarb_poll(&descriptors, descriptors.count, limit) > 0 else { return }
+        for (stream, polled) in zip(grant?.streams ?? [], descriptors.dropFirst()) where polled.revents != 0 {
+            _ = stream.sender.takeReleases()
+        }
+        grant?.streams.removeAll { !$0.sender.isOpen }
+    }
+
+    // MARK: Frames
+
+    private func captureFrame() {
+        guard var open = grant else { return }
+        do throws(BrokerError) {
+            try capture(&open)
+            guard let source else { return }
+            open.due = try source.nextDue(
+                after: open.due, interval: open.settings.frameInterval, now: camarb_monotonic_ns())
+        } catch {
+            recover(&open, from: error)
+        }
+        grant = open
+    }
+
+    /// Takes one frame for everybody who wants it. The first of them is drawn into, the others get copies.
+    func capture(_ open: inout OpenGrant) throws(BrokerError) {
+        guard let source else { throw BrokerError(.deviceFault, "The camera is not open.") }
+        if faults.contains(.deviceFails), open.framesCaptured >= 9 {
+            throw BrokerError(.deviceFault, "The device failed, as it was told to.")
+        }
+        let now = camarb_monotonic_ns()
+        if let ramp = open.ramp {
+            let (factor, hasArrived) = ramp.factor(at: now)
+            if factor != open.zoom { try source.select(format: open.settings.format, zoom: factor) }
+            open.zoom = factor
+            if hasArrived {
+                open.ramp = nil
+                emit(.rampFinished(grant: open.id, videoZoomFactor: factor))
+            }
+        }
+        open.framesCaptured += 1
+        open.lastCapture = now
+        let mark = BurntInMark(captureTime: now, frameNumber: UInt32(truncatingIfNeeded: open.framesCaptured))
+
+        var kept: Picture?
+        let records = recordingTakes(open)
+        // The first frame of a grant is always drawn: it proves that the device works.
+        if records || !open.photos.isEmpty || open.framesCaptured == 1 {
+            guard let picture = Picture(layout: open.layout, captured: now, pool: pictures) else {
+                throw BrokerError(.outOfResources, "There is no memory for a frame of \(open.settings.format.name).")
+            }
+            kept = picture
+        }
+        var drawn: UnsafeMutableRawBufferPointer?
+        func draw(into memory: UnsafeMutableRawBufferPointer) throws(BrokerError) {
+            if let drawn {
+                memory.copyMemory(from: UnsafeRawBufferPointer(drawn))
+                return
+            }
+            try source.render(into: memory, layout: open.layout)
+            burnIn(mark, into: memory, layout: open.layout, text: source.showsText)
+            drawn = memory
+        }
+        if let kept { try draw(into: kept.memory) }
+        for stream in open.streams {
+            guard let index = stream.sender.writable() else { continue }
+            do throws(BrokerError) { try draw(into: stream.sender.memory(index)) } catch {
+                stream.sender.discard(index)
+                throw error
+            }
+            stream.sender.deliver(
+                index, sequence: open.framesCaptured, timestamp: now,
+                flags: open.configurationChanged ? .configurationChanged : [])
+        }
+        open.configurationChanged = false
+        if let kept { handOver(kept, &open, source, records: records) }
+        open.restarts = 0
+    }
+
+    private func burnIn(
+        _ mark: BurntInMark, into memory: UnsafeMutableRawBufferPointer, layout: PictureLayout, text: Bool
+    ) {
+        mark.draw(into: memory, layout: layout)
+        guard text else { return }
+        let nanoseconds = String(mark.captureTime % 1_000_000_000)
+        let fraction = String(repeating: "0", count: 9 - nanoseconds.utf8.count) + nanoseconds
+        let dot = BitmapText.dot(width: layout.width)
+        BitmapText.draw(
+            "#\(mark.frameNumber) \(mark.captureTime / 1_000_000_000).\(fraction) s", into: memory, layout: layout,
+            x: 4 * dot, y: 4 * dot)
+    }
+
+    private func recordingTakes(_ open: OpenGrant) -> Bool {
+        guard let recording = open.recording, !recording.isOver else { return false }
+        if recording.reserve(open.layout.bytes) {
+            saidOverrun = false
+            return true
+        }
+        if !saidOverrun {
+            saidOverrun = true
+            emit(
+                .runtimeError(
+                    code: "recording-overrun",
+                    message: "Encoding is slower than the camera: frames are left out of recording \(recording.id)."))
+        }
+        return false
+    }
+
+    private func handOver(_ picture: Picture, _ open: inout OpenGrant, _ source: any CameraSource, records: Bool) {
+        if records, let recording = open.recording {
+            writer.post(.frame(recording, picture, interval: open.settings.frameInterval))
+        }
+        for photo in open.photos {
+            writer.post(.photo(photo.id, file: photo.file, picture, cameraName: source.capabilities.name))
+        }
+        open.photos = []
+    }
+
+    /// Starts a failing device again, a bounded number of times; then says that it is in error and waits for the cut.
+    private func recover(_ open: inout OpenGrant, from error: BrokerError) {
+        open.restarts += 1
+        open.due = nil
+        if open.restarts <= Self.restartsMax, let source {
+            source.stop()
+            do throws(BrokerError) {
+                try source.start()
+                try source.select(format: open.settings.format, zoom: open.zoom)
+                open.due = try source.nextDue(
+                    after: nil, interval: open.settings.frameInterval, now: camarb_monotonic_ns())
+                // Not at once: a device that fails at once would keep the thread busy.
+                open.due? += open.settings.frameInterval
+                return
+            } catch {
+                open.due = nil
+            }
+        }
+        emit(.deviceChanged(state: "error", message: error.message))
+    }
+}

@@ -1,0 +1,69 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// Messages to a thread, in order, with a descriptor that wakes it.
+///
+/// Any thread posts; one thread takes. What may pile up in it is bounded by those who post.
+final class Mailbox<Message: Sendable>: Sendable {
+    /// Readable while messages may be there.
+    let descriptor: Int32
+    private let messages = Mutex<[Message]>([])
+
+    init() {
+        descriptor = camarb_eventfd()
+        precondition(descriptor >= 0, "a recorder that cannot even make an eventfd cannot run")
+    }
+
+    deinit { close(descriptor) }
+
+    func post(_ message: Message) {
+        messages.withLock { $0.append(message) }
+        _ = camarb_eventfd_signal(descriptor)
+    }
+
+    /// Everything posted so far, the oldest first.
+    func takeAll() -> [Message] {
+        _ = camarb_eventfd_drain(descriptor)
+        return messages.withLock { messages in
+            defer { messages = [] }
+            return messages
+        }
+    }
+
+    /// As `takeAll`, but waits until there is something.
+    func waitForAll() -> [Message] {
+        while true {
+            let all = takeAll()
+            if !all.isEmpty { return all }
+            var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            _ = camarb_poll(&waited, 1, -1)
+        }
+    }
+}
+
+/// A thread of our own with a body to run.
+final class Worker: Sendable {
+    private let thread: pthread_t
+
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    init(_ run: @escaping @Sendable () -> Void) {
+        var thread = pthread_t()
+        let body = Unmanaged.passRetained(Body(run))
+        let result = pthread_create(
+            &thread, nil,
+            { opaque in
+                if let opaque { Unmanaged<Body>.fromOpaque(opaque).takeRetainedValue().run() }
+                return nil
+            }, body.toOpaque())
+        precondition(result == 0, "a recorder that cannot start its threads cannot run")
+        self.thread = thread
+    }
+
+    /// Waits until the body has returned. Once only.
+    func join() { pthread_join(thread, nil) }
+}

@@ -1,0 +1,43 @@
+import ArbiterProtocol
+import FrameStream
+
+/// What a grant has while it is open. The capture thread's alone.
+struct OpenGrant {
+    let id: GrantID
+    var settings: Settings
+    var layout: PictureLayout
+    var ramp: ZoomRamp?
+    /// The zoom the last frame was taken at: on a ramp it is not yet the one in the settings.
+    var zoom: Double
+    var framesCaptured: UInt64 = 0
+    /// Nanoseconds of CLOCK_MONOTONIC; 0 before the first frame.
+    var lastCapture: Int64 = 0
+    /// When the next frame is due; nil while the device is in fault.
+    var due: Int64?
+    var streams: [Stream] = []
+    var photos: [PendingPhoto] = []
+    var recording: RecordingTicket?
+    var configurationChanged = false
+    var restarts = 0
+
+    struct Stream {
+        var session: SessionID
+        var sender: FrameSender
+    }
+
+    struct PendingPhoto {
+        var id: PhotoID
+        var file: Int32
+    }
+
+    init(id: GrantID, settings: Settings) {
+        self.id = id
+        self.settings = settings
+        layout = Self.layout(settings.format)
+        zoom = settings.videoZoomFactor
+    }
+
+    static func layout(_ format: CameraFormat) -> PictureLayout {
+        PictureLayout(width: format.width, height: format.height, pixelFormat: format.pixelFormat)
+    }
+}

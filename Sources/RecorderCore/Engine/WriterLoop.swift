@@ -1,0 +1,162 @@
+import ArbiterProtocol
+import FrameStream
+import Glibc
+import Synchronization
+
+/// What capture thread and writer thread share about one recording.
+final class RecordingTicket: Sendable {
+    let id: RecordingID
+    private struct State {
+        var queuedBytes = 0
+        var isOver = false
+    }
+    private let state = Mutex(State())
+
+    /// Pictures that may wait for the encoder: a second of 720p. More would only be later.
+    static let queuedBytesMax = 48 << 20
+
+    init(_ id: RecordingID) { self.id = id }
+
+    /// The writer ended it by itself: a full disk, a limit.
+    var isOver: Bool { state.withLock { $0.isOver } }
+    func end() { state.withLock { $0.isOver = true } }
+
+    /// - Returns: false when the encoder is too far behind.
+    func reserve(_ bytes: Int) -> Bool {
+        state.withLock { state in
+            // One picture always fits, whatever its size.
+            guard state.queuedBytes == 0 || state.queuedBytes + bytes <= Self.queuedBytesMax else { return false }
+            state.queuedBytes += bytes
+            return true
+        }
+    }
+    func taken(_ bytes: Int) { state.withLock { $0.queuedBytes -= bytes } }
+}
+
+/// Work for the writer thread. Descriptors in it are the writer's to close.
+enum WriterWork: Sendable {
+    case begin(RecordingTicket, file: Int32, layout: PictureLayout, frameRate: Double, RecordingLimits)
+    case frame(RecordingTicket, Picture, interval: Int64)
+    case finish(RecordingTicket, RecordingEnd)
+    case photo(PhotoID, file: Int32, Picture, cameraName: String)
+    case stop
+}
+
+/// The writer thread: encodes, and writes files.
+final class WriterLoop {
+    private let mailbox: Mailbox<WriterWork>
+    private let emit: @Sendable (RecorderEvent) -> Void
+    /// A recording or a photo is off the desk.
+    private let done: @Sendable () -> Void
+    private var current: Current?
+    private lazy var jpeg = JPEGEncoder()
+
+    private struct Current {
+        var ticket: RecordingTicket
+        var file: OutputFile
+        /// Nil where even the header could not be written.
+        var matroska: MatroskaFile?
+        var limits: RecordingLimits
+    }
+
+    init(
+        _ mailbox: Mailbox<WriterWork>, emit: @escaping @Sendable (RecorderEvent) -> Void,
+        done: @escaping @Sendable () -> Void
+    ) {
+        self.mailbox = mailbox
+        self.emit = emit
+        self.done = done
+    }
+
+    func run() {
+        while true {
+            for work in mailbox.waitForAll() {
+                switch work {
+                case .begin(let ticket, let file, let layout, let frameRate, let limits):
+                    begin(ticket, file, layout, frameRate, limits)
+                case .frame(let ticket, let picture, let interval):
+                    append(ticket, picture, interval)
+                    ticket.taken(picture.layout.bytes)
+                case .finish(let ticket, let why): finish(ticket, why)
+                case .photo(let id, let file, let picture, let name): photo(id, file, picture, name)
+                case .stop:
+                    if let current { finish(current.ticket, .sessionEnded) }
+                    return
+                }
+            }
+        }
+    }
+
+    private func begin(
+        _ ticket: RecordingTicket, _ descriptor: Int32, _ layout: PictureLayout, _ frameRate: Double,
+        _ limits: RecordingLimits
+    ) {
+        let file = OutputFile(adopting: descriptor, bytesMax: limits.maxBytes.map { Int64(clamping: $0) })
+        current = Current(ticket: ticket, file: file, matroska: nil, limits: limits)
+        do throws(MediaFault) {
+            current?.matroska = try MatroskaFile(file: file, layout: layout, frameRate: frameRate)
+            if let failure = file.failure { finish(ticket, Self.end(failure)) }
+        } catch {
+            emit(
+                .runtimeError(code: "recording", message: "Recording \(ticket.id) cannot begin: \(error.description)."))
+            finish(ticket, file.failure.map(Self.end) ?? .writeError)
+        }
+    }
+
+    private func append(_ ticket: RecordingTicket, _ picture: Picture, _ interval: Int64) {
+        guard let current, current.ticket === ticket, let matroska = current.matroska else { return }
+        if let most = current.limits.maxDuration {
+            let after = matroska.durationAfter(captured: picture.captured, interval: interval)
+            // A microsecond of grace: a limit of 2 s holds 60 frames of 30 a second.
+            if Double(after) / 1e9 > most + 1e-6 { return finish(ticket, .durationLimit) }
+        }
+        do throws(MediaFault) {
+            if try matroska.append(picture.bytes, captured: picture.captured, interval: interval) { return }
+            finish(ticket, matroska.file.failure.map(Self.end) ?? .writeError)
+        } catch {
+            emit(.runtimeError(code: "recording", message: "Recording \(ticket.id) broke off: \(error.description)."))
+            finish(ticket, matroska.file.failure.map(Self.end) ?? .writeError)
+        }
+    }
+
+    private func finish(_ ticket: RecordingTicket, _ why: RecordingEnd) {
+        // It may have ended by itself while the order was on its way.
+        guard let current, current.ticket === ticket else { return }
+        ticket.end()
+        current.matroska?.finish()
+        self.current = nil
+        emit(
+            .recordingFinished(
+                RecorderEvent.Recording(
+                    id: ticket.id, why: why, frames: current.matroska?.frames ?? 0,
+                    duration: current.matroska?.duration ?? 0, bytes: UInt64(current.file.committed))))
+        done()
+    }
+
+    private static func end(_ failure: OutputFile.Failure) -> RecordingEnd {
+        switch failure {
+        case .sizeLimit: .sizeLimit
+        case .system(let code): [ENOSPC, EDQUOT, EFBIG].contains(code) ? .diskFull : .writeError
+        }
+    }
+
+    private func photo(_ id: PhotoID, _ descriptor: Int32, _ picture: Picture, _ cameraName: String) {
+        defer { done() }
+        let file = OutputFile(adopting: descriptor, bytesMax: nil)
+        var captured = PhotoCaptured(
+            photo: id, width: UInt32(picture.layout.width), height: UInt32(picture.layout.height), bytes: 0)
+        do throws(MediaFault) {
+            let exif = ExifSegment.make(make: "camarb", model: cameraName, seconds: Int(time(nil)))
+            let bytes = try jpeg.encode(picture.bytes, picture.layout, exif: exif)
+            bytes.withUnsafeBytes { file.take($0) }
+            if file.commit() {
+                captured.bytes = UInt64(file.committed)
+            } else if case .system(let code)? = file.failure {
+                captured.error = "The photo could not be written: system error \(code)."
+            }
+        } catch {
+            captured.error = "The photo could not be encoded: \(error.description)."
+        }
+        emit(.photoCaptured(captured))
+    }
+}

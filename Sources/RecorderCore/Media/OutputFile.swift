@@ -1,0 +1,135 @@
+import CLibav
+import CLinux
+import Glibc
+
+/// A recording's file, of which every committed byte belongs to a whole frame.
+///
+/// libav appends to memory; `commit()` moves that to the file in one go. When the disk is full or a limit is met,
+/// the file is cut back to the last commit, later appends are dropped, and places before it can still be patched:
+/// so the trailer succeeds and the file plays. Writes go to an offset of our own, because the client shares the
+/// descriptor's.
+///
+/// Threading: the writer thread only.
+final class OutputFile {
+    /// Owned, closed at the end.
+    private let descriptor: Int32
+    /// The greatest size, in bytes; nil for none.
+    private let bytesMax: Int64?
+    /// Bytes that are in the file.
+    private(set) var committed: Int64 = 0
+    private(set) var failure: Failure?
+    private var pending: [UInt8] = []
+    private var position: Int64 = 0
+
+    enum Failure: Hashable {
+        case system(Int32)
+        case sizeLimit
+    }
+
+    init(adopting descriptor: Int32, bytesMax: Int64?) {
+        self.descriptor = descriptor
+        self.bytesMax = bytesMax
+        // What was in it is not part of the recording.
+        if ftruncate(descriptor, 0) < 0 { failure = .system(errno) }
+    }
+
+    deinit { close(descriptor) }
+
+    private var end: Int64 { committed + Int64(pending.count) }
+
+    /// Takes what libav writes. Nothing is refused: an error would stick to libav's context.
+    func take(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes
+        while !rest.isEmpty {
+            if position < committed {
+                let part = min(Int64(rest.count), committed - position)
+                // A patch that fails leaves what was there, which is playable too.
+                _ = put(UnsafeRawBufferPointer(rebasing: rest.prefix(Int(part))), at: position)
+                position += part
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(Int(part)))
+            } else if failure != nil {
+                position += Int64(rest.count)
+                return
+            } else {
+                let offset = Int(position - committed)
+                let overlap = min(max(0, pending.count - offset), rest.count)
+                for index in 0..<overlap { pending[offset + index] = rest[index] }
+                if offset > pending.count { pending += [UInt8](repeating: 0, count: offset - pending.count) }
+                pending += rest.dropFirst(overlap)
+                position += Int64(rest.count)
+                return
+            }
+        }
+    }
+
+    /// Answers libav's seek, `AVSEEK_SIZE` included.
+    func seek(_ offset: Int64, _ whence: Int32) -> Int64 {
+        switch whence & ~AVSEEK_FORCE {
+        case AVSEEK_SIZE: return end
+        case SEEK_CUR: position += offset
+        case SEEK_END: position = end + offset
+        default: position = offset
+        }
+        return position
+    }
+
+    /// Moves what was appended into the file, whole or not at all.
+    /// - Returns: false when the file has come to its end; see `failure`.
+    func commit() -> Bool {
+        guard failure == nil else { return false }
+        let all = pending.count
+        if let bytesMax, end > bytesMax {
+            failure = .sizeLimit
+        } else if let code = pending.withUnsafeBytes({ put($0, at: committed) }) {
+            failure = .system(code)
+        }
+        pending.removeAll(keepingCapacity: true)
+        guard failure == nil else {
+            // Part of a frame may have reached the file.
+            _ = ftruncate(descriptor, Int(committed))
+            return false
+        }
+        committed += Int64(all)
+        return true
+    }
+
+    /// Overwrites bytes that are in the file already.
+    func patch(_ bytes: [UInt8], at offset: Int64) {
+        guard offset >= 0, offset + Int64(bytes.count) <= committed else { return }
+        _ = bytes.withUnsafeBytes { put($0, at: offset) }
+    }
+
+    /// Bytes appended since the last commit.
+    var uncommitted: [UInt8] { pending }
+
+    /// - Returns: nil, or the error number.
+    private func put(_ bytes: UnsafeRawBufferPointer, at offset: Int64) -> Int32? {
+        var done = 0
+        while done < bytes.count {
+            let count = pwrite(
+                descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done, Int(offset) + done)
+            if count > 0 {
+                done += count
+            } else if count == 0 {
+                return ENOSPC
+            } else if errno != EINTR {
+                return errno
+            }
+        }
+        return nil
+    }
+}
+
+/// libav's callbacks. At file scope, so that they belong to no actor.
+func outputFileWrite(_ opaque: UnsafeMutableRawPointer?, _ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int32) -> Int32
+{
+    guard let opaque, let bytes else { return 0 }
+    Unmanaged<OutputFile>.fromOpaque(opaque).takeUnretainedValue()
+        .take(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+    return count
+}
+
+func outputFileSeek(_ opaque: UnsafeMutableRawPointer?, _ offset: Int64, _ whence: Int32) -> Int64 {
+    guard let opaque else { return -1 }
+    return Unmanaged<OutputFile>.fromOpaque(opaque).takeUnretainedValue().seek(offset, whence)
+}

@@ -1,0 +1,67 @@
+import CLibav
+import FrameStream
+
+/// Scales and converts pictures with libswscale; remakes its tables only when a size or a format changes.
+///
+/// Threading: one thread at a time.
+final class Scaler {
+    private var context: OpaquePointer?
+    private var shape: Shape?
+
+    struct Shape: Hashable {
+        var sourceWidth: Int
+        var sourceHeight: Int
+        var sourceFormat: AVPixelFormat.RawValue
+        var sourceIsFullRange: Bool
+        var width: Int
+        var height: Int
+        var format: AVPixelFormat.RawValue
+        var isFullRange: Bool
+    }
+
+    /// A picture's planes and their strides, as libav wants them.
+    struct Planes {
+        var data: [UnsafePointer<UInt8>?]
+        var strides: [Int32]
+    }
+
+    /// Luma alone.
+    static let gray = AV_PIX_FMT_GRAY8.rawValue
+
+    deinit { sws_freeContext(context) }
+
+    /// Scales `source` into `destination`, whose planes are written.
+    func scale(_ source: Planes, into destination: Planes, _ wanted: Shape) throws(MediaFault) {
+        if wanted != shape {
+            sws_freeContext(context)
+            context = nil
+            shape = nil
+            // Area averaging is what a sensor's binning does; magnified, bicubic is what a camera's pipeline does.
+            let shrinks = wanted.width <= wanted.sourceWidth && wanted.height <= wanted.sourceHeight
+            context = try allocated(
+                "making a scaler",
+                sws_getContext(
+                    Int32(wanted.sourceWidth), Int32(wanted.sourceHeight), AVPixelFormat(wanted.sourceFormat),
+                    Int32(wanted.width), Int32(wanted.height), AVPixelFormat(wanted.format),
+                    Int32(shrinks ? SWS_AREA : SWS_BICUBIC), nil, nil, nil))
+            // Fails for formats that have no range to convert, which is then right as it is.
+            _ = camarb_sws_set_ranges(context, wanted.sourceIsFullRange ? 1 : 0, wanted.isFullRange ? 1 : 0)
+            shape = wanted
+        }
+        let planes = destination.data.map { UnsafeMutablePointer<UInt8>(mutating: $0) }
+        try checked(
+            "scaling a picture",
+            sws_scale(
+                context, source.data, source.strides, 0, Int32(wanted.sourceHeight), planes, destination.strides))
+    }
+}
+
+extension Scaler.Planes {
+    /// The two planes of an NV12 picture.
+    init(_ picture: UnsafeRawBufferPointer, _ layout: PictureLayout) {
+        let start = picture.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        let stride = Int32(layout.stride)
+        self.init(
+            data: [start, start.map { $0 + layout.lumaBytes }, nil, nil], strides: [stride, stride, 0, 0])
+    }
+}

@@ -1,0 +1,182 @@
+import ArbiterProtocol
+import FrameStream
+import Glibc
+import Testing
+
+@testable import RecorderCore
+
+/// Streams, configuration, photos and cuts, with the simulated camera.
+@Suite(.timeLimit(.minutes(2))) struct CaptureTests {
+    private func error(_ body: () async throws -> Void) async -> BrokerError? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return error as? BrokerError
+        }
+    }
+
+    @Test func framesComeInOrderWithTheirTimesBurntIn() async throws {
+        let test = try CaptureUnderTest()
+        try await test.open(1)
+        let stream = try await test.stream(1)
+        var last: (sequence: UInt64, time: Int64) = (0, 0)
+        for _ in 0..<10 {
+            let (record, mark) = try #require(try stream.mark())
+            #expect(record.sequence > last.sequence && record.timestamp > last.time)
+            #expect(mark.captureTime == record.timestamp && UInt64(mark.frameNumber) == record.sequence)
+            last = (record.sequence, record.timestamp)
+        }
+    }
+
+    @Test func noFrameIsCapturedAfterACutAndEveryBufferIsBlankForEver() async throws {
+        let test = try CaptureUnderTest()
+        try await test.open(1)
+        let loser = try await test.stream(1)
+        for _ in 0..<4 { _ = try loser.mark() }
+        let lastCapture = try await test.cut(1)
+        // Blank when the answer is there, before the client has even read the end.
+        loser.withEveryBuffer { _, bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
+        try await test.open(2)
+        let winner = try await test.stream(2)
+        for _ in 0..<10 {
+            let (record, _) = try #require(try winner.mark())
+            #expect(record.timestamp > lastCapture)
+        }
+        loser.withEveryBuffer { _, bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
+        while case .frame(let frame) = try loser.next(within: .seconds(30)) {
+            #expect(frame.record.timestamp <= lastCapture)
+        }
+        #expect(loser.hasEnded)
+    }
+
+    @Test func aGrantThatIsOverIsRefusedEverything() async throws {
+        let test = try CaptureUnderTest()
+        try await test.open(5)
+        #expect(await error { try await test.open(6) }?.kind == .staleGrant)
+        _ = try await test.cut(5)
+        #expect(await error { try await test.open(5) }?.kind == .staleGrant)
+        #expect(await error { _ = try await test.cut(5) }?.kind == .staleGrant)
+        #expect(await error { _ = try await test.stream(5) }?.kind == .staleGrant)
+        #expect(await error { try await test.configure(5, Configuration()) }?.kind == .staleGrant)
+        try await test.open(6)
+    }
+
+    @Test func aRefusedBatchChangesNothingAndAnAcceptedOneIsSeenInOneFrame() async throws {
+        let test = try CaptureUnderTest()
+        let before = try await test.open(1)
+        let stream = try await test.stream(1)
+        _ = try stream.mark()
+        let refused = await error {
+            try await test.configure(
+                1, Configuration([.activeFormat: .text("1920x1080"), .videoZoomFactor: .number(1000)]))
+        }
+        #expect(refused?.message.contains("videoZoomFactor is 1000") == true)
+        let same = try await test.configure(1, Configuration())
+        #expect(same == before)
+        try await test.configure(1, Configuration([.activeFormat: .text("192x144")]))
+        while true {
+            guard case .frame(let frame) = try stream.next(within: .seconds(30)) else { break }
+            defer { stream.release(frame) }
+            guard frame.layout.width == 192 else { continue }
+            // The first of the new size says that the configuration changed.
+            #expect(frame.record.flags.contains(.configurationChanged))
+            break
+        }
+        #expect(!stream.hasEnded)
+    }
+
+    @Test func closingASessionsStreamsBlanksThemAndLeavesTheOthers() async throws {
+        let test = try CaptureUnderTest()
+        try await test.open(1)
+        let first = try await test.stream(1, session: 1)
+        let second = try await test.stream(1, session: 2)
+        _ = try first.mark()
+        _ = try second.mark()
+        try await test.closeStreams(1, session: 1)
+        first.withEveryBuffer { _, bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
+        for _ in 0..<5 { _ = try #require(try second.mark()) }
+        first.withEveryBuffer { _, bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
+    }
+
+    @Test func aClientThatStandsStillDelaysNobody() async throws {
+        let test = try CaptureUnderTest()
+        try await test.open(1)
+        let idle = try await test.stream(1, session: 1)
+        let busy = try await test.stream(1, session: 2)
+        for _ in 0..<20 { _ = try #require(try busy.mark()) }
+        #expect(!idle.hasEnded)
+    }
+
+    @Test func aRampArrivesAndSaysSo() async throws {
+        let test = try CaptureUnderTest()
+        try await test.open(3, Configuration([.activeFormat: .text("192x144")]))
+        let inForce = try await test.configure(
+            3, Configuration([.videoZoomFactor: .number(4), .videoZoomRampRate: .number(20)]))
+        #expect(inForce[.videoZoomFactor] == .number(4))
+        let arrived: (GrantID, Double) = try await test.event {
+            if case .rampFinished(let grant, let zoom) = $0 { (grant, zoom) } else { nil }
+        }
+        #expect(arrived == (GrantID(3), 4))
+    }
+
+    @Test func aLowerFrameRateSpacesTheFrames() async throws {
+        let test = try CaptureUnderTest()
+        try await test.open(1, Configuration([.activeFormat: .text("192x144"), .frameRate: .number(5)]))
+        let stream = try await test.stream(1)
+        let first = try #require(try stream.mark()).record
+        let second = try #require(try stream.mark()).record
+        let spacing = (second.timestamp - first.timestamp) / Int64(second.sequence - first.sequence)
+        // Never closer than the interval but for the wake-up's own lateness; a busy machine makes it longer.
+        #expect(spacing > 100_000_000)
+    }
+
+    @Test func aPhotoIsAWholeJPEGWithItsExif() async throws {
+        let test = try CaptureUnderTest()
+        let file = try TemporaryFile(".jpg")
+        try await test.open(1)
+        try await test.photo(1, 7, try file.open())
+        let photo: PhotoCaptured = try await test.event {
+            if case .photoCaptured(let photo) = $0 { photo } else { nil }
+        }
+        let bytes = try file.bytes()
+        #expect(photo.photo == 7 && photo.error == nil && photo.bytes == UInt64(bytes.count))
+        #expect(bytes.starts(with: [0xff, 0xd8, 0xff, 0xe1]) && bytes.suffix(2) == [0xff, 0xd9])
+        #expect(Array(bytes[6..<12]) == Array("Exif".utf8) + [0, 0])
+        let decoded = try DecodedVideo(file.path)
+        #expect(decoded.width == 640 && decoded.height == 480 && decoded.marks.first.flatMap { $0 } != nil)
+    }
+
+    @Test func aPhotoThatACutOvertakesSaysWhyItIsNone() async throws {
+        // A device in error captures nothing more, so the photo surely still waits when the cut comes.
+        let test = try CaptureUnderTest(faults: [.deviceFails])
+        let file = try TemporaryFile(".jpg")
+        try await test.open(1)
+        let _: Bool = try await test.event { if case .deviceChanged = $0 { true } else { nil } }
+        try await test.photo(1, 1, try file.open())
+        _ = try await test.cut(1)
+        let photo: PhotoCaptured = try await test.event {
+            if case .photoCaptured(let photo) = $0 { photo } else { nil }
+        }
+        #expect(photo.error == "The grant ended before a frame was captured for the photo.")
+        #expect(try file.bytes().isEmpty)
+    }
+
+    @Test func aDeviceThatKeepsFailingIsSaidToBeInError() async throws {
+        let test = try CaptureUnderTest(faults: [.deviceFails])
+        try await test.open(1)
+        let (state, message): (String, String) = try await test.event {
+            if case .deviceChanged(let state, let message) = $0 { (state, message) } else { nil }
+        }
+        #expect(state == "error" && message == "The device failed, as it was told to.")
+        #expect(try await test.cut(1) > 0)
+    }
+
+    @Test func anUnknownCameraIsRefusedWithTheKnownOnes() async throws {
+        #expect(throws: BrokerError.self) { try CameraSpec(parsing: "simulated:nokia") }
+        #expect(throws: BrokerError.self) { try CameraSpec(parsing: "/dev/video0") }
+        let missing = try CaptureUnderTest("file:/nonexistent.mkv")
+        let refused = await error { _ = try await missing.describe() }
+        #expect(refused?.kind == .deviceFault && refused?.message.contains("No such file") == true)
+    }
+}

@@ -1,0 +1,174 @@
+import ArbiterProtocol
+import CLinux
+import Glibc
+import Testing
+
+@testable import FrameStream
+
+@Suite(.timeLimit(.minutes(1))) struct FrameStreamTests {
+    static let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
+
+    /// Sends a frame whose luma is `level`.
+    private func send(_ level: UInt8, as sequence: UInt64, on sender: FrameSender) {
+        guard let index = sender.writable() else { return }
+        sender.memory(index).copyBytes(from: [UInt8](repeating: level, count: Self.layout.bytes))
+        sender.deliver(index, sequence: sequence, timestamp: Int64(sequence), flags: [])
+    }
+
+    private func frame(_ receiver: FrameReceiver) throws -> FrameReceiver.Frame {
+        guard case .frame(let frame) = try receiver.next(within: .seconds(20)) else {
+            throw FrameStreamFault("no frame came", code: 0)
+        }
+        return frame
+    }
+
+    @Test func aFrameArrivesAsItWasWritten() throws {
+        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
+        let receiver = FrameReceiver(adopting: theirs)
+        send(77, as: 1, on: sender)
+        let frame = try frame(receiver)
+        #expect(frame.record.sequence == 1 && frame.layout == Self.layout)
+        receiver.withBytes(of: frame) { bytes in
+            #expect(bytes.count == Self.layout.bytes && bytes.allSatisfy { $0 == 77 })
+        }
+    }
+
+    @Test func aBufferCannotBeChangedByWhoeverReceivesIt() throws {
+        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
+        defer { close(theirs) }
+        var record = [UInt8](repeating: 0, count: FrameRecord.encodedBytes)
+        var buffer: Int32 = -1
+        #expect(camarb_packet_receive(theirs, &record, record.count, &buffer, 1) == record.count)
+        try #require(buffer >= 0)
+        defer { close(buffer) }
+        let reopened = open("/proc/self/fd/\(buffer)", O_RDWR | O_CLOEXEC)
+        defer { close(reopened) }
+        for descriptor in [buffer, reopened] where descriptor >= 0 {
+            #expect(mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0) == MAP_FAILED)
+            #expect(pwrite(descriptor, "x", 1, 0) == -1)
+            #expect(ftruncate(descriptor, 0) == -1)
+            #expect(ftruncate(descriptor, 1 << 24) == -1)
+            if let readable = mmap(nil, 4096, PROT_READ, MAP_SHARED, descriptor, 0), readable != MAP_FAILED {
+                #expect(mprotect(readable, 4096, PROT_READ | PROT_WRITE) == -1)
+                #expect(madvise(readable, 4096, MADV_REMOVE) == -1, "no hole can be punched")
+                munmap(readable, 4096)
+            }
+        }
+        #expect(sender.isOpen)
+    }
+
+    @Test func lateFramesAreDroppedAndTheNewestIsKept() throws {
+        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
+        let receiver = FrameReceiver(adopting: theirs)
+        for number in 1...10 as ClosedRange<UInt64> { send(UInt8(number), as: number, on: sender) }
+        let first = try frame(receiver)
+        #expect(first.record.sequence == 1)
+        #expect(try frame(receiver).record.sequence == 2)
+        #expect(try receiver.next(within: .zero) == .timedOut)
+        receiver.release(first)
+        #expect(sender.takeReleases())
+        let newest = try frame(receiver)
+        #expect(newest.record.sequence == 10)
+        receiver.withBytes(of: newest) { #expect($0[0] == 10) }
+        #expect(sender.framesDropped == 7)
+    }
+
+    @Test func aClientThatReturnsNothingLosesFramesAndStallsNobody() throws {
+        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
+        defer { close(theirs) }
+        for number in 1...1000 as ClosedRange<UInt64> { send(1, as: number, on: sender) }
+        #expect(sender.isOpen && sender.framesSent == UInt64(FrameSender.unreadMax))
+    }
+
+    @Test(arguments: [0, 3, 99] as [UInt32]) func aClientThatReturnsWhatItDoesNotHaveIsCutOff(index: UInt32) throws {
+        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
+        defer { close(theirs) }
+        let release = FrameRecord.release(index: index).encode()
+        #expect(camarb_packet_send(theirs, release, release.count, -1) == 0)
+        #expect(!sender.takeReleases() && !sender.isOpen)
+    }
+
+    @Test func aClosedStreamIsBlankInEveryMappingOfIt() throws {
+        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
+        let receiver = FrameReceiver(adopting: theirs)
+        for number in 1...4 as ClosedRange<UInt64> { send(200, as: number, on: sender) }
+        let held = try frame(receiver)
+        receiver.withBytes(of: held) { #expect($0[0] == 200) }
+        sender.close()
+        var seen = 0
+        receiver.withEveryBuffer { _, bytes in
+            seen += 1
+            #expect(bytes.allSatisfy { $0 == 0 })
+        }
+        #expect(seen == BufferPool.buffersUsual)
+        while case .frame = try receiver.next(within: .seconds(20)) {}
+        #expect(receiver.hasEnded)
+    }
+
+    @Test func buffersOfAnotherSizeAreAnnouncedAndOldOnesReturnedLateDoNoHarm() throws {
+        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
+        let receiver = FrameReceiver(adopting: theirs)
+        send(5, as: 1, on: sender)
+        let old = try frame(receiver)
+        let larger = PictureLayout(width: 320, height: 240, pixelFormat: "420v")
+        try sender.replaceBuffers(layout: larger)
+        receiver.withBytes(of: old) { #expect($0.allSatisfy { $0 == 0 }) }
+        let index = try #require(sender.writable())
+        sender.deliver(index, sequence: 2, timestamp: 2, flags: .configurationChanged)
+        receiver.release(old)
+        #expect(sender.takeReleases())
+        let next = try frame(receiver)
+        #expect(next.layout == larger && next.record.flags == .configurationChanged)
+        receiver.release(next)
+        #expect(sender.takeReleases())
+    }
+
+    @Test func twoStreamsNeverShareABuffer() throws {
+        var inodes: Set<UInt> = []
+        var ends: [Int32] = []
+        var senders: [FrameSender] = []
+        for _ in 0..<2 {
+            let (sender, theirs) = try FrameSender.open(layout: Self.layout)
+            senders.append(sender)
+            ends.append(theirs)
+            for _ in 0..<BufferPool.buffersUsual {
+                var record = [UInt8](repeating: 0, count: FrameRecord.encodedBytes)
+                var buffer: Int32 = -1
+                #expect(camarb_packet_receive(theirs, &record, record.count, &buffer, 1) == record.count)
+                var status = stat()
+                #expect(fstat(buffer, &status) == 0)
+                inodes.insert(status.st_ino)
+                close(buffer)
+            }
+        }
+        #expect(inodes.count == 2 * BufferPool.buffersUsual)
+        ends.forEach { close($0) }
+    }
+
+    @Test func aReceiverRefusesABufferThatCouldShrink() throws {
+        var ours: Int32 = -1
+        var theirs: Int32 = -1
+        #expect(camarb_packet_pair(&ours, &theirs) == 0)
+        defer { close(ours) }
+        let receiver = FrameReceiver(adopting: theirs)
+        let unsealed = camarb_memfd("test", UInt64(Self.layout.bytes))
+        defer { close(unsealed) }
+        let record = FrameRecord.buffer(
+            FrameRecord.Buffer(
+                index: 0, width: 192, height: 144, stride: UInt32(Self.layout.stride), pixelFormat: "420v",
+                bytes: UInt64(Self.layout.bytes))
+        ).encode()
+        #expect(camarb_packet_send(ours, record, record.count, unsealed) == 0)
+        #expect(throws: FrameStreamFault.self) { try receiver.next(within: .seconds(20)) }
+    }
+
+    @Test(arguments: [(192, 144), (640, 272), (1280, 720), (1920, 1080)])
+    func aMarkIsReadAsItWasDrawn(width: Int, height: Int) {
+        let layout = PictureLayout(width: width, height: height, pixelFormat: "420v")
+        var picture = [UInt8](repeating: 90, count: layout.bytes)
+        let mark = BurntInMark(captureTime: 1_234_567_890_123_456_789, frameNumber: 4_000_000_001)
+        picture.withUnsafeBytes { #expect(BurntInMark.read(from: $0, layout: layout) == nil) }
+        picture.withUnsafeMutableBytes { mark.draw(into: $0, layout: layout) }
+        picture.withUnsafeBytes { #expect(BurntInMark.read(from: $0, layout: layout) == mark) }
+    }
+}

@@ -1,0 +1,159 @@
+import ArbiterProtocol
+import FrameStream
+import Glibc
+import SystemdBus
+import Testing
+
+@testable import RecorderCore
+
+/// camrecorder as the broker meets it: a process at the other end of a socket.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct ProcessTests {
+    static let camera = ["--camera", "simulated:iphone5-back"]
+    static let small: WireValue = .dictionary(["activeFormat": .string("640x480")])
+
+    @Test func itDescribesItsCameraOpensStreamsAndIsCut() throws {
+        let recorder = try RecorderProcess("camrecorder", Self.camera)
+        let described = try #require(try recorder.call("Describe").first?.dictionary)
+        let capabilities = try CameraCapabilities(wire: described)
+        #expect(capabilities == SimulatedModel.named("iphone5-back")?.capabilities)
+        let inForce = try recorder.call("Open", [.uint64(1), Self.small]).first?.dictionary
+        #expect(inForce?["activeFormat"] == .string("420v 640x480@30 binned"))
+        let stream = try recorder.stream(1)
+        let frame = try #require(try stream.mark()).record
+        let lastCapture = try #require(try recorder.call("Cut", [.uint64(1), .string("interrupted")]).first?.int64)
+        #expect(lastCapture >= frame.timestamp)
+        stream.withEveryBuffer { _, bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
+    }
+
+    @Test func errorsSayWhatWasWrong() throws {
+        let recorder = try RecorderProcess("camrecorder", Self.camera)
+        let stale = #expect(throws: BrokerError.self) {
+            try recorder.call("Cut", [.uint64(1), .string("interrupted")])
+        }
+        #expect(stale == BrokerError(.staleGrant, "Grant 1 is over or never was: no grant is open."))
+        let types = #expect(throws: BrokerError.self) { try recorder.call("Cut", [.string("x")]) }
+        #expect(types?.message == "Cut takes “ts”, not “s”.")
+        let unknown = #expect(throws: BrokerError.self) { try recorder.call("Dance") }
+        #expect(unknown?.kind == .unknownMethod)
+        let word = #expect(throws: BrokerError.self) { try recorder.call("Cut", [.uint64(1), .string("bored")]) }
+        #expect(word?.message.contains("“bored”") == true)
+    }
+
+    @Test func aKilledRecordingPlaysWithEveryFrameThatWasFlushed() throws {
+        let recorder = try RecorderProcess("camrecorder", Self.camera)
+        let file = try TemporaryFile(".mkv")
+        try recorder.call("Open", [.uint64(1), Self.small])
+        let stream = try recorder.stream(1)
+        let descriptor = try file.open()
+        try recorder.call("StartRecording", [.uint64(1), .uint64(4), .fileDescriptor(descriptor), .dictionary([:])])
+        close(descriptor)
+        var lastSeen: Int64 = 0
+        for _ in 0..<15 { lastSeen = try #require(try stream.mark()).record.timestamp }
+        // What is flushed by now cannot be lost any more.
+        let flushed = try DecodedVideo(file.path).marks.count
+        #expect(recorder.child?.signal(SIGKILL) == true)
+        _ = try recorder.ended()
+        let video = try DecodedVideo(file.path)
+        #expect(video.marks.count >= flushed && flushed > 0)
+        let numbers = try video.marks.map { try #require($0).frameNumber }
+        let first = try #require(numbers.first)
+        #expect(numbers == Array(first..<first + UInt32(numbers.count)), "no frame is missing in between")
+        #expect(lastSeen > 0 && stream.hasEnded == false)
+        while try stream.mark() != nil {}
+        #expect(stream.hasEnded)
+    }
+
+    @Test func aFileSizeLimitOfTheSystemEndsTheRecordingAsAFullDisk() throws {
+        let recorder = try RecorderProcess("camrecorder", Self.camera, fileBlocksMax: 400)
+        let file = try TemporaryFile(".mkv")
+        try recorder.call("Open", [.uint64(1), .dictionary(["activeFormat": .string("1920x1080")])])
+        let descriptor = try file.open()
+        try recorder.call("StartRecording", [.uint64(1), .uint64(4), .fileDescriptor(descriptor), .dictionary([:])])
+        close(descriptor)
+        let finished = try recorder.signal("RecordingFinished")
+        #expect(finished[1] == .string("disk-full"))
+        let frames = try DecodedVideo(file.path).marks.count
+        #expect(finished[2] == .uint64(UInt64(frames)) && frames > 0)
+        // The grant goes on.
+        #expect(try #require(try recorder.call("Cut", [.uint64(1), .string("stopped")]).first?.int64) > 0)
+    }
+
+    @Test func aRecordingIsFinishedAfterTheAnswerToTheCut() throws {
+        let recorder = try RecorderProcess("camrecorder", Self.camera)
+        let file = try TemporaryFile(".mkv")
+        try recorder.call("Open", [.uint64(1), Self.small])
+        let descriptor = try file.open()
+        try recorder.call("StartRecording", [.uint64(1), .uint64(4), .fileDescriptor(descriptor), .dictionary([:])])
+        close(descriptor)
+        let stream = try recorder.stream(1)
+        for _ in 0..<5 { _ = try stream.mark() }
+        let lastCapture = try #require(try recorder.call("Cut", [.uint64(1), .string("interrupted")]).first?.int64)
+        let finished = try recorder.signal("RecordingFinished")
+        #expect(finished[0] == .uint64(4) && finished[1] == .string("interrupted"))
+        let video = try DecodedVideo(file.path)
+        #expect(finished[2] == .uint64(UInt64(video.marks.count)))
+        #expect(video.marks.last??.captureTime == lastCapture)
+    }
+
+    @Test func itFinishesARecordingWhenTheBrokerGoes() throws {
+        let recorder = try RecorderProcess("camrecorder", Self.camera)
+        let file = try TemporaryFile(".mkv")
+        try recorder.call("Open", [.uint64(1), Self.small])
+        let descriptor = try file.open()
+        try recorder.call("StartRecording", [.uint64(1), .uint64(4), .fileDescriptor(descriptor), .dictionary([:])])
+        close(descriptor)
+        let stream = try recorder.stream(1)
+        for _ in 0..<5 { _ = try stream.mark() }
+        recorder.disconnect()
+        #expect(try recorder.ended() == .exited(0))
+        #expect(try DecodedVideo(file.path).marks.count > 0)
+    }
+
+    @Test func itGoesWhenItIsIdle() throws {
+        let recorder = try RecorderProcess("camrecorder", Self.camera)
+        try recorder.call("Open", [.uint64(1), Self.small])
+        try recorder.call("Cut", [.uint64(1), .string("interrupted")])
+        #expect(try recorder.ended() == .exited(0))
+    }
+
+    @Test func aWedgedDriverNeverAnswersTheCut() throws {
+        let recorder = try RecorderProcess("camrecorder", Self.camera + ["--fault", "cut-hangs"])
+        try recorder.call("Open", [.uint64(1), Self.small])
+        let stream = try recorder.stream(1)
+        _ = try #require(try stream.mark())
+        // The broker's way out: the process is killed, and takes the stream with it.
+        #expect(recorder.child?.signal(SIGKILL) == true)
+        while try stream.mark() != nil {}
+        #expect(stream.hasEnded)
+    }
+
+    @Test func aWrongCommandLineIsStatusTwo() throws {
+        let recorder = try RecorderProcess("camrecorder", ["--camera", "nonsense"])
+        #expect(try recorder.ended() == .exited(2))
+    }
+
+    @Test func anotherRecorderCoreCanTakeItsPlace() throws {
+        let recorder = try RecorderProcess("tinyrecorder")
+        let described = try #require(try recorder.call("Describe").first?.dictionary)
+        #expect(try CameraCapabilities(wire: described).name == "Tiny camera")
+        try recorder.call("Open", [.uint64(1), .dictionary([:])])
+        let stream = try recorder.stream(1)
+        let recording = try TemporaryFile()
+        let photo = try TemporaryFile(".jpg")
+        for (member, file) in [("StartRecording", recording), ("CapturePhoto", photo)] {
+            let descriptor = try file.open()
+            try recorder.call(member, [.uint64(1), .uint64(2), .fileDescriptor(descriptor), .dictionary([:])])
+            close(descriptor)
+        }
+        #expect(try recorder.signal("PhotoCaptured")[0] == .uint64(2))
+        #expect(try DecodedVideo(photo.path).width == 8)
+        var last: Int64 = 0
+        for _ in 0..<3 { last = try #require(try stream.mark()).record.timestamp }
+        let lastCapture = try #require(try recorder.call("Cut", [.uint64(1), .string("interrupted")]).first?.int64)
+        #expect(lastCapture >= last)
+        stream.withEveryBuffer { _, bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
+        let finished = try recorder.signal("RecordingFinished")
+        let lines = try recording.bytes().split(separator: UInt8(ascii: "\n"))
+        #expect(finished[1] == .string("interrupted") && finished[2] == .uint64(UInt64(lines.count)))
+    }
+}

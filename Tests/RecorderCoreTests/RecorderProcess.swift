@@ -1,0 +1,102 @@
+import ArbiterProtocol
+import CLinux
+import FrameStream
+import Glibc
+import SystemdBus
+import Testing
+
+/// A recorder process, and the broker's end of its connection, on a loop of the test's own.
+final class RecorderProcess: BusConnectionDelegate {
+    let loop: EventLoop
+    private(set) var child: ChildProcess?
+    private(set) var ending: ChildProcess.Ending?
+    private(set) var signals: [(member: String, arguments: [WireValue])] = []
+    private(set) var hasEnded = false
+    private var connection: BusConnection?
+
+    /// The longest wait for anything: no test comes near it.
+    static let patience: Int64 = 60_000_000_000
+
+    /// - Parameters:
+    ///   - program: `camrecorder` or `tinyrecorder`, from where this test was built.
+    ///   - fileBlocksMax: a limit of the system's on the size of files, in blocks of 512 bytes.
+    init(_ program: String, _ arguments: [String] = [], fileBlocksMax: Int? = nil) throws {
+        loop = try EventLoop()
+        var ends: [Int32] = [-1, -1]
+        try #require(camarb_unix_pair(&ends) == 0)
+        var path = Self.directory + "/" + program
+        var words = arguments
+        if let fileBlocksMax {
+            words = ["-c", "ulimit -f \(fileBlocksMax); exec \"$0\" \"$@\"", path] + arguments
+            path = "/bin/sh"
+        }
+        child = try ChildProcess(path: path, arguments: words, passing: ends[1], on: loop) { [unowned self] in
+            self.ending = $0
+        }
+        close(ends[1])
+        connection = try BusConnection(adopting: ends[0], as: .client, on: loop, delegate: self)
+    }
+
+    deinit {
+        connection?.close()
+        if ending == nil { _ = child?.signal(SIGKILL) }
+    }
+
+    private static var directory: String {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &path, path.count)
+        let whole = String(decoding: path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return String(whole[..<(whole.lastIndex(of: "/") ?? whole.startIndex)])
+    }
+
+    func connectionReady(_ connection: BusConnection) {}
+    func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) { hasEnded = true }
+    func connection(_ connection: BusConnection, received message: BusMessage) {
+        signals.append((message.member, (try? message.arguments()) ?? []))
+    }
+
+    func wait(_ what: Comment, until condition: () -> Bool) throws {
+        let limit = EventLoop.now + Self.patience
+        while !condition() {
+            try #require(EventLoop.now < limit, what)
+            _ = try loop.turn(timeout: 100_000_000)
+        }
+    }
+
+    @discardableResult
+    func call(_ member: String, _ arguments: [WireValue] = []) throws -> [WireValue] {
+        var result: Result<[WireValue], BrokerError>?
+        connection?.call(
+            path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member, arguments
+        ) { answer in
+            result = answer.flatMap { message in
+                Result { () throws(BrokerError) in try message.arguments() }
+            }
+        }
+        try wait("an answer to \(member)") { result != nil }
+        return try #require(result).get()
+    }
+
+    /// Waits for a signal, and takes it.
+    func signal(_ member: String) throws -> [WireValue] {
+        try wait("the signal \(member)") { signals.contains { $0.member == member } }
+        let index = try #require(signals.firstIndex { $0.member == member })
+        return signals.remove(at: index).arguments
+    }
+
+    func stream(_ grant: UInt64, session: UInt64 = 1) throws -> FrameReceiver {
+        let values = try call("OpenStream", [.uint64(grant), .uint64(session)])
+        return FrameReceiver(adopting: try #require(values.first?.fileDescriptor))
+    }
+
+    /// Closes the broker's end.
+    func disconnect() {
+        connection?.close()
+        connection = nil
+    }
+
+    func ended() throws -> ChildProcess.Ending {
+        try wait("the end of the process") { ending != nil }
+        return try #require(ending)
+    }
+}

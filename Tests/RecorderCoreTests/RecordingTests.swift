@@ -1,0 +1,196 @@
+import ArbiterProtocol
+import FrameStream
+import Glibc
+import Testing
+
+@testable import RecorderCore
+
+@Suite(.timeLimit(.minutes(2))) struct RecordingTests {
+    /// The numbers of a recording's frames, which all bear their marks.
+    private func numbers(_ video: DecodedVideo) throws -> [UInt32] {
+        try video.marks.map { try #require($0).frameNumber }
+    }
+
+    @Test func anInterruptedRecordingHasExactlyTheFramesCapturedBeforeTheCut() async throws {
+        let test = try CaptureUnderTest()
+        let file = try TemporaryFile(".mkv")
+        try await test.open(1)
+        let stream = try await test.stream(1)
+        try await test.record(1, 9, try file.open())
+        for _ in 0..<12 { _ = try stream.mark() }
+        let lastCapture = try await test.cut(1)
+        let finished = try await test.recordingFinished()
+        #expect(finished.id == 9 && finished.why == .interrupted)
+        let video = try DecodedVideo(file.path)
+        let frames = try numbers(video)
+        #expect(UInt64(frames.count) == finished.frames)
+        #expect(try UInt64(file.bytes().count) == finished.bytes)
+        let first = try #require(frames.first)
+        #expect(frames == Array(first..<first + UInt32(frames.count)), "no frame is missing")
+        #expect(video.marks.last??.captureTime == lastCapture)
+        let firstCapture = try #require(video.marks.first??.captureTime)
+        #expect(finished.duration == lastCapture - firstCapture + 33_333_333)
+    }
+
+    @Test func aRecordingNeverGoesOnInALaterGrant() async throws {
+        let test = try CaptureUnderTest()
+        let file = try TemporaryFile(".mkv")
+        try await test.open(1)
+        try await test.record(1, 1, try file.open())
+        _ = try await test.cut(1)
+        let finished = try await test.recordingFinished()
+        try await test.open(2)
+        let stream = try await test.stream(2)
+        for _ in 0..<5 { _ = try stream.mark() }
+        #expect(try UInt64(file.bytes().count) == finished.bytes)
+    }
+
+    @Test func twoRecordingsNeverShareAFrame() async throws {
+        let test = try CaptureUnderTest()
+        let files = [try TemporaryFile(".mkv"), try TemporaryFile(".mkv")]
+        try await test.open(1)
+        let stream = try await test.stream(1)
+        for (index, file) in files.enumerated() {
+            try await test.record(1, UInt64(index + 1), try file.open())
+            let second = await #expect(throws: BrokerError.self) { try await test.record(1, 99, try file.open()) }
+            #expect(second?.kind == .alreadyRecording)
+            for _ in 0..<6 { _ = try stream.mark() }
+            try await test.stopRecording(UInt64(index + 1))
+        }
+        #expect(try await test.recordingFinished().why == .stopped)
+        #expect(try await test.recordingFinished().id == 2)
+        let first = try numbers(try DecodedVideo(files[0].path))
+        let second = try numbers(try DecodedVideo(files[1].path))
+        #expect(!first.isEmpty && !second.isEmpty && Set(first).isDisjoint(with: second))
+    }
+
+    @Test func aRecordingEndsWithTheLastFrameThatItsDurationHolds() async throws {
+        let test = try CaptureUnderTest()
+        let file = try TemporaryFile(".mkv")
+        try await test.open(1)
+        try await test.record(1, 1, try file.open(), RecordingLimits(maxDuration: 0.5))
+        let finished = try await test.recordingFinished()
+        #expect(finished.why == .durationLimit && finished.duration <= 500_001_000 && finished.frames > 0)
+        #expect(try UInt64(DecodedVideo(file.path).marks.count) == finished.frames)
+        // The session may record again at once.
+        try await test.record(1, 2, try file.open())
+    }
+
+    @Test func aRecordingEndsBeforeItsSizeLimitAndPlays() async throws {
+        let test = try CaptureUnderTest()
+        let file = try TemporaryFile(".mkv")
+        try await test.open(1, Configuration([.activeFormat: .text("1920x1080")]))
+        let limit = UInt64(MatroskaFile.bytesLeast)
+        try await test.record(1, 1, try file.open(), RecordingLimits(maxBytes: limit))
+        let finished = try await test.recordingFinished()
+        #expect(finished.why == .sizeLimit && finished.bytes <= limit)
+        #expect(try UInt64(file.bytes().count) == finished.bytes)
+        #expect(try UInt64(DecodedVideo(file.path).marks.count) == finished.frames)
+    }
+
+    @Test func whatIsNoWritableRegularFileIsRefused() async throws {
+        let test = try CaptureUnderTest()
+        let file = try TemporaryFile()
+        try await test.open(1)
+        var pipes: [Int32] = [0, 0]
+        #expect(pipe(&pipes) == 0)
+        defer { close(pipes[0]) }
+        let directory = Glibc.open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        for unsuitable in [
+            pipes[1], directory, try file.open(O_RDONLY), try file.open(O_WRONLY | O_APPEND),
+        ] {
+            let refused = await #expect(throws: BrokerError.self) { try await test.record(1, 1, unsuitable) }
+            #expect(refused?.kind == .unsuitableFile)
+        }
+        // Nothing changed: a good one is taken.
+        try await test.record(1, 1, try file.open())
+    }
+
+    /// A picture with a mark and noise, so that every frame has bytes of its own.
+    private func picture(_ number: Int, _ layout: PictureLayout) -> [UInt8] {
+        var state = UInt32(number + 1)
+        var picture = [UInt8](repeating: 128, count: layout.bytes)
+        for index in stride(from: 0, to: layout.lumaBytes, by: 7) {
+            state = state &* 1_664_525 &+ 1_013_904_223
+            picture[index] = UInt8(state >> 24)
+        }
+        let mark = BurntInMark(captureTime: Int64(number) * 33_333_333, frameNumber: UInt32(number))
+        picture.withUnsafeMutableBytes { mark.draw(into: $0, layout: layout) }
+        return picture
+    }
+
+    @Test func aFileKilledAtAnyByteAfterItsHeaderPlaysWithEveryFlushedFrame() throws {
+        let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
+        let file = try TemporaryFile(".mkv")
+        let matroska = try MatroskaFile(
+            file: OutputFile(adopting: try file.open(), bytesMax: nil), layout: layout, frameRate: 30)
+        var flushed: [Int] = []
+        for number in 1...40 {
+            let picture = picture(number, layout)
+            let fits = try picture.withUnsafeBytes {
+                try matroska.append($0, captured: Int64(number) * 33_333_333, interval: 33_333_333)
+            }
+            #expect(fits)
+            flushed.append(Int(matroska.file.committed))
+        }
+        // Never finished: as it is when the process is killed.
+        let all = try file.bytes()
+        #expect(all.count == flushed.last)
+        let cut = try TemporaryFile(".mkv")
+        var lengths = flushed.flatMap { [$0, $0 + 1, $0 - 1] }
+        lengths += stride(from: flushed[0], to: all.count, by: 997)
+        for length in lengths where length >= flushed[0] && length <= all.count {
+            try cut.write(all.prefix(length))
+            let whole = flushed.count { $0 <= length }
+            let played = try DecodedVideo(cut.path, atMost: whole)
+            #expect(
+                played.marks.map { $0?.frameNumber } == (1...whole).map { UInt32($0) },
+                "a file of \(length) bytes has \(whole) whole frames")
+        }
+    }
+
+    @Test func aFullDiskLeavesAPlayableFileThatEndsWithTheLastWholeFrame() throws {
+        let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
+        let file = try TemporaryFile(".mkv")
+        let matroska = try MatroskaFile(
+            file: OutputFile(adopting: try file.open(), bytesMax: 300_000), layout: layout, frameRate: 30)
+        var number = 0
+        while true {
+            number += 1
+            let picture = picture(number, layout)
+            let fits = try picture.withUnsafeBytes {
+                try matroska.append($0, captured: Int64(number) * 33_333_333, interval: 33_333_333)
+            }
+            if !fits { break }
+        }
+        matroska.finish()
+        #expect(matroska.frames == UInt64(number - 1) && matroska.file.failure == .sizeLimit)
+        #expect(try file.bytes().count == Int(matroska.file.committed))
+        #expect(try DecodedVideo(file.path).marks.map { $0?.frameNumber } == (1..<number).map { UInt32($0) })
+    }
+
+    @Test func theDefaultBitRateFollowsThePublishedSizes() {
+        #expect(VideoEncoder.bitRate(width: 1280, height: 720, frameRate: 30) == 10_506_240)
+        #expect(VideoEncoder.bitRate(width: 192, height: 144, frameRate: 30) == 111_974)
+        #expect(VideoEncoder.bitRate(width: 1920, height: 1080, frameRate: 30) == 17_333_333)
+        #expect(VideoEncoder.bitRate(width: 1920, height: 1080, frameRate: 60) == 34_666_666)
+        #expect(VideoEncoder.bitRate(width: 3840, height: 2160, frameRate: 30) == 50_000_000)
+    }
+
+    @Test func whatOneCoreCannotEncodeAsH264IsRecordedAsJPEGs() throws {
+        let layout = PictureLayout(width: 3840, height: 2160, pixelFormat: "420v")
+        let file = try TemporaryFile(".mkv")
+        let matroska = try MatroskaFile(
+            file: OutputFile(adopting: try file.open(), bytesMax: nil), layout: layout, frameRate: 30)
+        for number in 1...3 {
+            var picture = [UInt8](repeating: 128, count: layout.bytes)
+            let time = Int64(number) * 33_333_333
+            let mark = BurntInMark(captureTime: time, frameNumber: UInt32(number))
+            picture.withUnsafeMutableBytes { mark.draw(into: $0, layout: layout) }
+            let fits = try picture.withUnsafeBytes { try matroska.append($0, captured: time, interval: 33_333_333) }
+            #expect(fits)
+        }
+        matroska.finish()
+        #expect(try DecodedVideo(file.path).marks.map { $0?.frameNumber } == [1, 2, 3])
+    }
+}

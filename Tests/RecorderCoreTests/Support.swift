@@ -1,0 +1,142 @@
+import ArbiterProtocol
+import FrameStream
+import Glibc
+import Synchronization
+import Testing
+
+@testable import RecorderCore
+
+/// A file that is gone with the test.
+final class TemporaryFile: Sendable {
+    let path: String
+
+    init(_ suffix: String = "") throws {
+        var template = Array("/tmp/camarb-test-XXXXXX\(suffix)".utf8CString)
+        let descriptor = mkstemps(&template, Int32(suffix.utf8.count))
+        try #require(descriptor >= 0)
+        close(descriptor)
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit { unlink(path) }
+
+    func open(_ flags: Int32 = O_RDWR) throws -> Int32 {
+        let descriptor = Glibc.open(path, flags | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        return descriptor
+    }
+
+    func bytes() throws -> [UInt8] {
+        let descriptor = try open(O_RDONLY)
+        defer { close(descriptor) }
+        var status = stat()
+        fstat(descriptor, &status)
+        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+        #expect(pread(descriptor, &bytes, bytes.count, 0) == bytes.count)
+        return bytes
+    }
+
+    func write(_ bytes: some Collection<UInt8>) throws {
+        let descriptor = try open(O_RDWR | O_TRUNC)
+        defer { close(descriptor) }
+        let all = Array(bytes)
+        #expect(pwrite(descriptor, all, all.count, 0) == all.count)
+    }
+}
+
+/// The frames of a file, decoded by libav: their marks and mean luma, until the end or the first that is broken.
+struct DecodedVideo {
+    var width = 0
+    var height = 0
+    var marks: [BurntInMark?] = []
+    var luma: [Int] = []
+
+    init(_ path: String, atMost limit: Int = .max) throws {
+        let reader = try VideoReader(path: path, loops: false)
+        (width, height) = (reader.width, reader.height)
+        while marks.count < limit, (try? reader.next()) != nil {
+            let planes = try reader.picture().planes
+            let stride = Int(planes.strides[0])
+            let luma = UnsafeRawBufferPointer(start: planes.data[0], count: stride * height)
+            marks.append(BurntInMark.read(luma: luma, width: width, height: height, stride: stride))
+            self.luma.append(Int(luma[height / 2 * stride + width / 2]))
+        }
+    }
+}
+
+/// A capture with its events, in a form that tests can await.
+final class CaptureUnderTest: Sendable {
+    let capture: Capture
+    private let events: AsyncStream<RecorderEvent>
+
+    init(_ camera: String = "simulated:iphone5-back", faults: Set<Capture.Fault> = []) throws {
+        let (events, continuation) = AsyncStream.makeStream(of: RecorderEvent.self)
+        self.events = events
+        capture = Capture(try CameraSpec(parsing: camera), faults: faults) { continuation.yield($0) }
+    }
+
+    deinit { capture.shutDown() }
+
+    /// The next event that `pick` wants; the others are passed over. A test's time limit bounds the wait.
+    func event<T>(_ pick: (RecorderEvent) -> T?) async throws -> T {
+        for await event in events {
+            if let picked = pick(event) { return picked }
+        }
+        throw BrokerError(.failed, "No such event came.")
+    }
+
+    func recordingFinished() async throws -> RecorderEvent.Recording {
+        try await event { if case .recordingFinished(let recording) = $0 { recording } else { nil } }
+    }
+
+    private func wait<T: Sendable>(_ begin: (@escaping Capture.Reply<T>) -> Void) async throws -> T {
+        try await withCheckedContinuation { continuation in begin { continuation.resume(returning: $0) } }.get()
+    }
+
+    static let small: Configuration = Configuration([.activeFormat: .text("640x480")])
+
+    @discardableResult
+    func open(_ grant: UInt64, _ configuration: Configuration = small) async throws -> Configuration {
+        try await wait { capture.open(GrantID(grant), configuration, $0) }
+    }
+    @discardableResult
+    func configure(_ grant: UInt64, _ batch: Configuration) async throws -> Configuration {
+        try await wait { capture.configure(GrantID(grant), batch, $0) }
+    }
+    func describe() async throws -> CameraCapabilities { try await wait { capture.describe($0) } }
+    func stream(_ grant: UInt64, session: UInt64 = 1) async throws -> FrameReceiver {
+        FrameReceiver(
+            adopting: try await wait { capture.openStream(GrantID(grant), session: SessionID(session), $0) })
+    }
+    func closeStreams(_ grant: UInt64, session: UInt64) async throws {
+        try await wait { capture.closeStreams(GrantID(grant), session: SessionID(session), $0) }
+    }
+    func photo(_ grant: UInt64, _ id: UInt64, _ file: Int32) async throws {
+        try await wait { capture.capturePhoto(GrantID(grant), id, file: file, $0) }
+    }
+    func record(
+        _ grant: UInt64, _ id: UInt64, _ file: Int32, _ limits: RecordingLimits = RecordingLimits()
+    ) async throws {
+        try await wait { capture.startRecording(GrantID(grant), id, file: file, limits: limits, $0) }
+    }
+    func stopRecording(_ id: UInt64) async throws {
+        try await wait { capture.stopRecording(id, why: .stopped, $0) }
+    }
+    func cut(_ grant: UInt64, _ why: RecordingEnd = .interrupted) async throws -> Int64 {
+        try await wait { capture.cut(GrantID(grant), why: why, $0) }
+    }
+}
+
+extension FrameReceiver {
+    /// The next frame's record and mark, released again; nil at the end.
+    func mark() throws -> (record: FrameRecord.Frame, mark: BurntInMark)? {
+        switch try next(within: .seconds(30)) {
+        case .ended: return nil
+        case .timedOut: throw FrameStreamFault("no frame came in 30 s", code: 0)
+        case .frame(let frame):
+            defer { release(frame) }
+            let mark = withBytes(of: frame) { BurntInMark.read(from: $0, layout: frame.layout) }
+            return (frame.record, try #require(mark))
+        }
+    }
+}
