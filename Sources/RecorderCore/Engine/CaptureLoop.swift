@@ -49,6 +49,7 @@ final class CaptureLoop {
         while !isStopping {
             for command in commands.takeAll() { carryOut(command) }
             if isStopping { break }
+            if grant?.isDueStale == true { planNextFrame() }
             if let due = grant?.due, due <= camarb_monotonic_ns() { captureFrame() }
             noteIdle()
             wait()
@@ -79,7 +80,9 @@ final class CaptureLoop {
     private func wait() {
         let now = camarb_monotonic_ns()
         var limit: Int64 = -1
-        if let due = grant?.due {
+        if let grant, grant.isDueStale {
+            limit = 0
+        } else if let due = grant?.due {
             limit = max(0, due - now)
         } else if let idleLimit, grant == nil, writing == 0, !saidIdle {
             limit = max(0, idleSince + idleLimit - now)
@@ -101,7 +104,17 @@ final class CaptureLoop {
         guard var open = grant else { return }
         do throws(BrokerError) {
             try capture(&open)
-            guard let source else { return }
+            open.isDueStale = true
+        } catch {
+            recover(&open, from: error)
+        }
+        grant = open
+    }
+
+    private func planNextFrame() {
+        guard var open = grant, let source else { return }
+        open.isDueStale = false
+        do throws(BrokerError) {
             open.due = try source.nextDue(
                 after: open.due, interval: open.settings.frameInterval, now: camarb_monotonic_ns())
         } catch {
