@@ -34,6 +34,11 @@ public struct Status: Sendable {
         public var causes: CauseSet
         public var isHolder: Bool
         public var isRecording: Bool
+        /// The recording under way.
+        public var recording: RecordingID?
+        /// Where the app is, by the first believed source.
+        public var presence: Presence
+        public var isFocused: Bool
         public var rank: String
         /// The rule behind the reason, or behind a limited access.
         public var rule: String?
@@ -98,6 +103,7 @@ extension Arbiter {
             id: id, client: session.client, app: session.app, isVerified: client.isVerified, camera: session.camera,
             state: shown, access: access, causes: causes,
             isHolder: state.cameras[session.camera]?.tenancy.held?.session == id, isRecording: session.isRecording,
+            recording: ledger.sessions[id]?.recording, presence: facts.presence, isFocused: facts.isFocused,
             rank: state.policy.ranks[min(rankRule(of: session, facts).rank, state.policy.ranks.count - 1)],
             rule: live.first { $0.cause == reason }?.rule, waitsFor: session.waits?.interrupter,
             configuration: session.configuration)

@@ -1,1 +1,174 @@
-// Begins here.
+import Arbiter
+import ArbiterProtocol
+import CLinux
+import Glibc
+import PolicyFile
+public import SystemdBus
+
+/// camarbd: the one caller of the core, and the core's hands.
+///
+///     clients ──calls──▶ methods ──events──▶ step ──effects──▶ carryOut ──▶ notices, recorder cores
+///                                             ▲
+///     recorder cores, timer, signals ─────────┘
+///
+/// Everything happens on the loop's thread, one event at a time; nothing waits. An event's effects are carried out
+/// before the next event is looked at: where carrying one out fails at once, the failure is an event of its own, later.
+public final class Broker {
+    let options: BrokerOptions
+    let loop: EventLoop
+    let journal: Journal
+    var arbiter: Arbiter
+    private var alarm: Timer?
+    private var isStepping = false
+
+    // Clients
+    var clients: [UInt64: BrokerClient] = [:]
+    var connectionsOfUser: [UInt32: Int] = [:]
+    var lastClient: UInt64 = 0
+    private(set) var processes: ProcessWatcher?
+    private(set) var listeners: [UnixListener] = []
+
+    // Sessions
+    /// Whose session it is, and what traces call it.
+    var owners: [UInt64: Owned] = [:]
+    struct Owned {
+        var client: BrokerClient
+        var name: String
+    }
+    var lastSession: UInt64 = 0
+
+    // Cameras, in the order of the command line
+    var cameras: [CameraID: CameraLink] = [:]
+    var cameraOrder: [CameraLink] = []
+    /// Questions about cameras that came before the cameras were known.
+    var untilCamerasKnown: [() -> Void] = []
+    var camerasKnownTimer: Timer?
+
+    // Facts with a life of their own
+    var sourceCounts: [SourceKey: Int] = [:]
+    struct SourceKey: Hashable {
+        var source: PresenceSource
+        var user: UInt32?
+    }
+
+    /// Why the policy that was asked for is not in force; empty when it is.
+    var policyTrouble = ""
+    var statusIsDue = false
+    /// Watching clients, so that nobody pays for a trace that nobody reads.
+    var watchers = 0
+    let methods = MethodTables()
+    let ownUser = geteuid()
+    /// Traces count time from here.
+    let origin = Broker.now()
+
+    /// - Throws: when it cannot listen, or has no event loop.
+    public init(_ options: BrokerOptions, on loop: EventLoop) throws(SystemFault) {
+        self.options = options
+        self.loop = loop
+        var journal = Journal(identifier: "camarbd")
+        if options.tracesDecisions { journal.threshold = .debug }
+        self.journal = journal
+        _ = camarb_raise_descriptor_limit()
+        arbiter = Arbiter(policy: .firstCome)
+        loadFirstPolicy()
+        alarm = try loop.addTimer { [unowned self] in step(.timePassed) }
+        processes = try ProcessWatcher(on: loop) { [unowned self] tag in clientProcessEnded(tag) }
+        for camera in options.cameras {
+            let link = CameraLink(self, camera.id, spec: camera.spec, program: recorderProgram)
+            cameras[camera.id] = link
+            cameraOrder.append(link)
+        }
+        try listen()
+        for link in cameraOrder { link.describe() }
+        camerasKnownTimer = try loop.addTimer { [unowned self] in camerasAreKnown() }
+        camerasKnownTimer?.arm(at: EventLoop.now + Self.camerasKnownTimeMax)
+        ServiceManager.ready(status: statusLine)
+        loop.startWatchdog()
+    }
+
+    /// How long a question about cameras waits for them after a start, in nanoseconds: a recorder core that has not
+    /// described its camera by then has a problem of its own.
+    static let camerasKnownTimeMax: Int64 = 5_000_000_000
+
+    private func listen() throws(SystemFault) {
+        let refused: (SystemFault) -> Void = { [unowned self] fault in
+            journal.send(.warning, "refused a connection: \(fault)")
+        }
+        let accepted: (Int32) -> Void = { [unowned self] descriptor in accept(descriptor) }
+        let passed = options.socket == nil ? ServiceManager.listeners() : []
+        for descriptor in passed {
+            listeners.append(
+                try UnixListener(adopting: descriptor, on: loop, onRefused: refused, onConnection: accepted))
+        }
+        if !passed.isEmpty { return }
+        let path: String
+        if let said = options.socket { path = said } else { path = try Self.usualSocket() }
+        Self.makeParent(of: path)
+        listeners = [try UnixListener(path: path, on: loop, onRefused: refused, onConnection: accepted)]
+    }
+
+    private static func usualSocket() throws(SystemFault) -> String {
+        if let said = getenv("CAMARB_SOCKET"), said[0] != 0 { return String(cString: said) }
+        if getuid() == 0 { return SocketAddress.system }
+        guard let path = SocketAddress.user else {
+            throw SystemFault("find a place for the socket without XDG_RUNTIME_DIR (use --socket PATH)", ENOENT)
+        }
+        return path
+    }
+
+    private static func makeParent(of path: String) {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
+        // There already, or it cannot be made: then listening says why.
+        _ = mkdir(String(path[..<slash]), 0o755)
+    }
+
+    /// `--recorder`, or camrecorder beside this program, or where a package puts it.
+    private var recorderProgram: String {
+        if let said = options.recorder { return said }
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let length = camarb_own_program(&buffer, buffer.count)
+        let own = String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        if let slash = own.lastIndex(of: "/") {
+            let beside = own[...slash] + "camrecorder"
+            if access(String(beside), X_OK) == 0 { return String(beside) }
+        }
+        return "/usr/libexec/camarb/camrecorder"
+    }
+
+    /// Lets go of everything: clients are disconnected, recorder cores finish their files and end.
+    public func stop() {
+        ServiceManager.stopping()
+        listeners = []
+        for link in cameraOrder { link.stop() }
+        for client in clients.values { client.connection.close() }
+        clients = [:]
+    }
+
+    // MARK: Stepping
+
+    static func now() -> Moment { Moment(nanoseconds: EventLoop.now) }
+
+    /// The one place where the core is stepped.
+    /// - Returns: why the request that the event is was refused; it has been answered then.
+    @discardableResult
+    func step(_ event: Event, for request: Request? = nil) -> Refusal? {
+        precondition(!isStepping, "An event came while the effects of another were carried out.")
+        isStepping = true
+        let now = Self.now()
+        let effects = arbiter.step(event, at: now)
+        let refusal = carryOut(effects, request)
+        isStepping = false
+        alarm?.arm(at: arbiter.deadline?.nanoseconds)
+        tell(event, effects, now)
+        return refusal
+    }
+
+    /// For what turns out while effects are carried out: an event of its own, in order, when they are.
+    func stepLater(_ event: Event) { loop.defer { [self] in step(event) } }
+
+    /// A client's request that is one event: stepped, and answered with nothing where no effect answered it.
+    func decide(_ event: Event, _ request: Request) {
+        step(event, for: request)
+        if !request.isAnswered { request.answer() }
+    }
+}

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -236,4 +237,47 @@ enum camarb_file_fault camarb_check_output_file(int descriptor, struct camarb_fi
     }
     *file = (struct camarb_file){.device = status.st_dev, .inode = status.st_ino};
     return camarb_file_good;
+}
+
+int camarb_group_new(void) {
+    int group = epoll_create1(EPOLL_CLOEXEC);
+    return group < 0 ? -errno : group;
+}
+
+int camarb_group_add(int group, int descriptor, uint64_t tag) {
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = tag};
+    return epoll_ctl(group, EPOLL_CTL_ADD, descriptor, &event) < 0 ? -errno : 0;
+}
+
+int camarb_group_remove(int group, int descriptor) {
+    return epoll_ctl(group, EPOLL_CTL_DEL, descriptor, NULL) < 0 ? -errno : 0;
+}
+
+int camarb_group_ready(int group, uint64_t *tags, int max) {
+    struct epoll_event events[64];
+    int count = epoll_wait(group, events, max < 64 ? max : 64, 0);
+    if (count < 0) return errno == EINTR ? 0 : -errno;
+    for (int i = 0; i < count; i++) tags[i] = events[i].data.u64;
+    return count;
+}
+
+ssize_t camarb_own_program(char *buffer, size_t size) {
+    ssize_t length = readlink("/proc/self/exe", buffer, size - 1);
+    if (length < 0) return -errno;
+    buffer[length] = 0;
+    return length;
+}
+
+ssize_t camarb_name_of(pid_t pid, char *buffer, size_t size) {
+    char name[64];
+    snprintf(name, sizeof name, "/proc/%d/comm", (int)pid);
+    int descriptor = open(name, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return -errno;
+    ssize_t length = read(descriptor, buffer, size - 1);
+    int fault = errno;
+    close(descriptor);
+    if (length < 0) return -fault;
+    while (length > 0 && buffer[length - 1] == '\n') length--;
+    buffer[length] = 0;
+    return length;
 }

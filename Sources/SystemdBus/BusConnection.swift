@@ -230,7 +230,9 @@ public final class BusConnection {
         var count: UInt64 = 0
         _ = sd_bus_get_n_queued_write(bus, &count)
         if count == 0 {
-            if !queued.isEmpty { forgetQueued(0) }
+            // The usual case, made short: everything went out, and nothing waits for anything.
+            if queued.isEmpty && calls.isEmpty && isReady && io?.events == .readable { return }
+            forgetQueued(0)
         } else {
             // Header, path, names and padding: about 256 bytes in messages of ours.
             queued.append(payload + 256)

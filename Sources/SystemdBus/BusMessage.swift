@@ -54,7 +54,29 @@ public final class BusMessage {
     public func isMember(_ text: StaticString) -> Bool { same(sd_bus_message_get_member(pointer), text) }
     public func isSignature(_ text: StaticString) -> Bool { same(sd_bus_message_get_signature(pointer, 1), text) }
 
-    /// The sender does not want an answer, not even an error.
+    /// The number at the end of the path behind a prefix, such as 7 in `/org/camarb/session/7`, written as numbers are.
+    public func pathNumber(after prefix: StaticString) -> UInt64? {
+        guard let path = sd_bus_message_get_path(pointer) else { return nil }
+        return prefix.withUTF8Buffer { bytes in
+            guard let start = bytes.baseAddress,
+                strncmp(path, UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self), bytes.count) == 0
+            else { return nil }
+            var digits = path + bytes.count
+            // No sign, no leading zero: a session has one path.
+            guard (UInt8(ascii: "1")...UInt8(ascii: "9")).contains(UInt8(bitPattern: digits[0])) else { return nil }
+            var number: UInt64 = 0
+            while digits[0] != 0 {
+                let digit = UInt64(UInt8(bitPattern: digits[0])) &- UInt64(UInt8(ascii: "0"))
+                let (product, over) = number.multipliedReportingOverflow(by: 10)
+                guard digit <= 9, !over, product <= .max - digit else { return nil }
+                number = product + digit
+                digits += 1
+            }
+            return number
+        }
+    }
+
+    /// False: the sender does not want an answer, not even an error.
     public var expectsAnswer: Bool { sd_bus_message_get_expect_reply(pointer) > 0 }
 
     /// The error an answer carries; nil when it is no error.

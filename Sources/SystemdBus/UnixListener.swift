@@ -32,14 +32,27 @@ public final class UnixListener {
         path: String, on loop: EventLoop, onRefused: @escaping (SystemFault) -> Void,
         onConnection: @escaping (Int32) -> Void
     ) throws(SystemFault) {
-        var result = camarb_unix_listen(path, UnixListener.backlog)
-        if result == -EADDRINUSE && UnixListener.isStale(path) {
-            unlink(path)
-            result = camarb_unix_listen(path, UnixListener.backlog)
+        if UnixListener.inode(path) != nil {
+            let probe = camarb_unix_connect(path)
+            if probe >= 0 { close(probe) }
+            if probe != -ECONNREFUSED { throw SystemFault("listen on \(path)", EADDRINUSE) }
+        } else if access(path, F_OK) == 0 {
+            throw SystemFault("listen on \(path), where there is something else", EADDRINUSE)
         }
+        // Under another name until it listens: whoever sees the socket can connect to it, and a socket that was left
+        // behind is replaced in one step.
+        let unfinished = path + ".\(getpid())"
+        unlink(unfinished)
+        let result = camarb_unix_listen(unfinished, UnixListener.backlog)
         try check(result, "listen on \(path)")
         // Everybody may connect: whom it serves is decided from what the kernel says about the peer.
-        chmod(path, 0o666)
+        chmod(unfinished, 0o666)
+        if rename(unfinished, path) != 0 {
+            let fault = SystemFault("listen on \(path)", errno)
+            unlink(unfinished)
+            close(result)
+            throw fault
+        }
         try self.init(adopting: result, path: path, on: loop, onRefused: onRefused, onConnection: onConnection)
         boundInode = UnixListener.inode(path)
     }
@@ -113,13 +126,5 @@ public final class UnixListener {
     private static func inode(_ path: String) -> UInt64? {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK ? UInt64(status.st_ino) : nil
-    }
-
-    /// A socket file left behind: nobody listens.
-    private static func isStale(_ path: String) -> Bool {
-        guard inode(path) != nil else { return false }
-        let probe = camarb_unix_connect(path)
-        if probe >= 0 { close(probe) }
-        return probe == -ECONNREFUSED
     }
 }

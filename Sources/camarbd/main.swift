@@ -1,1 +1,38 @@
-// Begins here.
+import Broker
+import Glibc
+import SystemdBus
+
+// Everything is in `Broker`; here it is started, and told of signals.
+
+private func write(_ text: String, to descriptor: Int32) {
+    var text = text
+    text.withUTF8 { bytes in _ = Glibc.write(descriptor, bytes.baseAddress, bytes.count) }
+}
+
+private func run(_ options: BrokerOptions) -> Int32 {
+    // A peer that goes while it is written to is an error of that write, not a reason to end.
+    signal(SIGPIPE, SIG_IGN)
+    do throws(SystemFault) {
+        let loop = try EventLoop()
+        let broker = try Broker(options, on: loop)
+        for number in [SIGTERM, SIGINT] {
+            try loop.addSignal(number) {
+                broker.stop()
+                loop.exit()
+            }
+        }
+        try loop.addSignal(SIGHUP) { broker.reloadPolicy() }
+        return try loop.run()
+    } catch {
+        write("camarbd: \(error)\n", to: 2)
+        return 1
+    }
+}
+
+switch BrokerOptions.read(Array(CommandLine.arguments.dropFirst())) {
+case .run(let options): exit(run(options))
+case .show(let text): write(text, to: 1)
+case .mistake(let sentence):
+    write("camarbd: \(sentence)\n", to: 2)
+    exit(2)
+}

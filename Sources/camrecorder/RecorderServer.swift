@@ -52,16 +52,8 @@ final class RecorderServer: BusConnectionDelegate {
         connection = try BusConnection(adopting: descriptor, as: .server, on: loop, delegate: self, anonymous: true)
     }
 
-    /// Finalising a recording takes well under a second. A driver that is wedged must not keep the process for ever:
-    /// when this many seconds have passed, SIGALRM ends it.
-    private static let finishSecondsMax: UInt32 = 10
-    private var isFinished = false
-
     /// Finishes what is being written, then ends the loop.
     func finish() {
-        guard !isFinished else { return }
-        isFinished = true
-        alarm(Self.finishSecondsMax)
         capture.shutDown()
         empty()
         loop.exit(0)

@@ -126,7 +126,7 @@ def malformed():
                 pass
             stranger.close()
         assert session.property("Running") is True
-        wrong = DBusAddress("/org/camarb/Broker1", None, "org.camarb.Broker1")
+        wrong = DBusAddress("/org/camarb/Broker1", "org.camarb", "org.camarb.Broker1")
         for member, signature, body in (("CreateSession", "i", (3,)), ("NoSuchMethod", None, ())):
             try:
                 app.call(wrong, member, signature, *body)

@@ -268,7 +268,7 @@ def busctl_monitor():
 def object_manager():
     with Daemon() as daemon:
         from jeepney import DBusAddress
-        manager = DBusAddress("/org/camarb", None, "org.freedesktop.DBus.ObjectManager")
+        manager = DBusAddress("/org/camarb", "org.camarb", "org.freedesktop.DBus.ObjectManager")
         app, other = daemon.app("photos"), daemon.app("other")
         session = app.session()
 

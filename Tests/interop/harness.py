@@ -10,8 +10,8 @@ from jeepney.io.blocking import open_dbus_connection
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(os.environ.get("CAMARB_PROGRAMS", ROOT / ".build" / "release"))
-BROKER = DBusAddress("/org/camarb/Broker1", None, "org.camarb.Broker1")
-SHELL = DBusAddress("/org/camarb/Shell1", None, "org.camarb.Shell1")
+BROKER = DBusAddress("/org/camarb/Broker1", "org.camarb", "org.camarb.Broker1")
+SHELL = DBusAddress("/org/camarb/Shell1", "org.camarb", "org.camarb.Shell1")
 # Long enough for a loaded machine of two cores; a test that passes never waits this long.
 PATIENCE = 20.0
 CAMERA = "front"
@@ -204,7 +204,7 @@ class App:
         return [member for at, member, _ in self.signals if at.startswith("/org/camarb/session/") and path in (None, at)]
 
     def property(self, path, interface, name):
-        at = DBusAddress(path, None, "org.freedesktop.DBus.Properties")
+        at = DBusAddress(path, "org.camarb", "org.freedesktop.DBus.Properties")
         return self.call(at, "Get", "ss", interface, name)[0][1]
 
     def session(self, camera=CAMERA, **configuration):
@@ -216,7 +216,7 @@ class Session:
         self.app = app
         given = {key: ("s" if isinstance(value, str) else "d", value) for key, value in configuration.items()}
         (self.path,) = app.call(BROKER, "CreateSession", "sa{sv}", camera, given)
-        self.at = DBusAddress(self.path, None, "org.camarb.Session1")
+        self.at = DBusAddress(self.path, "org.camarb", "org.camarb.Session1")
 
     def call(self, member, signature=None, *body):
         return self.app.call(self.at, member, signature, *body)

@@ -86,3 +86,16 @@ struct camarb_file {
 
 /* Checks without touching the file's content, and never blocks on it. */
 enum camarb_file_fault camarb_check_output_file(int descriptor, struct camarb_file *file);
+
+/* One descriptor that is readable when any of many is: for process ends, which hardly ever come. */
+int camarb_group_new(void);
+/* 0 or -errno. The group forgets a descriptor when it is removed or closed. */
+int camarb_group_add(int group, int descriptor, uint64_t tag);
+int camarb_group_remove(int group, int descriptor);
+/* The tags that are ready, at most `max`; their number or -errno. Never waits. */
+int camarb_group_ready(int group, uint64_t *tags, int max);
+
+/* The program of this process, zero-terminated. Its length or -errno. */
+ssize_t camarb_own_program(char *buffer, size_t size);
+/* The short name of a process, zero-terminated. Its length or -errno. */
+ssize_t camarb_name_of(pid_t pid, char *buffer, size_t size);

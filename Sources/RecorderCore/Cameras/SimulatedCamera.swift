@@ -14,8 +14,6 @@ final class SimulatedCamera: CameraSource {
     /// The sensor's pixels, one in `divisor` along each side. Made once: a sensor has up to 12 million.
     private var rasters: [Int: Raster] = [:]
     private var still: [UInt8] = []
-    /// What `still` shows, so that the next grant need not draw the same again.
-    private var drawn: (format: CameraFormat, zoom: Double)?
 
     private struct Raster {
         var width: Int
@@ -29,18 +27,15 @@ final class SimulatedCamera: CameraSource {
     }
 
     func start() throws(BrokerError) {}
-    func stop() {}
+    func stop() { still = [] }
 
     func select(format: CameraFormat, zoom: Double) throws(BrokerError) {
         guard let entry = model.formats.first(where: { $0.format == format }) else {
             throw BrokerError(.unsupportedConfiguration, "\(format.name) is no format of the \(model.name).")
         }
-        if let drawn, drawn == (format, zoom) { return }
         let layout = PictureLayout(width: format.width, height: format.height, pixelFormat: format.pixelFormat)
         do {
-            drawn = nil
             try drawStill(entry, layout, zoom)
-            drawn = (format, zoom)
         } catch {
             throw BrokerError(.deviceFault, "The simulated camera cannot draw its chart: \(error.description).")
         }

@@ -74,8 +74,7 @@ extension CaptureLoop {
             try source.select(format: open.settings.format, zoom: open.zoom)
             open.due = try source.nextDue(after: nil, interval: interval, now: camarb_monotonic_ns())
             try capture(&open)
-            // The next one may take a decoder's time: the answer does not wait for it.
-            open.isDueStale = true
+            open.due = try source.nextDue(after: open.due, interval: interval, now: camarb_monotonic_ns())
         } catch {
             source.stop()
             throw error

@@ -49,7 +49,6 @@ final class CaptureLoop {
         while !isStopping {
             for command in commands.takeAll() { carryOut(command) }
             if isStopping { break }
-            if grant?.isDueStale == true { planNextFrame() }
             if let due = grant?.due, due <= camarb_monotonic_ns() { captureFrame() }
             noteIdle()
             wait()
@@ -80,9 +79,7 @@ final class CaptureLoop {
     private func wait() {
         let now = camarb_monotonic_ns()
         var limit: Int64 = -1
-        if let grant, grant.isDueStale {
-            limit = 0
-        } else if let due = grant?.due {
+        if let due = grant?.due {
             limit = max(0, due - now)
         } else if let idleLimit, grant == nil, writing == 0, !saidIdle {
             limit = max(0, idleSince + idleLimit - now)
@@ -104,17 +101,7 @@ final class CaptureLoop {
         guard var open = grant else { return }
         do throws(BrokerError) {
             try capture(&open)
-            open.isDueStale = true
-        } catch {
-            recover(&open, from: error)
-        }
-        grant = open
-    }
-
-    private func planNextFrame() {
-        guard var open = grant, let source else { return }
-        open.isDueStale = false
-        do throws(BrokerError) {
+            guard let source else { return }
             open.due = try source.nextDue(
                 after: open.due, interval: open.settings.frameInterval, now: camarb_monotonic_ns())
         } catch {

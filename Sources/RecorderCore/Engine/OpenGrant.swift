@@ -14,8 +14,6 @@ struct OpenGrant {
     var lastCapture: Int64 = 0
     /// When the next frame is due; nil while the device is in fault.
     var due: Int64?
-    /// The frame that was due has been taken, and the device was not asked for the next one yet.
-    var isDueStale = false
     var streams: [Stream] = []
     var photos: [PendingPhoto] = []
     var recording: RecordingTicket?

@@ -12,8 +12,8 @@ final class RecordingTicket: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Pictures that may wait for the encoder: two seconds of 720p, eight frames of 4K. More would only be later.
-    static let queuedBytesMax = 96 << 20
+    /// Pictures that may wait for the encoder: a second of 720p. More would only be later.
+    static let queuedBytesMax = 48 << 20
 
     init(_ id: RecordingID) { self.id = id }
 

@@ -113,8 +113,7 @@ final class MatroskaFile {
 
     /// The eleven bytes that libav leaves empty in the header until it knows the duration.
     private static func placeForDuration(in header: [UInt8]) -> Int64? {
-        // A Void element: its id, its length as eight bytes (two), and as many zeros.
-        let void: [UInt8] = [0xec, 0x01, 0, 0, 0, 0, 0, 0, 2, 0, 0]
+        let void: [UInt8] = [0xec, 0x89] + Array(repeating: 0, count: 9)
         guard header.count >= void.count else { return nil }
         return (0...(header.count - void.count)).first { header[$0..<($0 + void.count)].elementsEqual(void) }
             .map(Int64.init)

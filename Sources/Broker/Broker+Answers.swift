@@ -1,0 +1,128 @@
+import Arbiter
+import ArbiterProtocol
+import Scenario
+import SystemdBus
+
+import struct Arbiter.Explanation
+
+extension Broker {
+    // MARK: Who holds what
+
+    func status(for client: BrokerClient) -> BrokerStatus {
+        let status = arbiter.status()
+        let waiting = Dictionary(grouping: status.sessions.filter { $0.state == .interrupted }, by: \.camera)
+        return BrokerStatus(
+            version: BrokerOptions.version, policy: status.policy, degraded: degraded,
+            presenceKnown: status.isPresenceKnown, moment: Self.now(), decision: arbiter.lastDecision,
+            cameras: status.cameras.map { camera in
+                ArbiterProtocol.CameraStatus(
+                    camera: camera.id, name: camera.capabilities.name, position: camera.capabilities.position,
+                    present: camera.isPresent, generation: cameras[camera.id]?.generation ?? 0,
+                    tenancy: Self.tenancy(camera.tenancy), holder: camera.holderApp.map { shown($0, to: client) },
+                    session: camera.holder.flatMap { session in
+                        camera.holderApp.map { mayKnow($0, client) } == true ? session : nil
+                    },
+                    waiting: (waiting[camera.id] ?? []).map { shown($0.app, to: client) })
+            },
+            sessions: status.sessions.map { session(of: $0, for: client) })
+    }
+
+    private static func tenancy(_ word: String) -> ArbiterProtocol.CameraStatus.Tenancy {
+        // A camera that is being restarted under its holder is one whose frames have not begun.
+        word == "resetting" ? .starting : ArbiterProtocol.CameraStatus.Tenancy(rawValue: word) ?? .free
+    }
+
+    /// Of another user's session only that it is there, and where.
+    private func session(of status: Status.SessionStatus, for client: BrokerClient) -> ArbiterProtocol.SessionStatus {
+        guard mayKnow(status.app, client) else {
+            return ArbiterProtocol.SessionStatus(
+                session: status.id, app: .anotherUsersApp, camera: status.camera, state: .stopped, access: .none,
+                presence: .background, focused: false)
+        }
+        let state: ArbiterProtocol.SessionStatus.State =
+            switch status.state {
+            case .stopped: .stopped
+            // Its request is being served: it is neither interrupted nor restricted.
+            case .starting: .running
+            case .running: status.access == .all ? .running : .restricted
+            case .interrupted: .interrupted
+            }
+        return ArbiterProtocol.SessionStatus(
+            session: status.id, app: .app(status.app.name), camera: status.camera, state: state, access: status.access,
+            causes: status.causes, rule: status.rule ?? "", rank: status.rank, presence: status.presence,
+            focused: status.isFocused, recording: status.recording)
+    }
+
+    // MARK: Why
+
+    func explain(_ id: DecisionID, for client: BrokerClient) throws(BrokerError) -> [WireValue] {
+        guard let explanation = arbiter.explain(id) else {
+            if id == 0 { throw BrokerError(.unknownDecision, "Nothing has been decided yet.") }
+            let expired = id <= arbiter.lastDecision
+            throw BrokerError(
+                .unknownDecision,
+                expired
+                    ? "Decision \(id) has expired, or decided nothing about a session; the last 1024 that did are kept."
+                    : "There has been no decision \(id) yet; the latest is \(arbiter.lastDecision).")
+        }
+        let verdicts = explanation.verdicts.filter { verdict in
+            guard let status = arbiter.status(of: verdict.session) else { return isTrusted(client) }
+            return mayKnow(status.app, client)
+        }
+        guard !verdicts.isEmpty || explanation.verdicts.isEmpty else {
+            throw BrokerError(.accessDenied, "Decision \(explanation.decision) is about another user's apps.")
+        }
+        let lines = verdicts.map { verdict in
+            let app = arbiter.status(of: verdict.session)?.app.name ?? "session \(verdict.session.rawValue)"
+            let against = verdict.opponent.map { ", against \(shown($0, to: client).description)" } ?? ""
+            return "\(app): \(verdict.outcome.description) because “\(verdict.rule)”\(against)"
+        }
+        let summary =
+            lines.isEmpty
+            ? "Decision \(explanation.decision) changed nothing for any session." : lines.joined(separator: "\n")
+        return [.string(summary), .dictionaries(verdicts.map { wire($0, client) })]
+    }
+
+    private func wire(_ verdict: Explanation.Verdict, _ client: BrokerClient) -> WireDictionary {
+        var wire: WireDictionary = [
+            "session": .uint64(verdict.session.rawValue), "outcome": .string(verdict.outcome.description),
+            "rule": .string(verdict.rule),
+            "read": .strings(verdict.read.map { "\($0.key) = \($0.value)" }),
+            "turnedBy": .strings(
+                verdict.turnedBy.map { turn in
+                    let whose =
+                        switch turn.of {
+                        case .session: ""
+                        case .machine: "the machine's "
+                        }
+                    return "\(whose)\(turn.key) = \(turn.to) (is \(turn.from))"
+                }),
+        ]
+        if let app = arbiter.status(of: verdict.session)?.app { wire["app"] = .string(app.name) }
+        if let opponent = verdict.opponent { wire["opponent"] = .string(shown(opponent, to: client).description) }
+        return wire
+    }
+
+    // MARK: What if
+
+    /// Lines of the scenario language, performed on a copy of the core.
+    func plan(_ scenario: String, for client: BrokerClient) throws(BrokerError) -> String {
+        // Its outcome names everybody it touches.
+        guard clients.values.allSatisfy({ $0.app == nil || mayKnow($0.app ?? AppID("", user: client.uid), client) })
+        else {
+            throw BrokerError(
+                .accessDenied, "Other users have apps here, and a plan would show them; root may ask.")
+        }
+        // Nobody reads a file with the broker's rights by planning to load it as a policy.
+        var folder = "/nonexistent"
+        if isTrusted(client), let path = options.policy, let slash = path.lastIndex(of: "/") {
+            folder = String(path[..<slash])
+        }
+        do throws(ScenarioError) {
+            return try Scenario.plan(scenario, on: arbiter, at: Self.now(), names: names(), policies: folder)
+                .joined(separator: "\n")
+        } catch {
+            throw BrokerError(.invalidValue, "\(error)")
+        }
+    }
+}

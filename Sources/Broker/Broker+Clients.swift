@@ -1,0 +1,130 @@
+import Arbiter
+import ArbiterProtocol
+import Glibc
+public import SystemdBus
+
+extension Broker: BusConnectionDelegate {
+    /// A connection arrived. Its identity comes from the kernel, now or never.
+    func accept(_ descriptor: Int32) {
+        let credentials: PeerCredentials
+        do throws(SystemFault) {
+            credentials = try PeerCredentials(ofSocket: descriptor)
+        } catch {
+            // Never "assume": who cannot be named is not served.
+            journal.send(.warning, "refused a connection: \(error)")
+            close(descriptor)
+            return
+        }
+        let ofUser = connectionsOfUser[credentials.uid, default: 0]
+        guard clients.count < options.connectionsMax, ofUser < options.connectionsPerUserMax else {
+            let limit =
+                ofUser >= options.connectionsPerUserMax
+                ? "user \(credentials.uid) has \(ofUser) connections (--max-connections-per-user)"
+                : "there are \(clients.count) connections (--max-connections)"
+            journal.send(.warning, "refused a connection of process \(credentials.pid): \(limit)")
+            close(descriptor)
+            return
+        }
+        lastClient += 1
+        do throws(SystemFault) {
+            let connection = try BusConnection(adopting: descriptor, as: .server, on: loop, delegate: self)
+            connection.tag = lastClient
+            let client = BrokerClient(id: ClientID(lastClient), connection: connection, credentials: credentials)
+            clients[lastClient] = client
+            connectionsOfUser[client.uid] = ofUser + 1
+            try processes?.add(client.process, tag: lastClient)
+        } catch {
+            journal.send(.warning, "refused a connection of process \(credentials.pid): \(error)")
+            if let client = clients[lastClient] { forget(client) }
+        }
+    }
+
+    public func connectionReady(_ connection: BusConnection) {}
+
+    public func connection(_ connection: BusConnection, received message: BusMessage) {
+        guard let client = clients[connection.tag] else { return }
+        // Signals from clients mean nothing here; answers cannot be, since nothing is asked.
+        guard message.kind == .call else { return }
+        dispatch(Request(message, client))
+    }
+
+    public func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {
+        guard let client = clients[connection.tag] else { return }
+        switch end {
+        case .disconnected: break
+        case .authenticationTimedOut:
+            journal.send(.notice, "disconnected process \(client.pid): it did not authenticate in time")
+        case .tooMuchQueued:
+            journal.send(.notice, "disconnected process \(client.pid): it does not read what it is sent")
+        case .fault(let fault):
+            journal.send(.notice, "disconnected process \(client.pid): \(fault)")
+        }
+        forget(client)
+    }
+
+    /// The socket may well stay open, in a child: it is the process that counts.
+    func clientProcessEnded(_ tag: UInt64) {
+        guard let client = clients[tag] else { return }
+        client.connection.close()
+        forget(client)
+    }
+
+    /// Everything it had is free in this step.
+    private func forget(_ client: BrokerClient) {
+        if client.isGone { return }
+        client.isGone = true
+        processes?.remove(client.process)
+        client.connection.close()
+        if client.app != nil { step(.disconnected(client.id)) }
+        for session in client.sessions { owners[session.rawValue] = nil }
+        client.sessions = []
+        if let more = client.more {
+            for app in more.microphones { step(.microphone(app, taken: false)) }
+            for source in more.sources { detach(source, client) }
+        }
+        if client.watches { watchers -= 1 }
+        clients[client.id.rawValue] = nil
+        let left = connectionsOfUser[client.uid, default: 1] - 1
+        connectionsOfUser[client.uid] = left > 0 ? left : nil
+    }
+
+    // MARK: Registration
+
+    /// Makes the client known to the core, with the app the kernel names, before the first thing that concerns
+    /// decisions. One that only looks on (a monitor, a status line) is nobody's app and in nobody's foreground.
+    /// - Parameter claimed: what `--trust-claims` lets it be.
+    func register(_ client: BrokerClient, claimed: String? = nil) throws(BrokerError) {
+        if client.app != nil && claimed == nil { return }
+        guard let identity = AppIdentity.of(client) else {
+            throw BrokerError(.disconnected, "The process that connected is gone.")
+        }
+        let app = AppID(claimed ?? identity.name, user: client.uid)
+        if client.app == app && claimed == nil { return }
+        if client.app != nil { step(.disconnected(client.id)) }
+        client.app = app
+        client.name = freeClientName(app.name, except: client)
+        step(
+            .connected(
+                client.id, app: app, verified: claimed != nil || identity.isVerified,
+                loginSession: identity.loginSession))
+        if let said = client.more?.presence {
+            step(.declaredPresence(client.id, said.0, focused: said.focused))
+        }
+    }
+
+    func attach(_ source: PresenceSource, _ client: BrokerClient) {
+        let more = client.withMore()
+        guard !more.sources.contains(source) else { return }
+        more.sources.append(source)
+        let key = SourceKey(source: source, user: isTrusted(client) ? nil : client.uid)
+        sourceCounts[key, default: 0] += 1
+        if sourceCounts[key] == 1 { step(.sourceAttached(source, user: key.user)) }
+    }
+
+    private func detach(_ source: PresenceSource, _ client: BrokerClient) {
+        let key = SourceKey(source: source, user: isTrusted(client) ? nil : client.uid)
+        let left = sourceCounts[key, default: 1] - 1
+        sourceCounts[key] = left > 0 ? left : nil
+        if left == 0 { step(.sourceGone(source, user: key.user)) }
+    }
+}

@@ -1,0 +1,124 @@
+import Arbiter
+import ArbiterProtocol
+import SystemdBus
+
+extension Broker {
+    /// Carries out the orders of one step, in their order. The only place that does.
+    func carryOut(_ effects: [Effect], _ request: Request?) -> Refusal? {
+        var refusal: Refusal?
+        for effect in effects {
+            switch effect {
+            case .refused(let refused):
+                refusal = refused
+                request?.answer(refused.sentence)
+            case .answered(let id):
+                request?.answer([.uint64(id)])
+
+            case .cut(let camera, let grant, let why): cameras[camera]?.cut(grant, why)
+            case .killRecorder(let camera): cameras[camera]?.kill()
+            case .open(let camera, let grant, _, let configuration): cameras[camera]?.open(grant, configuration)
+            case .configure(let camera, let grant, _, let batch): cameras[camera]?.configure(grant, batch)
+            case .openStream(let camera, let grant, let session):
+                request?.answerLater()
+                cameras[camera]?.openStream(grant, session, for: request?.message)
+            case .closeStreams(let camera, let grant, let session): cameras[camera]?.closeStreams(grant, session)
+            case .capturePhoto(let camera, let grant, _, let photo):
+                guard let file = request?.file else { continue }
+                cameras[camera]?.capturePhoto(grant, photo, file, request?.options ?? [:])
+            case .startRecording(let camera, let grant, _, let recording):
+                guard let file = request?.file else { continue }
+                cameras[camera]?.startRecording(grant, recording, file, request?.options ?? [:])
+            case .stopRecording(let camera, let recording, let why): cameras[camera]?.stopRecording(recording, why)
+
+            case .notify(_, let session, let sequence, let event): notify(session, sequence, event)
+            case .announce(let news): announce(news)
+            }
+        }
+        return refusal
+    }
+
+    private func notify(_ session: SessionID, _ sequence: UInt64, _ event: SessionEvent) {
+        guard let client = owners[session.rawValue]?.client,
+            let signal = BusMessage.signal(
+                on: client.connection, path: ObjectPath.session(session), interface: InterfaceName.session,
+                member: event.wireName)
+        else { return }
+        // The commonest two have nothing but numbers.
+        switch event {
+        case .didStartRunning(let grant):
+            signal.append(sequence)
+            signal.append(arbiter.lastDecision)
+            signal.append(grant.rawValue)
+        case .didStopRunning:
+            signal.append(sequence)
+            signal.append(arbiter.lastDecision)
+        default:
+            for value in event.wireArguments(sequence: sequence, decision: arbiter.lastDecision) {
+                signal.append(value)
+            }
+        }
+        signal.send()
+    }
+
+    // MARK: News for all
+
+    private func announce(_ news: Effect.Announcement) {
+        statusIsDue = true
+        switch news {
+        case .camerasChanged: broadcast("CamerasChanged", [])
+        case .prioritiesChanged: broadcast("PrioritiesChanged", [])
+        case .holderChanged(let camera, let app):
+            cameras[camera]?.holder = app
+            guard let app else {
+                broadcast("HolderChanged", [.string(camera.name), .string("")])
+                return
+            }
+            broadcast(
+                "HolderChanged", [.string(camera.name), .string(app.name)],
+                others: [.string(camera.name), .string(Interrupter.anotherUsersApp.wireName)]
+            ) { [self] in mayKnow(app, $0) }
+        }
+    }
+
+    /// One sealed message for all who may know everything, and one for the others.
+    private func broadcast(
+        _ member: String, _ arguments: [WireValue], others: [WireValue]? = nil,
+        to isTold: (BrokerClient) -> Bool = { _ in true }
+    ) {
+        var full: BusMessage?
+        var reduced: BusMessage?
+        for client in clients.values where client.connection.isReady {
+            if others == nil || isTold(client) {
+                if full == nil { full = broadcastMessage(client, member, arguments) }
+                if let full { client.connection.send(full) }
+            } else {
+                if reduced == nil { reduced = broadcastMessage(client, member, others ?? []) }
+                if let reduced { client.connection.send(reduced) }
+            }
+        }
+    }
+
+    private func broadcastMessage(_ client: BrokerClient, _ member: String, _ arguments: [WireValue]) -> BusMessage? {
+        BusMessage.sealedSignal(
+            on: client.connection, path: ObjectPath.broker, interface: InterfaceName.broker, member: member, arguments)
+    }
+
+    // MARK: Who may know what
+
+    /// Root and the broker's own user are trusted with everybody's facts.
+    func isTrusted(_ client: BrokerClient) -> Bool { client.uid == 0 || client.uid == ownUser }
+
+    /// An app is shown by name to its own user, and to those who are trusted.
+    func mayKnow(_ app: AppID, _ client: BrokerClient) -> Bool { client.uid == app.user || isTrusted(client) }
+
+    func shown(_ app: AppID, to client: BrokerClient) -> Interrupter {
+        mayKnow(app, client) ? .app(app.name) : .anotherUsersApp
+    }
+}
+
+extension Refusal {
+    /// The error with the rule that is behind it: every verdict names its rule.
+    var sentence: BrokerError {
+        BrokerError(error.kind, rule.isEmpty ? error.message : "\(error.message) Because “\(rule)”.")
+    }
+}

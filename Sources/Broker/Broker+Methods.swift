@@ -1,0 +1,236 @@
+import Arbiter
+import ArbiterProtocol
+import SystemdBus
+
+/// Bounds on what one client may have, and why.
+enum ClientBound {
+    /// Interfaces.broker says so: more is a client that forgets to close.
+    static let sessionsMax = 64
+    /// A plan is a question about a few events, answered while everybody waits.
+    static let planBytesMax = 16 * 1024
+}
+
+extension MethodTables {
+    static let brokerMethods: [String: Handler] = [
+        "CreateSession": { (broker, request, reader) throws(BrokerError) in
+            let camera = try reader.string("camera")
+            let wire = try reader.dictionary("configuration")
+            broker.whenCamerasKnown { broker.createSession(request, camera, wire) }
+            request.answerLater()
+        },
+        "DeclareClient": { (broker, request, reader) throws(BrokerError) in
+            try broker.declareClient(request, try reader.dictionary("attributes"))
+        },
+        "DeclarePresence": { (broker, request, reader) throws(BrokerError) in
+            let presence = try MethodTables.presence(&reader)
+            let focused = try reader.boolean("focused")
+            try broker.register(request.client)
+            request.client.withMore().presence = (presence, focused)
+            broker.decide(.declaredPresence(request.client.id, presence, focused: focused), request)
+        },
+        "LowerPriority": { (broker, request, reader) throws(BrokerError) in
+            let rank = try reader.string("rank")
+            try broker.register(request.client)
+            broker.decide(.loweredPriority(request.client.id, rank: rank), request)
+        },
+        "GetStatus": { (broker, request, reader) throws(BrokerError) in
+            broker.whenCamerasKnown { request.answer(broker.status(for: request.client).wireArguments) }
+            request.answerLater()
+        },
+        "Explain": { (broker, request, reader) throws(BrokerError) in
+            request.answer(try broker.explain(try reader.uint64("decision"), for: request.client))
+        },
+        "Plan": { (broker, request, reader) throws(BrokerError) in
+            let scenario = try reader.string("scenario")
+            guard scenario.utf8.count <= ClientBound.planBytesMax else {
+                throw BrokerError(
+                    .limitExceeded,
+                    "The plan has \(scenario.utf8.count) bytes; it may have \(ClientBound.planBytesMax).")
+            }
+            request.answer([.string(try broker.plan(scenario, for: request.client))])
+        },
+        "Watch": { (broker, request, reader) throws(BrokerError) in
+            broker.watch(request.client, try reader.boolean("on"))
+        },
+    ]
+
+    static let sessionMethods: [String: Handler] = [
+        "StartRunning": { (broker, request, reader) throws(BrokerError) in
+            broker.decide(.startRunning(try request.session), request)
+        },
+        "StopRunning": { (broker, request, reader) throws(BrokerError) in
+            broker.decide(.stopRunning(try request.session), request)
+        },
+        "BeginConfiguration": { (broker, request, reader) throws(BrokerError) in
+            broker.decide(.beginConfiguration(try request.session), request)
+        },
+        "CommitConfiguration": { (broker, request, reader) throws(BrokerError) in
+            broker.decide(.commitConfiguration(try request.session), request)
+        },
+        "Configure": { (broker, request, reader) throws(BrokerError) in
+            let batch = try Configuration(wire: try reader.dictionary("batch"))
+            broker.decide(.configure(try request.session, batch), request)
+        },
+        "OpenStream": { (broker, request, reader) throws(BrokerError) in
+            broker.decide(.openStream(try request.session), request)
+        },
+        "CapturePhoto": { (broker, request, reader) throws(BrokerError) in
+            request.file = try OutputFile(adopting: try reader.fileDescriptor("file"))
+            request.options = try reader.dictionary("options")
+            broker.decide(.capturePhoto(try request.session), request)
+        },
+        "StartRecording": { (broker, request, reader) throws(BrokerError) in
+            let file = try OutputFile(adopting: try reader.fileDescriptor("file"))
+            guard !broker.cameraOrder.contains(where: { $0.isRecording(to: file.identity) }) else {
+                throw BrokerError(
+                    .unsuitableFile, "The file is being recorded to already. Pass another regular file.")
+            }
+            request.file = file
+            request.options = try reader.dictionary("options")
+            broker.decide(.startRecording(try request.session), request)
+        },
+        "StopRecording": { (broker, request, reader) throws(BrokerError) in
+            broker.decide(.stopRecording(try request.session), request)
+        },
+        "Ready": { (broker, request, reader) throws(BrokerError) in
+            broker.decide(.ready(try request.session, try reader.uint64("interruption")), request)
+        },
+        "Continue": { (broker, request, reader) throws(BrokerError) in
+            broker.decide(.continueAfterSensitiveContent(try request.session), request)
+        },
+        "Close": { (broker, request, reader) throws(BrokerError) in
+            broker.closeSession(try request.session, request)
+        },
+    ]
+
+    static func presence(_ reader: inout WireReader) throws(BrokerError) -> Presence {
+        let text = try reader.string("presence")
+        guard let presence = Presence(wireName: text) else {
+            throw BrokerError(
+                .invalidValue,
+                "presence is \(text.quotedShort); it takes \(Presence.wireNames.joined(separator: ", ")).")
+        }
+        return presence
+    }
+}
+
+extension Request {
+    /// The session that the call's path names. It was looked at before: it is the client's own.
+    var session: SessionID {
+        get throws(BrokerError) {
+            guard let number = message.pathNumber(after: "/org/camarb/session/") else {
+                throw BrokerError(.unknownObject, "The path \(message.path.quotedShort) names no session.")
+            }
+            return SessionID(number)
+        }
+    }
+}
+
+extension Broker {
+    func createSession(_ request: Request, _ camera: String, _ wire: WireDictionary) {
+        do throws(BrokerError) {
+            let client = request.client
+            guard client.connection.isOpen else { return }
+            guard client.sessions.count < ClientBound.sessionsMax else {
+                throw BrokerError(
+                    .limitExceeded,
+                    "The client has \(client.sessions.count) sessions, the most it may have; close one first.")
+            }
+            // The one key that is not the camera's: a client that ran before the broker restarted says so.
+            var settings = wire
+            let reestablished = settings["reestablished"]?.boolean ?? false
+            settings["reestablished"] = nil
+            let configuration = try Configuration(wire: settings)
+            try register(client)
+            let session = SessionID(lastSession + 1)
+            owners[session.rawValue] = Owned(client: client, name: freeSessionName(client.name))
+            // The default camera is the first of the command line, whatever its id.
+            let chosen = camera.isEmpty ? cameraOrder.first { $0.capabilities != nil }?.camera : CameraID(camera)
+            let refusal = step(
+                .created(session, client.id, camera: chosen, configuration, reestablished: reestablished), for: request)
+            guard refusal == nil else {
+                owners[session.rawValue] = nil
+                return
+            }
+            lastSession += 1
+            client.sessions.append(session)
+            objectAdded(session, client)
+            request.answer([.objectPath(ObjectPath.session(session))])
+        } catch {
+            request.answer(error)
+        }
+    }
+
+    func closeSession(_ session: SessionID, _ request: Request) {
+        guard step(.closed(session), for: request) == nil else { return }
+        owners[session.rawValue] = nil
+        request.client.sessions.removeAll { $0 == session }
+        objectRemoved(session, request.client)
+    }
+
+    func declareClient(_ request: Request, _ wire: WireDictionary) throws(BrokerError) {
+        var attributes = ClientAttributes()
+        for entry in wire.entries {
+            func mistake(_ allowed: String) -> BrokerError {
+                BrokerError(.invalidValue, "\(entry.key) is \(entry.value.sentence); it takes \(allowed).")
+            }
+            switch entry.key {
+            case "app":
+                guard let name = entry.value.string, !name.isEmpty, name.utf8.count <= AppIdentity.nameBytesMax else {
+                    throw mistake("a name of 1 to \(AppIdentity.nameBytesMax) bytes")
+                }
+                attributes.claimedApp = AppIdentity.safe(name[...])
+            case "kind":
+                guard let kind = entry.value.string.flatMap(ClientKind.init(rawValue:)) else {
+                    throw mistake(ClientKind.allCases.map(\.rawValue).joined(separator: ", "))
+                }
+                attributes.kind = kind
+            case "multitasking":
+                guard let flag = entry.value.boolean else { throw mistake("true or false") }
+                attributes.multitasking = flag
+            case "requiresFullScreen":
+                guard let flag = entry.value.boolean else { throw mistake("true or false") }
+                attributes.requiresFullScreen = flag
+            default:
+                throw BrokerError(
+                    .invalidValue,
+                    "There is no attribute \(entry.key.quotedShort); there are app, kind, multitasking, requiresFullScreen."
+                )
+            }
+        }
+        let client = request.client
+        let before = client.app
+        let believed = options.trustsClaims && client.sessions.isEmpty ? attributes.claimedApp : nil
+        try register(client, claimed: believed)
+        decide(.declared(client.id, attributes), request)
+        // Where only a claim names the app, the core took it.
+        client.app = arbiter.app(of: client.id)
+        if let app = client.app, app != before { client.name = freeClientName(app.name, except: client) }
+    }
+
+    func watch(_ client: BrokerClient, _ on: Bool) {
+        guard on != client.watches else { return }
+        client.watches = on
+        watchers += on ? 1 : -1
+    }
+
+    // MARK: Until the cameras are known
+
+    /// A broker that has just started does not know its cameras yet. Questions about them wait, a little.
+    func whenCamerasKnown(_ work: @escaping () -> Void) {
+        if camerasKnownTimer == nil { work() } else { untilCamerasKnown.append(work) }
+    }
+
+    func cameraBecameKnown() {
+        if cameraOrder.allSatisfy(\.isKnown) { camerasAreKnown() }
+    }
+
+    func camerasAreKnown() {
+        guard camerasKnownTimer != nil else { return }
+        camerasKnownTimer = nil
+        let waiting = untilCamerasKnown
+        untilCamerasKnown = []
+        for work in waiting { work() }
+        ServiceManager.status(statusLine)
+    }
+}

@@ -1,0 +1,125 @@
+import Arbiter
+import ArbiterProtocol
+import SystemdBus
+
+/// Facts from shells and agents. One is believed for its own user; root, and the broker's own user, for everybody.
+extension MethodTables {
+    static let shellMethods: [String: Handler] = [
+        "Attach": { (broker, request, reader) throws(BrokerError) in
+            let word = try reader.string("source")
+            guard let source = PresenceSource(rawValue: word), source == .shell || source == .agent else {
+                throw BrokerError(.invalidValue, "source is \(word.quotedShort); it takes shell, agent.")
+            }
+            broker.attach(source, request.client)
+        },
+        "PlaceApp": { (broker, request, reader) throws(BrokerError) in
+            let app = try broker.app(try reader.string("app"), by: request.client)
+            guard let source = request.client.more?.sources.first else {
+                throw BrokerError(.notTrusted, "Only a presence source places apps; call Attach first.")
+            }
+            let presence = try MethodTables.presence(&reader)
+            broker.decide(
+                .placed(app, presence, focused: try reader.boolean("focused"), by: source), request)
+        },
+        "TakeMicrophone": { (broker, request, reader) throws(BrokerError) in
+            let app = try broker.app(try reader.string("app"), by: request.client)
+            let more = request.client.withMore()
+            if !more.microphones.contains(app) { more.microphones.append(app) }
+            broker.decide(.microphone(app, taken: true), request)
+        },
+        "ReleaseMicrophone": { (broker, request, reader) throws(BrokerError) in
+            let app = try broker.app(try reader.string("app"), by: request.client)
+            request.client.more?.microphones.removeAll { $0 == app }
+            broker.decide(.microphone(app, taken: false), request)
+        },
+        "SetPrivacy": { (broker, request, reader) throws(BrokerError) in
+            try broker.requireTrust(request)
+            let camera = try broker.camera(try reader.string("camera"))
+            broker.decide(.privacy(camera?.camera, on: try reader.boolean("on")), request)
+        },
+        "SetPressure": { (broker, request, reader) throws(BrokerError) in
+            try broker.requireTrust(request)
+            let word = try reader.string("level")
+            guard let level = SystemPressure(wireName: word) else {
+                let levels = SystemPressure.allCases.map(\.wireName).joined(separator: ", ")
+                throw BrokerError(.invalidValue, "level is \(word.quotedShort); it takes \(levels).")
+            }
+            broker.decide(.pressure(level), request)
+        },
+        "RaiseSensitiveContent": { (broker, request, reader) throws(BrokerError) in
+            broker.decide(.sensitiveContent(try broker.app(try reader.string("app"), by: request.client)), request)
+        },
+        "SetLoginSession": { (broker, request, reader) throws(BrokerError) in
+            try broker.requireTrust(request)
+            let name = try reader.string("session")
+            guard !name.isEmpty, name.utf8.count <= AppIdentity.nameBytesMax else {
+                throw BrokerError(.invalidValue, "session is \(name.quotedShort); it takes a login session's name.")
+            }
+            let active = try reader.boolean("active")
+            broker.decide(
+                .loginSession(LoginSessionID(name), active: active, locked: try reader.boolean("locked")), request)
+        },
+        "SetSleep": { (broker, request, reader) throws(BrokerError) in
+            try broker.requireTrust(request)
+            broker.decide(.sleep(try reader.boolean("asleep")), request)
+        },
+        "Override": { (broker, request, reader) throws(BrokerError) in
+            try broker.requireTrust(request)
+            let name = try reader.string("app")
+            broker.decide(.operatorChose(name.isEmpty ? nil : try broker.app(name, by: request.client)), request)
+        },
+        "Plug": { (broker, request, reader) throws(BrokerError) in
+            try broker.requireTrust(request)
+            let name = try reader.string("camera")
+            guard let link = try broker.camera(name) else {
+                throw BrokerError(.unknownCamera, "camera is empty; it takes the id of one camera.")
+            }
+            guard link.spec.hasPrefix("simulated") || link.spec.hasPrefix("file:") else {
+                throw BrokerError(
+                    .invalidValue, "Camera “\(name)” is a real one: only its plug unplugs it.")
+            }
+            link.setPresent(try reader.boolean("present"))
+        },
+    ]
+}
+
+extension Broker {
+    func requireTrust(_ request: Request) throws(BrokerError) {
+        guard isTrusted(request.client) else {
+            throw BrokerError(
+                .notTrusted,
+                "This fact concerns every user; it is believed from root and from user \(ownUser), not from user \(request.client.uid)."
+            )
+        }
+    }
+
+    /// The app a shell means: `name@uid`, or a name, of a user who has such an app connected, or of its own user.
+    func app(_ text: String, by client: BrokerClient) throws(BrokerError) -> AppID {
+        guard !text.isEmpty, text.utf8.count <= AppIdentity.nameBytesMax else {
+            throw BrokerError(
+                .invalidValue, "app is \(text.quotedShort); it takes a name of 1 to \(AppIdentity.nameBytesMax) bytes.")
+        }
+        var app = AppID(AppIdentity.safe(text[...]), user: client.uid)
+        if let at = text.lastIndex(of: "@"), let user = UInt32(text[text.index(after: at)...]) {
+            app = AppID(AppIdentity.safe(text[..<at]), user: user)
+        } else if isTrusted(client), !clients.values.contains(where: { $0.app == app }) {
+            let users = clients.values.compactMap { $0.app?.name == app.name ? $0.uid : nil }
+            if let user = users.min() { app = AppID(app.name, user: user) }
+        }
+        guard app.user == client.uid || isTrusted(client) else {
+            throw BrokerError(
+                .notTrusted, "A shell is believed for its own user \(client.uid), not for user \(app.user).")
+        }
+        return app
+    }
+
+    /// Nil for "".
+    func camera(_ name: String) throws(BrokerError) -> CameraLink? {
+        if name.isEmpty { return nil }
+        guard let link = cameras[CameraID(name)] else {
+            let known = cameraOrder.map { "“\($0.camera.name)”" }.joined(separator: ", ")
+            throw BrokerError(.unknownCamera, "There is no camera \(name.quotedShort); there are \(known).")
+        }
+        return link
+    }
+}

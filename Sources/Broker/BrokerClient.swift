@@ -1,0 +1,75 @@
+import ArbiterProtocol
+import SystemdBus
+
+/// One connection, and who is behind it. The identity is the kernel's, taken when it connected, and never changes.
+///
+/// Kept small: a broker has many clients that hardly ever say anything.
+final class BrokerClient {
+    let id: ClientID
+    let connection: BusConnection
+    let pid: Int32
+    let uid: UInt32
+    let process: ProcessHandle
+    /// The app it counts as; nil until it does something that concerns decisions.
+    var app: AppID?
+    /// What traces call it: its app's name, with a number where several clients have it.
+    var name = ""
+    var isGone = false
+    /// In the order of their creation.
+    var sessions: [SessionID] = []
+    var watches = false
+    private(set) var more: More?
+
+    /// What few clients have.
+    final class More {
+        var sources: [PresenceSource] = []
+        var microphones: [AppID] = []
+        /// What it last said of itself, to be said again should its registration be made anew.
+        var presence: (Presence, focused: Bool)?
+    }
+
+    init(id: ClientID, connection: BusConnection, credentials: PeerCredentials) {
+        self.id = id
+        self.connection = connection
+        pid = credentials.pid
+        uid = credentials.uid
+        process = credentials.process
+    }
+
+    func withMore() -> More {
+        if let more { return more }
+        let made = More()
+        more = made
+        return made
+    }
+
+    var uniqueName: String { ":1.\(id.rawValue)" }
+}
+
+/// A client's call on its way: what is carried out for it, and how it is answered.
+final class Request {
+    let message: BusMessage
+    let client: BrokerClient
+    /// The file of a photo or recording, until an effect takes it.
+    var file: OutputFile?
+    var options = WireDictionary()
+    private(set) var isAnswered = false
+
+    init(_ message: BusMessage, _ client: BrokerClient) {
+        self.message = message
+        self.client = client
+    }
+
+    func answer(_ values: [WireValue] = []) {
+        isAnswered = true
+        message.answer(values)
+    }
+
+    func answer(_ error: BrokerError) {
+        isAnswered = true
+        message.answer(error)
+    }
+
+    /// The answer comes later, from elsewhere: every call is answered once.
+    func answerLater() { isAnswered = true }
+}

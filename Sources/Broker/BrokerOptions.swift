@@ -1,0 +1,143 @@
+public import ArbiterProtocol
+import CLinux
+import Glibc
+import SystemdBus
+
+/// What camarbd was told on its command line.
+public struct BrokerOptions: Sendable {
+    public struct Camera: Sendable {
+        public var id: CameraID
+        /// What the recorder core makes of it, such as `simulated:iphone6s-front` or `file:/path/clip.mp4`.
+        public var spec: String
+        public init(id: CameraID, spec: String) {
+            self.id = id
+            self.spec = spec
+        }
+    }
+
+    /// Nil: from the service manager, else where clients look first.
+    public var socket: String?
+    public var policy: String?
+    public var cameras: [Camera] = []
+    public var recorder: String?
+    public var trustsClaims = false
+    public var tracesDecisions = false
+    /// Reliability (a)7. Together with the reserve descriptor, what a machine spares for a broker.
+    public var connectionsMax = 512
+    public var connectionsPerUserMax = 64
+
+    public init() {}
+
+    public static let version = "0.1.0"
+    /// More cameras than a machine has; each may become a process.
+    public static let camerasMax = 32
+
+    public enum Reading: Sendable {
+        case run(BrokerOptions)
+        /// Text for standard output, and nothing else to do.
+        case show(String)
+        /// What is wrong, for standard error.
+        case mistake(String)
+    }
+
+    /// Reads the arguments after the program's name.
+    public static func read(_ arguments: [String]) -> Reading {
+        var options = BrokerOptions()
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            var flag = argument
+            var attached: String?
+            if argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") {
+                flag = String(argument[..<equals])
+                attached = String(argument[argument.index(after: equals)...])
+            }
+            func value(_ what: String) throws(Mistake) -> String {
+                if let attached { return attached }
+                guard let next = rest.popFirst() else {
+                    throw Mistake("\(flag) takes \(what), and nothing follows it.")
+                }
+                return next
+            }
+            do throws(Mistake) {
+                switch flag {
+                case "-h", "--help": return .show(help)
+                case "--version": return .show("camarbd \(version)\n")
+                case "--socket": options.socket = try value("a path")
+                case "--policy": options.policy = try value("a file")
+                case "--camera": try options.addCamera(try value("ID=SPEC"))
+                case "--recorder": options.recorder = try value("a program")
+                case "--trust-claims": options.trustsClaims = true
+                case "--trace": options.tracesDecisions = true
+                case "--max-connections": options.connectionsMax = try count(flag, try value("a number"))
+                case "--max-connections-per-user":
+                    options.connectionsPerUserMax = try count(flag, try value("a number"))
+                default:
+                    throw Mistake("There is no “\(argument)”; camarbd --help lists what there is.")
+                }
+            } catch {
+                return .mistake(error.sentence)
+            }
+        }
+        if options.cameras.isEmpty { options.cameras = [Camera(id: CameraID("simulated"), spec: "simulated")] }
+        return .run(options)
+    }
+
+    private struct Mistake: Error {
+        var sentence: String
+        init(_ sentence: String) { self.sentence = sentence }
+    }
+
+    private static func count(_ flag: String, _ text: String) throws(Mistake) -> Int {
+        guard let number = Int(text), (1...1_000_000).contains(number) else {
+            throw Mistake("\(flag) is “\(text)”; it takes a number from 1 to 1000000.")
+        }
+        return number
+    }
+
+    private mutating func addCamera(_ text: String) throws(Mistake) {
+        guard let equals = text.firstIndex(of: "="), equals != text.startIndex,
+            text.index(after: equals) != text.endIndex
+        else {
+            throw Mistake(
+                "--camera is “\(text)”; it takes ID=SPEC, such as front=simulated or back=file:/path/clip.mp4.")
+        }
+        let id = CameraID(String(text[..<equals]))
+        guard !cameras.contains(where: { $0.id == id }) else {
+            throw Mistake("--camera gives “\(id.name)” twice; each camera has an id of its own.")
+        }
+        guard cameras.count < Self.camerasMax else {
+            throw Mistake("--camera is there more than \(Self.camerasMax) times.")
+        }
+        cameras.append(Camera(id: id, spec: String(text[text.index(after: equals)...])))
+    }
+
+    static let help = """
+        camarbd decides which app may use a camera, and interrupts and resumes the others.
+
+        usage: camarbd [--socket PATH] [--policy FILE] [--camera ID=SPEC]... [flags]
+
+          --socket PATH     listen here; without it, on the sockets the service manager passes, else on
+                            $CAMARB_SOCKET, /run/camarb/socket (root) or $XDG_RUNTIME_DIR/camarb/socket
+          --policy FILE     who may have a camera; without it first come, first served. SIGHUP reads it anew,
+                            and a bad one never replaces a good one
+          --camera ID=SPEC  a camera, as often as wanted; the first is the default one. SPEC is
+                              simulated[:DATA]   a test picture with frame number and capture time
+                              file:/path/clip    footage, looped at its own pace
+                            without any: simulated=simulated
+          --recorder PATH   the recorder core to start for each camera; without it, camrecorder beside camarbd
+          --trust-claims    believe what clients say their app is. For development and demonstrations: any program
+                            can then pass for any app, and status says so
+          --trace           print every decision to standard error, in the scenario language
+          --max-connections N           connections in all (512)
+          --max-connections-per-user N  connections of one user (64)
+          --version, --help
+
+        Try it:
+          camarbd --socket /tmp/camarb --policy policies/desktop.toml --camera front=simulated &
+          camclient --socket /tmp/camarb status
+          busctl --address=unix:path=/tmp/camarb introspect org.camarb /org/camarb/Broker1
+
+        It ends with status 0 after SIGTERM or SIGINT, 1 when it cannot start, and 2 when it was called wrongly.
+
+        """
+}
