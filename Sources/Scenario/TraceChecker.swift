@@ -43,6 +43,11 @@ public struct TraceChecker: Hashable, Sendable {
     public init() {}
 
     public func lastGrant(of camera: CameraID) -> GrantID? { ids.grants[camera] }
+    public func exists(_ session: SessionID) -> Bool { sessions[session] != nil }
+    /// The warning that a session may answer with `Ready`.
+    public func warning(of session: SessionID) -> InterruptionID? {
+        sessions[session]?.isWarned == true ? ids.warnings[session] : nil
+    }
     public func isRunning(_ session: SessionID) -> Bool { sessions[session]?.isRunning ?? false }
     public func isInterrupted(_ session: SessionID) -> Bool { sessions[session]?.isInterrupted ?? false }
     public func hasUnfinishedRecording(_ session: SessionID) -> Bool { (sessions[session]?.unfinished ?? 0) > 0 }
@@ -77,7 +82,9 @@ public struct TraceChecker: Hashable, Sendable {
                 sessions[session] = watched
             case .open, .cut, .killRecorder, .configure, .openStream, .closeStreams, .capturePhoto, .startRecording:
                 wrong += order(effect)
-            case .refused, .answered, .announce, .stopRecording: break
+            case .stopRecording(_, let recording, _):
+                for (session, id) in ids.recordings where id == recording { sessions[session]?.isRecording = false }
+            case .refused, .answered, .announce: break
             }
         }
         for (session, watched) in sessions.sorted(by: { $0.key < $1.key }) {
@@ -113,6 +120,11 @@ public struct TraceChecker: Hashable, Sendable {
 
     private mutating func forget(_ session: SessionID) {
         sessions[session] = nil
+        ids.sequences[session] = nil
+        ids.interruptions[session] = nil
+        ids.lastInterruptions[session] = nil
+        ids.warnings[session] = nil
+        ids.recordings[session] = nil
         ids.unfinished = ids.unfinished.filter { $0.value != session }
     }
 

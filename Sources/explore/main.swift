@@ -1,3 +1,4 @@
+import Exploration
 import Glibc
 import Scenario
 
@@ -41,6 +42,39 @@ case "scenarios":
     }
     print("\(line.arguments.count) scenarios, \(failed) failed")
     exit(failed == 0 ? 0 : 1)
+case "walk":
+    let statesMax = line.option("--max-states").flatMap { Int($0) } ?? 20_000
+    let only = line.option("--world")
+    let isAll = line.flag("--all")
+    var found = 0
+    var states = 0
+    do {
+        var worlds = try ExploredWorld.deep()
+        if only != nil || isAll { worlds += try ExploredWorld.meetings() }
+        if let only { worlds.removeAll { $0.name != only } }
+        if worlds.isEmpty {
+            print("no world has the name “\(only ?? "")”; `explore walk --all` lists them")
+            exit(2)
+        }
+        for world in worlds {
+            let report = Walk(world, statesMax: statesMax).run()
+            states += report.states
+            let end = report.isComplete ? "complete" : "cut off"
+            print(
+                "\(report.world): \(report.states) states, \(report.transitions) transitions, depth \(report.depth), \(end)"
+            )
+            if let counterexample = report.counterexample {
+                found += 1
+                print(
+                    "violation after \(counterexample.length) steps: \(counterexample.message)\n\(counterexample.text)")
+            }
+        }
+    } catch {
+        print(error)
+        exit(2)
+    }
+    print("\(states) states walked, \(found) violations")
+    exit(found == 0 ? 0 : 1)
 default:
     print("usage: explore scenarios [--policies DIR] FILES…")
     exit(2)

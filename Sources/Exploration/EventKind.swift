@@ -1,0 +1,69 @@
+public import Arbiter
+
+/// What sort of fact an event is: exploration counts which of them met.
+public enum EventKind: String, Hashable, Sendable, CaseIterable, Comparable {
+    case connected, declared, declaredPresence, loweredPriority, disconnected
+    case created, startRunning, stopRunning, beginConfiguration, commitConfiguration, configure, openStream
+    case capturePhoto, startRecording, stopRecording, ready, continueAfterSensitiveContent, closed
+    case sourceAttached, sourceGone, placed, unplaced, microphone, sensitiveContent, operatorChose, loginSession
+    case loginSessionEnded
+    case cameraAppeared, cameraDisappeared, privacy, heldOutside, pressure, sleep
+    case recorderStreaming, recorderCut, recorderConfigured, recorderRefusedConfiguration, recorderGone, deviceFailed
+    case recordingFinished, photoCaptured, rampFinished, recorderTrouble
+    case policyLoaded, reserved, timePassed
+
+    public static func < (a: EventKind, b: EventKind) -> Bool { a.rawValue < b.rawValue }
+}
+
+extension Event {
+    public var kind: EventKind {
+        switch self {
+        case .connected: .connected
+        case .declared: .declared
+        case .declaredPresence: .declaredPresence
+        case .loweredPriority: .loweredPriority
+        case .disconnected: .disconnected
+        case .created: .created
+        case .startRunning: .startRunning
+        case .stopRunning: .stopRunning
+        case .beginConfiguration: .beginConfiguration
+        case .commitConfiguration: .commitConfiguration
+        case .configure: .configure
+        case .openStream: .openStream
+        case .capturePhoto: .capturePhoto
+        case .startRecording: .startRecording
+        case .stopRecording: .stopRecording
+        case .ready: .ready
+        case .continueAfterSensitiveContent: .continueAfterSensitiveContent
+        case .closed: .closed
+        case .sourceAttached: .sourceAttached
+        case .sourceGone: .sourceGone
+        case .placed: .placed
+        case .unplaced: .unplaced
+        case .microphone: .microphone
+        case .sensitiveContent: .sensitiveContent
+        case .operatorChose: .operatorChose
+        case .loginSession: .loginSession
+        case .loginSessionEnded: .loginSessionEnded
+        case .cameraAppeared: .cameraAppeared
+        case .cameraDisappeared: .cameraDisappeared
+        case .privacy: .privacy
+        case .heldOutside: .heldOutside
+        case .pressure: .pressure
+        case .sleep: .sleep
+        case .recorderStreaming: .recorderStreaming
+        case .recorderCut: .recorderCut
+        case .recorderConfigured: .recorderConfigured
+        case .recorderRefusedConfiguration: .recorderRefusedConfiguration
+        case .recorderGone: .recorderGone
+        case .deviceFailed: .deviceFailed
+        case .recordingFinished: .recordingFinished
+        case .photoCaptured: .photoCaptured
+        case .rampFinished: .rampFinished
+        case .recorderTrouble: .recorderTrouble
+        case .policyLoaded: .policyLoaded
+        case .reserved: .reserved
+        case .timePassed: .timePassed
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Arbiter
+import ArbiterProtocol
+public import Scenario
+
+/// A small world to be walked whole: how it begins, as a scenario, and what may happen in it, as input lines.
+///
+/// Clients that come and go are connected by a move rather than in the beginning. What recorders answer,
+/// and the passing of time to the earliest deadline, happens in every world.
+public struct ExploredWorld: Sendable {
+    public let name: String
+    public let text: String
+    public let moves: [String]
+    let scenario: Scenario
+    let names: Names
+    let actions: [(text: String, action: Action)]
+    let whims: RecorderDuties.Whims
+
+    /// - Parameter whims: what recorders do unasked: `crash`, `fail`, `disk-full`, `refuse`, `trouble`.
+    /// - Throws: what is wrong with the texts.
+    public init(
+        _ name: String, _ text: String, moves: [String], whims: [String] = []
+    ) throws(ScenarioError) {
+        self.name = name
+        self.text = text
+        self.moves = moves
+        scenario = try Scenario.parse(text, file: "the world “\(name)”", policies: ".")
+        var names = scenario.names
+        var actions: [(String, Action)] = []
+        for move in moves {
+            for action in try Scenario.input(move, names: &names) { actions.append((move, action)) }
+        }
+        self.names = names
+        self.actions = actions
+        var allowed: RecorderDuties.Whims = []
+        for (name, whim) in RecorderDuties.Whims.names where whims.contains(name) { allowed.insert(whim) }
+        self.whims = allowed
+    }
+
+    var clientCount: Int {
+        Set(
+            (scenario.setup + actions.compactMap { if case .event(let event) = $0.action { event } else { nil } })
+                .compactMap { if case .connected(let client, _, _, _) = $0 { client } else { nil } }
+        ).count
+    }
+
+    public var size: (clients: Int, cameras: Int) { (clientCount, scenario.world.cameras.count) }
+}
+
+/// One state of a walk: the arbiter, what recorders owe it, and what its clients were told.
+struct ExploredState: Sendable {
+    var arbiter: Arbiter
+    var checker = TraceChecker()
+    var duties = RecorderDuties()
+    var now = Moment.zero
+
+    init(_ policy: Policy) { arbiter = Arbiter(policy: policy) }
+
+    /// Takes one event, and says what went wrong.
+    mutating func take(_ event: Event) -> (effects: [Effect], wrong: [String]) {
+        duties.note(event)
+        let effects = arbiter.step(event, at: now)
+        for effect in effects { duties.take(effect) }
+        var wrong = checker.check(event, effects, at: now)
+        if let deadline = arbiter.deadline, deadline < now || (event == .timePassed && deadline <= now) {
+            wrong.append("the deadline \(TimeText.write(deadline)) is not in the future")
+        }
+        arbiter.forgetDecisions()
+        return (effects, wrong)
+    }
+
+    /// Two hashes with different beginnings: 128 bits, so that no state is lost to a collision in any walk we can afford.
+    var fingerprint: Fingerprint {
+        let key = arbiter.key
+        var first = Hasher()
+        first.combine(1)
+        var second = Hasher()
+        second.combine(2)
+        first.combine(key)
+        first.combine(checker)
+        first.combine(duties)
+        second.combine(duties)
+        second.combine(checker)
+        second.combine(key)
+        return Fingerprint(first: first.finalize(), second: second.finalize())
+    }
+
+    struct Fingerprint: Hashable {
+        var first: Int
+        var second: Int
+    }
+
+    /// The event that an action means now; nil where it cannot happen: a client that is there cannot connect.
+    func event(_ action: Action) -> Event? {
+        switch action {
+        case .event(let event): return isPossible(event) && duties.allows(event) ? event : nil
+        case .ready(let session, _): return checker.warning(of: session).map { .ready(session, $0) }
+        case .answer, .behave: return nil
+        }
+    }
+
+    private func isPossible(_ event: Event) -> Bool {
+        switch event {
+        case .connected(let client, _, _, _): arbiter.app(of: client) == nil
+        case .declared(let client, _), .declaredPresence(let client, _, _), .loweredPriority(let client, _),
+            .disconnected(let client):
+            arbiter.app(of: client) != nil
+        case .created(let session, let client, _, _, _): arbiter.app(of: client) != nil && !checker.exists(session)
+        case .startRunning(let session), .stopRunning(let session), .beginConfiguration(let session),
+            .commitConfiguration(let session), .configure(let session, _), .openStream(let session),
+            .capturePhoto(let session), .startRecording(let session), .stopRecording(let session),
+            .ready(let session, _), .continueAfterSensitiveContent(let session), .closed(let session):
+            checker.exists(session)
+        default: true
+        }
+    }
+}

@@ -1,0 +1,101 @@
+public import Scenario
+
+extension ExploredWorld {
+    /// The worlds that are walked wide: all events come in groups, and every two groups meet in one world,
+    /// so every pair of event kinds meets somewhere.
+    public static func meetings() throws(ScenarioError) -> [ExploredWorld] {
+        var worlds: [ExploredWorld] = []
+        for (index, first) in groups.enumerated() {
+            for second in groups[(index + 1)...] {
+                worlds.append(
+                    try ExploredWorld(
+                        "\(first.name) × \(second.name)", meeting, moves: basics + first.moves + second.moves,
+                        whims: first.whims + second.whims))
+            }
+        }
+        return worlds
+    }
+
+    /// Two apps, one of them stronger, a visitor that may come, two cameras; every fact is read by some rule.
+    private static let meeting = """
+        policy \"""
+        name = "meeting"
+        sources = ["shell", "agent", "self-declared"]
+        ranks = ["call", "app"]
+        [[cause]]
+        name = "In the background"
+        when = { presence = "background" }
+        cause = "video-device-not-available-in-background"
+        [[cause]]
+        name = "Too hot to record"
+        when = { pressure = "serious" }
+        cause = "video-device-not-available-due-to-system-pressure"
+        access = ["preview", "photo", "configure"]
+        [[cause]]
+        name = "Somebody is on the phone"
+        when = { microphone = "taken", uses-audio = true }
+        cause = "audio-device-in-use-by-another-client"
+        [[rank]]
+        name = "The call"
+        app = "call"
+        rank = "call"
+        [[rank]]
+        name = "Everybody"
+        rank = "app"
+        grace = "5s"
+        [contention]
+        order = ["operator", "focused"]
+        tie = "newcomer"
+        \"""
+        camera back
+        camera front
+        0s   login-session c1 active
+             connect photos login=c1
+             connect call
+             session photos camera=back audio
+             session call camera=back
+
+        """
+
+    private static let basics = ["start photos", "start call"]
+
+    private struct Group {
+        var name: String
+        var moves: [String]
+        var whims: [String] = []
+    }
+
+    private static let groups = [
+        Group(
+            name: "outputs", moves: ["stream photos", "photo photos", "record photos", "stop-record photos"],
+            whims: ["disk-full"]),
+        Group(
+            name: "configuration",
+            moves: [
+                "begin photos", "commit photos", "configure photos videoZoomFactor=2",
+                "configure photos videoZoomFactor=3 videoZoomRampRate=2",
+            ], whims: ["refuse", "trouble"]),
+        Group(
+            name: "presence",
+            moves: [
+                "shell attach", "shell gone", "presence photos fullscreen", "presence photos gone",
+                "declare-presence photos background", "operator photos",
+            ]),
+        Group(
+            name: "machine",
+            moves: [
+                "unplug back", "plug back", "privacy back on", "held-outside back on", "pressure serious",
+                "pressure nominal", "sleep", "wake", "login-session c1 locked", "login-session c1 ended",
+            ]),
+        Group(
+            name: "clients",
+            moves: [
+                "stop call", "disconnect call", "close photos", "lower call app", "ready photos", "sensitive photos",
+                "continue photos", "connect visitor", "declare visitor multitasking", "session visitor camera=front",
+                "start visitor",
+            ]),
+        Group(
+            name: "broker", moves: ["policy-reload built-in", "reserve back photos", "microphone call taken"],
+            whims: ["crash", "fail"]),
+    ]
+}

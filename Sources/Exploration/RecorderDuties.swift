@@ -1,0 +1,164 @@
+import Arbiter
+import ArbiterProtocol
+
+/// What recorders owe the broker: each order that waits for an answer, in every order the world can bring it.
+///
+/// Part of an explored state; ids are left out of its equality, since they only count.
+struct RecorderDuties: Hashable, Sendable {
+    private var cameras: [CameraID: Duty] = [:]
+    private var recordings: [Recording] = []
+    private var photos: [Counted<PhotoID>] = []
+
+    /// What recorders do by themselves in a world.
+    struct Whims: OptionSet, Hashable {
+        let rawValue: UInt8
+        static let crash = Whims(rawValue: 1)
+        static let fail = Whims(rawValue: 2)
+        static let diskFull = Whims(rawValue: 4)
+        static let refuse = Whims(rawValue: 8)
+        static let trouble = Whims(rawValue: 16)
+        static let all: Whims = [.crash, .fail, .diskFull, .refuse, .trouble]
+
+        static let names: [(String, Whims)] = [
+            ("crash", .crash), ("fail", .fail), ("disk-full", .diskFull), ("refuse", .refuse), ("trouble", .trouble),
+        ]
+    }
+
+    /// A value that tells nothing about how the state goes on.
+    private struct Counted<Value: Hashable & Sendable>: Hashable, Sendable {
+        var value: Value
+        static func == (a: Self, b: Self) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
+
+    private struct Duty: Hashable {
+        var isStreaming = false
+        /// The first frame is still to come; a cut may overtake it.
+        var opening: Counted<GrantID>?
+        var cutting: Counted<GrantID>?
+        var isKilled = false
+        var hasRamp = false
+        var batches: [Configuration] = []
+        var grant: Counted<GrantID>?
+
+        var lives: Bool { isStreaming || opening != nil || cutting != nil }
+    }
+
+    private struct Recording: Hashable {
+        var id: Counted<RecordingID>
+        var camera: CameraID
+        var session: SessionID
+        /// Nil while it runs.
+        var ended: RecordingEnd?
+    }
+
+    /// More files or batches under way add nothing that two do not show, and worlds stay finite.
+    static let underWayMax = 2
+
+    func allows(_ event: Event) -> Bool {
+        switch event {
+        case .startRecording: recordings.count < Self.underWayMax
+        case .capturePhoto: photos.count < 1
+        case .configure, .commitConfiguration: cameras.values.allSatisfy { $0.batches.count < Self.underWayMax }
+        default: true
+        }
+    }
+
+    /// Everything recorders may say now.
+    func answers(_ whims: Whims) -> [Event] {
+        var events: [Event] = []
+        for (camera, duty) in cameras.sorted(by: { $0.key < $1.key }) {
+            if let grant = duty.opening?.value {
+                events.append(.recorderStreaming(camera, grant, inForce: Configuration()))
+            }
+            if let grant = duty.cutting?.value { events.append(.recorderCut(camera, grant)) }
+            if duty.isKilled || (duty.lives && whims.contains(.crash)) { events.append(.recorderGone(camera)) }
+            if (duty.isStreaming || duty.opening != nil) && duty.cutting == nil, whims.contains(.fail) {
+                events.append(.deviceFailed(camera, message: "no data"))
+            }
+            if let batch = duty.batches.first, let grant = duty.grant?.value {
+                events.append(.recorderConfigured(camera, grant, asked: batch, inForce: batch))
+                if whims.contains(.refuse) {
+                    events.append(.recorderRefusedConfiguration(camera, grant, asked: batch, message: "no"))
+                }
+            }
+            if duty.isStreaming, let grant = duty.grant?.value {
+                if duty.hasRamp { events.append(.rampFinished(camera, grant, videoZoomFactor: 2)) }
+                if whims.contains(.trouble) {
+                    events.append(.recorderTrouble(camera, code: "slow", message: "frames are late"))
+                }
+            }
+        }
+        for recording in recordings {
+            let why = recording.ended ?? .diskFull
+            guard recording.ended != nil || whims.contains(.diskFull) else { continue }
+            events.append(
+                .recordingFinished(recording.id.value, why: why, frames: 1, duration: .milliseconds(33), bytes: 1))
+        }
+        for photo in photos {
+            events.append(.photoCaptured(PhotoCaptured(photo: photo.value, width: 1, height: 1, bytes: 1)))
+        }
+        return events
+    }
+
+    /// What an event says of the recorder that sent it.
+    mutating func note(_ event: Event) {
+        switch event {
+        case .recorderStreaming(let camera, _, _):
+            // A frame that a cut overtook leaves the camera cut.
+            if cameras[camera]?.cutting == nil { cameras[camera]?.isStreaming = true }
+            cameras[camera]?.opening = nil
+        case .recorderCut(let camera, _):
+            cameras[camera]?.cutting = nil
+            cameras[camera]?.opening = nil
+        case .recorderGone(let camera):
+            cameras[camera] = nil
+            for index in recordings.indices where recordings[index].camera == camera {
+                recordings[index].ended = recordings[index].ended ?? .recorderReset
+            }
+        case .deviceFailed(let camera, _):
+            cameras[camera]?.isStreaming = false
+            cameras[camera]?.opening = nil
+        case .recorderConfigured(let camera, _, let batch, _):
+            cameras[camera]?.batches.removeFirst()
+            if batch[.videoZoomRampRate] != nil { cameras[camera]?.hasRamp = true }
+        case .recorderRefusedConfiguration(let camera, _, _, _): cameras[camera]?.batches.removeFirst()
+        case .rampFinished(let camera, _, _): cameras[camera]?.hasRamp = false
+        case .recordingFinished(let id, _, _, _, _): recordings.removeAll { $0.id.value == id }
+        case .photoCaptured(let photo): photos.removeAll { $0.value == photo.photo }
+        default: break
+        }
+    }
+
+    mutating func take(_ effect: Effect) {
+        switch effect {
+        case .open(let camera, let grant, _, _):
+            cameras[camera] = Duty(opening: Counted(value: grant), grant: Counted(value: grant))
+        case .cut(let camera, let grant, let why):
+            cameras[camera, default: Duty()].isStreaming = false
+            cameras[camera]?.batches = []
+            cameras[camera]?.hasRamp = false
+            cameras[camera]?.cutting = Counted(value: grant)
+            end(why) { $0.camera == camera }
+        case .killRecorder(let camera): cameras[camera, default: Duty()].isKilled = true
+        case .configure(let camera, _, _, let batch): cameras[camera]?.batches.append(batch)
+        case .capturePhoto(_, _, _, let photo): photos.append(Counted(value: photo))
+        case .startRecording(let camera, _, let session, let id):
+            recordings.append(Recording(id: Counted(value: id), camera: camera, session: session))
+        case .stopRecording(_, let id, let why): end(why) { $0.id.value == id }
+        case .refused, .answered, .openStream, .closeStreams, .notify, .announce: break
+        }
+    }
+
+    private mutating func end(_ why: RecordingEnd, _ which: (Recording) -> Bool) {
+        for index in recordings.indices where which(recordings[index]) && recordings[index].ended == nil {
+            recordings[index].ended = why
+        }
+    }
+
+    /// Nobody owes anything.
+    var areDone: Bool {
+        cameras.values.allSatisfy { $0.opening == nil && $0.cutting == nil && !$0.isKilled && $0.batches.isEmpty }
+            && recordings.allSatisfy { $0.ended == nil } && photos.isEmpty
+    }
+}

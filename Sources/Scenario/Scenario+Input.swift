@@ -1,0 +1,25 @@
+public import Arbiter
+import ArbiterProtocol
+
+extension Scenario {
+    /// Reads one input line (without time and indentation) against names; a block follows behind `"""` and a line feed.
+    /// - Throws: what is wrong with it, with its place in the line.
+    public static func input(
+        _ text: String, names: inout Names, policies: String = "."
+    ) throws(ScenarioError) -> [Action] {
+        var parser = ScenarioParser(file: "input", policies: policies, names: names)
+        let scenario = try parser.parse(String(repeating: " ", count: inputIndent) + text)
+        names = scenario.names
+        for line in scenario.lines { if case .input(_, let actions) = line.content { return actions } }
+        return []
+    }
+
+    /// The events of the scenario's world and inputs, for a start that no recorder has a part in.
+    public var setup: [Event] {
+        world.cameras.map { .cameraAppeared($0.id, $0.capabilities) }
+            + lines.flatMap { line -> [Event] in
+                guard case .input(_, let actions) = line.content else { return [] }
+                return actions.compactMap { if case .event(let event) = $0 { event } else { nil } }
+            }
+    }
+}
