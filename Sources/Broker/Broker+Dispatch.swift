@@ -44,7 +44,7 @@ extension Broker {
             return
         }
         // Meant for the bus that is not there; some libraries send it to other paths too.
-        if message.isInterface("org.freedesktop.DBus") {
+        if message.isInterface("org.freedesktop.DBus") || message.isInterface("org.freedesktop.DBus.Monitoring") {
             try busMethod(request)
             return
         }

@@ -73,6 +73,8 @@ def recordings():
         recording = session.record(file)
         app.wait("RecordingStarted", lambda body: body[2] == recording)
         refusal("AlreadyRecording", of=lambda: session.record(daemon.directory / "second.mkv"))
+        # What is there at once is the header and the room for an index; what comes after it is frames.
+        wait_until("a few frames in the file", lambda: file.stat().st_size > 100_000)
         session.call("StopRecording")
         finished = app.wait("RecordingFinished")
         assert finished[2] == recording and finished[3] == "stopped" and finished[4] > 0, finished
@@ -101,6 +103,7 @@ def another_client():
 def priority():
     with Daemon(policy="kiosk") as daemon:
         app = daemon.app("photos")
+        app.session()
         refusal("PriorityRaised", "safety", of=lambda: app.call(BROKER, "LowerPriority", "s", "safety"))
         app.call(BROKER, "LowerPriority", "s", "attract")
         refusal("InvalidValue", "emperor", "attract", of=lambda: app.call(BROKER, "LowerPriority", "s", "emperor"))

@@ -160,8 +160,9 @@ class Busctl(Tool):
 
 class Gdbus(Tool):
     def call(self, path, method, *words, succeed=True):
-        return self.run("gdbus", "call", "--address", self.address, "--object-path", path, "--method", method, *words,
-                        succeed=succeed)
+        # Any destination will do; gdbus insists on one.
+        return self.run("gdbus", "call", "--address", self.address, "--dest", "org.camarb", "--object-path", path,
+                        "--method", method, *words, succeed=succeed)
 
     def get(self, path, interface, name):
         return self.call(path, "org.freedesktop.DBus.Properties.Get", interface, name) == "(<true>,)"
@@ -231,7 +232,8 @@ def busctl_straight():
 def gdbus_straight():
     with Daemon() as daemon:
         tool = Gdbus(daemon.address)
-        described = tool.run("gdbus", "introspect", "--address", daemon.address, "--object-path", "/org/camarb/Broker1")
+        described = tool.run("gdbus", "introspect", "--address", daemon.address, "--dest", "org.camarb", "--object-path",
+                             "/org/camarb/Broker1")
         assert "interface org.camarb.Broker1" in described and "CreateSession" in described, described
         objects = tool.call("/org/camarb", "org.freedesktop.DBus.ObjectManager.GetManagedObjects")
         assert f"/org/camarb/camera/{CAMERA}" in objects and "org.camarb.Camera1" in objects, objects
