@@ -1,9 +1,8 @@
 import ArbiterProtocol
 import FrameStream
 import Glibc
+import RecorderCore
 import Testing
-
-@testable import RecorderCore
 
 /// Streams, configuration, photos and cuts, with the simulated camera.
 @Suite(.timeLimit(.minutes(2))) struct CaptureTests {

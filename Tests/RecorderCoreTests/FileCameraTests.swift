@@ -1,9 +1,8 @@
 import ArbiterProtocol
 import FrameStream
 import Glibc
+import RecorderCore
 import Testing
-
-@testable import RecorderCore
 
 /// The file camera, with footage that the tests make themselves: each frame is one shade of grey.
 @Suite(.timeLimit(.minutes(2))) struct FileCameraTests {

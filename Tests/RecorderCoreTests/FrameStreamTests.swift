@@ -1,9 +1,8 @@
 import ArbiterProtocol
 import CLinux
+import FrameStream
 import Glibc
 import Testing
-
-@testable import FrameStream
 
 @Suite(.timeLimit(.minutes(1))) struct FrameStreamTests {
     static let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")

@@ -1,10 +1,9 @@
 import ArbiterProtocol
 import FrameStream
 import Glibc
+import RecorderCore
 import SystemdBus
 import Testing
-
-@testable import RecorderCore
 
 /// camrecorder as the broker meets it: a process at the other end of a socket.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct ProcessTests {

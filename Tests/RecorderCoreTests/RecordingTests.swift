@@ -1,9 +1,8 @@
 import ArbiterProtocol
 import FrameStream
 import Glibc
+import RecorderCore
 import Testing
-
-@testable import RecorderCore
 
 @Suite(.timeLimit(.minutes(2))) struct RecordingTests {
     /// The numbers of a recording's frames, which all bear their marks.

@@ -1,7 +1,6 @@
 import ArbiterProtocol
+import RecorderCore
 import Testing
-
-@testable import RecorderCore
 
 @Suite struct SettingsTests {
     let capabilities: CameraCapabilities

@@ -1,10 +1,9 @@
 import ArbiterProtocol
 import FrameStream
 import Glibc
+import RecorderCore
 import Synchronization
 import Testing
-
-@testable import RecorderCore
 
 /// A file that is gone with the test.
 final class TemporaryFile: Sendable {

@@ -1,9 +1,8 @@
 import ArbiterProtocol
 import FrameStream
 import Glibc
+import RecorderCore
 import Testing
-
-@testable import RecorderCore
 
 /// The lossless zoom, measured as the published figures were: a resolution chart, seen at zoom 1, at the threshold,
 /// and at the threshold by cropping and magnifying the picture of zoom 1.

@@ -1,14 +1,14 @@
-import ArbiterProtocol
+package import ArbiterProtocol
 import CLibav
-import FrameStream
+package import FrameStream
 
 /// A camera that plays footage, looped and at its own pace.
 ///
 /// The footage is the sensor: a format smaller than it reads the whole of it, so that a zoom up to the threshold
 /// crops instead of magnifying, as with a real sensor.
-final class FileCamera: CameraSource {
-    let capabilities: CameraCapabilities
-    let showsText = false
+package final class FileCamera: CameraSource {
+    package let capabilities: CameraCapabilities
+    package let showsText = false
     private let path: String
     private var reader: VideoReader?
     private var hasFailed = false
@@ -26,7 +26,7 @@ final class FileCamera: CameraSource {
     /// Rows of the footage at the greatest zoom: fewer show no picture any more.
     private static let rowsMin = 16
 
-    init(path: String) throws(BrokerError) {
+    package init(path: String) throws(BrokerError) {
         self.path = path
         let reader: VideoReader
         do { reader = try VideoReader(path: path) } catch {
@@ -68,7 +68,7 @@ final class FileCamera: CameraSource {
                 1, (Double(window.readWidth) / Double(width) * 10_000).rounded(.down) / 10_000))
     }
 
-    func start() throws(BrokerError) {
+    package func start() throws(BrokerError) {
         began = nil
         if reader == nil || hasFailed {
             reader = try media { () throws(MediaFault) in try VideoReader(path: path) }
@@ -77,12 +77,12 @@ final class FileCamera: CameraSource {
     }
 
     /// The footage stays open, so that a handover takes no time: nobody waits for a file's light to go out.
-    func stop() {
+    package func stop() {
         chosen = nil
         began = nil
     }
 
-    func select(format: CameraFormat, zoom: Double) throws(BrokerError) {
+    package func select(format: CameraFormat, zoom: Double) throws(BrokerError) {
         let window = Self.window(format.width, format.height, nativeWidth, nativeHeight)
         var crop = window.crop(zoom: zoom)
         // Chroma is subsampled by two: a crop begins and ends between its samples.
@@ -93,7 +93,7 @@ final class FileCamera: CameraSource {
         chosen = (PictureLayout(width: format.width, height: format.height, pixelFormat: format.pixelFormat), crop)
     }
 
-    func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
+    package func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
         guard let reader else { throw BrokerError(.deviceFault, "The file camera is not started.") }
         guard let previous, let began else {
             mediaTime = try media { () throws(MediaFault) in try reader.next() }
@@ -115,7 +115,7 @@ final class FileCamera: CameraSource {
     /// How far the footage may lag behind its own pace before it gives up catching up: a quarter of a second.
     private static let lagMax: Int64 = 250_000_000
 
-    func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError) {
+    package func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError) {
         guard let reader, let chosen, chosen.layout == layout else {
             throw BrokerError(.deviceFault, "The file camera was asked for a picture before a format was chosen.")
         }

@@ -5,9 +5,9 @@ import Glibc
 /// In the middle two bands of gratings, vertical and horizontal, from `periods[0]` pixels a line pair on: they
 /// are what the lossless zoom is measured with. Above and below them wedges of converging lines; around it
 /// a grid and a checkered edge, so that a crop is seen at once. Luma only, in video range: a chart has no colour.
-struct ResolutionChart {
-    let width: Int
-    let height: Int
+package struct ResolutionChart {
+    package let width: Int
+    package let height: Int
     /// One byte a pixel, `width` bytes a row.
     let luma: [UInt8]
 
@@ -17,19 +17,19 @@ struct ResolutionChart {
     /// Sensor pixels from one line to the next of its kind: two is the finest a sensor can see.
     static let periods: [Double] = [2, 2.5, 3, 3.5, 4, 5, 6, 8, 12, 16]
 
-    struct Patch: Hashable {
-        var period: Double
-        var x: Int
-        var y: Int
-        var width: Int
-        var height: Int
+    package struct Patch: Hashable {
+        package var period: Double
+        package var x: Int
+        package var y: Int
+        package var width: Int
+        package var height: Int
     }
 
     /// The vertical gratings, the finest first. They lie within the middle third, so that they stay in the
     /// picture up to a zoom of three.
-    let verticalPatches: [Patch]
+    package let verticalPatches: [Patch]
 
-    init(width: Int, height: Int) {
+    package init(width: Int, height: Int) {
         self.width = width
         self.height = height
         let side = max(16, width / 3 / Self.periods.count)

@@ -1,14 +1,14 @@
-import ArbiterProtocol
-import FrameStream
+package import ArbiterProtocol
+package import FrameStream
 import Glibc
 
 /// A camera that looks at a resolution chart through a virtual sensor.
 ///
 /// A zoom reads fewer of the sensor's pixels, so a zoom up to the threshold really loses nothing. The scaled chart
 /// is kept: a frame costs a copy of it and the marks, however large the sensor is.
-final class SimulatedCamera: CameraSource {
-    let capabilities: CameraCapabilities
-    let showsText = true
+package final class SimulatedCamera: CameraSource {
+    package let capabilities: CameraCapabilities
+    package let showsText = true
     private let model: SimulatedModel
     private let scaler = Scaler()
     /// The sensor's pixels, one in `divisor` along each side. Made once: a sensor has up to 12 million.
@@ -21,15 +21,15 @@ final class SimulatedCamera: CameraSource {
         var luma: [UInt8]
     }
 
-    init(_ model: SimulatedModel) {
+    package init(_ model: SimulatedModel) {
         self.model = model
         capabilities = model.capabilities
     }
 
-    func start() throws(BrokerError) {}
-    func stop() { still = [] }
+    package func start() throws(BrokerError) {}
+    package func stop() { still = [] }
 
-    func select(format: CameraFormat, zoom: Double) throws(BrokerError) {
+    package func select(format: CameraFormat, zoom: Double) throws(BrokerError) {
         guard let entry = model.formats.first(where: { $0.format == format }) else {
             throw BrokerError(.unsupportedConfiguration, "\(format.name) is no format of the \(model.name).")
         }
@@ -41,13 +41,13 @@ final class SimulatedCamera: CameraSource {
         }
     }
 
-    func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
+    package func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
         guard let previous else { return now }
         // A machine that was late goes on from now: frames that nobody could see are not caught up with.
         return previous + interval < now - interval ? now : previous + interval
     }
 
-    func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError) {
+    package func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError) {
         guard still.count == layout.bytes else {
             throw BrokerError(.deviceFault, "The simulated camera was asked for a picture before a format was chosen.")
         }

@@ -10,14 +10,14 @@ public struct SimulatedModel: Hashable, Sendable {
     public let id: String
     let name: String
     let position: CameraPosition
-    let sensorWidth: Int
-    let sensorHeight: Int
-    let formats: [Format]
+    package let sensorWidth: Int
+    package let sensorHeight: Int
+    package let formats: [Format]
 
-    struct Format: Hashable, Sendable {
-        var format: CameraFormat
+    package struct Format: Hashable, Sendable {
+        package var format: CameraFormat
         /// Sensor pixels across the picture at zoom 1.
-        var readWidth: Int
+        package var readWidth: Int
 
         /// - Parameters:
         ///   - smallest: rows of the picture's height at the greatest zoom.

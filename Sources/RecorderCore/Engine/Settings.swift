@@ -1,21 +1,21 @@
-import ArbiterProtocol
+package import ArbiterProtocol
 
 /// A camera's configuration in force. A batch changes it as a whole or not at all.
-struct Settings: Hashable {
-    var format: CameraFormat
+package struct Settings: Hashable {
+    package var format: CameraFormat
     /// Frames a second.
-    var frameRate: Double
-    var videoZoomFactor: Double
+    package var frameRate: Double
+    package var videoZoomFactor: Double
 
-    init(defaultsOf capabilities: CameraCapabilities) {
+    package init(defaultsOf capabilities: CameraCapabilities) {
         format = capabilities.formats[0]
         frameRate = format.maxFrameRate
         videoZoomFactor = 1
     }
 
     /// A ramp that a batch asks for: doublings a second to the new zoom.
-    struct Change: Hashable {
-        var settings: Settings
+    package struct Change: Hashable {
+        package var settings: Settings
         var rampRate: Double?
     }
 
@@ -26,7 +26,7 @@ struct Settings: Hashable {
     /// `camera`, `usesAudio` and `whenBusy` are the broker's own and pass by.
     /// - Parameter isRecording: the format of a running recording cannot change.
     /// - Throws: `.unsupportedConfiguration`, naming the key, the value and what is allowed.
-    func applying(
+    package func applying(
         _ batch: Configuration, _ capabilities: CameraCapabilities, isRecording: Bool
     ) throws(BrokerError) -> Change {
         var next = self

@@ -1,5 +1,5 @@
 import CLibav
-import FrameStream
+package import FrameStream
 import Glibc
 
 /// A Matroska file that plays whatever happens: each frame is a cluster of its own, flushed as soon as it is encoded.
@@ -8,11 +8,11 @@ import Glibc
 /// room for the index is reserved in front, so that a full disk cannot take it.
 ///
 /// Threading: the writer thread only.
-final class MatroskaFile {
-    let file: OutputFile
-    private(set) var frames: UInt64 = 0
+package final class MatroskaFile {
+    package let file: OutputFile
+    package private(set) var frames: UInt64 = 0
     /// Nanoseconds, to the end of the last frame.
-    private(set) var duration: Int64 = 0
+    package private(set) var duration: Int64 = 0
 
     private let encoder: VideoEncoder
     private var format: UnsafeMutablePointer<AVFormatContext>?
@@ -27,10 +27,10 @@ final class MatroskaFile {
     private static let indexBytes = "65536"
     private static let bufferBytes: Int32 = 65_536
     /// A header with its index, and a first frame: a smaller limit could hold nothing.
-    static let bytesLeast: Int64 = 262_144
+    package static let bytesLeast: Int64 = 262_144
 
     /// Writes the header.
-    init(file: OutputFile, layout: PictureLayout, frameRate: Double) throws(MediaFault) {
+    package init(file: OutputFile, layout: PictureLayout, frameRate: Double) throws(MediaFault) {
         self.file = file
         camarb_av_quiet()
         encoder = try VideoEncoder(layout: layout, frameRate: frameRate)
@@ -71,7 +71,8 @@ final class MatroskaFile {
     ///   - captured: nanoseconds of CLOCK_MONOTONIC.
     ///   - interval: how long it is shown if no further one comes, in nanoseconds.
     /// - Returns: false when the file has come to its end; the frame is then not in it.
-    func append(_ picture: UnsafeRawBufferPointer, captured: Int64, interval: Int64) throws(MediaFault) -> Bool {
+    package func append(_ picture: UnsafeRawBufferPointer, captured: Int64, interval: Int64) throws(MediaFault) -> Bool
+    {
         guard hasHeader, file.failure == nil, let packet else { return false }
         let first = firstCapture ?? captured
         // Times grow, also where two captures fall into one tick.
@@ -100,7 +101,7 @@ final class MatroskaFile {
     func durationAfter(captured: Int64, interval: Int64) -> Int64 { captured - (firstCapture ?? captured) + interval }
 
     /// Writes index, sizes and duration. The file is whole afterwards, also when the disk is full.
-    func finish() {
+    package func finish() {
         guard hasHeader else { return }
         // After a failed append libav is ahead of the file: bring it back to the last whole frame.
         avio_seek(output, file.committed, SEEK_SET)

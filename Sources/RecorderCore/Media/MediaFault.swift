@@ -2,7 +2,7 @@ import ArbiterProtocol
 import CLibav
 
 /// A fault of a media library: what was tried, and its error in words.
-struct MediaFault: Error, Hashable {
+package struct MediaFault: Error, Hashable {
     var operation: String
     var code: Int32
 

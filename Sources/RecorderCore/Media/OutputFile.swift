@@ -10,23 +10,23 @@ import Glibc
 /// descriptor's.
 ///
 /// Threading: the writer thread only.
-final class OutputFile {
+package final class OutputFile {
     /// Owned, closed at the end.
     private let descriptor: Int32
     /// The greatest size, in bytes; nil for none.
     private let bytesMax: Int64?
     /// Bytes that are in the file.
-    private(set) var committed: Int64 = 0
-    private(set) var failure: Failure?
+    package private(set) var committed: Int64 = 0
+    package private(set) var failure: Failure?
     private var pending: [UInt8] = []
     private var position: Int64 = 0
 
-    enum Failure: Hashable {
+    package enum Failure: Hashable {
         case system(Int32)
         case sizeLimit
     }
 
-    init(adopting descriptor: Int32, bytesMax: Int64?) {
+    package init(adopting descriptor: Int32, bytesMax: Int64?) {
         self.descriptor = descriptor
         self.bytesMax = bytesMax
         // What was in it is not part of the recording.

@@ -1,14 +1,14 @@
-import CLibav
-import FrameStream
+package import CLibav
+package import FrameStream
 
 /// Scales and converts pictures with libswscale; remakes its tables only when a size or a format changes.
 ///
 /// Threading: one thread at a time.
-final class Scaler {
+package final class Scaler {
     private var context: OpaquePointer?
     private var shape: Shape?
 
-    struct Shape: Hashable {
+    package struct Shape: Hashable {
         var sourceWidth: Int
         var sourceHeight: Int
         var sourceFormat: AVPixelFormat.RawValue
@@ -17,21 +17,37 @@ final class Scaler {
         var height: Int
         var format: AVPixelFormat.RawValue
         var isFullRange: Bool
+
+        package init(
+            sourceWidth: Int, sourceHeight: Int, sourceFormat: AVPixelFormat.RawValue, sourceIsFullRange: Bool,
+            width: Int, height: Int, format: AVPixelFormat.RawValue, isFullRange: Bool
+        ) {
+            self.sourceWidth = sourceWidth
+            self.sourceHeight = sourceHeight
+            self.sourceFormat = sourceFormat
+            self.sourceIsFullRange = sourceIsFullRange
+            self.width = width
+            self.height = height
+            self.format = format
+            self.isFullRange = isFullRange
+        }
     }
 
     /// A picture's planes and their strides, as libav wants them.
-    struct Planes {
-        var data: [UnsafePointer<UInt8>?]
-        var strides: [Int32]
+    package struct Planes {
+        package var data: [UnsafePointer<UInt8>?]
+        package var strides: [Int32]
     }
 
     /// Luma alone.
-    static let gray = AV_PIX_FMT_GRAY8.rawValue
+    package init() {}
+
+    package static let gray = AV_PIX_FMT_GRAY8.rawValue
 
     deinit { sws_freeContext(context) }
 
     /// Scales `source` into `destination`, whose planes are written.
-    func scale(_ source: Planes, into destination: Planes, _ wanted: Shape) throws(MediaFault) {
+    package func scale(_ source: Planes, into destination: Planes, _ wanted: Shape) throws(MediaFault) {
         if wanted != shape {
             sws_freeContext(context)
             context = nil
@@ -58,7 +74,7 @@ final class Scaler {
 
 extension Scaler.Planes {
     /// The two planes of an NV12 picture.
-    init(_ picture: UnsafeRawBufferPointer, _ layout: PictureLayout) {
+    package init(_ picture: UnsafeRawBufferPointer, _ layout: PictureLayout) {
         let start = picture.baseAddress?.assumingMemoryBound(to: UInt8.self)
         let stride = Int32(layout.stride)
         self.init(

@@ -6,7 +6,7 @@ import FrameStream
 /// x264 runs `ultrafast` with `zerolatency`: no frame is held back, so a killed recording misses none.
 ///
 /// Threading: the writer thread only.
-final class VideoEncoder {
+package final class VideoEncoder {
     let layout: PictureLayout
     let isMJPEG: Bool
     private(set) var context: UnsafeMutablePointer<AVCodecContext>?
@@ -22,7 +22,7 @@ final class VideoEncoder {
 
     /// Bits a second: pixels × 11.4 from 640x480 up and × 4.05 below; from 1080p up the published sizes instead
     /// (130 MB a minute for 1080p30, 375 MB for 4K30), in proportion to the frame rate.
-    static func bitRate(width: Int, height: Int, frameRate: Double) -> Int64 {
+    package static func bitRate(width: Int, height: Int, frameRate: Double) -> Int64 {
         let pixels = Double(width * height)
         let full = 1920.0 * 1080
         if pixels >= 4 * full { return Int64(375e6 * 8 / 60 * frameRate / 30) }

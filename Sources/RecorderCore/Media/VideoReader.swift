@@ -1,13 +1,13 @@
-import CLibav
+package import CLibav
 
 /// Decodes the video of a file, over and over: at its end it begins again, and its clock runs on.
 ///
 /// Only local files are opened, so that a path can never make the recorder fetch something.
 ///
 /// Threading: one thread at a time.
-final class VideoReader {
-    let width: Int
-    let height: Int
+package final class VideoReader {
+    package let width: Int
+    package let height: Int
     /// Frames a second, as the file says it of itself.
     let frameRate: Double
 
@@ -29,7 +29,7 @@ final class VideoReader {
     private static let frameRateUsual = 25.0
 
     /// - Throws: when the file is missing, is no video, or has a codec that libav cannot decode.
-    init(path: String, loops: Bool = true) throws(MediaFault) {
+    package init(path: String, loops: Bool = true) throws(MediaFault) {
         self.loops = loops
         camarb_av_quiet()
         var options: OpaquePointer?
@@ -77,7 +77,7 @@ final class VideoReader {
 
     /// Decodes the next frame, which `picture` then is. At the end it begins again, or throws where it does not loop.
     /// - Returns: when it is shown, in nanoseconds since the first frame of the first round.
-    func next() throws(MediaFault) -> Int64 {
+    package func next() throws(MediaFault) -> Int64 {
         while true {
             let result = avcodec_receive_frame(decoder, frame)
             if result == 0 { return time() }
@@ -92,7 +92,9 @@ final class VideoReader {
     }
 
     /// The last frame's picture. Valid until the next call of `next`.
-    func picture() throws(MediaFault) -> (planes: Scaler.Planes, format: AVPixelFormat.RawValue, isFullRange: Bool) {
+    package func picture() throws(MediaFault) -> (
+        planes: Scaler.Planes, format: AVPixelFormat.RawValue, isFullRange: Bool
+    ) {
         let shown = try allocated("showing a frame", frame).pointee
         let planes = Scaler.Planes(
             data: [shown.data.0, shown.data.1, shown.data.2, shown.data.3].map { plane in
