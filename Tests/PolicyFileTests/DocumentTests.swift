@@ -1,7 +1,7 @@
 import Arbiter
 import Testing
 
-@testable import PolicyFile
+import PolicyFile
 
 @Suite("docs/policy.md")
 struct DocumentTests {
@@ -39,11 +39,7 @@ struct DocumentTests {
     @Test("Every key of the format is in an example")
     func keysShown() throws {
         let text = try examples().joined()
-        let keys =
-            PolicyReader.keys.filter { !["cause", "rank", "contention", "camera"].contains($0) }
-            + PolicyReader.causeKeys + PolicyReader.rankKeys + PolicyReader.contentionKeys + PolicyReader.cameraKeys
-            + FactReader.keys
-        for key in keys {
+        for key in PolicyFile.keys {
             let shown = text.split(separator: "\n").contains { line in
                 line.split(whereSeparator: { " {,".contains($0) }).contains { $0 == key }
             }

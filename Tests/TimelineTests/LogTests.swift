@@ -1,7 +1,7 @@
 import ArbiterProtocol
 import Testing
 
-@testable import Timeline
+import Timeline
 
 @Suite("Logs of events")
 struct LogTests {
