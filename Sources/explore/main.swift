@@ -75,6 +75,32 @@ case "walk":
     }
     print("\(states) states walked, \(found) violations")
     exit(found == 0 ? 0 : 1)
+case "simulate":
+    let first = line.option("--seed").flatMap { UInt64($0) } ?? 1
+    let events = line.option("--events").flatMap { Int($0) } ?? 10_000
+    let seeds = line.option("--seeds").flatMap { UInt64($0) } ?? 1
+    var found = 0
+    do {
+        for seed in first..<(first + seeds) {
+            // Said before, so that a run that stops the process names its seed too.
+            print("seed \(seed)")
+            var simulation = try Simulation(seed: seed)
+            simulation.run(events: events)
+            let report = simulation.report
+            print(
+                "  \(report.events) events, \(report.decisions) decisions, \(report.notices) notices, \(report.quietPhases) quiet phases, digest \(String(report.digest, radix: 16))"
+            )
+            if let violation = report.violation {
+                found += 1
+                print(violation)
+            }
+        }
+    } catch {
+        print(error)
+        exit(2)
+    }
+    print("\(seeds) seeds, \(found) violations")
+    exit(found == 0 ? 0 : 1)
 default:
     print("usage: explore scenarios [--policies DIR] FILES…")
     exit(2)
