@@ -22,17 +22,20 @@ extension SessionEvent {
         case .sessionStopped(let reason, let rule): "sessionStopped \(reason.rawValue)\(because(rule))"
         case .recordingStarted(let id): "recordingStarted \(id)"
         case .recordingFinished(let end):
-            "recordingFinished \(end.recording) \(end.why.rawValue) after \(end.duration.shortText), "
-                + "\(end.frames) frames, \(end.bytes) bytes"
+            "recordingFinished \(end.recording) \(end.why.rawValue) after \(end.duration.shortText)"
+                + "\(amount(end.frames, "frames"))\(amount(end.bytes, "bytes"))"
         case .photoCaptured(let photo):
             photo.error.map { "photoCaptured \(photo.photo) failed: \($0.printable)" }
-                ?? "photoCaptured \(photo.photo) \(photo.width)x\(photo.height), \(photo.bytes) bytes"
+                ?? "photoCaptured \(photo.photo) \(photo.width)x\(photo.height)\(amount(photo.bytes, "bytes"))"
         case .configurationApplied(_, let inForce, let by):
             "configurationApplied by \(by.rawValue): \(inForce.words)"
         case .rampFinished(let factor): "rampFinished \(factor.shortDescription)"
         case .runtimeError(let code, let message): "runtimeError \(code.printable): \(message.printable)"
         }
     }
+
+    /// Nothing where it is not known: scenario lines leave it out.
+    private func amount(_ count: UInt64, _ what: String) -> String { count == 0 ? "" : ", \(count) \(what)" }
 
     private func because(_ rule: String) -> String { rule.isEmpty ? "" : " because “\(rule.printable)”" }
 }

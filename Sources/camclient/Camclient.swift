@@ -3,7 +3,6 @@ import ArgumentParser
 import Glibc
 
 /// The broker from the command line: see who has the camera and why, be an app, be the shell, test policies.
-@main
 struct Camclient: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "camclient",
@@ -30,11 +29,12 @@ struct Camclient: AsyncParsableCommand {
             NO_COLOR turns colours off.
             """,
         subcommands: [
-            Devices.self, Formats.self, Status.self, Watch.self, Run.self, Photo.self, Record.self,
+            Devices.self, Formats.self, Status.self, Watch.self, Run.self, Preview.self, Photo.self, Record.self,
             Configure.self, Shell.self, Plan.self, Explain.self, Test.self, TimelineCommand.self,
         ])
 
-    static func main() async {
+    /// Carries the command line out, and ends the process.
+    static func runAndExit() async -> Never {
         do {
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
@@ -45,5 +45,16 @@ struct Camclient: AsyncParsableCommand {
         } catch {
             Failure.exit(for: error)
         }
+        Glibc.exit(0)
+    }
+}
+
+/// Begins on the main thread and not as a task, so that the signals are blocked before any other thread is there.
+@main
+enum Program {
+    static func main() {
+        Interrupts.begin()
+        Task.detached { await Camclient.runAndExit() }
+        while true { pause() }
     }
 }

@@ -35,6 +35,8 @@ public struct LiveTimeline: Sendable {
     }
 
     public mutating func note(_ fact: TimelineFact, at moment: Moment) -> [String] {
+        // A session that was closed is not news again when its client goes.
+        if case .left(let lane) = fact, builder.state(of: lane) == nil { return [] }
         builder.note(fact, at: moment)
         switch fact {
         case .appeared(let lane): return line("\(lane.printable) appeared", at: moment, changed: lane)

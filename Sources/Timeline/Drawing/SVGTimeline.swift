@@ -123,7 +123,9 @@ private struct SVGDrawing {
         for recording in lane.recordings {
             let (from, to) = (x(recording.begin), x(recording.end))
             let end =
-                recording.finished.map { "\($0.why.rawValue) after \($0.duration.shortText), \($0.frames) frames" }
+                recording.finished.map {
+                    "\($0.why.rawValue) after \($0.duration.shortText)\($0.frames == 0 ? "" : ", \($0.frames) frames")"
+                }
                 ?? "not finished"
             svg += """
                 <rect x="\(from.px)" y="\((y + laneHeight + 2).px)" width="\(max(2, to - from).px)" height="5" rx="2" \

@@ -177,7 +177,7 @@ private struct TerminalDrawing {
             lane.recordings.map { recording in
                 let end =
                     recording.finished.map {
-                        "\($0.why.rawValue) after \($0.duration.shortText), \($0.frames) frames"
+                        "\($0.why.rawValue) after \($0.duration.shortText)\($0.frames == 0 ? "" : ", \($0.frames) frames")"
                     } ?? "not finished"
                 return
                     "\(lane.name.printable) \(recording.id)  \(time(recording.begin)) to \(time(recording.end))  \(end)"

@@ -152,7 +152,7 @@ enum ShellCommand {
             }
             self = .wait(time.duration)
         default:
-            throw Failure(.usage, "“\(command)” is no command. \(Self.help)")
+            throw Failure(.usage, "“\(command)” is no command; camclient shell --help lists them.")
         }
         try words.end()
     }

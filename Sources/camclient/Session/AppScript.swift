@@ -81,7 +81,7 @@ enum AppCommand {
             }
             self = .waitEvent(name, within: limit)
         default:
-            throw Failure(.usage, "“\(command)” is no command. \(Self.help)")
+            throw Failure(.usage, "“\(command)” is no command; camclient run --help lists them.")
         }
         try words.end()
     }

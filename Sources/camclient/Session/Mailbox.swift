@@ -28,6 +28,8 @@ final class Mailbox {
         tasks.append(
             Task.detached {
                 for await notice in notices {
+                    // Whoever owns the mailbox has left, and with it whom the events were for.
+                    if Task.isCancelled { return }
                     onNotice(notice)
                     continuation.yield(.notice(notice))
                 }

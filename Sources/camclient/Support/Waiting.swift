@@ -2,8 +2,6 @@ import ArbiterProtocol
 import Glibc
 import Timeline
 
-import class Foundation.Thread
-
 /// Runs `body`, and says on standard error what is waited for when that takes more than two seconds.
 func sayingWhat<Result>(
     _ what: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
@@ -22,26 +20,4 @@ func sayingWhat<Result>(
         if Output.isErrorTerminal, Moment.now - begin > .seconds(2) { Output.progress("") }
     }
     return try await body()
-}
-
-/// SIGINT and SIGTERM as a stream, so that a recording is finished and a drawing written before the end.
-enum Interrupts {
-    /// To be called once, before other threads begin: they inherit the mask.
-    static func stream() -> AsyncStream<Void> {
-        var set = sigset_t()
-        sigemptyset(&set)
-        sigaddset(&set, SIGINT)
-        sigaddset(&set, SIGTERM)
-        guard pthread_sigmask(SIG_BLOCK, &set, nil) == 0 else { return AsyncStream { $0.finish() } }
-        return AsyncStream { continuation in
-            Thread.detachNewThread {
-                var set = sigset_t()
-                sigemptyset(&set)
-                sigaddset(&set, SIGINT)
-                sigaddset(&set, SIGTERM)
-                var number: Int32 = 0
-                while sigwait(&set, &number) == 0 { continuation.yield() }
-            }
-        }
-    }
 }

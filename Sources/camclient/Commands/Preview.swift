@@ -1,0 +1,98 @@
+import ArbiterProtocol
+import ArgumentParser
+import Glibc
+import SystemdBus
+import Timeline
+
+/// The live picture, for a pipe.
+struct Preview: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write the live picture as YUV4MPEG2, for ffmpeg, ffplay, mpv or GStreamer.",
+        discussion: """
+            The picture's size is that of the first frame and stays for the whole run. While the session is \
+            interrupted nothing is written; it goes on by itself. Notices go to standard error.
+            Examples:
+              camclient preview --output - | ffplay -
+              camclient preview --output door.y4m --frames 100 --set activeFormat="420v 640x480@30"
+            """)
+
+    @Option(name: [.customShort("o"), .customLong("output")], help: "A file, or - for standard output.")
+    var target: String
+    @Option(help: "End after this many frames.")
+    var frames: Int?
+    @Option(name: .shortAndLong, help: "End after this long.")
+    var duration: TimeArgument?
+    @Flag(help: "Replace the file if it is there.")
+    var overwrite = false
+    @OptionGroup var session: SessionOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func validate() throws {
+        if let frames, frames < 1 { throw ValidationError("--frames takes a number from 1.") }
+        if target == "-", Output.isTerminal {
+            throw ValidationError(
+                "Standard output is a terminal, and the picture is not text: pipe it, or name a file.")
+        }
+    }
+
+    func run() async throws {
+        let interrupts = Interrupts.stream()
+        // A player that was closed is a good end, told by the failing write.
+        signal(SIGPIPE, SIG_IGN)
+        let client = try connection.connect()
+        try await session.declare(client)
+        let written = try await client.withSession(
+            camera: session.camera, configuration: try session.configuration()
+        ) { handle in
+            // The header names a rate before the first frame; a player takes the frames as they come all the same.
+            let inForce = try await handle.properties().configuration
+            let rate = inForce[.frameRate].flatMap { if case .number(let rate) = $0 { rate } else { nil } } ?? 30
+            let writer = try PreviewWriter(
+                target: target, overwriting: overwrite, framesMax: frames, frameRate: rate)
+            let mailbox = Mailbox(handle.notices, interrupts: interrupts)
+            try await handle.startRunning()
+            let end = duration.map { mailbox.alarm(in: $0.duration) }
+            while true {
+                switch await mailbox.next() {
+                case .notice(.event(let signal)):
+                    if await !show(signal.event, handle, writer, mailbox) { return writer.framesWritten }
+                case .notice(.ended(let error)): throw error
+                case .alarm(let number) where number == end: return writer.framesWritten
+                case .alarm: break
+                case .interrupt: return writer.framesWritten
+                }
+                if let outcome = writer.outcome {
+                    try outcome.get()
+                    return writer.framesWritten
+                }
+            }
+        }
+        Output.notice("camclient: \(written) frames")
+    }
+
+    /// Opens the stream of each grant, and says what keeps the picture away.
+    private func show(
+        _ event: SessionEvent, _ session: borrowing SessionHandle, _ writer: PreviewWriter, _ mailbox: Mailbox
+    ) async -> Bool {
+        switch event {
+        case .didStartRunning:
+            do throws(BrokerError) {
+                let stream = try await session.openStream()
+                writer.write(stream: stream, onEnd: mailbox.doorbell())
+            } catch {
+                // The grant may be over again already; the next start opens the next stream.
+                Output.notice("camclient: \(error.message)")
+            }
+        case .wasInterrupted, .interruptionChanged, .interruptionEnded, .accessChanged, .runtimeError,
+            .willBeInterrupted, .interruptionWithdrawn:
+            Output.notice("camclient: \(event.line)")
+        case .sessionStopped:
+            Output.notice("camclient: \(event.line)")
+            return false
+        case .didStopRunning, .recordingStarted, .recordingFinished, .photoCaptured, .configurationApplied,
+            .rampFinished:
+            break
+        }
+        return true
+    }
+}

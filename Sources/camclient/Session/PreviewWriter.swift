@@ -1,0 +1,158 @@
+import ArbiterProtocol
+import FrameStream
+import Glibc
+import Synchronization
+
+import class Foundation.Thread
+
+/// Writes a preview's frames as YUV4MPEG2, grant after grant, each from a thread of its own that ends with the
+/// grant's stream.
+///
+///     waiting ──first frame: size fixed──▶ writing ──enough frames, reader gone, or a fault──▶ over
+final class PreviewWriter: Sendable {
+    private enum State {
+        case waiting
+        case writing(PictureLayout)
+        case over(Failure?)
+    }
+
+    private struct Work {
+        var state = State.waiting
+        var frames = 0
+        var toldSize = false
+    }
+
+    private let descriptor: Int32
+    private let path: String
+    private let framesMax: Int?
+    private let rate: (frames: Int, seconds: Int)
+    private let work = Mutex(Work())
+
+    /// - Parameter target: a file, or `-` for standard output.
+    init(target: String, overwriting: Bool, framesMax: Int?, frameRate: Double) throws(Failure) {
+        path = target
+        self.framesMax = framesMax
+        // 29.97 and its like are a whole number of frames in 1001 ms.
+        let isWhole = frameRate.rounded() == frameRate
+        rate = isWhole ? (Int(frameRate), 1) : (Int((frameRate * 1001).rounded()), 1001)
+        if target == "-" {
+            descriptor = dup(STDOUT_FILENO)
+        } else {
+            let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwriting ? O_TRUNC : O_EXCL)
+            descriptor = open(target, flags, 0o644)
+        }
+        guard descriptor >= 0 else {
+            throw errno == EEXIST
+                ? Failure(.file, "\(target) is there already; --overwrite replaces it.")
+                : Failure.file(target, "cannot be written", errno)
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    var framesWritten: Int { work.withLock { $0.frames } }
+
+    /// Nil while frames are wanted; then how it ended.
+    var outcome: Result<Void, Failure>? {
+        work.withLock { work in
+            guard case .over(let failure) = work.state else { return nil }
+            return failure.map { .failure($0) } ?? .success(())
+        }
+    }
+
+    /// Writes a stream's frames until it ends.
+    /// - Parameters:
+    ///   - stream: the socket that `openStream` gave; closed here.
+    ///   - onEnd: is called when no more frames are wanted.
+    func write(stream: Int32, onEnd: @escaping @Sendable () -> Void) {
+        Thread.detachNewThread { [self] in
+            let receiver = FrameReceiver(adopting: stream)
+            do throws(FrameStreamFault) {
+                // The newest: a slow reader of the pipe must not fall behind the camera.
+                while outcome == nil, case .frame(let frame) = try receiver.newest() {
+                    receiver.withBytes(of: frame) { put(frame.layout, $0) }
+                    receiver.release(frame)
+                }
+            } catch {
+                finish(Failure(.answerIsNo, "The preview stream broke: \(error.description)."))
+            }
+            if outcome != nil { onEnd() }
+        }
+    }
+
+    private func finish(_ failure: Failure?) {
+        work.withLock { work in
+            if case .over = work.state { return }
+            work.state = .over(failure)
+        }
+    }
+
+    private func put(_ layout: PictureLayout, _ bytes: UnsafeRawBufferPointer) {
+        var packet: [UInt8] = []
+        let isWanted = work.withLock { work -> Bool in
+            switch work.state {
+            case .over: return false
+            case .waiting:
+                work.state = .writing(layout)
+                packet += Array(header(layout).utf8)
+                return true
+            case .writing(let first):
+                if first == layout { return true }
+                if !work.toldSize {
+                    work.toldSize = true
+                    Output.notice(
+                        "camclient: the camera sends \(layout.width)x\(layout.height) now, and the picture stays "
+                            + "\(first.width)x\(first.height): nothing is written until it does again.")
+                }
+                return false
+            }
+        }
+        guard isWanted else { return }
+        packet += Array("FRAME\n".utf8)
+        Self.appendPlanes(layout, bytes, to: &packet)
+        guard writeAll(packet) else { return }
+        let isEnough = work.withLock { work in
+            work.frames += 1
+            return framesMax.map { work.frames >= $0 } ?? false
+        }
+        if isEnough { finish(nil) }
+    }
+
+    private func header(_ layout: PictureLayout) -> String {
+        let range = layout.pixelFormat == "420f" ? "FULL" : "LIMITED"
+        return
+            "YUV4MPEG2 W\(layout.width) H\(layout.height) F\(rate.frames):\(rate.seconds) Ip A1:1 C420mpeg2 XCOLORRANGE=\(range)\n"
+    }
+
+    /// NV12 as three planes without gaps.
+    static func appendPlanes(_ layout: PictureLayout, _ bytes: UnsafeRawBufferPointer, to packet: inout [UInt8]) {
+        guard bytes.count >= layout.bytes else { return }
+        packet.reserveCapacity(packet.count + layout.width * layout.height * 3 / 2)
+        for row in 0..<layout.height {
+            let start = row * layout.stride
+            packet += bytes[start..<start + layout.width]
+        }
+        for offset in 0..<2 {
+            for row in 0..<layout.height / 2 {
+                let start = layout.lumaBytes + row * layout.stride + offset
+                for column in stride(from: 0, to: layout.width, by: 2) { packet.append(bytes[start + column]) }
+            }
+        }
+    }
+
+    /// - Returns: false when nothing can be written any more.
+    private func writeAll(_ packet: [UInt8]) -> Bool {
+        var rest = packet[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 {
+                // A player that was closed has seen enough.
+                finish(errno == EPIPE ? nil : Failure.file(path, "cannot be written", errno))
+                return false
+            }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+}
