@@ -147,8 +147,12 @@ final class WriterLoop {
             photo: id, width: UInt32(picture.layout.width), height: UInt32(picture.layout.height), bytes: 0)
         do throws(MediaFault) {
             let exif = ExifSegment.make(make: "camarb", model: cameraName, seconds: Int(time(nil)))
-            let bytes = try jpeg.encode(picture.bytes, picture.layout, exif: exif)
-            bytes.withUnsafeBytes { file.take($0) }
+            try jpeg.encode(picture.bytes, picture.layout) { (bytes) throws(MediaFault) in
+                // The segment goes behind a JPEG's first two bytes.
+                file.take(UnsafeRawBufferPointer(rebasing: bytes.prefix(2)))
+                exif.withUnsafeBytes { file.take($0) }
+                file.take(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(2)))
+            }
             if file.commit() {
                 captured.bytes = UInt64(file.committed)
             } else if case .system(let code)? = file.failure {

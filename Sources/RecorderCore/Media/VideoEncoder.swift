@@ -80,8 +80,10 @@ package final class VideoEncoder {
         _ body: () throws(MediaFault) -> Void
     ) throws(MediaFault) {
         guard let context, let frame else {
-            let bytes = try jpeg.encode(picture, layout)
-            try checked("keeping a JPEG", camarb_packet_from_bytes(packet, bytes, Int32(bytes.count)))
+            try jpeg.encode(picture, layout) { (bytes) throws(MediaFault) in
+                let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+                try checked("keeping a JPEG", camarb_packet_from_bytes(packet, start, Int32(bytes.count)))
+            }
             packet.pointee.pts = time
             packet.pointee.dts = time
             packet.pointee.flags = AV_PKT_FLAG_KEY
