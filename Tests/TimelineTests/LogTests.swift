@@ -1,6 +1,5 @@
 import ArbiterProtocol
 import Testing
-
 import Timeline
 
 @Suite("Logs of events")
@@ -107,8 +106,7 @@ struct LogTests {
 
     @Test("Every notice line of the scenario language reads as its event", arguments: zip(lines, events))
     func noticeLines(line: String, event: SessionEvent) throws {
-        let words = line.split(separator: " ").map(String.init)
-        let read = try #require(NoticeLine.read(words, origin: .zero))
+        let read = try #require(NoticeLine.read(line.scenarioWords, origin: .zero))
         #expect(read.session == "photos")
         #expect(read.event == event)
     }
@@ -133,7 +131,18 @@ struct LogTests {
                         event: .willBeInterrupted(
                             id: 1, cause: .videoDeviceInUseByAnotherClient,
                             deadline: Moment(nanoseconds: 17_000_000_000), rule: ""))),
-                .fact(Moment(nanoseconds: 12_000_000_000), .note("refused NotRunning because \"x\"")),
+                .fact(Moment(nanoseconds: 12_000_000_000), .note("refused NotRunning because x")),
+            ])
+    }
+
+    @Test("A name with spaces is one lane")
+    func quotedNames() {
+        let trace = DecisionTrace(1, at: .zero, "0s   session \"photo booth\"\n       \"photo booth\" didStopRunning")
+        #expect(
+            trace.entries == [
+                .fact(.zero, .appeared(lane: "photo booth")),
+                .event(
+                    .zero, app: "photo booth", SessionSignal(sequence: 0, decision: 1, event: .didStopRunning)),
             ])
     }
 

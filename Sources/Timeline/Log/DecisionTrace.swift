@@ -14,7 +14,7 @@ package struct DecisionTrace {
         // Times in the lines count from an origin of the broker's; the first line's is `moment`.
         var origin: Moment?
         for line in lines {
-            let words = line.split(separator: " ").map(String.init)
+            let words = line.scenarioWords
             if line.hasPrefix("       ") {
                 if let (session, event) = NoticeLine.read(words, origin: origin) {
                     entries.append(
@@ -37,7 +37,7 @@ package struct DecisionTrace {
     /// What a picture shows of an input; nil for what it shows by its consequences.
     package static func fact(_ words: [String]) -> TimelineFact? {
         guard let command = words.first else { return nil }
-        let name = words.count > 1 ? words[1].filter { $0 != "\"" } : ""
+        let name = words.count > 1 ? words[1] : ""
         switch command {
         case "session": return .appeared(lane: name)
         case "close", "disconnect": return .left(lane: name)
@@ -50,12 +50,34 @@ package struct DecisionTrace {
     }
 }
 
+extension String {
+    /// The words of a scenario line, without the quotation marks around those with spaces.
+    package var scenarioWords: [String] {
+        var words: [String] = []
+        var word: String?
+        var isQuoted = false
+        for character in self {
+            if character == "\"" {
+                isQuoted.toggle()
+                word = word ?? ""
+            } else if character == " ", !isQuoted {
+                if let word { words.append(word) }
+                word = nil
+            } else {
+                word = (word ?? "") + String(character)
+            }
+        }
+        if let word { words.append(word) }
+        return words
+    }
+}
+
 /// One notice line of the scenario language. `ScenarioWriter` writes it; what is not in the line (rules, bytes,
 /// frames) reads as empty.
 package enum NoticeLine {
     package static func read(_ words: [String], origin: Moment? = nil) -> (session: String, event: SessionEvent)? {
         guard words.count >= 2 else { return nil }
-        let session = words[0].filter { $0 != "\"" }
+        let session = words[0]
         var rest = Rest(words: words.dropFirst(2), origin: origin)
         guard let event = rest.event(words[1]) else { return nil }
         return (session, event)
@@ -96,19 +118,14 @@ package enum NoticeLine {
         }
 
         private mutating func text() -> String {
-            words.joined(separator: " ").filter { $0 != "\"" }
+            words.joined(separator: " ")
         }
 
         private mutating func settings() -> Configuration {
             var configuration = Configuration()
-            // Values with spaces are in quotation marks.
-            var line = ""
             while let word = words.first, word != "by", word != "in" {
                 words.removeFirst()
-                line += (line.isEmpty ? "" : " ") + (word.hasSuffix(",") ? String(word.dropLast()) : word)
-                guard line.filter({ $0 == "\"" }).count.isMultiple(of: 2) else { continue }
-                try? configuration.set(line.filter { $0 != "\"" })
-                line = ""
+                try? configuration.set(word.hasSuffix(",") ? String(word.dropLast()) : word)
             }
             return configuration
         }

@@ -81,7 +81,7 @@ struct TimelineCommand: AsyncParsableCommand {
         for step in stage.steps {
             writer.learn(step.event)
             if let text = writer.text(of: step.event),
-                let fact = DecisionTrace.fact(text.split(separator: " ").map(String.init)),
+                let fact = DecisionTrace.fact(text.scenarioWords),
                 // The cameras that are there from the start are the world, not news.
                 !(step.moment == .zero && text.hasPrefix("plug "))
             {
