@@ -103,6 +103,7 @@ public struct ReferenceArbiter: Sendable {
         let claims = claims(on: camera)
         let holding = world.cameras[camera]?.holding
         guard var holding, let holder = claims.first(where: { $0.id == holding.session }) else {
+            release(camera)
             let granted = strongest(claims, holder: nil).map(grant)
             world.cameras[camera]?.holding = granted
             return
@@ -123,7 +124,10 @@ public struct ReferenceArbiter: Sendable {
         let mayFinish = grace > .zero || holding.toldUntil != nil
         let until = holding.toldUntil ?? (mayFinish ? .distantFuture : holding.protectedUntil)
         let isOver = best.manners.overrides || holding.isReady || until <= world.now
-        if isOver { holding = grant(best) }
+        if isOver {
+            release(camera)
+            holding = grant(best)
+        }
         world.cameras[camera]?.holding = holding
     }
 
@@ -161,8 +165,14 @@ public struct ReferenceArbiter: Sendable {
     }
 
     private func grant(_ claim: Claim) -> World.Holding {
-        World.Holding(
-            session: claim.id, protectedUntil: world.now + claim.manners.protection,
-            leaseUntil: claim.manners.lease.map { world.now + $0 })
+        let used = world.sessions[claim.id]?.leaseUsed ?? .zero
+        return World.Holding(
+            session: claim.id, since: world.now, protectedUntil: world.now + claim.manners.protection,
+            leaseUntil: claim.manners.lease.map { world.now + ($0 - used) })
+    }
+
+    private mutating func release(_ camera: CameraID) {
+        guard let holding = world.cameras[camera]?.holding, holding.leaseUntil != nil else { return }
+        world.sessions[holding.session]?.leaseUsed += world.now - holding.since
     }
 }

@@ -45,6 +45,8 @@ public struct World: Sendable {
         public var usesAudio: Bool
         /// The place of its start request among all; nil: it has none.
         public var started: Int?
+        /// How much of its lease it has used since its start request: only time that it held the camera.
+        public var leaseUsed = Duration.zero
         /// A trusted agent raised it, and the client has not continued.
         public var isSensitive = false
         public var isRecording = false
@@ -69,6 +71,7 @@ public struct World: Sendable {
     /// Who had the camera when the world was last looked at.
     public struct Holding: Sendable {
         public var session: SessionID
+        public var since: Moment
         public var protectedUntil: Moment
         public var leaseUntil: Moment?
         /// It was told that it will be interrupted then.

@@ -24,6 +24,8 @@ enum Cast {
         "evacuation.service", "intercom.service", "photobooth.service", "attract.service", "menu.service",
     ]
     .map { AppID($0, user: 0) }
+    /// Who comes: the booth and the intercom meet most often, since only theirs is a grace.
+    static let kioskVisitors = [0, 1, 1, 1, 2, 2, 2, 3, 4].map { kioskApps[$0] }
     /// Two users, and a service that belongs to no login session.
     static let desktopApps = [
         AppID("photos", user: 1000), AppID("notes", user: 1000), AppID("sheet", user: 1000),
@@ -83,7 +85,7 @@ struct RandomWorld {
     mutating func next(_ both: SideBySide) -> [Event] {
         let world = both.reference.world
         let sessions = world.sessions.keys.sorted()
-        if let camera = Cast.cameras.first(where: { world.cameras[$0]?.holding?.toldUntil != nil }), roll(3) == 0 {
+        if let camera = Cast.cameras.first(where: { world.cameras[$0]?.holding?.toldUntil != nil }), roll(4) == 0 {
             return duringGrace(on: camera, both)
         }
         switch roll(30) {
@@ -120,7 +122,9 @@ struct RandomWorld {
     }
 
     private mutating func connect(_ world: World) -> [Event] {
-        guard world.clients.count < clientsMax, let app = pick(apps) else { return create(world) }
+        guard world.clients.count < clientsMax, let app = pick(isKiosk ? Cast.kioskVisitors : apps) else {
+            return create(world)
+        }
         lastClient += 1
         let client = ClientID(lastClient)
         var events: [Event] = [.connected(client, app: app, verified: true, loginSession: Cast.login(of: app))]

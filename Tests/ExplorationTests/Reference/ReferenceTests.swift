@@ -26,7 +26,10 @@ struct ReferenceTests {
             name: "desktop", policy: Desktop(), meets: ["system-pressure", "login-session-inactive", "AccessChanged"]),
         House(
             name: "kiosk", policy: Kiosk(),
-            meets: ["system-pressure", "WillBeInterrupted", "InterruptionWithdrawn", "lease-expired"]),
+            meets: [
+                "system-pressure", "WillBeInterrupted", "InterruptionWithdrawn", "lease-expired", "cut at the deadline",
+                "cut before the deadline",
+            ]),
     ]
     static let allMeet = [
         "device-in-use", "disconnected", "privacy", "system-sleep", "sensitive-content", "DidStartRunning",

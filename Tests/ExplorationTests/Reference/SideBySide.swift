@@ -9,6 +9,7 @@ struct SideBySide {
     private(set) var reference: ReferenceArbiter
     /// The interruption that each session was last told of.
     private(set) var announced: [SessionID: InterruptionID] = [:]
+    private var deadlines: [SessionID: Moment] = [:]
     private var recordings: [CameraID: RecordingID] = [:]
     /// What the two last agreed on.
     private(set) var judgement = ReferenceArbiter.Judgement()
@@ -45,34 +46,39 @@ struct SideBySide {
             guard reference.world.speakers[source]?.isThere == true else { return nil }
         default: break
         }
-        let wasRefused = drive(event, at: moment)
+        // Ids of interruptions are the core's own: the reference is not asked about one that is not the latest.
+        var isStale = false
+        if case .ready(let session, let id) = event { isStale = announced[session] != id }
+        let (wasRefused, wasQuiet) = drive(event, at: moment)
+        let before = judgement
         reference.world.now = moment
-        let isRefused = !reference.world.take(event, lastJudgement: judgement)
+        let isRefused = isStale || !reference.world.take(event, lastJudgement: judgement)
         judgement = reference.judge()
-        if case .ready = event {
-            // Ids of interruptions are the core's own: whether one was stale only the core knows.
-        } else if wasRefused != isRefused {
+        if wasRefused != isRefused {
             return "the core \(wasRefused ? "refused" : "took") it, the reference did not"
         }
         if let deadline = arbiter.deadline, deadline <= moment {
             return "the core's deadline is not in the future: \(deadline.nanoseconds) ns"
         }
-        // Time alone is looked at often; what it broke, the next event shows.
-        let violations = event == .timePassed ? [] : arbiter.violations()
+        // Time passes often, and mostly nothing comes of it.
+        if event == .timePassed, wasQuiet, judgement == before { return nil }
+        let violations = arbiter.violations()
         if !violations.isEmpty { return violations.joined(separator: "; ") }
         return difference()
     }
 
-    /// Steps the core, and answers its orders until it has none. True: the event was refused.
-    private mutating func drive(_ event: Event, at moment: Moment) -> Bool {
+    /// Steps the core, and answers its orders until it has none.
+    private mutating func drive(_ event: Event, at moment: Moment) -> (wasRefused: Bool, wasQuiet: Bool) {
         var pending = [event]
         var wasRefused = false
+        var wasQuiet = true
         while !pending.isEmpty {
             let event = pending.removeFirst()
             let effects = arbiter.step(event, at: moment)
             if event != .timePassed || !effects.isEmpty, let lines = writer?.lines(event, at: moment, effects) {
                 trace += lines
             }
+            wasQuiet = wasQuiet && effects.isEmpty
             for effect in effects {
                 switch effect {
                 case .refused: wasRefused = true
@@ -87,19 +93,24 @@ struct SideBySide {
                 case .stopRecording(let camera, let recording, let why):
                     recordings[camera] = nil
                     pending.append(finished(recording, why))
-                case .notify(_, let session, _, let notice): meet(notice, session)
+                case .notify(_, let session, _, let notice): meet(notice, session, at: moment)
                 default: break
                 }
             }
         }
-        return wasRefused
+        return (wasRefused, wasQuiet)
     }
 
-    private mutating func meet(_ notice: SessionEvent, _ session: SessionID) {
+    private mutating func meet(_ notice: SessionEvent, _ session: SessionID, at moment: Moment) {
         met.insert(notice.wireName)
         switch notice {
-        case .willBeInterrupted(let id, _, _, _): announced[session] = id
-        case .wasInterrupted(_, let causes, _, _, _): met.formUnion(causes.ordered.map(\.shortName))
+        case .willBeInterrupted(let id, _, let deadline, _):
+            announced[session] = id
+            deadlines[session] = deadline
+        case .wasInterrupted(let id, let causes, _, _, _):
+            met.formUnion(causes.ordered.map(\.shortName))
+            guard announced[session] == id, let deadline = deadlines[session] else { break }
+            met.insert(moment == deadline ? "cut at the deadline" : "cut before the deadline")
         case .sessionStopped(let reason, _): met.insert(reason.rawValue)
         default: break
         }

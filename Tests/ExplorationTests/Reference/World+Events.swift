@@ -24,6 +24,7 @@ extension World {
             if found.started == nil {
                 starts += 1
                 sessions[session]?.started = starts
+                sessions[session]?.leaseUsed = .zero
             }
         case .stopRunning(let session):
             guard sessions[session]?.started != nil else { return false }
@@ -37,9 +38,12 @@ extension World {
             guard lastJudgement.recording.contains(session) else { return false }
             sessions[session]?.isRecording = false
         case .ready(let session, _):
-            for (id, camera) in cameras where camera.holding?.session == session && camera.holding?.toldUntil != nil {
-                cameras[id]?.holding?.isReady = true
-            }
+            guard
+                let camera = cameras.first(where: {
+                    $0.value.holding?.session == session && $0.value.holding?.toldUntil != nil
+                })?.key
+            else { return false }
+            cameras[camera]?.holding?.isReady = true
         case .continueAfterSensitiveContent(let session):
             guard sessions[session] != nil else { return false }
             sessions[session]?.isSensitive = false
