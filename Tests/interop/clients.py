@@ -242,25 +242,29 @@ def gdbus_straight():
         assert refused.returncode != 0 and "org.camarb.Error.UnknownCamera" in refused.stderr, refused.stderr
 
 
-@claim("busctl monitor shows an interruption as it happens")
+@claim("busctl monitor, straight to the socket, shows an interruption as it is decided")
 def busctl_monitor():
-    with Daemon() as daemon, Shared(daemon) as shared:
-        tool = Busctl(shared.address)
-        tool.call("/org/camarb/Broker1", "org.camarb.Broker1", "DeclareClient", "a{sv}", "1", "app", "s", "photos")
-        created = tool.call("/org/camarb/Broker1", "org.camarb.Broker1", "CreateSession", "sa{sv}", CAMERA, "0")
-        path = created.split('"')[1]
-        rival = Rival(daemon, "photos")
+    with Daemon() as daemon:
         log = daemon.directory / "monitor"
         with open(log, "w") as out:
             monitor = subprocess.Popen(
-                ["busctl", f"--address={shared.address}", "--json=short", "monitor"], stdout=out,
+                ["busctl", f"--address={daemon.address}", "--json=short", "monitor"], stdout=out,
                 stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
         try:
             wait_until("the monitor to be one", lambda: "Monitoring" in log.read_text() or monitor.poll() is not None)
-            tool.call(path, "org.camarb.Session1", "StartRunning")
-            tool.until(path, True, False)
+            app = daemon.app("photos")
+            session = app.session()
+            rival = Rival(daemon, "photos")
+            session.start()
+            app.wait("DidStartRunning")
             rival.take()
-            wait_until("the interruption on the monitor", lambda: '"WasInterrupted"' in log.read_text())
+
+            def shown():
+                lines = [json.loads(line) for line in log.read_text().splitlines() if line.endswith("}")]
+                return [line["payload"]["data"][2] for line in lines if line.get("member") == "Decided"]
+
+            wait_until("the interruption on the monitor",
+                       lambda: any("photos wasInterrupted" in trace and "rival" in trace for trace in shown()))
         finally:
             monitor.terminate()
             monitor.wait()
