@@ -68,9 +68,13 @@ extension Broker {
         case .camerasChanged: broadcast("CamerasChanged", [])
         case .prioritiesChanged: broadcast("PrioritiesChanged", [])
         case .holderChanged(let camera, let app):
-            cameras[camera]?.holder = app
+            guard let link = cameras[camera] else { return }
+            link.holder = app
+            link.freeIsUntold = false
             guard let app else {
-                broadcast("HolderChanged", [.string(camera.name), .string("")])
+                // While its last holder is being cut a camera is nobody's to take; the next holder is often known.
+                link.freeIsUntold = true
+                if arbiter.status(of: camera)?.tenancy != "revoking" { tellFree(camera) }
                 return
             }
             broadcast(
@@ -78,6 +82,14 @@ extension Broker {
                 others: [.string(camera.name), .string(Interrupter.anotherUsersApp.wireName)]
             ) { [self] in mayKnow(app, $0) }
         }
+    }
+
+    func tellFree(_ camera: CameraID) {
+        guard let link = cameras[camera], link.freeIsUntold, arbiter.status(of: camera)?.tenancy != "revoking" else {
+            return
+        }
+        link.freeIsUntold = false
+        broadcast("HolderChanged", [.string(camera.name), .string("")])
     }
 
     /// One sealed message for all who may know everything, and one for the others.

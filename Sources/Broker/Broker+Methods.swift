@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import CLinux
 import SystemdBus
 
 /// Bounds on what one client may have, and why.
@@ -232,5 +233,6 @@ extension Broker {
         untilCamerasKnown = []
         for work in waiting { work() }
         ServiceManager.status(statusLine)
+        camarb_give_back_start()
     }
 }

@@ -151,6 +151,14 @@ extension Event {
         }
     }
 
+    /// The camera whose recorder core may have ended a cut.
+    var recorderNewsOf: CameraID? {
+        switch self {
+        case .recorderCut(let camera, _), .recorderGone(let camera): camera
+        default: nil
+        }
+    }
+
     var clients: [ClientID] {
         switch self {
         case .connected(let client, _, _, _), .declared(let client, _), .declaredPresence(let client, _, _),

@@ -71,7 +71,7 @@ public final class Broker {
         _ = camarb_raise_descriptor_limit()
         arbiter = Arbiter(policy: .firstCome)
         loadFirstPolicy()
-        alarm = try loop.addTimer { [unowned self] in step(.timePassed) }
+        alarm = try loop.addTimer { [unowned self] in alarmRang() }
         processes = try ProcessWatcher(on: loop) { [unowned self] tag in clientProcessEnded(tag) }
         for camera in options.cameras {
             let link = CameraLink(self, camera.id, spec: camera.spec, program: recorderProgram)
@@ -158,9 +158,22 @@ public final class Broker {
         let effects = arbiter.step(event, at: now)
         let refusal = carryOut(effects, request)
         isStepping = false
-        alarm?.arm(at: arbiter.deadline?.nanoseconds)
+        setAlarm()
+        if let camera = event.recorderNewsOf { tellFree(camera) }
         tell(event, effects, now)
         return refusal
+    }
+
+    /// An alarm that is set already and comes early enough stays: most deadlines are those of cuts, which are done long
+    /// before, and setting an alarm costs a system call. At worst it rings once for nothing.
+    private func setAlarm() {
+        guard let deadline = arbiter.deadline?.nanoseconds else { return }
+        if let armed = alarm?.deadline, armed <= deadline { return }
+        alarm?.arm(at: deadline)
+    }
+
+    private func alarmRang() {
+        if let deadline = arbiter.deadline, deadline <= Self.now() { step(.timePassed) } else { setAlarm() }
     }
 
     /// For what turns out while effects are carried out: an event of its own, in order, when they are.

@@ -22,6 +22,8 @@ final class CameraLink {
     private(set) var trouble: String?
     /// Who has it, as last announced.
     var holder: AppID?
+    /// Nobody has it any more, and that has not been announced yet.
+    var freeIsUntold = false
     /// It was described, or could not be.
     private(set) var isKnown = false
 

@@ -55,6 +55,8 @@ public final class BusConnection {
     private var queuedBytes = 0
     private var sealCookie: UInt64 = 0
     private var pendingEnd: End?
+    /// Ready, with nothing queued, and no deadline.
+    private var isQuiet = false
     private var processing = false
     private var turnDue = false
 
@@ -188,6 +190,7 @@ public final class BusConnection {
             _ = sd_bus_slot_set_floating(slot, 1)
             _ = sd_bus_slot_unref(slot)
             calls[ObjectIdentifier(pending)] = pending
+            isQuiet = false
             account(message.payloadBytes)
         } catch {
             calls[ObjectIdentifier(pending)] = nil
@@ -231,7 +234,7 @@ public final class BusConnection {
         _ = sd_bus_get_n_queued_write(bus, &count)
         if count == 0 {
             // The usual case, made short: everything went out, and nothing waits for anything.
-            if queued.isEmpty && calls.isEmpty && isReady && io?.events == .readable { return }
+            if isQuiet { return }
             forgetQueued(0)
         } else {
             // Header, path, names and padding: about 256 bytes in messages of ours.
@@ -325,7 +328,8 @@ public final class BusConnection {
     private func refresh() {
         guard isOpen, pendingEnd == nil else { return }
         let wanted = sd_bus_get_events(bus)
-        io?.events = wanted & POLLOUT != 0 ? [.readable, .writable] : .readable
+        let waitsToWrite = wanted & POLLOUT != 0
+        io?.events = waitsToWrite ? [.readable, .writable] : .readable
         var microseconds: UInt64 = 0
         var next: Int64?
         if sd_bus_get_timeout(bus, &microseconds) > 0 && microseconds < UInt64(Int64.max) / 1000 {
@@ -336,6 +340,7 @@ public final class BusConnection {
             deadline = next
             loop.busDeadlines.set(next, for: self)
         }
+        isQuiet = isReady && !waitsToWrite && queued.isEmpty && next == nil
     }
 
     /// Never from inside a method that the owner called.

@@ -21,7 +21,11 @@ struct BusDeadlines {
             // The loop outlives the timer: it owns this value.
             timer = try? loop.addTimer { [unowned loop] in loop.busDeadlines.fire(loop) }
         }
-        timer?.arm(at: entries.values.lazy.map(\.deadline).min())
+        // An alarm that is set already and comes early enough stays: setting one costs a system call, and every call
+        // to a recorder core would cost two. At worst it comes once for nothing.
+        guard let next = entries.values.lazy.map(\.deadline).min() else { return }
+        if let armed = timer?.deadline, armed <= next { return }
+        timer?.arm(at: next)
     }
 
     private mutating func fire(_ loop: EventLoop) {

@@ -95,6 +95,9 @@ int camarb_group_remove(int group, int descriptor);
 /* The tags that are ready, at most `max`; their number or -errno. Never waits. */
 int camarb_group_ready(int group, uint64_t *tags, int max);
 
+/* Gives back the pages that only the start needed: clean code, which the page cache still has, and free heap. */
+void camarb_give_back_start(void);
+
 /* The program of this process, zero-terminated. Its length or -errno. */
 ssize_t camarb_own_program(char *buffer, size_t size);
 /* The short name of a process, zero-terminated. Its length or -errno. */
