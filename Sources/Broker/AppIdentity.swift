@@ -4,7 +4,7 @@ import Glibc
 import SystemdBus
 
 /// Which app a process belongs to, from what the kernel says and nothing the client does.
-struct AppIdentity {
+package struct AppIdentity {
     var name: String
     /// The name is one that only root can give: a system service's.
     var isVerified: Bool
@@ -30,7 +30,7 @@ struct AppIdentity {
     ///
     /// A service of the system manager was named by root. Units of a user's own manager are named by that user, who
     /// can pass for any app with them: a name from there is no more than a claim.
-    static func unit(inControlGroup path: String) -> (name: String?, isSystem: Bool) {
+    package static func unit(inControlGroup path: String) -> (name: String?, isSystem: Bool) {
         let parts = path.split(separator: "/")
         guard let unit = parts.last(where: { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }) else {
             return (nil, false)

@@ -155,25 +155,35 @@ public final class BusConnection {
         path: String, interface: String, member: String, _ arguments: [WireValue] = [],
         timeout: Int64 = 25_000_000_000, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
     ) {
+        call(
+            path: path, interface: interface, member: member, timeout: timeout,
+            filling: { message in for argument in arguments { message.append(argument) } }, handler)
+    }
+
+    /// The same, for arguments of types that `WireValue` does not have: `filling` appends them.
+    public func call(
+        path: String, interface: String, member: String, timeout: Int64 = 25_000_000_000,
+        filling fill: @escaping (BusMessage) -> Void, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
+    ) {
         let pending = PendingCall(self, handler)
         if isOpen && pendingEnd == nil && !isReady {
             calls[ObjectIdentifier(pending)] = pending
             untilReady.append { [self] in
-                makeCall(pending, path: path, interface: interface, member: member, arguments, timeout)
+                makeCall(pending, path: path, interface: interface, member: member, fill, timeout)
             }
         } else {
-            makeCall(pending, path: path, interface: interface, member: member, arguments, timeout)
+            makeCall(pending, path: path, interface: interface, member: member, fill, timeout)
         }
     }
 
     private func makeCall(
-        _ pending: PendingCall, path: String, interface: String, member: String, _ arguments: [WireValue],
-        _ timeout: Int64
+        _ pending: PendingCall, path: String, interface: String, member: String,
+        _ fill: (BusMessage) -> Void, _ timeout: Int64
     ) {
         do {
             guard isOpen, pendingEnd == nil else { throw BrokerError(.disconnected, "The connection is closed.") }
             let message = try BusMessage.call(on: self, path: path, interface: interface, member: member)
-            for argument in arguments { message.append(argument) }
+            fill(message)
             if let fault = message.buildFault { throw fault }
             var slot: OpaquePointer?
             let box = Unmanaged.passRetained(pending)

@@ -89,7 +89,7 @@ import Testing
         let loop = try EventLoop()
         let (ours, theirs) = try socketPair()
         var ending: ChildProcess.Ending?
-        let child = try ChildProcess(path: "/bin/sh", arguments: ["-c", "read line <&3"], passing: theirs, on: loop) {
+        let child = try ChildProcess(path: "/bin/sh", arguments: ["-c", "exec sleep 1000"], passing: theirs, on: loop) {
             ending = $0
         }
         close(theirs)
