@@ -204,8 +204,9 @@ public struct TimelineBuilder: Hashable, Sendable {
                 copy.lanes[lane].spans.append(Timeline.Span(begin: last.since, end: now, state: last.state))
             }
         }
+        // A camera that nobody held the whole time would only push the others apart.
+        let cameras = copy.lanes.filter { $0.kind == .camera && $0.spans.contains { $0.state != .free } }
         return Timeline(
-            begin: copy.begin ?? now, end: now,
-            lanes: copy.lanes.filter { $0.kind == .app } + copy.lanes.filter { $0.kind == .camera }, notes: notes)
+            begin: copy.begin ?? now, end: now, lanes: copy.lanes.filter { $0.kind == .app } + cameras, notes: notes)
     }
 }

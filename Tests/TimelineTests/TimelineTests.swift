@@ -38,7 +38,7 @@ struct TimelineTests {
         #expect(
             lines.prefix(5).joined(separator: "\n") == """
                           0s              5s
-                photos    ·━━◆━┄░░░░░░░╌━━┅┅┅┅
+                photos    ━━━◆━┄░░░░░░░╌━━┅┅┅┅
                   record…  ●▬▬▬■
                 call           ··━━━━━━
                 front     photo…call ───photo…
@@ -136,6 +136,24 @@ struct TimelineTests {
         story.event("photos", .didStartRunning(grant: GrantID(2)), 50_001)
         let lines = story.timeline(until: 100_000).terminalLines(width: 40, style: Self.plain)
         #expect(lines[1].contains("░"))
+    }
+
+    @Test("An interruption whose causes change is one row, with its causes in order")
+    func changingCauses() {
+        var story = LiveStory()
+        story.event("photos", .didStartRunning(grant: GrantID(1)), 0)
+        story.event(
+            "photos",
+            .wasInterrupted(
+                id: 1, causes: CauseSet([.systemSleep]), interrupter: nil, cutting: nil, rule: ""), 1000)
+        story.event(
+            "photos", .interruptionChanged(id: 1, causes: CauseSet([.videoDeviceBlockedByPrivacy]), rule: ""), 2000)
+        story.event(
+            "photos",
+            .interruptionEnded(id: 1, causesItHad: CauseSet([.systemSleep]), duration: .seconds(2), willResume: true),
+            3000)
+        let lines = story.timeline(until: 4000).terminalLines(width: 80, style: Self.plain)
+        #expect(lines.last == "  photos #1  1s to 3s  system-sleep, then privacy")
     }
 
     @Test("A recording cut by lost access ends there, though the session runs on")

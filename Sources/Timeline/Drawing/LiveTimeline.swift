@@ -9,6 +9,8 @@ public import ArbiterProtocol
 public struct LiveTimeline: Sendable {
     private var builder = TimelineBuilder()
     private var begin: Moment?
+    /// Time does not run up again when two sources of events overlap.
+    private var latest = Moment.zero
     private var headed: [String] = []
     private var linesSinceHeader = 0
     private let width: Int
@@ -55,7 +57,8 @@ public struct LiveTimeline: Sendable {
 
     private mutating func line(_ text: String, at moment: Moment, changed: String?) -> [String] {
         if begin == nil { begin = moment }
-        let since = begin.map { moment - $0 } ?? .zero
+        latest = max(latest, moment)
+        let since = begin.map { latest - $0 } ?? .zero
         let lanes = builder.appLanes
         let laneWidth = laneWidth(lanes.count)
         var lines: [String] = []

@@ -27,6 +27,8 @@ private struct SVGDrawing {
     private let top: Double
 
     private static let noteRowsMax = 4
+    /// Wide enough for the longest cause's name.
+    private static let legendColumns = 3
 
     init(timeline: Timeline, title: String) {
         self.timeline = timeline
@@ -59,7 +61,7 @@ private struct SVGDrawing {
     func document() -> String {
         let legend = legendEntries()
         let legendTop = top + plotHeight + 14
-        let legendRows = (legend.count + 3) / 4
+        let legendRows = (legend.count + Self.legendColumns - 1) / Self.legendColumns
         let notesTop = legendTop + Double(legendRows) * 22 + 18
         let height = notesTop + Double(timeline.notes.count) * 18 + (timeline.notes.isEmpty ? 0 : 14)
         var body = ""
@@ -67,8 +69,8 @@ private struct SVGDrawing {
         body += notes(notesTop)
         for (index, lane) in timeline.lanes.enumerated() { body += draw(lane, index) }
         for (index, entry) in legend.enumerated() {
-            let x = left + Double(index % 4) * (plotWidth / 4)
-            let y = legendTop + Double(index / 4) * 22
+            let x = left + Double(index % Self.legendColumns) * (plotWidth / Double(Self.legendColumns))
+            let y = legendTop + Double(index / Self.legendColumns) * 22
             body += "<rect x=\"\(x.px)\" y=\"\(y.px)\" width=\"18\" height=\"12\" rx=\"2\" \(entry.paint)/>\n"
             body += text(entry.name, x + 24, y + 10, "legend")
         }

@@ -78,6 +78,11 @@ private struct TerminalDrawing {
             let from = column(span.begin)
             let to = column(span.end)
             if from == to {
+                switch span.state {
+                case .interrupted, .restricted, .running: break
+                // Passing through these is no news, and would only hide a name.
+                case .stopped, .free, .starting, .held: continue
+                }
                 tiny.append((min(from, columns - 1), span))
                 continue
             }
@@ -152,12 +157,24 @@ private struct TerminalDrawing {
         return text + style.paint(run, ink)
     }
 
+    /// A line for each interruption, with its causes in the order in which they came.
     private func interruptions() -> [String] {
-        timeline.lanes.flatMap { lane in
-            lane.spans.compactMap { span in
-                guard case .interrupted(let id, _, _) = span.state else { return nil }
-                return "\(lane.name.printable) #\(id)  \(time(span.begin)) to \(time(span.end))  "
-                    + span.state.label.printable
+        timeline.lanes.flatMap { lane -> [String] in
+            var rows: [(id: InterruptionID, begin: Moment, end: Moment, labels: [String])] = []
+            for span in lane.spans {
+                guard case .interrupted(let id, _, _) = span.state else { continue }
+                let label = span.state.label.printable
+                // Numbers begin anew with another session of the same name; such a row does not go on.
+                if let last = rows.indices.last, rows[last].id == id, rows[last].end == span.begin {
+                    rows[last].end = span.end
+                    rows[last].labels.append(label)
+                } else {
+                    rows.append((id, span.begin, span.end, [label]))
+                }
+            }
+            return rows.map { row in
+                "\(lane.name.printable) #\(row.id)  \(time(row.begin)) to \(time(row.end))  "
+                    + row.labels.joined(separator: ", then ")
             }
         }
     }

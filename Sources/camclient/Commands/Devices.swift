@@ -13,7 +13,7 @@ struct Devices: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let cameras = try await connection.connect().status().cameras
+        let cameras = try await connection.ask { try await $0.status().cameras }
         if output.json {
             for camera in cameras { Output.line(camera.json.text) }
             return
@@ -49,8 +49,7 @@ struct Formats: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = try connection.connect()
-        let known = try await client.status().cameras.map(\.camera)
+        let known = try await connection.ask { try await $0.status().cameras.map(\.camera) }
         guard let id = camera.map({ CameraID($0) }) ?? known.first else {
             throw Failure(.answerIsNo, "There is no camera.")
         }
@@ -61,7 +60,7 @@ struct Formats: AsyncParsableCommand {
                     "“\(id.name)” is no camera; there is \(known.map(\.name).joined(separator: ", ")). See: camclient devices"
                 ))
         }
-        let description = try await client.camera(id)
+        let description = try await connection.ask { try await $0.camera(id) }
         if output.json {
             for format in description.formats {
                 Output.line(

@@ -21,7 +21,7 @@ struct Explain: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let explanation = try await connection.connect().explain(decision)
+        let explanation = try await connection.ask { try await $0.explain(decision) }
         if output.json {
             return Output.line(
                 JSON.object([
@@ -62,7 +62,8 @@ struct Plan: AsyncParsableCommand {
         if text.isEmpty {
             for await line in inputLines() { text.append(line) }
         }
-        let outcome = try await connection.connect().plan(text.joined(separator: "\n"))
+        let scenario = text.joined(separator: "\n")
+        let outcome = try await connection.ask { try await $0.plan(scenario) }
         if output.json {
             Output.line(JSON.object(["outcome": .strings(outcome.split(separator: "\n").map(String.init))]).text)
         } else {

@@ -10,8 +10,8 @@ struct Shell: AsyncParsableCommand {
         discussion: """
             \(ShellCommand.help)
 
-            The placements last as long as this command: without arguments it reads commands from standard input and \
-            ends with it; with arguments it ends after them, unless --stay.
+            Placements and microphones last as long as this command: without arguments it reads commands from \
+            standard input and ends with it; with arguments it ends after them, unless --stay.
 
             Examples:
               camclient shell override photos
@@ -41,6 +41,7 @@ struct Shell: AsyncParsableCommand {
     func run() async throws {
         let client = try connection.connect()
         var isAttached = false
+        var isLeavingSomething = false
         var first: Failure?
         let isTyped = commands.isEmpty && Output.isInputTerminal
         let lines = commands.isEmpty || stay ? inputLines() : nil
@@ -58,6 +59,7 @@ struct Shell: AsyncParsableCommand {
                         isAttached = true
                     }
                     try await command.perform(on: client)
+                    isLeavingSomething = isLeavingSomething || command.lastsWithConnection
                 } catch { throw Failure(error) }
                 if output.json {
                     if command.isFact { Output.line(LogEntry.fact(.now, .note(line)).json.text) }
@@ -78,8 +80,8 @@ struct Shell: AsyncParsableCommand {
                 if error.status == .unreachable { break }
             }
         }
-        if isAttached, !stay, !commands.isEmpty {
-            Output.notice("camclient: the placements end with this command; --stay keeps them.")
+        if isLeavingSomething, !stay, !commands.isEmpty {
+            Output.notice("camclient: what was placed or taken ends with this command; --stay keeps it.")
         }
         if let first, !isTyped { throw Failure(first.status, "") }
     }
@@ -162,6 +164,12 @@ enum ShellCommand {
     }
 
     var isPlacement: Bool { if case .place = self { true } else { false } }
+    var lastsWithConnection: Bool {
+        switch self {
+        case .place, .microphone(_, taken: true): true
+        default: false
+        }
+    }
     /// Whether something in the world changed, for a timeline.
     var isFact: Bool { if case .wait = self { false } else { true } }
 

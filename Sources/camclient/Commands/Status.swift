@@ -13,7 +13,7 @@ struct Status: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let status = try await connection.connect().status()
+        let status = try await connection.ask { try await $0.status() }
         if output.json { return Output.line(status.json.text) }
         for line in status.lines { Output.line(line) }
     }

@@ -32,7 +32,11 @@ struct Test: AsyncParsableCommand {
         guard !paths.isEmpty else {
             throw Failure(.usage, "There is no .scenario file in \(files.joined(separator: ", ")).")
         }
-        for path in paths {
+        let begin = Moment.now
+        for (index, path) in paths.enumerated() {
+            if Output.isErrorTerminal, Moment.now - begin > .seconds(2) {
+                Output.progress("\(index) of \(paths.count)")
+            }
             do throws(ScenarioError) {
                 let outcome = try Scenario.load(path: path, policies: policies).run()
                 show(path, outcome)
@@ -53,6 +57,7 @@ struct Test: AsyncParsableCommand {
                 }
             }
         }
+        if Output.isErrorTerminal, Moment.now - begin > .seconds(2) { Output.progress("") }
         if !output.json {
             let passed = paths.count - failed - unreadable
             var words = ["\(passed) of \(paths.count) scenarios passed"]

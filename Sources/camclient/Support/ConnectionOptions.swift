@@ -1,6 +1,6 @@
 import ArbiterProtocol
 import ArgumentParser
-import Glibc
+import CLinux
 import SystemdBus
 import Timeline
 
@@ -17,6 +17,16 @@ struct ConnectionOptions: ParsableArguments {
         } catch {
             throw error.kind == .invalidValue ? Failure(.usage, error.message) : Failure(error)
         }
+    }
+}
+
+extension ConnectionOptions {
+    /// Asks the broker one thing, and says so when the answer takes long.
+    func ask<Answer>(
+        isolation: isolated (any Actor)? = #isolation, _ question: (CameraClient) async throws -> Answer
+    ) async throws -> Answer {
+        let client = try connect()
+        return try await sayingWhat("waiting for the broker") { try await question(client) }
     }
 }
 
@@ -94,9 +104,5 @@ struct TimeArgument: ExpressibleByArgument {
 
 extension Moment {
     /// The broker's clock, as this process sees it.
-    static var now: Moment {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Moment(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-    }
+    static var now: Moment { Moment(nanoseconds: camarb_monotonic_ns()) }
 }
