@@ -47,6 +47,10 @@ public final class BusConnection {
     let bus: OpaquePointer
     let loop: EventLoop
     private var io: IOSource?
+    /// A duplicate of the socket, to wait on. libsystemd closes its own as soon as it sees the peer's end; were that the
+    /// one the loop waits on, it could not be taken out of the loop any more while a process that was forked just then
+    /// still has it, and its next event would find a source that is no more.
+    private var waitedOn: Int32 = -1
     private var delegate: (any BusConnectionDelegate)?
     private var authenticateBy: Int64
     private var deadline: Int64?
@@ -104,14 +108,16 @@ public final class BusConnection {
         try check(adopted, "start a connection")
         try check(sd_bus_start(bus), "start a connection")
         _ = camarb_set_send_buffer(descriptor, BusConnection.sendBufferBytes)
-        io = try loop.addIO(descriptor, .readable) { [unowned self] _ in self.turn() }
+        waitedOn = camarb_duplicate(descriptor)
+        try check(waitedOn, "start a connection")
+        io = try loop.addIO(waitedOn, .readable) { [unowned self] _ in self.turn() }
         refresh()
         // sd_bus_start may already have swallowed the peer's first bytes.
         turnSoon()
     }
 
     deinit {
-        io?.cancel()
+        stopWaiting()
         sd_bus_close(bus)
         _ = sd_bus_unref(bus)
     }
@@ -315,9 +321,6 @@ public final class BusConnection {
         if sd_bus_message_is_signal(pointer, "org.freedesktop.DBus.Local", "Disconnected") > 0 {
             // The peer could send such a signal itself: only a bus that is closed tells the truth.
             guard sd_bus_is_open(bus) <= 0 else { return }
-            // libsystemd has just closed the descriptor, whose number is free for others from now on: so the source
-            // goes before anything else happens.
-            io?.cancel()
             if pendingEnd == nil { pendingEnd = .disconnected }
             return
         }
@@ -369,11 +372,16 @@ public final class BusConnection {
         owner?.connectionEnded(self, end)
     }
 
-    private func shut() {
-        isOpen = false
-        // Before the descriptor is closed: its number may be another connection's a moment later.
+    private func stopWaiting() {
         io?.cancel()
         io = nil
+        if waitedOn >= 0 { _ = Glibc.close(waitedOn) }
+        waitedOn = -1
+    }
+
+    private func shut() {
+        isOpen = false
+        stopWaiting()
         if deadline != nil {
             deadline = nil
             loop.busDeadlines.set(nil, for: self)
