@@ -1,7 +1,7 @@
 """What bad input gets: an error that names the key, the value and what is allowed, and nothing lost or changed."""
 import os, signal, socket
 
-from harness import BROKER, CAMERA, SHELL, Daemon, Refused, Session, claim, wait_until
+from harness import App, BROKER, CAMERA, SHELL, Daemon, Refused, Session, claim, wait_until
 from jeepney import DBusAddress
 
 
@@ -156,6 +156,34 @@ def dying():
             heir.wait("DidStartRunning")
             waiting.call("Close")
             heir.close()
+
+
+@claim("a client whose process dies is gone, even while a child of it keeps the socket open")
+def dying_with_a_child():
+    with Daemon() as daemon:
+        ready, told = os.pipe()
+        holder = os.fork()
+        if holder == 0:
+            session = App(daemon.address, "photos").session()
+            session.start()
+            session.app.wait("DidStartRunning")
+            child = os.fork()
+            if child == 0:
+                signal.pause()
+            os.write(told, child.to_bytes(4, "little"))
+            signal.pause()
+        child = int.from_bytes(os.read(ready, 4), "little")
+        try:
+            heir = daemon.app("heir")
+            waiting = heir.session()
+            waiting.start()
+            heir.wait("WasInterrupted")
+            os.kill(holder, signal.SIGKILL)
+            os.waitpid(holder, 0)
+            heir.wait("DidStartRunning")
+            os.kill(child, 0)  # It is still there, and with it the socket.
+        finally:
+            os.kill(child, signal.SIGKILL)
 
 
 @claim("SIGHUP takes a good policy, and a bad one never replaces it")

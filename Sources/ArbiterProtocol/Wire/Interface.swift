@@ -80,6 +80,10 @@ public struct Interface: Sendable {
         for property in properties {
             xml += "  <property name=\"\(property.name)\" type=\"\(property.type)\" access=\"read\"/>\n"
         }
+        // Nothing announces changes of properties: libraries must not keep what they once read.
+        if !properties.isEmpty {
+            xml += "  <annotation name=\"org.freedesktop.DBus.Property.EmitsChangedSignal\" value=\"false\"/>\n"
+        }
         return xml + " </interface>\n"
     }
 }
