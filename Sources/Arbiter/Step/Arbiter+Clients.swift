@@ -6,10 +6,13 @@ extension Arbiter {
         _ turn: inout Turn
     ) {
         precondition(state.clients[id] == nil, "client \(id.rawValue) connected twice")
+        let before = foregroundApps(of: app.user)
         state.clients[id] = Client(
             id: id, app: app, isVerified: verified, attributes: ClientAttributes(), loginSession: loginSession)
         state.apps[app, default: []].insertSorted(id)
-        updateInFront(app, &turn)
+        updateInFront(app, since: before, &turn)
+        // Where an app is may come from the login session of any of its clients.
+        touch(app: app, &turn)
     }
 
     /// Before the client's first session only: what a session was decided by does not change under it.
@@ -24,22 +27,27 @@ extension Arbiter {
         }
         client.attributes = attributes
         let before = client.app
+        let inFront = foregroundApps(of: before.user)
         if let claimed = attributes.claimedApp, !client.isVerified, claimed != before.name {
             state.apps[before]?.removeSorted(id)
-            if state.apps[before]?.isEmpty == true { state.apps[before] = nil }
+            if state.apps[before]?.isEmpty == true {
+                state.apps[before] = nil
+                state.world.declared[before.user]?[before] = nil
+            }
             client.app = AppID(claimed, user: before.user)
             state.apps[client.app, default: []].insertSorted(id)
         }
         state.clients[id] = client
-        updateInFront(before, &turn)
-        updateInFront(client.app, &turn)
+        updateInFront(before, since: inFront, &turn)
+        updateInFront(client.app, since: inFront, &turn)
     }
 
     mutating func declarePresence(_ id: ClientID, _ presence: Presence, _ focused: Bool, _ turn: inout Turn) {
         guard let client = state.clients[id] else { return }
+        let before = foregroundApps(of: client.app.user)
         state.world.declared[client.app.user, default: [:]][client.app] =
             World.Placement(presence: presence, isFocused: focused)
-        updateInFront(client.app, &turn)
+        updateInFront(client.app, since: before, &turn)
         touch(app: client.app, &turn)
     }
 
@@ -72,6 +80,7 @@ extension Arbiter {
     /// Everything it held is free in this step.
     mutating func disconnect(_ id: ClientID, _ turn: inout Turn) {
         guard let client = state.clients[id] else { return }
+        let before = foregroundApps(of: client.app.user)
         for session in client.sessions { end(session, why: .sessionEnded, &turn) }
         state.clients[id] = nil
         state.apps[client.app]?.removeSorted(id)
@@ -80,7 +89,8 @@ extension Arbiter {
             // What an app said of itself ends with its last client; what a shell says of it stays.
             state.world.declared[client.app.user]?[client.app] = nil
         }
-        updateInFront(client.app, &turn)
+        updateInFront(client.app, since: before, &turn)
+        touch(app: client.app, &turn)
     }
 
     // MARK: Sessions

@@ -24,7 +24,7 @@ extension Arbiter {
             operatorChosen: state.world.operatorChoice == session.app)
     }
 
-    private func foregroundApps(of user: UInt32) -> Facts.ForegroundApps {
+    func foregroundApps(of user: UInt32) -> Facts.ForegroundApps {
         // Nobody says where apps are: then none is known to be beside another.
         guard isPresenceKnown(for: user) else { return .one }
         return switch state.world.inFront[user]?.count ?? 0 {

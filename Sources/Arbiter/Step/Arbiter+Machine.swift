@@ -7,7 +7,8 @@ extension Arbiter {
         } else {
             state.world.microphones.removeSorted(app)
         }
-        for session in state.requesting where state.sessions[session]?.usesAudio == true { touch(session, &turn) }
+        // A rule may read the microphone of a session that does not use it.
+        touchAllRequesting(&turn)
     }
 
     /// Stands for each of the app's sessions until its client continues.
@@ -105,6 +106,7 @@ extension Arbiter {
     /// Decided again in this step; deadlines that run do not grow.
     mutating func load(_ policy: Policy, _ turn: inout Turn) {
         state.policy = policy
+        rebuildInFront()
         for id in state.cameraOrder {
             guard let held = state.cameras[id]?.tenancy.held else { continue }
             let rule = rankRule(of: held.session)
@@ -116,7 +118,12 @@ extension Arbiter {
                     ?? rule.lease.map { held.since + $0 }
             }
         }
-        rebuildInFront()
+        // A shorter lease may be over already.
+        for id in state.cameraOrder {
+            if let held = state.cameras[id]?.tenancy.held, let lease = held.leaseUntil, lease <= state.now {
+                expire(held, on: id, &turn)
+            }
+        }
         for id in state.requesting {
             guard let session = state.sessions[id] else { continue }
             let rule = state.policy.rank(facts(of: session))
@@ -132,7 +139,8 @@ extension Arbiter {
         return min(running, wanted)
     }
 
-    mutating func reserve(_ camera: CameraID, _ app: AppID) {
+    mutating func reserve(_ camera: CameraID, _ app: AppID, _ turn: inout Turn) {
+        guard state.cameras[camera] != nil else { return }
         state.cameras[camera]?.reservation = Camera.Reservation(app: app, until: state.now + Bound.reservation)
     }
 }

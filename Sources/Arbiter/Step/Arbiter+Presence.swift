@@ -40,6 +40,7 @@ extension Arbiter {
     }
 
     mutating func place(_ app: AppID, _ placement: World.Placement?, _ source: PresenceSource, _ turn: inout Turn) {
+        let before = foregroundApps(of: app.user)
         let focus = World.FocusKey(source: source, user: app.user)
         // The focus is one for each user: who gets it takes it from the app that had it.
         if let other = state.world.focus[focus], other == app || placement?.isFocused == true {
@@ -51,7 +52,7 @@ extension Arbiter {
         }
         if placement?.isFocused == true { state.world.focus[focus] = app }
         state.world.placements[World.PlacementKey(source: source, app: app)] = placement
-        updateInFront(app, &turn)
+        updateInFront(app, since: before, &turn)
         touch(app: app, &turn)
     }
 
@@ -131,11 +132,11 @@ extension Arbiter {
         }
     }
 
-    /// The same, and whoever reads the number of apps in front is looked at again when it changed.
-    mutating func updateInFront(_ app: AppID, _ turn: inout Turn) {
-        let before = min(2, state.world.inFront[app.user]?.count ?? 0)
+    /// The same, and whoever reads the number of apps in front is looked at again when it is not what it was before:
+    /// what an app says of itself may also be the first that is known at all.
+    mutating func updateInFront(_ app: AppID, since before: Facts.ForegroundApps, _ turn: inout Turn) {
         updateInFront(app)
-        guard before != min(2, state.world.inFront[app.user]?.count ?? 0) else { return }
+        guard before != foregroundApps(of: app.user) else { return }
         for session in state.requesting where state.sessions[session]?.app.user == app.user { touch(session, &turn) }
     }
 

@@ -70,6 +70,8 @@ extension Arbiter {
         ledger.sessions[id]?.open = Ledger.OpenInterruption(id: interruption, began: state.now, causes: causes)
         state.sessions[id]?.shown = .interrupted(causes)
         let cut = forgetRecording(id)
+        // A rule may read that it records.
+        if cut != nil { touch(id, &turn) }
         notify(
             id,
             .wasInterrupted(
@@ -121,6 +123,8 @@ extension Arbiter {
         if before.contains(.record), !access.contains(.record), session.isRecording, let recording = forgetRecording(id)
         {
             turn.effects.append(.stopRecording(session.camera, recording, why: .accessLost))
+            // A rule may read that it records.
+            touch(id, &turn)
         }
         if before.contains(.preview), !access.contains(.preview) {
             turn.effects.append(.closeStreams(session.camera, grant, id))

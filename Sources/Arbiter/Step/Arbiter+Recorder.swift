@@ -92,6 +92,8 @@ extension Arbiter {
             camera.faults = []
             camera.restartAt = nil
             state.cameras[id] = camera
+        // Nothing is recorded any more: the recording weighs in no decision from here on.
+        state.sessions[held.session]?.isRecording = false
             stopForGood(
                 held.session, cause == .recorderReset ? .recorderFailed : .deviceFailed,
                 rule: "built in: \(Bound.faultsMax) faults in \(Bound.faultWindow.components.seconds) s",

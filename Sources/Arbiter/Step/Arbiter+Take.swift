@@ -61,7 +61,7 @@ extension Arbiter {
         case .recorderTrouble(let camera, let code, let message): recorderTrouble(camera, code, message, &turn)
 
         case .policyLoaded(let policy): load(policy, &turn)
-        case .reserved(let camera, let app): reserve(camera, app)
+        case .reserved(let camera, let app): reserve(camera, app, &turn)
         case .timePassed: break
         }
     }
