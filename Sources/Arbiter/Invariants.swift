@@ -27,8 +27,8 @@ extension Arbiter {
                     check(contest.due >= state.now, "4: the contest of \(id.name) is overdue")
                 }
             }
-            if case .revoking(let until, _) = camera.tenancy {
-                check(until >= state.now, "4: the revocation of \(id.name) is overdue")
+            if let cut = camera.tenancy.cut {
+                check(cut.until >= state.now, "4: the cut of \(id.name) is overdue")
             }
             check(camera.requests == camera.requests.sorted(), "9: the requests on \(id.name) are not in order")
         }

@@ -70,9 +70,9 @@ extension Arbiter {
         case .starting: tenancy = "starting"
         case .streaming: tenancy = "streaming"
         case .resetting: tenancy = "resetting"
-        case .revoking(let until, _):
+        case .revoking(let cut):
             tenancy = "revoking"
-            revokedAt = until
+            revokedAt = cut.until
         }
         let held = camera.tenancy.held
         return Status.CameraStatus(

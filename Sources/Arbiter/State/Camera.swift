@@ -35,7 +35,7 @@ struct Camera: Hashable {
 ///     free ──▶ starting ──▶ streaming ──▶ revoking ──▶ free
 ///                 │             │             ▲
 ///                 └─────────────┴─────────────┘
-///     starting, streaming ──▶ resetting ──▶ starting (after the backoff), or free (outranked, stopped)
+///     starting, streaming ──▶ resetting ──▶ starting (after the backoff), or revoking, free (outranked, stopped)
 ///
 /// What the contract calls `granted` is the camera's `promise`: the winner's place while the loser's cut
 /// is under way, here or on a conflicting camera. It is dropped as soon as the winner stops claiming,
@@ -45,16 +45,26 @@ enum Tenancy: Hashable {
     /// Granted, and the recorder was told; its first frame is not there yet.
     case starting(Held)
     case streaming(Held)
-    /// The recorder was lost, or the device failed, under this holder, who keeps its place.
-    case resetting(Held, cause: Cause)
-    /// The stream was ordered cut. At `until` the recorder is killed; a second time, the camera counts as broken.
-    case revoking(until: Moment, isKilled: Bool)
+    /// The recorder was lost, or the device failed, under this holder, who keeps its place. A recorder that lives
+    /// was told to let go of the device.
+    case resetting(Held, cause: Cause, cut: Cut?)
+    /// The stream was ordered cut.
+    case revoking(Cut)
 
     /// Who has the camera, whatever access it has.
     var held: Held? {
         switch self {
-        case .starting(let held), .streaming(let held), .resetting(let held, _): held
+        case .starting(let held), .streaming(let held), .resetting(let held, _, _): held
         case .free, .revoking: nil
+        }
+    }
+
+    /// The cut under way.
+    var cut: Cut? {
+        switch self {
+        case .revoking(let cut): cut
+        case .resetting(_, _, let cut): cut
+        case .free, .starting, .streaming: nil
         }
     }
 
@@ -66,6 +76,15 @@ enum Tenancy: Hashable {
         }
     }
 
+    /// Another deadline for the cut under way, or its end: nil.
+    mutating func update(cut: Cut?) {
+        switch self {
+        case .revoking: self = cut.map { .revoking($0) } ?? .free
+        case .resetting(let held, let cause, _): self = .resetting(held, cause: cause, cut: cut)
+        case .free, .starting, .streaming: preconditionFailure("only a stream that was ordered cut has a cut")
+        }
+    }
+
     mutating func update(_ change: (inout Held) -> Void) {
         switch self {
         case .starting(var held):
@@ -74,12 +93,20 @@ enum Tenancy: Hashable {
         case .streaming(var held):
             change(&held)
             self = .streaming(held)
-        case .resetting(var held, let cause):
+        case .resetting(var held, let cause, let cut):
             change(&held)
-            self = .resetting(held, cause: cause)
+            self = .resetting(held, cause: cause, cut: cut)
         case .free, .revoking: preconditionFailure("only a held camera has a holder to change")
         }
     }
+}
+
+/// A stream that was ordered cut, until the recorder confirms it.
+struct Cut: Hashable {
+    /// The recorder is killed then; a second time, the camera counts as broken.
+    var until: Moment
+    /// Only the end of the process confirms the cut any more.
+    var isKilled = false
 }
 
 /// A holder's place.

@@ -50,9 +50,11 @@ struct State: Hashable {
         }
         for id in Array(copy.cameras.keys) {
             guard var camera = copy.cameras[id] else { continue }
-            if case .revoking(let until, let isKilled) = camera.tenancy {
-                camera.tenancy = .revoking(until: distance(until), isKilled: isKilled)
-            } else if camera.tenancy.held != nil {
+            if var cut = camera.tenancy.cut {
+                cut.until = distance(cut.until)
+                camera.tenancy.update(cut: cut)
+            }
+            if camera.tenancy.held != nil {
                 camera.tenancy.update { held in
                     held.granted = rank(held.granted)
                     held.since = .zero

@@ -122,7 +122,7 @@ extension Arbiter {
     /// Its causes leave it something, but for those that only a grant ends.
     private func mayClaim(_ session: Session, _ facts: Facts) -> Bool {
         // A device that the recorder holds on to is not to be had, whatever the cause is called.
-        if state.cameras[session.camera]?.isStuck == true { return false }
+        if isStuck(session.camera) { return false }
         if builtInCauses(of: session).contains(where: { !$0.cause.endsWithGrant }) { return false }
         var access = Access.all
         for live in state.policy.liveCauses(facts) { access.formIntersection(live.access) }
@@ -351,13 +351,15 @@ extension Arbiter {
         let leaving = allocation.removals + allocation.evictions
         for other in cameras {
             switch state.cameras[other]?.tenancy {
-            case .revoking: break
+            case .revoking, .resetting(_, _, .some): break
             case .starting, .streaming: if !leaving.contains(where: { $0.camera == other }) { continue }
-            case .free, .resetting, nil: continue
+            case .free, .resetting(_, _, nil), nil: continue
             }
             if other == id || state.policy.conflict(other, id) { return false }
-            // A camera that is being cut still costs what it cost.
-            if state.policy.contention.budget != nil, state.policy.cost(other) > 0, state.policy.cost(id) > 0 {
+            // A camera that is being cut still costs what it cost. One that is never let go is not waited for.
+            if state.policy.contention.budget != nil, state.policy.cost(other) > 0, state.policy.cost(id) > 0,
+                state.cameras[other]?.isStuck == false
+            {
                 return false
             }
         }

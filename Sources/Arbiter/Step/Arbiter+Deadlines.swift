@@ -11,7 +11,7 @@ extension Arbiter {
             guard let camera = state.cameras[id] else { continue }
             consider(camera.restartAt)
             consider(camera.reservation?.until)
-            if case .revoking(let until, _) = camera.tenancy { consider(until) }
+            consider(camera.tenancy.cut?.until)
             if let held = camera.tenancy.held {
                 consider(held.leaseUntil)
                 consider(held.contest?.due)
@@ -35,9 +35,7 @@ extension Arbiter {
                 state.cameras[id]?.reservation = nil
                 turn.cameras.insert(id)
             }
-            if case .revoking(let until, let isKilled) = camera.tenancy, until <= state.now {
-                meetCutDeadline(id, isKilled, &turn)
-            }
+            if let cut = camera.tenancy.cut, cut.until <= state.now { meetDeadline(of: cut, on: id, &turn) }
             if let held = camera.tenancy.held {
                 if let lease = held.leaseUntil, lease <= state.now { expire(held, on: id, &turn) }
                 if let contest = held.contest, contest.due <= state.now { turn.cameras.insert(id) }
@@ -55,19 +53,19 @@ extension Arbiter {
         }
     }
 
-    private mutating func meetCutDeadline(_ id: CameraID, _ isKilled: Bool, _ turn: inout Turn) {
-        if isKilled {
+    private mutating func meetDeadline(of cut: Cut, on id: CameraID, _ turn: inout Turn) {
+        if cut.isKilled {
             // Not even SIGKILL ended it: the driver holds the process. Nobody gets this camera until it is gone.
             state.cameras[id]?.isStuck = true
-            state.cameras[id]?.tenancy = .revoking(until: .distantFuture, isKilled: true)
+            state.cameras[id]?.tenancy.update(cut: Cut(until: .distantFuture, isKilled: true))
             touchRequests(on: id, &turn)
         } else {
-            state.cameras[id]?.tenancy = .revoking(until: state.now + Bound.kill, isKilled: true)
+            state.cameras[id]?.tenancy.update(cut: Cut(until: state.now + Bound.kill, isKilled: true))
             turn.effects.append(.killRecorder(id))
         }
     }
 
-    private mutating func expire(_ held: Held, on camera: CameraID, _ turn: inout Turn) {
+    mutating func expire(_ held: Held, on camera: CameraID, _ turn: inout Turn) {
         let rule = rankRule(of: held.session)
         coolDown(held.session, on: camera)
         stopForGood(held.session, .leaseExpired, rule: rule.name, cutWhy: .interrupted, &turn)

@@ -49,14 +49,23 @@ extension Arbiter {
         {
             add(.loginSessionInactive, BuiltInRule.loginSession)
         }
-        if camera.isStuck { add(.deviceError, BuiltInRule.stuck) }
-        if case .resetting(let held, let cause) = camera.tenancy, held.session == session.id {
+        if isStuck(session.camera) { add(.deviceError, BuiltInRule.stuck) }
+        if case .resetting(let held, let cause, _) = camera.tenancy, held.session == session.id {
             add(cause, cause == .recorderReset ? BuiltInRule.reset : BuiltInRule.deviceFailed)
         }
         if session.isReestablished { add(.brokerRestarted, BuiltInRule.brokerRestarted) }
         if session.isSensitive { add(.sensitiveContentMitigationActivated, BuiltInRule.sensitive) }
         if camera.isHeldOutside { add(.videoDeviceInUseByAnotherClient, BuiltInRule.heldOutside) }
         return live
+    }
+
+    /// A recorder that not even SIGKILL ended holds on to this camera, or to one that excludes it.
+    func isStuck(_ camera: CameraID) -> Bool {
+        if state.cameras[camera]?.isStuck == true { return true }
+        guard state.policy.linksCameras else { return false }
+        return state.cameraOrder.contains {
+            state.cameras[$0]?.isStuck == true && state.policy.conflict($0, camera)
+        }
     }
 
     /// Every cause that limits the session, but for the contention that `allocate` decides.

@@ -30,12 +30,15 @@ extension Arbiter {
     }
 
     mutating func recorderCut(_ camera: CameraID, _ grant: GrantID, _ turn: inout Turn) {
-        guard ledger.grants[camera] == grant, case .revoking? = state.cameras[camera]?.tenancy else { return }
+        // Once the recorder is killed, only its end counts: who is opened for before would lose it at once.
+        guard ledger.grants[camera] == grant, let cut = state.cameras[camera]?.tenancy.cut, !cut.isKilled else {
+            return
+        }
         cutIsDone(camera, &turn)
     }
 
     private mutating func cutIsDone(_ camera: CameraID, _ turn: inout Turn) {
-        state.cameras[camera]?.tenancy = .free
+        state.cameras[camera]?.tenancy.update(cut: nil)
         turn.cameras.insert(camera)
     }
 
@@ -63,9 +66,9 @@ extension Arbiter {
         state.cameras[camera]?.isStuck = false
         if found.isStuck { touchRequests(on: camera, &turn) }
         switch found.tenancy {
-        case .revoking: cutIsDone(camera, &turn)
-        case .starting(let held), .streaming(let held): fault(camera, held, .recorderReset, &turn)
-        case .free, .resetting: break
+        case .revoking, .resetting(_, _, .some): cutIsDone(camera, &turn)
+        case .starting(let held), .streaming(let held): fault(camera, held, .recorderReset, cut: nil, &turn)
+        case .free, .resetting(_, _, nil): break
         }
     }
 
@@ -75,19 +78,21 @@ extension Arbiter {
             notify(held.session, .runtimeError(code: "device-error", message: message), &turn)
             // The process lives and may still hold the device: it is told to let go.
             if let grant = ledger.grants[camera] { turn.effects.append(.cut(camera, grant, why: .interrupted)) }
-            fault(camera, held, .deviceError, &turn)
+            ledger.handovers[camera] = lastDecision
+            fault(camera, held, .deviceError, cut: Cut(until: state.now + Bound.cut), &turn)
         case .free, .resetting, .revoking, nil: break
         }
     }
 
     /// The holder keeps its place, and is granted again after a backoff; the fifth fault in a minute ends it.
-    private mutating func fault(_ id: CameraID, _ held: Held, _ cause: Cause, _ turn: inout Turn) {
+    private mutating func fault(_ id: CameraID, _ held: Held, _ cause: Cause, cut: Cut?, _ turn: inout Turn) {
         guard var camera = state.cameras[id] else { return }
         camera.faults.removeAll { state.now - $0 >= Bound.faultWindow }
         camera.faults.append(state.now)
         var kept = held
-        kept.contest = nil
-        camera.tenancy = .resetting(kept, cause: cause)
+        // There is nothing left to finish; who was winning still is.
+        kept.contest?.announced = nil
+        camera.tenancy = .resetting(kept, cause: cause, cut: cut)
         if camera.faults.count >= Bound.faultsMax {
             camera.faults = []
             camera.restartAt = nil

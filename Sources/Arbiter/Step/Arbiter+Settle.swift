@@ -72,9 +72,9 @@ extension Arbiter {
         if tenancy.isCapturing, let grant = ledger.grants[id] {
             turn.effects.append(.cut(id, grant, why: why))
             ledger.handovers[id] = lastDecision
-            state.cameras[id]?.tenancy = .revoking(until: state.now + Bound.cut, isKilled: false)
+            state.cameras[id]?.tenancy = .revoking(Cut(until: state.now + Bound.cut))
         } else {
-            state.cameras[id]?.tenancy = .free
+            state.cameras[id]?.tenancy = tenancy.cut.map { .revoking($0) } ?? .free
         }
         turn.effects.append(.announce(.holderChanged(id, nil)))
         turn.cameras.insert(id)
@@ -101,7 +101,7 @@ extension Arbiter {
         else { preconditionFailure("what cannot be configured was stopped before it is granted") }
         let held: Held
         var endsInterruption = true
-        if case .resetting(let kept, let cause) = camera.tenancy, kept.session == id {
+        if case .resetting(let kept, let cause, _) = camera.tenancy, kept.session == id {
             // It never lost its place: ordinal, min-hold and lease go on.
             held = kept
             // A device error lasts until the device streams, a lost recorder until there is another.
