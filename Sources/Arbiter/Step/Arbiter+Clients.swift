@@ -150,6 +150,7 @@ extension Arbiter {
         forgetRecording(id)
         state.sessions[id]?.request = nil
         state.sessions[id]?.waits = nil
+        state.sessions[id]?.isReestablished = false
         state.requesting.removeSorted(id)
         state.cameras[session.camera]?.requests.removeSorted(id)
         turn.cameras.insert(session.camera)

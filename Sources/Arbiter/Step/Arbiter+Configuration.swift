@@ -54,6 +54,9 @@ extension Arbiter {
             return
         }
         if camera != session.camera {
+            var moved = session
+            moved.camera = camera
+            guard session.request == nil || mayStart(moved, &turn) else { return }
             switchCamera(id, to: camera, batch, &turn)
             return
         }
@@ -125,6 +128,8 @@ extension Arbiter {
             turn.cameras.insert(session.camera)
             if state.cameras[session.camera]?.tenancy.held?.session == id {
                 leave(session.camera, why: .stopped, &turn)
+                // The stop closes a warning, as every stop does.
+                ledger.sessions[id]?.announced = nil
             }
             state.cameras[session.camera]?.requests.removeSorted(id)
             state.cameras[camera]?.requests.insertSorted(id)

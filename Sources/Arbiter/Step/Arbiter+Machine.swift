@@ -142,5 +142,6 @@ extension Arbiter {
     mutating func reserve(_ camera: CameraID, _ app: AppID, _ turn: inout Turn) {
         guard state.cameras[camera] != nil else { return }
         state.cameras[camera]?.reservation = Camera.Reservation(app: app, until: state.now + Bound.reservation)
+        turn.cameras.insert(camera)
     }
 }

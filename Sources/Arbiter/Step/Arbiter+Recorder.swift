@@ -50,12 +50,15 @@ extension Arbiter {
         notify(id, .configurationApplied(asked: asked, inForce: inForce, by: .client), &turn)
     }
 
-    /// The recorder knows better than the capabilities it gave: the whole batch is taken back.
+    /// The recorder knows better than the capabilities it gave: the whole batch is taken back, and nothing of what
+    /// was asked before or since.
     mutating func recorderRefusedConfiguration(
         _ camera: CameraID, _ grant: GrantID, _ asked: Configuration, _ message: String, _ turn: inout Turn
     ) {
         guard let id = holder(of: camera, grant), let session = state.sessions[id] else { return }
-        state.sessions[id]?.configuration = session.confirmed
+        for (key, value) in asked.ordered where session.configuration[key] == value {
+            state.sessions[id]?.configuration[key] = session.confirmed[key]
+        }
         notify(id, .runtimeError(code: "configuration-refused", message: message), &turn)
         touch(id, &turn)
     }
@@ -89,6 +92,8 @@ extension Arbiter {
         guard var camera = state.cameras[id] else { return }
         camera.faults.removeAll { state.now - $0 >= Bound.faultWindow }
         camera.faults.append(state.now)
+        // Nothing is recorded any more: the recording weighs in no decision from here on.
+        state.sessions[held.session]?.isRecording = false
         var kept = held
         // There is nothing left to finish; who was winning still is.
         kept.contest?.announced = nil
@@ -97,8 +102,6 @@ extension Arbiter {
             camera.faults = []
             camera.restartAt = nil
             state.cameras[id] = camera
-        // Nothing is recorded any more: the recording weighs in no decision from here on.
-        state.sessions[held.session]?.isRecording = false
             stopForGood(
                 held.session, cause == .recorderReset ? .recorderFailed : .deviceFailed,
                 rule: "built in: \(Bound.faultsMax) faults in \(Bound.faultWindow.components.seconds) s",

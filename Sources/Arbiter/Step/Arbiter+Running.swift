@@ -11,27 +11,33 @@ extension Arbiter {
             return
         }
         guard session.request == nil else { return }
-        let facts = facts(of: session)
-        let rank = state.policy.rank(facts)
-        if rank.deny {
-            refuseStart(
-                session, facts, "The policy \"\(state.policy.name)\" does not give the camera to \(session.app.name).",
-                rank.name, &turn)
-            return
-        }
-        if state.policy.contention.sameApp == .refuse, let sibling = runningSibling(of: session) {
-            refuseStart(
-                session, facts,
-                "\(session.app.name) already uses camera \"\(session.camera.name)\" in session \(sibling.rawValue); stop that one first.",
-                "same-app: refuse", &turn)
-            return
-        }
+        guard mayStart(session, &turn) else { return }
         let started = state.nextOrdinal()
         state.sessions[id]?.request = Session.StartRequest(started: started)
         state.requesting.insertSorted(id)
         state.cameras[session.camera]?.requests.insertSorted(id)
         turn.starter = id
         touch(id, &turn)
+    }
+
+    /// Whether the policy lets a session ask for its camera at all, or refuses it as it does now.
+    func mayStart(_ session: Session, _ turn: inout Turn) -> Bool {
+        let facts = facts(of: session)
+        let rank = state.policy.rank(facts)
+        if rank.deny {
+            refuseStart(
+                session, facts, "The policy \"\(state.policy.name)\" does not give the camera to \(session.app.name).",
+                rank.name, &turn)
+            return false
+        }
+        if state.policy.contention.sameApp == .refuse, let sibling = runningSibling(of: session) {
+            refuseStart(
+                session, facts,
+                "\(session.app.name) already uses camera \"\(session.camera.name)\" in session \(sibling.rawValue); stop that one first.",
+                "same-app: refuse", &turn)
+            return false
+        }
+        return true
     }
 
     private func runningSibling(of session: Session) -> SessionID? {

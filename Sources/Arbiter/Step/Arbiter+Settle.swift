@@ -80,9 +80,10 @@ extension Arbiter {
         turn.cameras.insert(id)
     }
 
-    /// Stops the sessions that won a camera which came back without the format they need.
+    /// Stops the sessions that won a camera which came back without the format they need, before anybody is cut for them.
     private mutating func stopImpossible(_ allocation: Allocation, _ turn: inout Turn) -> Bool {
-        let impossible = allocation.grants.keys.sorted().filter { id in
+        let winners = Array(allocation.grants.keys) + allocation.promises.values.map(\.session)
+        let impossible = winners.sorted().filter { id in
             guard let session = state.sessions[id], let camera = state.cameras[session.camera] else { return false }
             return ConfigurationCheck(capabilities: camera.capabilities).nearest(session.configuration) == nil
         }
