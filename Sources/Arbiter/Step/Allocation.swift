@@ -54,7 +54,8 @@ extension Arbiter {
     mutating func allocate(_ cameras: [CameraID], _ turn: Turn) -> Allocation {
         var allocation = Allocation()
         gatherClaims(cameras, &allocation)
-        var seats = keepHolders(cameras, &allocation, turn) + keepPromises(cameras, &allocation)
+        var seats = keepHolders(cameras, &allocation) + keepPromises(cameras, &allocation)
+        if state.policy.linksCameras, case .policyLoaded = turn.event { seats = expelled(seats, &allocation) }
         let sitting = Set(seats.map(\.claim.session))
         let challengers = allocation.claims.values
             .filter { !sitting.contains($0.session) && allocation.waiting[$0.session] == nil }
@@ -110,13 +111,22 @@ extension Arbiter {
                     let loser = other.standing.started < request.started ? other : claim
                     let winner = other.standing.started < request.started ? claim : other
                     newest[session.app] = winner
-                    allocation.waiting[loser.session] = Allocation.Loss(
-                        opponent: winner, rule: "same-app: newest", interrupter: session.app)
+                    // Who has the camera, or is promised it, keeps it until the newest has won it.
+                    if !isSeated(loser.session, on: camera) {
+                        allocation.waiting[loser.session] = Allocation.Loss(
+                            opponent: winner, rule: Self.sameAppNewest, interrupter: session.app)
+                    }
                 } else {
                     newest[session.app] = claim
                 }
             }
         }
+    }
+
+    private static let sameAppNewest = "same-app: newest"
+
+    private func isSeated(_ session: SessionID, on camera: CameraID) -> Bool {
+        state.cameras[camera]?.tenancy.held?.session == session || state.cameras[camera]?.promise?.session == session
     }
 
     /// Its causes leave it something, but for those that only a grant ends.
@@ -130,25 +140,24 @@ extension Arbiter {
     }
 
     /// Holders that still claim keep their seat for now; the others leave it.
-    private func keepHolders(_ cameras: [CameraID], _ allocation: inout Allocation, _ turn: Turn) -> [Seat] {
+    private func keepHolders(_ cameras: [CameraID], _ allocation: inout Allocation) -> [Seat] {
         var seats: [Seat] = []
         for camera in cameras {
             guard let tenancy = state.cameras[camera]?.tenancy, let held = tenancy.held else { continue }
-            if let claim = allocation.claims[held.session], allocation.waiting[held.session] == nil {
+            if let claim = allocation.claims[held.session] {
                 seats.append(Seat(claim: claim, held: held, isCapturing: tenancy.isCapturing, isVirtual: false))
             } else {
-                let rule = allocation.waiting[held.session]?.rule ?? "its causes leave it nothing"
-                allocation.removals.append(Allocation.Removal(session: held.session, camera: camera, rule: rule))
+                allocation.removals.append(
+                    Allocation.Removal(session: held.session, camera: camera, rule: "its causes leave it nothing"))
             }
         }
-        guard state.policy.linksCameras, case .policyLoaded = turn.event else { return seats }
-        return expelled(seats, &allocation)
+        return seats
     }
 
-    /// A policy that was just loaded may exclude cameras that are held side by side: the stronger holders stay.
+    /// A policy that was just loaded may exclude cameras that are held or promised side by side: the stronger stay.
     private func expelled(_ seats: [Seat], _ allocation: inout Allocation) -> [Seat] {
         var kept: [Seat] = []
-        for seat in seats.sorted(by: { $0.claim.comesBefore($1.claim, under: state.policy) }) {
+        for seat in seats.sorted(by: staysBefore) {
             let rivals = rivals(of: seat.claim, kept)
             if let rivals, rivals.isEmpty {
                 kept.append(seat)
@@ -156,12 +165,29 @@ extension Arbiter {
             }
             let opponent = rivals?.first.map { kept[$0].claim }
             let rule = opponent == nil ? "budget" : "cameras exclude each other"
-            allocation.removals.append(
-                Allocation.Removal(session: seat.claim.session, camera: seat.claim.camera, rule: rule))
+            if seat.held != nil {
+                allocation.removals.append(
+                    Allocation.Removal(session: seat.claim.session, camera: seat.claim.camera, rule: rule))
+            }
+            allocation.grants[seat.claim.session] = nil
             allocation.waiting[seat.claim.session] = Allocation.Loss(
                 opponent: opponent, rule: rule, interrupter: opponent?.app)
         }
         return kept
+    }
+
+    /// Of two that the policy does not tell apart, who came later or who was there first, as it says of ties.
+    private func staysBefore(_ a: Seat, _ b: Seat) -> Bool {
+        switch a.claim.compare(b.claim, under: state.policy).winner {
+        case .first: return true
+        case .second: return false
+        case .tie: break
+        }
+        // Whoever waits for a cut came after all who hold.
+        let last = Ordinal(value: .max)
+        let (x, y) = (a.held?.granted ?? last, b.held?.granted ?? last)
+        guard x != y else { return a.claim.standing.started < b.claim.standing.started }
+        return state.policy.contention.tie == .holder ? x < y : x > y
     }
 
     /// Winners that were waiting for a cut keep their seat too, unless somebody strictly stronger comes.
@@ -169,7 +195,7 @@ extension Arbiter {
         var seats: [Seat] = []
         for camera in cameras {
             guard let promise = state.cameras[camera]?.promise, let claim = allocation.claims[promise.session],
-                claim.camera == camera, allocation.waiting[promise.session] == nil
+                claim.camera == camera
             else { continue }
             seats.append(Seat(claim: claim, held: nil, isCapturing: false, isVirtual: false))
             allocation.grants[promise.session] = promise.rule
@@ -200,7 +226,7 @@ extension Arbiter {
         }
         var rule = "no other claim"
         for rival in rivals {
-            let comparison = challenge(claim, seats[rival], turn)
+            let comparison = challenge(claim, seats[rival], allocation, turn)
             if comparison.winner != .first {
                 let opponent = seats[rival].claim
                 wait(
@@ -238,7 +264,7 @@ extension Arbiter {
         _ allocation: inout Allocation
     ) {
         contests[seat.claim.camera] = nil
-        let evicts = state.policy.contention.loser == .evict && seat.held != nil
+        let evicts = state.policy.contention.loser == .evict && seat.held != nil && !isSucceeding(winner, seat)
         let removal = Allocation.Removal(session: seat.claim.session, camera: seat.claim.camera, rule: rule)
         if evicts {
             allocation.evictions.append(removal)
@@ -297,13 +323,22 @@ extension Arbiter {
     }
 
     /// Whether a claim beats who sits there.
-    private func challenge(_ claim: Claim, _ seat: Seat, _ turn: Turn) -> Comparison {
+    private func challenge(_ claim: Claim, _ seat: Seat, _ allocation: Allocation, _ turn: Turn) -> Comparison {
         if seat.isVirtual { return Comparison(winner: .second, rule: "nobody is passed over") }
+        if isSucceeding(claim, seat) {
+            // It speaks for its app from now on, unless its app would thereby lose the camera to one who waits.
+            for id in allocation.waiting.keys.sorted() {
+                guard let other = allocation.claims[id], other.camera == claim.camera, other.app != claim.app else {
+                    continue
+                }
+                let comparison = claim.compare(other, under: state.policy)
+                if comparison.winner == .second { return comparison }
+            }
+            return Comparison(winner: .first, rule: Self.sameAppNewest)
+        }
         if claim.standing.coolsDown { return Comparison(winner: .second, rule: "cool-down") }
         let isWinningAlready = seat.held?.contest?.beneficiary == claim.session
-        if state.policy.contention.reDecide == .open, seat.held != nil, !isWinningAlready,
-            turn.starter != claim.session
-        {
+        if state.policy.contention.reDecide == .open, !isWinningAlready, turn.starter != claim.session {
             return Comparison(winner: .second, rule: "re-decide: open")
         }
         let comparison = claim.compare(seat.claim, under: state.policy)
@@ -315,11 +350,16 @@ extension Arbiter {
             winner: state.policy.contention.tie == .newcomer && isNewer ? .first : .second, rule: comparison.rule)
     }
 
+    /// An app's newest session follows its older one: no grace, min-hold or tie stands between the two.
+    private func isSucceeding(_ claim: Claim, _ seat: Seat) -> Bool {
+        seat.claim.app == claim.app && seat.claim.camera == claim.camera
+    }
+
     // MARK: Grace and min-hold
 
     /// When the seat can be cut for a claim that beats it.
     private func earliestCut(_ seat: Seat, by claim: Claim) -> Moment {
-        guard let held = seat.held, !claim.standing.rank.override else { return state.now }
+        guard let held = seat.held, !claim.standing.rank.override, !isSucceeding(claim, seat) else { return state.now }
         let kept = held.minHoldUntil.map { max($0, state.now) } ?? state.now
         if let announced = held.contest?.announced { return announced.isReady ? state.now : announced.deadline }
         // A grace is for finishing something: there is nothing to finish before the first frame.
