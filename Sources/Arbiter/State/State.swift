@@ -81,7 +81,7 @@ struct State: Hashable {
         copy.world.coolDowns = world.coolDowns.map {
             World.CoolDown(app: $0.app, camera: $0.camera, until: distance($0.until))
         }
-        if let falling = world.falling { copy.world.falling = World.Falling(to: falling.to, at: distance(falling.at)) }
+        copy.world.falling = world.falling.map { World.Falling(to: $0.to, at: distance($0.at)) }
         for (key, state) in world.sources {
             switch state {
             case .frozen(let until): copy.world.sources[key] = .frozen(until: distance(until))

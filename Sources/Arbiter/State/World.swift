@@ -18,8 +18,8 @@ struct World: Hashable {
     var isPrivate = false
     var isAsleep = false
     var pressure = SystemPressure.nominal
-    /// A lower level that has not lasted long enough to count.
-    var falling: Falling?
+    /// Lower levels that have not lasted long enough to count, the earliest and highest first.
+    var falling: [Falling] = []
     var coolDowns: [CoolDown] = []
 
     struct SourceKey: Hashable, Comparable {

@@ -18,7 +18,7 @@ extension Arbiter {
             }
         }
         for coolDown in state.world.coolDowns { consider(coolDown.until) }
-        consider(state.world.falling?.at)
+        consider(state.world.falling.first?.at)
         for source in state.world.sources.values { consider(source.until) }
         return earliest
     }
@@ -43,8 +43,8 @@ extension Arbiter {
         }
         for coolDown in state.world.coolDowns where coolDown.until <= state.now { turn.cameras.insert(coolDown.camera) }
         state.world.coolDowns.removeAll { $0.until <= state.now }
-        if let falling = state.world.falling, falling.at <= state.now {
-            state.world.falling = nil
+        while let falling = state.world.falling.first, falling.at <= state.now {
+            state.world.falling.removeFirst()
             state.world.pressure = falling.to
             touchAllRequesting(&turn)
         }

@@ -54,17 +54,20 @@ extension Arbiter {
         touchRequests(on: camera, &turn)
     }
 
-    /// A higher level counts at once; a lower one only when it has lasted (`pressure-settle`).
+    /// A higher level counts at once; a lower one only when it has lasted (`pressure-settle`), each by itself:
+    /// a rule for `serious` must not see pressure fall below it because `critical` ended a while ago.
     mutating func pressure(_ level: SystemPressure, _ turn: inout Turn) {
         if level >= state.world.pressure {
-            state.world.falling = nil
+            state.world.falling = []
             state.world.pressure = level
             touchAllRequesting(&turn)
-        } else if state.world.falling?.to != level {
-            // From the moment it was first lower: a further fall does not start the wait anew.
-            let at = state.world.falling?.at ?? state.now + state.policy.pressureSettle
-            state.world.falling = World.Falling(to: level, at: at)
+            return
         }
+        // What was lower than this has not lasted; that it was as low as this has, since the first of those.
+        let since = state.world.falling.first { $0.to <= level }
+        state.world.falling.removeAll { $0.to <= level }
+        let at = since?.at ?? state.now + state.policy.pressureSettle
+        state.world.falling.append(World.Falling(to: level, at: at))
     }
 
     mutating func sleep(_ asleep: Bool, _ turn: inout Turn) {

@@ -152,15 +152,8 @@ struct RandomWorld {
         case 1:
             guard let client = pick(world.clients.keys.sorted()), let rank = pick(Cast.ranks) else { return [] }
             return [.loweredPriority(client, rank: rank)]
-        default: return pressure(world)
+        default: return [.pressure(pick(SystemPressure.allCases) ?? .nominal)]
         }
-    }
-
-    /// A fall is left to settle before the next.
-    private mutating func pressure(_ world: World) -> [Event] {
-        guard let level = pick(SystemPressure.allCases), let last = world.pressureReports.last else { return [] }
-        let hasSettled = last.at + .seconds(5) < world.now
-        return level >= last.level || hasSettled ? [.pressure(level)] : []
     }
 
     private mutating func presence(_ world: World) -> [Event] {
@@ -203,7 +196,7 @@ struct RandomWorld {
             return rarely ? [.cameraDisappeared(camera)] : []
         case 5: return [.microphone(app, taken: rarely && !world.microphones.contains(app))]
         case 6: return rarely ? [.sensitiveContent(app)] : []
-        case 7: return pressure(world)
+        case 7: return [.pressure(pick(SystemPressure.allCases) ?? .nominal)]
         default:
             guard let login = Cast.login(of: app) else { return [] }
             if roll(8) == 0 { return [.loginSessionEnded(login)] }
