@@ -61,13 +61,22 @@ extension World {
     /// How many of a user's apps are in front, up to two.
     func appsInFront(of user: UInt32, _ policy: any HousePolicy) -> Int {
         let believed = policy.believed
-        let knows =
-            believed.contains { speakers[$0] != nil }
-            || believed.contains(.selfDeclared) && declared.keys.contains { $0.user == user }
-        guard knows else { return 1 }
+        guard isCountable(user, believed) else { return 1 }
         var apps = Set(clients.values.map(\.app))
         for source in believed { apps.formUnion(speakers[source]?.apps ?? []) }
         return min(2, apps.filter { $0.user == user && place(of: $0, policy).presence.isForeground }.count)
+    }
+
+    /// Whether the first source with something to say tells apps apart; a login session does not.
+    private func isCountable(_ user: UInt32, _ believed: [PresenceSource]) -> Bool {
+        for source in believed {
+            switch source {
+            case .shell, .agent: if speakers[source]?.isThere == true { return true }
+            case .selfDeclared: if declared.keys.contains(where: { $0.user == user }) { return true }
+            case .loginSession: if !logins.isEmpty { return false }
+            }
+        }
+        return believed.contains { speakers[$0]?.isFrozen(now) == true }
     }
 
     /// The highest level of the last moments: a lower one counts once it has lasted.

@@ -66,16 +66,23 @@ extension Arbiter {
         return everybody?.isAttached == true || own == nil ? everybody : own
     }
 
-    /// Somebody who is believed says, or said, where this user's apps are.
+    /// The source that counts now tells this user's apps apart, so that counting them makes sense. A login
+    /// session that takes over from a lost shell knows whether the user is there, not how many apps are in front.
     func isPresenceKnown(for user: UInt32) -> Bool {
+        var isFrozen = false
         for source in state.policy.sources {
             switch source {
-            case .shell, .agent: if sourceState(source, for: user) != nil { return true }
+            case .shell, .agent:
+                switch sourceState(source, for: user) {
+                case .attached, .resumed: return true
+                case .frozen: isFrozen = true
+                case .lost, nil: continue
+                }
             case .selfDeclared: if state.world.declared[user]?.isEmpty == false { return true }
-            case .loginSession: continue
+            case .loginSession: if !state.world.loginSessions.isEmpty { return false }
             }
         }
-        return false
+        return isFrozen
     }
 
     /// Where an app is, by the first believed source that has something to say (semantics.md §9, row 16).
