@@ -1,0 +1,221 @@
+"""camclient from outside: its exit statuses, its logs, and what it does when it is interrupted."""
+import json, os, signal, subprocess, tempfile, xml.etree.ElementTree
+
+from harness import CAMERA, PATIENCE, PROGRAMS, ROOT, SHELL, Daemon, claim, die_with_parent, played, wait_until
+
+PROGRAM = str(PROGRAMS / "camclient")
+
+
+def camclient(daemon, *words, status=0, typed=""):
+    """Runs a command to its end; the exit status must be the documented one."""
+    address = ["--address", daemon.address] if daemon else []
+    done = subprocess.run(
+        [PROGRAM, *words, *address], input=typed, capture_output=True, text=True, timeout=PATIENCE * 2,
+        preexec_fn=die_with_parent)
+    assert done.returncode == status, f"{words} ended with {done.returncode}, not {status}:\n{done.stdout}{done.stderr}"
+    return done
+
+
+class Running:
+    """A camclient that goes on; its lines of JSON as they come."""
+
+    def __init__(self, daemon, *words):
+        self.process = subprocess.Popen(
+            [PROGRAM, *words, "--address", daemon.address], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, bufsize=1, preexec_fn=die_with_parent)
+        self.lines = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    def type(self, command):
+        self.process.stdin.write(command + "\n")
+        self.process.stdin.flush()
+
+    def wait(self, **values):
+        for line in self.process.stdout:
+            self.lines.append(line)
+            report = json.loads(line)
+            if all(report.get(key) == value for key, value in values.items()):
+                return report
+        raise AssertionError(f"camclient ended before {values}: {''.join(self.lines)}{self.process.stderr.read()}")
+
+    def end(self, status=0):
+        out, error = self.process.communicate(timeout=PATIENCE)
+        assert self.process.returncode == status, f"ended with {self.process.returncode}, not {status}: {out}{error}"
+        return out, error
+
+
+@claim("camclient's exit status is the documented one for each way to end")
+def exit_statuses():
+    with Daemon() as daemon:
+        camclient(daemon, "status")
+        camclient(daemon, "run", "start", "wait DidStartRunning")
+        camclient(daemon, "run", "start", "wait RampFinished 50ms", status=1)
+        assert "no command" in camclient(daemon, "run", "fly", status=2).stderr
+        assert "finite number" in camclient(daemon, "configure", "frameRate=fast", status=2).stderr
+        camclient(daemon, "devices", "--colour", status=2)
+        refused = camclient(daemon, "formats", "attic", status=4).stderr
+        assert "attic" in refused and CAMERA in refused, refused
+        assert "NotRunning" in camclient(daemon, "run", "stop", status=4).stderr
+        target = daemon.directory / "photo.jpg"
+        target.write_text("mine")
+        camclient(daemon, "photo", str(target), status=5)
+        assert target.read_text() == "mine", "a file that was there has changed"
+        missing = camclient(daemon, "photo", str(daemon.directory / "none" / "photo.jpg"), status=5).stderr
+        assert "No such file" in missing, missing
+        camclient(daemon, "photo", str(target), "--overwrite")
+        assert target.read_bytes()[:2] == b"\xff\xd8"
+    camclient(None, "status", "--address", "/nonexistent/socket", status=3)
+    camclient(None, "status", "--address", "tcp:host=localhost", status=2)
+
+
+@claim("camclient's answers for programs are JSON, a value a line")
+def json_answers():
+    with Daemon() as daemon:
+        devices = [json.loads(line) for line in camclient(daemon, "devices", "--json").stdout.splitlines()]
+        assert [device["camera"] for device in devices] == [CAMERA] and devices[0]["holder"] is None, devices
+        formats = [json.loads(line) for line in camclient(daemon, "formats", "--json").stdout.splitlines()]
+        assert all(one["name"] and one["maxFrameRate"] >= one["minFrameRate"] for one in formats), formats
+        app = daemon.app("photos")
+        app.session().start()
+        app.wait("DidStartRunning")
+        status = json.loads(camclient(daemon, "status", "--json").stdout)
+        assert status["cameras"][0]["holder"] == "photos", status
+        assert [session["state"] for session in status["sessions"]] == ["running"], status
+        explained = json.loads(camclient(daemon, "explain", "--json").stdout)
+        assert explained["summary"] and isinstance(explained["verdicts"], list), explained
+        planned = json.loads(camclient(
+            daemon, "plan", "--json", "connect other", f"session other camera={CAMERA}", "start other").stdout)
+        assert any("other" in line for line in planned["outcome"]), planned
+        assert json.loads(camclient(daemon, "status", "--json").stdout)["sessions"] == status["sessions"]
+
+
+@claim("a recording that Ctrl-C ends is finished and whole; one that another app cuts says so with status 1")
+def recordings():
+    with Daemon() as daemon:
+        first, second = daemon.directory / "first.mkv", daemon.directory / "second.mkv"
+        timed = camclient(daemon, "record", str(daemon.directory / "timed.mkv"), "-d", "500ms", "--json")
+        assert json.loads(timed.stdout)["why"] == "duration-limit", timed.stdout
+        with Running(daemon, "record", str(first), "--app", "photos", "--json") as recorder:
+            wait_until("the recording's first bytes", lambda: first.exists() and first.stat().st_size > 20_000)
+            recorder.process.send_signal(signal.SIGINT)
+            finished = json.loads(recorder.end()[0])
+        count, _ = played(first)
+        assert finished["why"] == "stopped" and count == finished["frames"] > 0, (finished, count)
+        shell = daemon.shell()
+        with Running(daemon, "record", str(second), "--app", "photos", "--json") as recorder:
+            wait_until("the recording's first bytes", lambda: second.exists() and second.stat().st_size > 20_000)
+            shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", False)
+            shell.call(SHELL, "PlaceApp", "ssb", "call", "fullscreen", True)
+            rival = daemon.app("call")
+            rival.session().start()
+            rival.wait("DidStartRunning")
+            out, error = recorder.end(status=1)
+        finished = json.loads(out)
+        assert finished["why"] == "interrupted" and finished["interrupter"] == "call", finished
+        assert played(second)[0] == finished["frames"], finished
+
+
+@claim("camclient's preview is one YUV4MPEG2 picture after the other, and goes on after an interruption")
+def preview():
+    with Daemon() as daemon:
+        shell = daemon.shell()
+        target = daemon.directory / "preview.y4m"
+        shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", True)
+        with Running(daemon, "preview", "--output", str(target), "--app", "photos",
+                     "--set", "activeFormat=420v 640x480@60 binned") as viewer:
+            frame = 640 * 480 * 3 // 2 + len("FRAME\n")
+
+            def frames():
+                return (target.stat().st_size - len(header())) // frame if target.exists() else 0
+
+            def header():
+                with open(target, "rb") as file:
+                    return file.readline()
+
+            wait_until("ten frames", lambda: frames() >= 10)
+            assert header().startswith(b"YUV4MPEG2 W640 H480 "), header()
+            rival = daemon.app("call")
+            session = rival.session()
+            shell.call(SHELL, "PlaceApp", "ssb", "call", "fullscreen", True)
+            shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", False)
+            session.start()
+            rival.wait("DidStartRunning")
+            before = frames()
+            session.call("StopRunning")
+            wait_until("frames after the interruption", lambda: frames() >= before + 10)
+            viewer.process.send_signal(signal.SIGINT)
+            out, error = viewer.end()
+            assert "wasInterrupted" in error and "interruptionEnded" in error and not out, (out, error)
+        with open(target, "rb") as file:
+            file.readline()
+            body = file.read()
+        assert len(body) % frame == 0 and all(
+            body[at:at + 6] == b"FRAME\n" for at in range(0, len(body), frame)), "a picture is torn"
+
+
+@claim("what watch, run and shell log as JSON is drawn again by timeline, as SVG and as text")
+def logs():
+    with Daemon() as daemon, Running(daemon, "watch", "--json") as watch:
+        watch.wait(fact="holder")
+        with Running(daemon, "shell", "--json") as shell, Running(daemon, "run", "--app", "photos", "--json") as photos:
+            for command in ("place photos fullscreen", "place call fullscreen focused"):
+                shell.type(command)
+                shell.wait(fact="note", text=command)
+            photos.type("start")
+            photos.wait(event="DidStartRunning")
+            photos.type(f"record {daemon.directory / 'log.mkv'}")
+            photos.wait(event="RecordingStarted")
+            with Running(daemon, "run", "--app", "call", "--json") as call:
+                call.type("start")
+                call.wait(event="DidStartRunning")
+                cut = photos.wait(event="WasInterrupted")
+                assert cut["interrupter"] == "call" and cut["recording"] > 0, cut
+                call.type("stop")
+                call.wait(event="DidStopRunning")
+                call.end()
+            photos.wait(event="DidStartRunning")
+            photos.end()
+            shell.end()
+        watch.wait(fact="left", app="photos")
+        watch.process.send_signal(signal.SIGINT)
+        out, _ = watch.end()
+        for name, lines in (("watched", watch.lines), ("own", photos.lines + call.lines + shell.lines)):
+            log, drawing = daemon.directory / f"{name}.jsonl", daemon.directory / f"{name}.svg"
+            log.write_text("".join(lines))
+            camclient(None, "timeline", "--from", str(log), "--svg", str(drawing))
+            words = " ".join(xml.etree.ElementTree.parse(drawing).getroot().itertext())
+            assert all(word in words for word in ("photos", "call", "device-in-use by call", "recording")), words
+            text = camclient(None, "timeline", "--from", str(log), "--width", "70").stdout
+            assert "device-in-use by call" in text and "\x1b" not in text, text
+            assert max(map(len, text.splitlines())) <= 70, text
+    broken = subprocess.run(
+        [PROGRAM, "timeline", "--from", "-"], input='{"moment":1}\n{"moment":\n', capture_output=True, text=True)
+    assert broken.returncode == 2 and "-:2:" in broken.stderr, broken
+
+
+@claim("camclient test passes a scenario that holds, and shows a diff of one that does not, with status 1")
+def scenarios():
+    held = ROOT / "Tests" / "scenarios" / "2-session-state" / "a-started-session-runs.scenario"
+    policies = ["--policies", str(ROOT / "policies")]
+    camclient(None, "test", str(held), *policies)
+    with tempfile.TemporaryDirectory(prefix="camarb-test.") as folder:
+        wrong = os.path.join(folder, "wrong.scenario")
+        with open(wrong, "w") as file:
+            file.write(held.read_text().replace("didStartRunning", "didStopRunning"))
+        before = open(wrong).read()
+        shown = camclient(None, "test", folder, *policies, status=1).stdout
+        assert "didStopRunning" in shown and "didStartRunning" in shown and "0 of 1" in shown, shown
+        assert open(wrong).read() == before
+        camclient(None, "test", wrong, "--rewrite", *policies, status=1)
+        assert open(wrong).read().rstrip("\n") == held.read_text().rstrip("\n")
+        with open(wrong, "w") as file:
+            file.write("# A claim.\n\npolicy ios9.toml\n\n0s   conect photos\n")
+        unreadable = camclient(None, "test", wrong, *policies, status=2).stdout
+        assert "wrong.scenario:5:6" in unreadable and "connect" in unreadable, unreadable
