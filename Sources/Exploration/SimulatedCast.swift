@@ -192,12 +192,14 @@ struct SimulatedCast: Sendable {
     // MARK: Quiet
 
     /// All that a quiet phase needs to hear.
-    func calm() -> [Action] {
+    func calm(_ status: Status) -> [Action] {
         var actions: [Action] = [
             .behave(nil, .works), .event(.sleep(false)), .event(.pressure(.nominal)), .event(.privacy(nil, on: false)),
         ]
         for camera in Self.cameras {
-            actions.append(.event(.cameraAppeared(camera, Self.capabilities(camera))))
+            if status.cameras.contains(where: { $0.id == camera && !$0.isPresent }) {
+                actions.append(.event(.cameraAppeared(camera, Self.capabilities(camera))))
+            }
             actions.append(.event(.privacy(camera, on: false)))
             actions.append(.event(.heldOutside(camera, false)))
         }

@@ -96,7 +96,7 @@ public struct Simulation: Sendable {
     /// The machine is awake, everything is plugged in and works, nobody touches anything: who may run has to run.
     private mutating func calmDown() {
         report.quietPhases += 1
-        for action in cast.calm() { stage.perform(action) }
+        for action in cast.calm(stage.arbiter.status()) { stage.perform(action) }
         // Longer than every grace, min-hold, cool-down, backoff and freeze of the policies in use; leases would end it again.
         _ = stage.advance(to: stage.now + .seconds(70))
         takeStock()
