@@ -1,4 +1,4 @@
-import Arbiter
+public import Arbiter
 import ArbiterProtocol
 import Scenario
 
@@ -31,7 +31,8 @@ public struct Walk: Sendable {
         var moment: Moment
     }
 
-    public func run() -> Report {
+    /// - Parameter forbidding: what else must not be, as a sentence about an arbiter that is in such a state.
+    public func run(forbidding: (Arbiter) -> String? = { _ in nil }) -> Report {
         var report = Report(world: world.name)
         var nodes: [Node] = []
         var start = ExploredState(world.scenario.world.policy)
@@ -68,7 +69,7 @@ public struct Walk: Sendable {
                     }
                     guard seen.insert(after.fingerprint).inserted else { continue }
                     report.kinds.insert(event.kind)
-                    if let message = after.arbiter.violations().first ?? after.lostWakeUp {
+                    if let message = after.arbiter.violations().first ?? after.lostWakeUp ?? forbidding(after.arbiter) {
                         fail(message)
                         return report
                     }

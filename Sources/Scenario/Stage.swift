@@ -17,6 +17,8 @@ public struct Stage: Sendable {
     public private(set) var steps: [Step] = []
     /// Whether `arbiter.violations()`, which looks at everything, is asked after each step.
     public var checksEverything = true
+    /// It went round in circles; acting on would only go on with that.
+    private var gaveUp = false
     private var usual = RecorderBehaviour.works
     private var warnings: [SessionID: InterruptionID] = [:]
 
@@ -52,6 +54,7 @@ public struct Stage: Sendable {
 
     /// Performs an action now, and lets every recorder answer that is due to.
     public mutating func perform(_ action: Action) {
+        if gaveUp { return }
         switch action {
         case .event(let event): feed(event)
         case .ready(let session, let id): feed(.ready(session, id ?? warnings[session] ?? 0))
@@ -78,7 +81,7 @@ public struct Stage: Sendable {
         // A deadline that fires and stands again at the same moment would never end.
         let firingsMax = 1000
         var firings = 0
-        while let next = nextMoment, next <= target {
+        while !gaveUp, let next = nextMoment, next <= target {
             if next > now || moments.isEmpty {
                 firings = 0
                 now = max(now, next)
@@ -120,6 +123,7 @@ public struct Stage: Sendable {
             if let event = recorders[index].takeAnswer(by: now) { feed(event) }
         }
         violate("orders and answers do not come to an end")
+        gaveUp = true
     }
 
     // MARK: A step

@@ -1,0 +1,135 @@
+import Arbiter
+import Exploration
+import Scenario
+import Testing
+
+/// How far the walks of a test run go: all that fits into a minute in a release build.
+private enum Reach {
+    #if DEBUG
+        static let deepStates = 800
+        static let meetingStates = 500
+    #else
+        static let deepStates = 8000
+        static let meetingStates = 2500
+    #endif
+}
+
+@Suite struct WalkTests {
+    @Test("No promise is broken in any state of the small worlds, as far as they are walked")
+    func invariants() throws {
+        var states = 0
+        var complete = 0
+        for world in try ExploredWorld.deep() {
+            let report = Walk(world, statesMax: Reach.deepStates).run()
+            states += report.states
+            complete += report.isComplete ? 1 : 0
+            if let counterexample = report.counterexample {
+                Issue.record("\(world.name): \(counterexample.message)\n\(counterexample.text)")
+            }
+        }
+        print("walked \(states) states of the deep worlds, \(complete) worlds to their end")
+    }
+
+    @Test("Every pair of event kinds meets in some world, and no promise is broken where they do")
+    func meetings() throws {
+        var states = 0
+        var pairs: Set<[EventKind]> = []
+        for world in try ExploredWorld.meetings() {
+            let report = Walk(world, statesMax: Reach.meetingStates).run()
+            states += report.states
+            for a in report.kinds { for b in report.kinds where a <= b { pairs.insert([a, b]) } }
+            if let counterexample = report.counterexample {
+                Issue.record("\(world.name): \(counterexample.message)\n\(counterexample.text)")
+            }
+        }
+        print("walked \(states) states of the worlds in which all events meet")
+        var missing: [String] = []
+        for a in EventKind.allCases {
+            for b in EventKind.allCases where a <= b && !pairs.contains([a, b]) {
+                missing.append("\(a.rawValue) and \(b.rawValue)")
+            }
+        }
+        #expect(missing.isEmpty, "\(missing.count) pairs never met: \(missing.prefix(20).joined(separator: "; "))")
+    }
+
+    @Test("Worlds are small: three clients and two cameras, but for the one row that is about three cameras")
+    func sizes() throws {
+        for world in try ExploredWorld.deep() + ExploredWorld.meetings() {
+            #expect(world.size.clients <= 3, "\(world.name)")
+            #expect(world.size.cameras <= (world.name == "chain" ? 3 : 2), "\(world.name)")
+        }
+    }
+
+    @Test("A violation is printed as a scenario that runs and ends in the violation, and no shorter way leads there")
+    func counterexample() throws {
+        let world = try ExploredWorld(
+            "two-apps",
+            """
+            policy built-in
+            camera back
+            0s   connect a
+                 connect b
+                 session a camera=back
+                 session b camera=back
+
+            """, moves: ["start a", "stop a", "start b", "stop b", "record a"])
+        // Pretend that an interrupted session is forbidden: it takes two starts.
+        let report = Walk(world, statesMax: 1000).run { state in
+            state.status().sessions.contains { $0.state == .interrupted } ? "somebody is interrupted" : nil
+        }
+        let found = try #require(report.counterexample)
+        #expect(found.message == "somebody is interrupted")
+        #expect(found.text.hasSuffix("# broken: somebody is interrupted\n"))
+        #expect(found.text.split(separator: "\n").filter { $0.contains(" start ") }.count == 2)
+        let outcome = try Scenario.parse(found.text, file: "counterexample", policies: ".").run()
+        #expect(outcome.passed, "\(outcome.report)")
+        #expect(outcome.rewritten.contains("wasInterrupted #1 device-in-use"))
+    }
+
+    @Test("A small world comes to its end, and twice to the same one")
+    func completes() throws {
+        let world = try ExploredWorld(
+            "one-app",
+            """
+            policy built-in
+            camera back
+            0s   connect a
+                 session a camera=back
+
+            """, moves: ["start a", "stop a", "record a", "stop-record a"])
+        let first = Walk(world, statesMax: 10_000).run()
+        let second = Walk(world, statesMax: 10_000).run()
+        #expect(first.isComplete)
+        #expect(first.states == second.states && first.transitions == second.transitions)
+        #expect(first.states > 10)
+    }
+}
+
+@Suite struct SimulationTests {
+    #if DEBUG
+        static let seeds: ClosedRange<UInt64> = 1...6
+    #else
+        static let seeds: ClosedRange<UInt64> = 1...24
+    #endif
+
+    @Test("Long random lives break no promise, and in quiet times everybody eligible runs", arguments: seeds)
+    func lives(_ seed: UInt64) throws {
+        var simulation = try Simulation(seed: seed)
+        simulation.run(events: 4000)
+        if let violation = simulation.report.violation { Issue.record("\(violation)") }
+        #expect(simulation.report.quietPhases >= 9)
+        #expect(simulation.report.notices > 300)
+    }
+
+    @Test("The same seed lives the same life, byte for byte")
+    func deterministic() throws {
+        var first = try Simulation(seed: 99)
+        var second = try Simulation(seed: 99)
+        first.run(events: 2000)
+        second.run(events: 2000)
+        #expect(first.report.digest == second.report.digest)
+        var other = try Simulation(seed: 100)
+        other.run(events: 2000)
+        #expect(first.report.digest != other.report.digest)
+    }
+}
