@@ -38,8 +38,8 @@ public struct ExploredWorld: Sendable {
 
     var clientCount: Int {
         Set(
-            (scenario.setup + actions.compactMap { if case .event(let event) = $0.action { event } else { nil } })
-                .compactMap { if case .connected(let client, _, _, _) = $0 { client } else { nil } }
+            (scenario.setup + actions.map(\.action))
+                .compactMap { if case .event(.connected(let client, _, _, _)) = $0 { client } else { nil } }
         ).count
     }
 
@@ -94,6 +94,10 @@ struct ExploredState: Sendable {
         switch action {
         case .event(let event): return isPossible(event) && duties.allows(event) ? event : nil
         case .ready(let session, _): return checker.warning(of: session).map { .ready(session, $0) }
+        case .answer(let camera, .streaming, _):
+            return duties.answers([]).first {
+                if case .recorderStreaming(camera, _, _) = $0 { true } else { false }
+            }
         case .answer, .behave: return nil
         }
     }

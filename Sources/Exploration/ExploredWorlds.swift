@@ -57,10 +57,19 @@ extension ExploredWorld {
 
     private static func handover() throws(ScenarioError) -> ExploredWorld {
         try ExploredWorld(
-            "handover", ranked("grace = \"5s\"") + "camera back\n" + three(("back", "back", "back")),
-            moves: startAndStop + [
-                "record weak", "stop-record weak", "ready weak", "sleep", "wake", "disconnect middle", "connect middle",
-                "session middle camera=back", "start middle",
+            "handover",
+            ranked("grace = \"5s\"") + "camera back\n"
+                + """
+                0s   connect weak
+                     connect strong
+                     session weak camera=back
+                     session strong camera=back
+
+                """,
+            moves: [
+                "start weak", "stop weak", "start strong", "stop strong", "connect middle",
+                "session middle camera=back",
+                "start middle", "disconnect middle", "record weak", "stop-record weak", "ready weak", "sleep", "wake",
             ])
     }
 

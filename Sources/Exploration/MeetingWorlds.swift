@@ -54,10 +54,12 @@ extension ExploredWorld {
              connect call
              session photos camera=back audio
              session call camera=back
+             start photos
+             recorder back streaming
 
         """
 
-    private static let basics = ["start photos", "start call"]
+    private static let basics = ["start photos", "stop photos", "start call"]
 
     private struct Group {
         var name: String

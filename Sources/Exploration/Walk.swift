@@ -15,7 +15,7 @@ public struct Walk: Sendable {
         public var depth = 0
         /// Every state that can be reached was.
         public var isComplete = false
-        /// The kinds of events that changed a state.
+        /// The kinds of events that happened and were not refused.
         public var kinds: Set<EventKind> = []
         public var counterexample: Counterexample?
     }
@@ -36,7 +36,9 @@ public struct Walk: Sendable {
         var report = Report(world: world.name)
         var nodes: [Node] = []
         var start = ExploredState(world.scenario.world.policy)
-        for event in world.scenario.setup {
+        for action in world.scenario.setup {
+            // An answer that a recorder does not owe would be the world's mistake, and shows in its first state.
+            guard let event = start.event(action) else { continue }
             report.kinds.insert(event.kind)
             let (_, wrong) = start.take(event)
             nodes.append(Node(parent: nodes.count - 1, event: event, moment: start.now))
@@ -57,8 +59,11 @@ public struct Walk: Sendable {
                     if event == .timePassed, let deadline = state.arbiter.deadline {
                         after.now = max(deadline, state.now)
                     }
-                    let (_, wrong) = after.take(event)
+                    let (effects, wrong) = after.take(event)
                     report.transitions += 1
+                    if !effects.contains(where: { if case .refused = $0 { true } else { false } }) {
+                        report.kinds.insert(event.kind)
+                    }
                     func fail(_ message: String) {
                         nodes.append(Node(parent: node, event: event, moment: after.now))
                         report.counterexample = counterexample(nodes, nodes.count - 1, message)
@@ -68,7 +73,6 @@ public struct Walk: Sendable {
                         return report
                     }
                     guard seen.insert(after.fingerprint).inserted else { continue }
-                    report.kinds.insert(event.kind)
                     if let message = after.arbiter.violations().first ?? after.lostWakeUp ?? forbidding(after.arbiter) {
                         fail(message)
                         return report

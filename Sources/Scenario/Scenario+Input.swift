@@ -1,4 +1,4 @@
-public import Arbiter
+import Arbiter
 import ArbiterProtocol
 
 extension Scenario {
@@ -14,12 +14,11 @@ extension Scenario {
         return []
     }
 
-    /// The events of the scenario's world and inputs, for a start that no recorder has a part in.
-    public var setup: [Event] {
-        world.cameras.map { .cameraAppeared($0.id, $0.capabilities) }
-            + lines.flatMap { line -> [Event] in
-                guard case .input(_, let actions) = line.content else { return [] }
-                return actions.compactMap { if case .event(let event) = $0 { event } else { nil } }
+    /// What the scenario's world and inputs do, in order, without their times.
+    public var setup: [Action] {
+        world.cameras.map { .event(.cameraAppeared($0.id, $0.capabilities)) }
+            + lines.flatMap { line -> [Action] in
+                if case .input(_, let actions) = line.content { actions } else { [] }
             }
     }
 }
