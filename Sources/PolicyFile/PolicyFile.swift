@@ -31,8 +31,9 @@ public enum PolicyFile {
             if let all = problems.all { throw all }
             return policy
         } catch let error as TomlError {
-            // toml++ reads on behind a missing quote and stops at the line's end.
-            let hint = error.message.contains("unescaped control") ? "is a closing quote missing?" : ""
+            // toml++ reads on behind a missing quote and stops at the line's end. (`strstr`, because a search for
+            // a string in Swift brings two megabytes of regular expressions into the daemon.)
+            let hint = strstr(error.message, "unescaped control") != nil ? "is a closing quote missing?" : ""
             problems.add("this is not TOML: \(spoken(error.message))", at: error.place, hint: hint)
             throw problems.all ?? whole(file, error.message)
         } catch let error as PolicyProblems {

@@ -109,7 +109,8 @@ private struct Reader {
             try leave()
             return .dictionary(dictionary)
         }
-        guard element == "a{sv}" || (element.utf8.count == 1 && "biuxtdsoh".contains(element)) else {
+        guard element == "a{sv}" || (element.utf8.count == 1 && "biuxtdsoh".utf8.contains(element.utf8.first ?? 0))
+        else {
             throw BrokerError(.invalidArguments, "camarb uses no arrays of the D-Bus type \"\(element)\".")
         }
         var values: [WireValue] = []
