@@ -31,6 +31,8 @@ extension Broker: BusConnectionDelegate {
             connection.tag = lastClient
             let client = BrokerClient(id: ClientID(lastClient), connection: connection, credentials: credentials)
             clients[lastClient] = client
+            client.place = audience.count
+            audience.append(Listener(connection: connection, uid: client.uid))
             connectionsOfUser[client.uid] = ofUser + 1
             try processes?.add(client.process, tag: lastClient)
         } catch {
@@ -84,6 +86,11 @@ extension Broker: BusConnectionDelegate {
         }
         if client.watches { watchers -= 1 }
         clients[client.id.rawValue] = nil
+        // The last one takes its place.
+        if let last = audience.popLast(), client.place < audience.count {
+            audience[client.place] = last
+            clients[last.connection.tag]?.place = client.place
+        }
         let left = connectionsOfUser[client.uid, default: 1] - 1
         connectionsOfUser[client.uid] = left > 0 ? left : nil
     }

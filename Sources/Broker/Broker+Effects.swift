@@ -95,33 +95,37 @@ extension Broker {
     /// One sealed message for all who may know everything, and one for the others.
     private func broadcast(
         _ member: String, _ arguments: [WireValue], others: [WireValue]? = nil,
-        to isTold: (BrokerClient) -> Bool = { _ in true }
+        to isTold: (UInt32) -> Bool = { _ in true }
     ) {
         var full: BusMessage?
         var reduced: BusMessage?
-        for client in clients.values where client.connection.isReady {
-            if others == nil || isTold(client) {
-                if full == nil { full = broadcastMessage(client, member, arguments) }
-                if let full { client.connection.send(full) }
+        for listener in audience where listener.connection.isReady {
+            if others == nil || isTold(listener.uid) {
+                if full == nil { full = broadcastMessage(listener.connection, member, arguments) }
+                if let full { listener.connection.send(full) }
             } else {
-                if reduced == nil { reduced = broadcastMessage(client, member, others ?? []) }
-                if let reduced { client.connection.send(reduced) }
+                if reduced == nil { reduced = broadcastMessage(listener.connection, member, others ?? []) }
+                if let reduced { listener.connection.send(reduced) }
             }
         }
     }
 
-    private func broadcastMessage(_ client: BrokerClient, _ member: String, _ arguments: [WireValue]) -> BusMessage? {
+    private func broadcastMessage(
+        _ connection: BusConnection, _ member: String, _ arguments: [WireValue]
+    ) -> BusMessage? {
         BusMessage.sealedSignal(
-            on: client.connection, path: ObjectPath.broker, interface: InterfaceName.broker, member: member, arguments)
+            on: connection, path: ObjectPath.broker, interface: InterfaceName.broker, member: member, arguments)
     }
 
     // MARK: Who may know what
 
     /// Root and the broker's own user are trusted with everybody's facts.
-    func isTrusted(_ client: BrokerClient) -> Bool { client.uid == 0 || client.uid == ownUser }
+    func isTrusted(_ client: BrokerClient) -> Bool { isTrusted(client.uid) }
+    private func isTrusted(_ uid: UInt32) -> Bool { uid == 0 || uid == ownUser }
 
     /// An app is shown by name to its own user, and to those who are trusted.
-    func mayKnow(_ app: AppID, _ client: BrokerClient) -> Bool { client.uid == app.user || isTrusted(client) }
+    func mayKnow(_ app: AppID, _ client: BrokerClient) -> Bool { mayKnow(app, client.uid) }
+    private func mayKnow(_ app: AppID, _ uid: UInt32) -> Bool { uid == app.user || isTrusted(uid) }
 
     func shown(_ app: AppID, to client: BrokerClient) -> Interrupter {
         mayKnow(app, client) ? .app(app.name) : .anotherUsersApp

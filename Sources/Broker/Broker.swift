@@ -23,6 +23,13 @@ public final class Broker {
 
     // Clients
     var clients: [UInt64: BrokerClient] = [:]
+    /// The same clients' connections, side by side, for news to all: walking the clients would cost as much as telling
+    /// them.
+    var audience: [Listener] = []
+    struct Listener {
+        var connection: BusConnection
+        var uid: UInt32
+    }
     var connectionsOfUser: [UInt32: Int] = [:]
     var lastClient: UInt64 = 0
     private(set) var processes: ProcessWatcher?

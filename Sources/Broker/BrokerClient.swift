@@ -15,6 +15,8 @@ final class BrokerClient {
     /// What traces call it: its app's name, with a number where several clients have it.
     var name = ""
     var isGone = false
+    /// Its place among the connections that news for all goes to.
+    var place = 0
     /// In the order of their creation.
     var sessions: [SessionID] = []
     var watches = false

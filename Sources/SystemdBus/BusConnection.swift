@@ -44,7 +44,19 @@ public final class BusConnection {
     /// Nanoseconds. 5 s failed slow boots with dbus-daemon.
     public static let authenticationTimeMax: Int64 = 10_000_000_000
 
+    // What every send looks at lies together at the beginning: one signal to a thousand connections is a thousand
+    // times as many cache misses.
     let bus: OpaquePointer
+    public private(set) var isOpen = true
+    /// The peer has authenticated.
+    public private(set) var isReady = false
+    /// Ready, with nothing queued, and no deadline.
+    private var isQuiet = false
+    private var isEnding = false
+    private var processing = false
+    private var turnDue = false
+    /// For the owner's use.
+    public var tag: UInt64 = 0
     let loop: EventLoop
     private var io: IOSource?
     /// A duplicate of the socket, to wait on. libsystemd closes its own as soon as it sees the peer's end; were that the
@@ -58,17 +70,7 @@ public final class BusConnection {
     private var queued: [Int] = []
     private var queuedBytes = 0
     private var sealCookie: UInt64 = 0
-    private var pendingEnd: End?
-    /// Ready, with nothing queued, and no deadline.
-    private var isQuiet = false
-    private var processing = false
-    private var turnDue = false
-
-    /// For the owner's use.
-    public var tag: UInt64 = 0
-    public private(set) var isOpen = true
-    /// The peer has authenticated.
-    public private(set) var isReady = false
+    private var pendingEnd: End? { didSet { isEnding = pendingEnd != nil } }
 
     /// Takes over the descriptor of a connected Unix stream socket, also when it throws. Begins at once; the
     /// delegate is held until the connection ends.
@@ -137,7 +139,7 @@ public final class BusConnection {
     /// read is disconnected a moment later.
     @discardableResult
     public func send(_ message: BusMessage) -> Bool {
-        guard isOpen, pendingEnd == nil, message.buildFault == nil else { return false }
+        guard isOpen, !isEnding, message.buildFault == nil else { return false }
         let result = sd_bus_send(bus, message.pointer, nil)
         if result < 0 {
             switch -result {
