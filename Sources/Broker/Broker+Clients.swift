@@ -32,7 +32,10 @@ extension Broker: BusConnectionDelegate {
             let client = BrokerClient(id: ClientID(lastClient), connection: connection, credentials: credentials)
             clients[lastClient] = client
             client.place = audience.count
-            audience.append(Listener(connection: connection, uid: client.uid))
+            audience.append(
+                Listener(
+                    connection: connection, uid: client.uid,
+                    isSilentUntil: EventLoop.now + Self.silenceTimeMax))
             connectionsOfUser[client.uid] = ofUser + 1
             try processes?.add(client.process, tag: lastClient)
         } catch {
@@ -41,12 +44,17 @@ extension Broker: BusConnectionDelegate {
         }
     }
 
+    /// How long a client may take from connecting to its first call before it counts as one that only listens, in
+    /// nanoseconds. What it misses until then it could not have known the beginning of.
+    static let silenceTimeMax: Int64 = 2_000_000_000
+
     public func connectionReady(_ connection: BusConnection) {}
 
     public func connection(_ connection: BusConnection, received message: BusMessage) {
         guard let client = clients[connection.tag] else { return }
         // Signals from clients mean nothing here; answers cannot be, since nothing is asked.
         guard message.kind == .call else { return }
+        if audience[client.place].isSilentUntil != nil { audience[client.place].isSilentUntil = nil }
         dispatch(Request(message, client))
     }
 

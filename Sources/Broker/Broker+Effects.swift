@@ -99,7 +99,11 @@ extension Broker {
     ) {
         var full: BusMessage?
         var reduced: BusMessage?
-        for listener in audience where listener.connection.isReady {
+        for (place, listener) in audience.enumerated() where listener.connection.isReady {
+            if let until = listener.isSilentUntil {
+                if EventLoop.now < until { continue }
+                audience[place].isSilentUntil = nil
+            }
             if others == nil || isTold(listener.uid) {
                 if full == nil { full = broadcastMessage(listener.connection, member, arguments) }
                 if let full { listener.connection.send(full) }

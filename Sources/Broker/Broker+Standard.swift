@@ -251,7 +251,8 @@ extension Broker {
 
     /// Cameras are everybody's.
     func cameraObjectAdded(_ link: CameraLink) {
-        for client in clients.values where client.connection.isReady {
+        for client in clients.values
+        where client.connection.isReady && audience[client.place].isSilentUntil == nil {
             objectAdded(ObjectPath.camera(link.camera), .camera(link), client)
         }
     }

@@ -29,6 +29,9 @@ public final class Broker {
     struct Listener {
         var connection: BusConnection
         var uid: UInt32
+        /// It has called nothing yet, and gets no news before this moment: sd-bus takes anything that comes before the
+        /// answer to its `Hello` for an error.
+        var isSilentUntil: Int64?
     }
     var connectionsOfUser: [UInt32: Int] = [:]
     var lastClient: UInt64 = 0

@@ -189,4 +189,16 @@ import Testing
         try session.wait("InterruptionEnded")
         try session.wait("DidStartRunning", count: 2)
     }
+
+    @Test func noNewsComesBeforeTheAnswerToTheFirstCall() throws {
+        let process = try BrokerProcess()
+        let newcomer = try process.client()
+        try process.wait("the newcomer to be let in") { newcomer.connection?.isReady == true }
+        let session = try process.client("photos").session()
+        try session.run()
+        #expect(newcomer.signals.isEmpty)
+        _ = try newcomer.call("/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello")
+        try session.call("StopRunning")
+        try process.wait("news") { newcomer.signals.contains { $0.member == "HolderChanged" } }
+    }
 }

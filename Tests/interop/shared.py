@@ -81,7 +81,7 @@ class Shared:
                         one.close()
                     return
                 if source is self.listener:
-                    self.clients[self.listener.accept()[0]] = {"held": b"", "begun": False}
+                    self.clients[self.listener.accept()[0]] = {"held": b"", "begun": False, "answered": False}
                 elif source is self.upstream:
                     self.from_broker(source.recv(65536))
                 elif source in self.clients:
@@ -102,13 +102,15 @@ class Shared:
             message, self.held = bytearray(self.held[:length]), self.held[length:]
             if message[1] == 4:
                 for client, state in self.clients.items():
-                    if state["begun"]:
+                    # sd-bus takes anything before the answer to its Hello for an error.
+                    if state["answered"]:
                         self.give(client, message)
                 continue
             order, at = reply_serial_at(message)
             client, serial = self.calls.pop(struct.unpack_from(order + "I", message, at)[0], (None, 0))
             if client in self.clients:
                 struct.pack_into(order + "I", message, at, serial)
+                self.clients[client]["answered"] = True
                 self.give(client, message)
 
     @staticmethod
