@@ -103,14 +103,15 @@ def recordings():
         timed = camclient(daemon, "record", str(daemon.directory / "timed.mkv"), "-d", "500ms", "--json")
         assert json.loads(timed.stdout)["why"] == "duration-limit", timed.stdout
         with Running(daemon, "record", str(first), "--app", "photos", "--json") as recorder:
-            wait_until("the recording's first bytes", lambda: first.exists() and first.stat().st_size > 20_000)
+            # The header and the room for an index are there at once; what comes after them is frames.
+            wait_until("the recording's first frames", lambda: first.exists() and first.stat().st_size > 100_000)
             recorder.process.send_signal(signal.SIGINT)
             finished = json.loads(recorder.end()[0])
         count, _ = played(first)
         assert finished["why"] == "stopped" and count == finished["frames"] > 0, (finished, count)
         shell = daemon.shell()
         with Running(daemon, "record", str(second), "--app", "photos", "--json") as recorder:
-            wait_until("the recording's first bytes", lambda: second.exists() and second.stat().st_size > 20_000)
+            wait_until("the recording's first frames", lambda: second.exists() and second.stat().st_size > 100_000)
             shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", False)
             shell.call(SHELL, "PlaceApp", "ssb", "call", "fullscreen", True)
             rival = daemon.app("call")

@@ -91,6 +91,26 @@ def recorder_killed():
         return f"{count} frames play"
 
 
+@claim("a recording that is stopped before its first frame says so, and its file opens")
+def no_frame():
+    with Daemon() as daemon:
+        app = daemon.app("photos")
+        session = app.session(frameRate=2.0)
+        session.start()
+        app.wait("DidStartRunning")
+        # Between two frames of a slow camera, a frame of its stream having just come.
+        frames(session.stream(), 1)
+        file = daemon.directory / "empty.mkv"
+        session.record(file)
+        session.call("StopRecording")
+        finished = app.wait("RecordingFinished")
+        described = subprocess.run(
+            ["ffprobe", "-v", "error", "-show_entries", "stream=codec_name", "-of", "csv=p=0", str(file)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+        assert described.returncode == 0 and described.stdout.strip() == "h264" and not described.stderr, described
+        assert finished[4] == 0 and finished[6] == os.path.getsize(file), finished
+
+
 @claim("another recorder core that speaks Recorder1 takes camrecorder's place")
 def other_core():
     from harness import PROGRAMS

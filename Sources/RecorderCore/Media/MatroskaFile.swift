@@ -103,6 +103,15 @@ package final class MatroskaFile {
     /// Writes index, sizes and duration. The file is whole afterwards, also when the disk is full.
     package func finish() {
         guard hasHeader else { return }
+        if frames == 0 {
+            // libav would spoil the header with an index of nothing, and readers want a cluster: an empty one.
+            _ = file.seek(file.committed, SEEK_SET)
+            let emptyCluster: [UInt8] = [0x1f, 0x43, 0xb6, 0x75, 0x83, 0xe7, 0x81, 0x00]
+            emptyCluster.withUnsafeBytes { file.take($0) }
+            _ = file.commit()
+            writeDuration()
+            return
+        }
         // After a failed append libav is ahead of the file: bring it back to the last whole frame.
         avio_seek(output, file.committed, SEEK_SET)
         _ = av_write_trailer(format)
