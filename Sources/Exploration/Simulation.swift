@@ -109,13 +109,18 @@ extension Stage {
     func unserved(conflicts: (CameraID, CameraID) -> Bool) -> String? {
         let status = arbiter.status()
         let running = Set(status.sessions.filter { $0.state == .running }.map(\.camera))
+        for session in status.sessions where session.state == .starting {
+            return "session \(session.id.rawValue) starts on \(session.camera.name) for ever"
+        }
         for session in status.sessions {
-            if session.state == .starting { return "session \(session.id.rawValue) starts for ever" }
             guard session.state == .interrupted, session.causes == CauseSet([.videoDeviceInUseByAnotherClient]) else {
                 continue
             }
             let isTaken = running.contains { $0 == session.camera || conflicts($0, session.camera) }
-            if !isTaken { return "session \(session.id.rawValue) waits for \(session.camera.name), which nobody has" }
+            if !isTaken {
+                return "session \(session.id.rawValue) waits for \(session.camera.name), which nobody has, because "
+                    + "“\(session.rule ?? "?")” under the policy “\(status.policy)”"
+            }
         }
         for session in status.sessions where session.state == .interrupted {
             // A policy may limit a session for ever, and what ends only with a grant then stands as well.

@@ -38,6 +38,9 @@ public struct SimulatedRecorder: Hashable, Sendable {
     public static let framesPerSecond: Int64 = 30
     public static let bytesPerFrame: UInt64 = 1000
 
+    /// A recorder that does not answer `open` is ended by the broker, which waits this long.
+    public static let openAnswerMax = Duration.seconds(10)
+
     public init(_ camera: CameraID) { self.camera = camera }
 
     public var nextAnswer: Moment? { pending.first?.at }
@@ -46,6 +49,7 @@ public struct SimulatedRecorder: Hashable, Sendable {
     public mutating func takeAnswer(by now: Moment) -> Event? {
         guard let first = pending.first, first.at <= now else { return nil }
         pending.removeFirst()
+        if case .recorderGone = first.event { behaviour.hangs = behaviour.hangsAlways }
         return first.event
     }
 
@@ -70,6 +74,9 @@ public struct SimulatedRecorder: Hashable, Sendable {
             self.grant = grant
             self.asked = []
             inForce = whole(asked)
+            if behaviour.hangs, !behaviour.isManual {
+                answer(.recorderGone(camera), at: now + Self.openAnswerMax)
+            }
             if isSilent { return }
             if behaviour.diesOnOpen {
                 crash(at: now + behaviour.openDelay)
