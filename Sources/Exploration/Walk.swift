@@ -119,6 +119,11 @@ extension ExploredState {
                 return "4: session \(session.id.rawValue) waits, and nobody has a camera or ever will"
             }
         }
+        let faults: Set<Cause> = [.recorderReset, .deviceError]
+        for session in status.sessions
+        where session.state == .interrupted && session.causes.ordered.allSatisfy(faults.contains) {
+            return "4: session \(session.id.rawValue) waits for a recorder that nobody restarts"
+        }
         for session in status.sessions where session.state == .starting {
             return "4: session \(session.id.rawValue) asks to run, nothing limits it, and nothing is under way"
         }

@@ -102,6 +102,12 @@ case "simulate":
     print("\(seeds) seeds, \(found) violations")
     exit(found == 0 ? 0 : 1)
 default:
-    print("usage: explore scenarios [--policies DIR] FILES…")
+    print(
+        """
+        usage: explore scenarios [--policies DIR] [--rewrite] FILES…
+               explore walk [--world NAME | --all] [--max-states N]     small worlds, breadth first; --all: also where all events meet
+               explore simulate [--seed N] [--seeds N] [--events N]     long random lives
+        Exit status: 0 all is well, 1 a promise is broken or an expectation wrong, 2 the command is.
+        """)
     exit(2)
 }
