@@ -119,7 +119,6 @@ extension Arbiter {
         ledger.grants[session.camera] = grant
         ledger.handovers[session.camera] = lastDecision
         state.cameras[session.camera]?.tenancy = .starting(held)
-        if camera.reservation?.app == session.app { state.cameras[session.camera]?.reservation = nil }
         state.sessions[id]?.isReestablished = false
         state.sessions[id]?.confirmed = session.configuration
         state.sessions[id]?.waits = nil
