@@ -309,7 +309,9 @@ extension Arbiter {
         let cost = state.policy.cost(claim.camera)
         let mayExceed =
             state.policy.contention.strongestMayExceed
-            && seats.allSatisfy { $0.claim.app == claim.app || claim.comesBefore($0.claim, under: state.policy) }
+            && seats.allSatisfy {
+                $0.claim.app == claim.app || claim.compare($0.claim, under: state.policy).winner == .first
+            }
         guard cost > 0, !mayExceed else { return true }
         let others = seats.indices.filter { !rivals.contains($0) && state.policy.cost(seats[$0].claim.camera) > 0 }
         var sum = cost + others.reduce(0) { $0 + state.policy.cost(seats[$1].claim.camera) }
