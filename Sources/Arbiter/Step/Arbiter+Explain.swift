@@ -97,13 +97,18 @@ extension Arbiter {
         return FactFlip.flips(of: facts, policy).compactMap { flip in
             let changed = flip.applied(to: facts)
             let turns: Bool
-            if !before.isEmpty, let standing = verdict.standing, verdict.against != nil {
+            if case .restricted = verdict.outcome {
+                turns = access(changed, policy) != before
+            } else if let standing = verdict.standing {
                 // It lost to somebody: it must win against everybody in its way, and still be allowed to run.
+                // Where nobody is named, a budget or a reservation was in its way, and no fact of its own counts.
                 turns =
                     !verdict.opponents.isEmpty && !access(changed, policy).isEmpty
                     && verdict.opponents.allSatisfy { beats(changed, facts, standing, $0, policy) }
+            } else if verdict.outcome == .refused {
+                turns = policy.rank(facts).deny && !policy.rank(changed).deny
             } else {
-                turns = access(changed, policy) != before
+                turns = !access(changed, policy).isEmpty
             }
             return turns ? flip.turn(of: .session, from: facts) : nil
         }
