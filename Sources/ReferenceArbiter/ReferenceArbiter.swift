@@ -108,7 +108,15 @@ public struct ReferenceArbiter: Sendable {
             world.cameras[camera]?.holding = granted
             return
         }
-        guard let best = strongest(claims, holder: holder), best.id != holder.id else {
+        // Its own app's newer session is no rival: it follows when no other app would win by that.
+        let successor = claims.first { $0.app == holder.app && $0.id != holder.id }
+        let rivals = claims.filter { $0.app != holder.app }
+        guard let best = strongest(rivals + [holder], holder: holder), best.id != holder.id else {
+            if let successor, !rivals.contains(where: { successor.strength.lexicographicallyPrecedes($0.strength) }) {
+                let granted = grant(successor)
+                world.cameras[camera]?.holding = granted
+                return
+            }
             // Nobody stronger is left: whoever was told otherwise keeps the camera.
             holding.toldUntil = nil
             holding.isReady = false
@@ -139,9 +147,10 @@ public struct ReferenceArbiter: Sendable {
         var manners: Manners
     }
 
-    /// Who may run and asks to; of each app the session that asked last.
+    /// Who may run and asks to; of each app the session that asked last, and the one that has the camera.
     private func claims(on camera: CameraID) -> [Claim] {
         var newest: [AppID: Claim] = [:]
+        var holder: Claim?
         for (id, session) in world.sessions where session.camera == camera {
             guard let started = session.started, !access(session).isEmpty else { continue }
             let look = world.look(at: session, policy)
@@ -150,9 +159,10 @@ public struct ReferenceArbiter: Sendable {
             let claim = Claim(
                 id: id, app: session.app, started: started,
                 strength: [cools && !manners.overrides ? 0 : 1] + policy.strength(look), manners: manners)
+            if id == world.cameras[camera]?.holding?.session { holder = claim }
             if newest[session.app].map({ $0.started < started }) ?? true { newest[session.app] = claim }
         }
-        return Array(newest.values)
+        return newest.values + [holder].compactMap { claim in claim.flatMap { newest[$0.app]?.id == $0.id ? nil : $0 } }
     }
 
     /// The strongest claim; of equals the holder's, else the one that asked first.
