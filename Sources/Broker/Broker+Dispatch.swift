@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import Glibc
 import SystemdBus
 
 /// What a path names.
@@ -90,7 +91,17 @@ extension Broker {
         guard signature == entry.takes else {
             throw Self.wrongArguments("\(table.interface.name).\(member)", takes: entry.takes, got: signature)
         }
-        var reader = WireReader(member, signature.isEmpty ? [] : try message.arguments())
+        let arguments = signature.isEmpty ? [] : try message.arguments()
+        // A plan is a text, and has a bound of its own.
+        if let long = arguments.lazy.compactMap(\.textTooLong).first, member != "Plan" {
+            // Whoever got descriptors owns them.
+            for case .fileDescriptor(let descriptor) in arguments { close(descriptor) }
+            throw BrokerError(
+                .limitExceeded,
+                "\(member): \(long.quotedShort) has \(long.utf8.count) bytes; a text may have \(ClientBound.textBytesMax)."
+            )
+        }
+        var reader = WireReader(member, arguments)
         try entry.run(self, request, &reader)
         if !request.isAnswered { request.answer() }
     }
@@ -155,5 +166,20 @@ extension Broker {
 
     var cameraPaths: [String] {
         cameraOrder.filter { $0.capabilities != nil }.map { ObjectPath.camera($0.camera) }
+    }
+}
+
+extension WireValue {
+    /// The first text in it that is longer than any of ours; nil when there is none.
+    fileprivate var textTooLong: String? {
+        switch self {
+        case .string(let text), .objectPath(let text): text.utf8.count > ClientBound.textBytesMax ? text : nil
+        case .array(_, let values): values.lazy.compactMap(\.textTooLong).first
+        case .dictionary(let dictionary):
+            dictionary.entries.lazy.compactMap { entry in
+                entry.key.utf8.count > ClientBound.textBytesMax ? entry.key : entry.value.textTooLong
+            }.first
+        default: nil
+        }
     }
 }

@@ -9,6 +9,12 @@ enum ClientBound {
     static let sessionsMax = 64
     /// A plan is a question about a few events, answered while everybody waits.
     static let planBytesMax = 16 * 1024
+    /// Any other text: an id, a format, a word. Texts come back in errors, and go to the journal and to all who watch,
+    /// whose queues a long one would fill.
+    static let textBytesMax = 1024
+    /// Apps a client says something about, as a shell does: the core remembers what it is told until the client goes.
+    static let microphonesMax = 64
+    static let placedAppsMax = 1024
 }
 
 extension MethodTables {

@@ -18,13 +18,30 @@ extension MethodTables {
                 throw BrokerError(.notTrusted, "Only a presence source places apps; call Attach first.")
             }
             let presence = try MethodTables.presence(&reader)
-            broker.decide(
-                .placed(app, presence, focused: try reader.boolean("focused"), by: source), request)
+            let focused = try reader.boolean("focused")
+            let more = request.client.withMore()
+            if !more.placed.contains(app) {
+                guard more.placed.count < ClientBound.placedAppsMax else {
+                    throw BrokerError(
+                        .limitExceeded,
+                        "The client has placed \(more.placed.count) apps, the most it may place.")
+                }
+                more.placed.insert(app)
+            }
+            broker.decide(.placed(app, presence, focused: focused, by: source), request)
         },
         "TakeMicrophone": { (broker, request, reader) throws(BrokerError) in
             let app = try broker.app(try reader.string("app"), by: request.client)
             let more = request.client.withMore()
-            if !more.microphones.contains(app) { more.microphones.append(app) }
+            if !more.microphones.contains(app) {
+                guard more.microphones.count < ClientBound.microphonesMax else {
+                    throw BrokerError(
+                        .limitExceeded,
+                        "The client has taken the microphone for \(more.microphones.count) apps, the most it may; "
+                            + "ReleaseMicrophone first.")
+                }
+                more.microphones.append(app)
+            }
             broker.decide(.microphone(app, taken: true), request)
         },
         "ReleaseMicrophone": { (broker, request, reader) throws(BrokerError) in

@@ -26,6 +26,8 @@ final class BrokerClient {
     final class More {
         var sources: [PresenceSource] = []
         var microphones: [AppID] = []
+        /// Apps it has placed, so that their number can be bounded.
+        var placed: Set<AppID> = []
         /// What it last said of itself, to be said again should its registration be made anew.
         var presence: (Presence, focused: Bool)?
     }

@@ -259,7 +259,10 @@ public final class BusConnection {
             queued.append(payload + 256)
             queuedBytes += payload + 256
             forgetQueued(Int(count))
-            if queued.count > BusConnection.queuedMessagesMax || queuedBytes > BusConnection.queuedBytesMax {
+            // The newest does not count: one long answer, such as a status with thousands of sessions, is no sign of a
+            // peer that does not read.
+            let before = queuedBytes - (queued.last ?? 0)
+            if queued.count > BusConnection.queuedMessagesMax || before > BusConnection.queuedBytesMax {
                 endSoon(.tooMuchQueued)
             }
         }

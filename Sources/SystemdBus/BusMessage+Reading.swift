@@ -8,8 +8,11 @@ extension BusMessage {
     public static let nestingMax = 8
     /// Values in one message. libsystemd takes messages of 128 MiB, and a value costs more in here than there.
     public static let valuesMax = 65_536
+    /// Keys in one dictionary: each is compared with those before it, and the longest of ours has a dozen.
+    public static let keysMax = 256
 
-    /// Every argument. Descriptors are duplicates that the reader owns.
+    /// Every argument. Descriptors are duplicates that the reader owns; they are arguments of their own, never inside
+    /// a dictionary or an array, where a reader that does not look would leave them open.
     /// - Throws: `InvalidArgs` for types camarb does not use, `OutOfResources` when no descriptor is left.
     public func arguments() throws(BrokerError) -> [WireValue] {
         var reader = Reader(message: pointer)
@@ -75,6 +78,11 @@ private struct Reader {
         case "s": return .string(try text(type))
         case "o": return .objectPath(try text(type))
         case "h":
+            guard depth == 0 else {
+                throw BrokerError(
+                    .invalidArguments,
+                    "A file descriptor is an argument of its own, never part of a dictionary or list.")
+            }
             let copy = camarb_duplicate(try basic(type, Int32(-1)))
             guard copy >= 0 else {
                 throw BrokerError(.outOfResources, "\(SystemFault("take over the descriptor", copy)).")
@@ -105,6 +113,10 @@ private struct Reader {
                 try leave()
                 try leave()
                 dictionary[key] = value
+                guard dictionary.entries.count <= BusMessage.keysMax else {
+                    throw BrokerError(
+                        .invalidArguments, "A dictionary of the message has more than \(BusMessage.keysMax) keys.")
+                }
             }
             try leave()
             return .dictionary(dictionary)

@@ -1,0 +1,97 @@
+"""What one client can do to the others, and to the broker itself: nothing."""
+import os
+
+from harness import BROKER, CAMERA, SHELL, Daemon, Refused, claim, wait_until
+from bad_input import refusal
+
+
+def open_descriptors(daemon):
+    return len(os.listdir(f"/proc/{daemon.process.pid}/fd"))
+
+
+@claim("descriptors that are passed where none belongs are closed, not kept")
+def stray_descriptors():
+    with Daemon() as daemon:
+        app = daemon.app("photos")
+        session = app.session()
+        session.start()
+        app.wait("DidStartRunning")
+        before = open_descriptors(daemon)
+        with open("/dev/null", "w") as file:
+            for _ in range(20):
+                for at, member, signature, *body in (
+                        (BROKER, "DeclareClient", "a{sv}", {"app": ("h", file)}),
+                        (BROKER, "DeclareClient", "a{sv}", {"app": ("ah", [file, file])}),
+                        (BROKER, "CreateSession", "sa{sv}", CAMERA, {"activeFormat": ("h", file)}),
+                        (BROKER, "CreateSession", "sah", CAMERA, [file]),
+                        (BROKER, "NoSuchMethod", "h", file),
+                        (session.at, "Configure", "a{sv}", {"videoZoomFactor": ("h", file)}),
+                        (session.at, "CapturePhoto", "ha{sv}", file, {"quality": ("h", file)}),
+                        (session.at, "StartRecording", "ha{sv}", file, {"x": ("s", "x" * 2000)})):
+                    try:
+                        app.call(at, member, signature, *body)
+                    except Refused:
+                        continue
+                    raise AssertionError(f"{member} took a stray descriptor")
+        wait_until("the descriptors to be closed", lambda: open_descriptors(daemon) <= before)
+        assert app.names() == ["DidStartRunning"], app.names()
+
+
+@claim("a text of a million bytes is refused by its length, and costs those who watch nothing")
+def long_texts():
+    with Daemon() as daemon:
+        app, watcher = daemon.app("photos"), daemon.app()
+        watcher.call(BROKER, "Watch", "b", True)
+        session = app.session()
+        long = "0s connect evil\n\x1b[31m" * 50_000
+        for at, member, signature, *body in (
+                (BROKER, "CreateSession", "sa{sv}", long, {}),
+                (BROKER, "LowerPriority", "s", long),
+                (BROKER, "DeclareClient", "a{sv}", {long: ("s", "x")}),
+                (BROKER, "DeclareClient", "a{sv}", {"app": ("as", [long])}),
+                (session.at, "Configure", "a{sv}", {"activeFormat": ("s", long)})):
+            refusal("LimitExceeded", member, "1024", of=lambda: app.call(at, member, signature, *body))
+        try:
+            app.call(BROKER, "DeclareClient", "a{sv}", {f"key{number}": ("b", True) for number in range(60_000)})
+            raise AssertionError("a dictionary of 60000 keys was taken")
+        except Refused as refused:
+            assert "256 keys" in refused.message, refused
+        watcher.call(BROKER, "GetStatus")
+        said = [body[2] for _, member, body in watcher.signals if member == "Decided"]
+        assert all(len(text) < 4096 and "\x1b" not in text for text in said), said
+        assert daemon.log.stat().st_size < 100_000, daemon.log.stat().st_size
+
+
+@claim("what a client says of other apps is bounded, and gone when it is gone")
+def facts():
+    with Daemon() as daemon:
+        app = daemon.app("shell")
+        app.call(SHELL, "Attach", "s", "shell")
+
+        def until_refused(member, *rest):
+            for number in range(5000):
+                try:
+                    app.call(SHELL, member, "s" + "sb"[:len(rest)], f"app{number}", *rest)
+                except Refused as refused:
+                    assert refused.name == "org.camarb.Error.LimitExceeded", refused
+                    return number
+            raise AssertionError(f"{member} took 5000 apps")
+
+        assert until_refused("TakeMicrophone") == 64
+        assert until_refused("PlaceApp", "split", False) == 1024
+        # What is known already may be changed, and what is let go makes room.
+        app.call(SHELL, "PlaceApp", "ssb", "app1", "background", False)
+        app.call(SHELL, "ReleaseMicrophone", "s", "app1")
+        app.call(SHELL, "TakeMicrophone", "s", "another")
+
+
+@claim("a status with thousands of sessions reaches whoever asks for it")
+def long_status():
+    with Daemon() as daemon:
+        many = [daemon.app("many") for _ in range(40)]
+        for app in many:
+            for _ in range(64):
+                app.session()
+        asker = daemon.app()
+        body = asker.call(BROKER, "GetStatus")
+        assert len(body[-1]) == 40 * 64, len(body[-1])
