@@ -38,6 +38,8 @@ final class CameraLink {
     private var afterwards: [() -> Void] = []
     /// Opened or being opened at the recorder, and not cut.
     private(set) var grant: GrantID?
+    /// The grant has not reached a recorder yet: it waits for the next one, and has no part in the end of this one.
+    private var grantWaits = false
     /// Calls that the recorder owes an answer to.
     private var owed = 0
     private var recordings: [RecordingID: Running] = [:]
@@ -74,6 +76,17 @@ final class CameraLink {
     /// - Parameter triesLeft: A recorder core may end for want of work just when there is some: then another is started.
     private func open(_ granted: GrantID, _ configuration: Configuration, triesLeft: Int) {
         grant = granted
+        if case .leaving = state {
+            // One that leaves for want of work says nothing about a grant that it never saw.
+            grantWaits = true
+            afterwards.append { [self] in
+                guard grant == granted else { return }
+                grantWaits = false
+                open(granted, configuration, triesLeft: triesLeft)
+            }
+            return
+        }
+        grantWaits = false
         call("Open", [.uint64(granted.rawValue), .dictionary(configuration.wire)]) { [self] result in
             guard grant == granted else { return }
             switch result {
@@ -103,6 +116,14 @@ final class CameraLink {
     }
 
     func cut(_ granted: GrantID, _ why: RecordingEnd) {
+        if case .leaving = state, grant == granted, !grantWaits {
+            // Its socket has ended, and its process may still capture.
+            grant = nil
+            whenGone { [self] _ in
+                if isGoneOwed { gone() } else { broker.step(.recorderCut(camera, granted)) }
+            }
+            return
+        }
         guard case .running = state, grant == granted else {
             // Nothing is open: the cut is done.
             if grant == granted { grant = nil }
@@ -369,7 +390,7 @@ final class CameraLink {
         goneHandlers = []
         let isHandled = !handlers.isEmpty
         for handler in handlers { handler(clean) }
-        if !isHandled && (grant != nil || isGoneOwed) { gone() }
+        if !isHandled && ((grant != nil && !grantWaits) || isGoneOwed) { gone() }
         isGoneOwed = false
         abandonFiles()
         let waiting = afterwards

@@ -1,7 +1,7 @@
 """What one client can do to the others, and to the broker itself: nothing."""
 import os
 
-from harness import BROKER, CAMERA, SHELL, Daemon, Refused, claim, wait_until
+from harness import BROKER, CAMERA, PROGRAMS, SHELL, Daemon, Refused, claim, wait_until
 from bad_input import refusal
 
 
@@ -95,3 +95,25 @@ def long_status():
         asker = daemon.app()
         body = asker.call(BROKER, "GetStatus")
         assert len(body[-1]) == 40 * 64, len(body[-1])
+
+
+@claim("a recorder that leaves for want of work while an app starts is replaced, and the app notices nothing")
+def start_while_leaving():
+    with Daemon() as probe:
+        wrapper = probe.directory / "recorder"
+        left = probe.directory / "left"
+        # The socket ends when camrecorder does; the process that the broker started lives on for a while.
+        wrapper.write_text(f'#!/bin/sh\n"{PROGRAMS}/camrecorder" "$@" &\nexec 3<&-\nwait $!\necho >> "{left}"\nsleep 0.7\n')
+        wrapper.chmod(0o755)
+        with Daemon(extra=("--recorder", wrapper)) as daemon:
+            app = daemon.app("photos")
+            session = app.session()
+            wait_until("the idle recorder to leave", left.exists)
+            session.start()
+            app.wait("DidStartRunning")
+            session.call("StopRunning")
+            app.wait("DidStopRunning")
+            # Nobody holds the camera, so the second one leaves as well; one that had a grant nobody knows of would not.
+            wait_until("the second recorder to leave", lambda: left.read_text().count("\n") == 2)
+            app.poll()
+            assert app.names() == ["DidStartRunning", "DidStopRunning"], app.names()
