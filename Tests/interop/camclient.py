@@ -220,3 +220,23 @@ def scenarios():
             file.write("# A claim.\n\npolicy ios9.toml\n\n0s   conect photos\n")
         unreadable = camclient(None, "test", wrong, *policies, status=2).stdout
         assert "wrong.scenario:5:6" in unreadable and "connect" in unreadable, unreadable
+
+
+@claim("a refused recording or photo changes nothing that was there: no file is emptied, and no device taken away")
+def refused_outputs():
+    with Daemon() as daemon, tempfile.TemporaryDirectory() as folder:
+        pipe, kept = os.path.join(folder, "pipe"), os.path.join(folder, "kept.mkv")
+        # A pipe that somebody reads can be opened for writing, and the broker refuses it: it must outlive that.
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            for command in ["record", "photo"]:
+                camclient(daemon, command, pipe, "--overwrite", status=4)
+                assert os.path.exists(pipe), f"{command} took the pipe away"
+        finally:
+            os.close(reader)
+        with open(kept, "w") as file:
+            file.write("an older recording")
+        camclient(daemon, "record", kept, "--overwrite", "--camera", "no-such-camera", status=4)
+        with open(kept) as file:
+            assert file.read() == "an older recording", "a refused request emptied the file"

@@ -4,26 +4,37 @@ import Glibc
 struct OutputFile: ~Copyable {
     let descriptor: Int32
     let path: String
+    /// It was not there before: so it may be taken away again.
+    private let isNew: Bool
 
     /// - Parameter overwriting: whether a file that is there may be replaced; otherwise it is left as it is.
+    ///   It loses nothing before the recorder begins to write: a request that is refused changes no file.
     /// - Throws: `.file` with what the system said.
     init(_ path: String, overwriting: Bool) throws(Failure) {
-        let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwriting ? O_TRUNC : O_EXCL)
-        descriptor = open(path, flags, 0o644)
-        if descriptor < 0 {
-            let number = errno
-            throw number == EEXIST
-                ? Failure(.file, "\(path) is there already; --overwrite replaces it.")
-                : Failure.file(path, "cannot be written", number)
+        let created = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        if created >= 0 {
+            (descriptor, isNew) = (created, true)
+        } else {
+            var number = errno
+            guard number == EEXIST, overwriting else {
+                throw number == EEXIST
+                    ? Failure(.file, "\(path) is there already; --overwrite replaces it.")
+                    : Failure.file(path, "cannot be written", number)
+            }
+            let existing = open(path, O_WRONLY | O_CLOEXEC)
+            number = errno
+            guard existing >= 0 else { throw Failure.file(path, "cannot be written", number) }
+            (descriptor, isNew) = (existing, false)
         }
         self.path = path
     }
 
     deinit { close(descriptor) }
 
-    /// Takes away a file into which nothing was written.
+    /// Takes away a file that this made and into which nothing was written. What was there before stays, be it
+    /// a file or a device.
     func removeIfEmpty() {
         var status = stat()
-        if fstat(descriptor, &status) == 0, status.st_size == 0 { unlink(path) }
+        if isNew, fstat(descriptor, &status) == 0, status.st_size == 0 { unlink(path) }
     }
 }
