@@ -59,7 +59,7 @@ public struct Simulation: Sendable {
             if report.events % calmEvery == 0 {
                 calmDown()
             } else {
-                cast.act(&random, policies).forEach { stage.perform($0) }
+                for action in cast.act(&random, policies) { stage.perform(action) }
                 if random.chance(40) { _ = stage.advance(to: stage.now + .milliseconds(Int64(random.below(1500)))) }
                 if random.chance(2) { _ = stage.advance(to: stage.now + .seconds(Int64(random.below(90)))) }
             }

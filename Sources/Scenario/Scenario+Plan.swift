@@ -2,6 +2,11 @@ public import Arbiter
 public import ArbiterProtocol
 
 extension Scenario {
+    /// A thousand lines; more is not a question but a load on the broker.
+    static let planBytesMax = 64 * 1024
+    /// What a plan may set in motion: at some microseconds each, a blink of the broker's thread.
+    static let planStepsMax = 5000
+
     /// What would happen: event lines are performed on a copy of the arbiter, and come back with their notices.
     ///
     /// The lines are those of a scenario; their indentation is free, and times count from now. Recorders
@@ -12,6 +17,13 @@ extension Scenario {
     public static func plan(
         _ text: String, on arbiter: Arbiter, at now: Moment, names: Names? = nil, policies: String = "."
     ) throws(ScenarioError) -> [String] {
+        guard text.utf8.count <= planBytesMax else {
+            throw ScenarioError([
+                .init(
+                    file: "plan", line: 1, column: 1, message: "a plan has at most \(planBytesMax) bytes", text: "",
+                    length: 1)
+            ])
+        }
         var parser = ScenarioParser(file: "plan", policies: policies, names: names ?? Names(of: arbiter))
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             let bare = line.drop { $0 == " " }
@@ -23,6 +35,7 @@ extension Scenario {
         // A running broker is checked by itself; here only the answer counts.
         stage.checksEverything = false
         stage.adopt()
+        stage.stepsMax = planStepsMax
         var writer = ScenarioWriter(names: scenario.names, origin: now)
         for line in scenario.lines {
             let offset: Duration

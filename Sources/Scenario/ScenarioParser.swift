@@ -187,6 +187,10 @@ struct ScenarioParser {
         }
         let word = try words.word("a policy file")
         if word.text == "built-in" { return .firstCome }
+        if isPlan, word.text.contains("/") || !word.text.hasSuffix(".toml") {
+            // A client asks, and the broker reads with rights of its own: only what lies in its folder.
+            throw LineProblem(word, "a plan takes policies of the broker's folder by their name, such as desktop.toml")
+        }
         do {
             return try PolicyFile.load(path: "\(policies)/\(word.text)")
         } catch {

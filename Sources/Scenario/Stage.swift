@@ -17,6 +17,9 @@ public struct Stage: Sendable {
     public private(set) var steps: [Step] = []
     /// Whether `arbiter.violations()`, which looks at everything, is asked after each step.
     public var checksEverything = true
+    /// After so many steps nothing is performed any more.
+    public var stepsMax = Int.max
+    private var stepsTaken = 0
     /// It went round in circles; acting on would only go on with that.
     private var gaveUp = false
     private var usual = RecorderBehaviour.works
@@ -129,6 +132,11 @@ public struct Stage: Sendable {
     // MARK: A step
 
     private mutating func feed(_ event: Event) {
+        stepsTaken += 1
+        guard stepsTaken <= stepsMax else {
+            gaveUp = true
+            return
+        }
         if case .cameraAppeared(let camera, let capabilities) = event {
             recorders[recorder(camera)].capabilities = capabilities
         }

@@ -237,4 +237,23 @@ private func problems(_ text: String) -> [ScenarioError.Problem] {
             try Scenario.plan("start nobody", on: Arbiter(policy: .firstCome), at: .zero)
         }
     }
+
+    @Test(
+        "A plan reads no file but a policy of the broker's own folder",
+        arguments: ["../secret.toml", "/etc/passwd", "sub/x.toml", "secret"])
+    func noOtherFiles(_ name: String) {
+        #expect {
+            try Scenario.plan("policy-reload \(name)", on: Arbiter(policy: .firstCome), at: .zero, policies: policies)
+        } throws: { error in
+            (error as? ScenarioError)?.problems.first?.message.contains("broker's folder") == true
+        }
+    }
+
+    @Test("A plan is bounded in its text")
+    func bounded() {
+        #expect(throws: ScenarioError.self) {
+            try Scenario.plan(
+                String(repeating: "sleep\nwake\n", count: 10_000), on: Arbiter(policy: .firstCome), at: .zero)
+        }
+    }
 }

@@ -1,0 +1,159 @@
+import Scenario
+
+/// The deep worlds that are about presence, the machine and recorders rather than about who wins.
+extension ExploredWorld {
+    static func presence() throws(ScenarioError) -> ExploredWorld {
+        try ExploredWorld(
+            "presence",
+            """
+            policy \"""
+            name = "several-in-front"
+            sources = ["shell", "self-declared"]
+            [[cause]]
+            name = "In the background"
+            when = { presence = "background" }
+            cause = "video-device-not-available-in-background"
+            [[cause]]
+            name = "Picker beside another app"
+            when = { foreground-apps = "several", client = "picker" }
+            cause = "video-device-not-available-with-multiple-foreground-apps"
+            access = ["preview", "photo"]
+            [[cause]]
+            name = "Several apps in front"
+            when = { foreground-apps = "several" }
+            cause = "video-device-not-available-with-multiple-foreground-apps"
+            [contention]
+            order = ["focused", "newest"]
+            tie = "newcomer"
+            \"""
+            camera back
+            0s   connect photos kind=picker
+                 connect call
+                 session photos camera=back
+                 session call camera=back
+                 shell attach
+
+            """,
+            moves: [
+                "start photos", "stop photos", "start call", "presence photos fullscreen focused",
+                "presence photos background", "presence call split", "presence call split focused",
+                "presence call gone",
+                "record photos", "shell gone", "shell attach", "declare-presence call fullscreen",
+            ])
+    }
+
+    static func faults() throws(ScenarioError) -> ExploredWorld {
+        try ExploredWorld(
+            "faults", ranked("grace = \"2s\"") + "camera back\n" + three(("back", "back", "back")),
+            moves: [
+                "start weak", "stop weak", "start middle", "stop middle", "record weak", "unplug back", "plug back",
+                "close weak",
+            ], whims: ["crash", "fail"])
+    }
+
+    static func restart() throws(ScenarioError) -> ExploredWorld {
+        try ExploredWorld(
+            "restart",
+            ranked("") + "camera back\n"
+                + """
+                0s   reserve back weak
+                     connect middle
+                     session middle camera=back
+
+                """,
+            moves: [
+                "connect weak", "session weak camera=back reestablished", "start weak", "stop weak", "disconnect weak",
+                "start middle", "stop middle", "reserve back middle", "privacy all on", "privacy all off",
+            ], whims: ["crash"])
+    }
+
+    static func recording() throws(ScenarioError) -> ExploredWorld {
+        try ExploredWorld(
+            "recording",
+            ranked("grace = \"2s\"", "order = [\"recording\"]\ntie = \"newcomer\"") + "camera back\n"
+                + """
+                0s   connect weak
+                     connect other
+                     session weak camera=back
+                     session other camera=back
+
+                """,
+            moves: [
+                "start weak", "stop weak", "record weak", "stop-record weak", "photo weak", "start other", "stop other",
+                "record other", "stop-record other", "disconnect other",
+            ], whims: ["disk-full", "crash"])
+    }
+
+    static func configuration() throws(ScenarioError) -> ExploredWorld {
+        try ExploredWorld(
+            "configuration", ranked("") + "camera back\n" + three(("back", "back", "back")),
+            moves: [
+                "start weak", "stop weak", "start middle", "stop middle", "begin weak", "commit weak",
+                "configure weak videoZoomFactor=2", "configure weak videoZoomFactor=99",
+                "configure middle frameRate=24",
+                "unplug back", "plug back", "plug back format=\"420v 640x480@15\"",
+            ], whims: ["refuse"])
+    }
+
+    static func switching() throws(ScenarioError) -> ExploredWorld {
+        try ExploredWorld(
+            "switching", ranked("grace = \"2s\"") + "camera back\ncamera front\n" + three(("back", "back", "front")),
+            moves: [
+                "start weak", "stop weak", "start middle", "stop middle", "start strong", "stop strong", "record weak",
+                "configure weak camera=front", "configure weak camera=back", "configure middle camera=front",
+                "unplug front",
+                "plug front",
+            ])
+    }
+
+    static func hardCauses() throws(ScenarioError) -> ExploredWorld {
+        try ExploredWorld(
+            "hard-causes",
+            """
+            policy \"""
+            name = "hot-or-on-the-phone"
+            [[cause]]
+            name = "Too hot"
+            when = { pressure = "critical" }
+            cause = "video-device-not-available-due-to-system-pressure"
+            [[cause]]
+            name = "Too hot to record"
+            when = { pressure = "serious" }
+            cause = "video-device-not-available-due-to-system-pressure"
+            access = ["preview", "photo"]
+            [[cause]]
+            name = "Somebody is on the phone"
+            when = { microphone = "taken", uses-audio = true }
+            cause = "audio-device-in-use-by-another-client"
+            [contention]
+            tie = "newcomer"
+            \"""
+            camera back
+            0s   login-session c1 active
+                 connect photos login=c1
+                 connect call
+                 session photos camera=back audio
+                 session call camera=back
+
+            """,
+            moves: [
+                "start photos", "stop photos", "start call", "record photos", "microphone call taken",
+                "microphone call released", "pressure critical", "pressure serious", "pressure nominal",
+                "login-session c1 locked", "login-session c1 active", "sensitive photos", "continue photos", "sleep",
+                "wake",
+            ])
+    }
+
+    static func reload() throws(ScenarioError) -> ExploredWorld {
+        let longer = ranked("grace = \"8s\"\nlease = \"30s\"").dropFirst("policy ".count)
+        let denying = ranked("deny = true").dropFirst("policy ".count)
+        return try ExploredWorld(
+            "reload",
+            ranked("grace = \"5s\"\nlease = \"20s\"", "cool-down = \"3s\"") + "camera back\n"
+                + three(("back", "back", "back")),
+            moves: [
+                "start weak", "stop weak", "start middle", "stop middle", "record weak", "policy-reload \(longer)",
+                "policy-reload \(denying)", "policy-reload built-in", "ready weak",
+            ])
+    }
+}
