@@ -111,12 +111,13 @@ public struct ReferenceArbiter: Sendable {
         // Its own app's newer session is no rival: it follows when no other app would win by that.
         let successor = claims.first { $0.app == holder.app && $0.id != holder.id }
         let rivals = claims.filter { $0.app != holder.app }
+        if let successor, !rivals.contains(where: { successor.strength.lexicographicallyPrecedes($0.strength) }) {
+            release(camera)
+            let granted = grant(successor)
+            world.cameras[camera]?.holding = granted
+            return
+        }
         guard let best = strongest(rivals + [holder], holder: holder), best.id != holder.id else {
-            if let successor, !rivals.contains(where: { successor.strength.lexicographicallyPrecedes($0.strength) }) {
-                let granted = grant(successor)
-                world.cameras[camera]?.holding = granted
-                return
-            }
             // Nobody stronger is left: whoever was told otherwise keeps the camera.
             holding.toldUntil = nil
             holding.isReady = false

@@ -330,9 +330,10 @@ extension Arbiter {
         if isSucceeding(claim, seat) {
             // It speaks for its app from now on, unless its app would thereby lose the camera to one who waits.
             for id in allocation.waiting.keys.sorted() {
-                guard let other = allocation.claims[id], other.camera == claim.camera, other.app != claim.app else {
-                    continue
-                }
+                // Who lost to a session of its own app does not contend: that one speaks for both.
+                guard let other = allocation.claims[id], other.camera == claim.camera, other.app != claim.app,
+                    allocation.waiting[id]?.opponent?.app != other.app
+                else { continue }
                 let comparison = claim.compare(other, under: state.policy)
                 if comparison.winner == .second { return comparison }
             }
