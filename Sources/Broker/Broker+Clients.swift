@@ -11,7 +11,7 @@ extension Broker: BusConnectionDelegate {
             credentials = try PeerCredentials(ofSocket: descriptor)
         } catch {
             // Never "assume": who cannot be named is not served.
-            journal.send(.warning, "refused a connection: \(error)")
+            refusedConnection("\(error)")
             close(descriptor)
             return
         }
@@ -21,7 +21,7 @@ extension Broker: BusConnectionDelegate {
                 ofUser >= options.connectionsPerUserMax
                 ? "user \(credentials.uid) has \(ofUser) connections (--max-connections-per-user)"
                 : "there are \(clients.count) connections (--max-connections)"
-            journal.send(.warning, "refused a connection of process \(credentials.pid): \(limit)")
+            refusedConnection("process \(credentials.pid): \(limit)")
             close(descriptor)
             return
         }
@@ -39,7 +39,7 @@ extension Broker: BusConnectionDelegate {
             connectionsOfUser[client.uid] = ofUser + 1
             try processes?.add(client.process, tag: lastClient)
         } catch {
-            journal.send(.warning, "refused a connection of process \(credentials.pid): \(error)")
+            refusedConnection("process \(credentials.pid): \(error)")
             if let client = clients[lastClient] { forget(client) }
         }
     }
@@ -47,6 +47,18 @@ extension Broker: BusConnectionDelegate {
     /// How long a client may take from connecting to its first call before it counts as one that only listens, in
     /// nanoseconds. What it misses until then it could not have known the beginning of.
     static let silenceTimeMax: Int64 = 2_000_000_000
+
+    /// At most one line a second: whoever connects in a loop must not fill the journal with it.
+    func refusedConnection(_ why: String) {
+        let now = EventLoop.now
+        guard now >= refusals.silentUntil else {
+            refusals.untold += 1
+            return
+        }
+        let others = refusals.untold > 0 ? " (and \(refusals.untold) others since the last such line)" : ""
+        refusals = (now + 1_000_000_000, 0)
+        journal.send(.warning, "refused a connection: \(why)\(others)")
+    }
 
     public func connectionReady(_ connection: BusConnection) {}
 
@@ -66,6 +78,11 @@ extension Broker: BusConnectionDelegate {
             journal.send(.notice, "disconnected process \(client.pid): it did not authenticate in time")
         case .tooMuchQueued:
             journal.send(.notice, "disconnected process \(client.pid): it does not read what it is sent")
+        case .messageTooLong:
+            journal.send(
+                .notice,
+                "disconnected process \(client.pid): it sent more than \(BusConnection.messageBytesMax) bytes in one message"
+            )
         case .fault(let fault):
             journal.send(.notice, "disconnected process \(client.pid): \(fault)")
         }

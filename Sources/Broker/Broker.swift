@@ -35,6 +35,8 @@ public final class Broker {
     }
     var connectionsOfUser: [UInt32: Int] = [:]
     var lastClient: UInt64 = 0
+    /// Refused connections that no line was written about, and until when, in nanoseconds, none will be.
+    var refusals: (silentUntil: Int64, untold: Int) = (0, 0)
     private(set) var processes: ProcessWatcher?
     private(set) var listeners: [UnixListener] = []
 
@@ -102,7 +104,7 @@ public final class Broker {
 
     private func listen() throws(SystemFault) {
         let refused: (SystemFault) -> Void = { [unowned self] fault in
-            journal.send(.warning, "refused a connection: \(fault)")
+            refusedConnection("\(fault)")
         }
         let accepted: (Int32) -> Void = { [unowned self] descriptor in accept(descriptor) }
         let passed = options.socket == nil ? ServiceManager.listeners() : []

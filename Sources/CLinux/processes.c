@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -180,6 +181,19 @@ int camarb_unix_connect(const char *path) {
     return descriptor;
 }
 
+int camarb_unix_probe(const char *path) {
+    struct sockaddr_un address;
+    int result = address_of(path, &address);
+    if (result < 0) return result;
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (descriptor < 0) return -errno;
+    /* EAGAIN: the backlog is full, so there is a listener, if a slow one. */
+    if (connect(descriptor, (struct sockaddr *)&address, sizeof address) < 0 && errno != EAGAIN)
+        return failed(descriptor);
+    close(descriptor);
+    return 0;
+}
+
 int camarb_unix_listen(const char *path, int backlog) {
     struct sockaddr_un address;
     int result = address_of(path, &address);
@@ -198,6 +212,11 @@ int camarb_unix_accept(int listener) {
 
 int camarb_unix_pair(int ends[2]) {
     return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0 ? -errno : 0;
+}
+
+int camarb_unread_bytes(int descriptor) {
+    int bytes = 0;
+    return ioctl(descriptor, FIONREAD, &bytes) < 0 ? 0 : bytes;
 }
 
 int camarb_set_send_buffer(int descriptor, int bytes) {

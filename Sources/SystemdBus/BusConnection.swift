@@ -29,6 +29,8 @@ public final class BusConnection {
         case authenticationTimedOut
         /// It did not read what it was sent: more was queued than a bound allows.
         case tooMuchQueued
+        /// It began a message that is longer than the bound.
+        case messageTooLong
         /// It sent what is no D-Bus, or the socket failed.
         case fault(SystemFault)
     }
@@ -39,6 +41,9 @@ public final class BusConnection {
     /// it alone, before it costs others memory.
     public static let queuedMessagesMax = 1024
     public static let queuedBytesMax = 256 * 1024
+    /// What a server takes in for one message, in bytes, as far as can be seen from here: it is checked whenever a
+    /// message is not whole after a turn. libsystemd takes 128 MiB from every peer, and no message of ours has 100 KiB.
+    public static let messageBytesMax = 1024 * 1024
     /// The kernel's part of the queue. libsystemd asks for 8 MiB, and as root gets it, for every peer.
     public static let sendBufferBytes: Int32 = 128 * 1024
     /// Nanoseconds. 5 s failed slow boots with dbus-daemon.
@@ -70,6 +75,10 @@ public final class BusConnection {
     private var queued: [Int] = []
     private var queuedBytes = 0
     private var sealCookie: UInt64 = 0
+    /// Bytes of a message that is not whole yet, about; 0 between messages.
+    private var partialBytes = 0
+    private var somethingArrived = false
+    private let isServer: Bool
     private var pendingEnd: End? { didSet { isEnding = pendingEnd != nil } }
 
     /// Takes over the descriptor of a connected Unix stream socket, also when it throws. Begins at once; the
@@ -87,6 +96,7 @@ public final class BusConnection {
             throw SystemFault("create a connection", result)
         }
         bus = created
+        isServer = role == .server
         self.loop = loop
         self.delegate = delegate
         authenticateBy = EventLoop.now + BusConnection.authenticationTimeMax
@@ -222,6 +232,7 @@ public final class BusConnection {
     private var untilReady: [() -> Void] = []
 
     fileprivate func answered(_ pending: PendingCall, _ message: OpaquePointer) {
+        somethingArrived = true
         calls[ObjectIdentifier(pending)] = nil
         // While the connection ends libsystemd answers for the peer, as if a time limit had passed.
         if sd_bus_is_open(bus) <= 0 {
@@ -291,11 +302,14 @@ public final class BusConnection {
     private func turn() {
         guard isOpen, !processing else { return }
         processing = true
+        if partialBytes > 0 { partialBytes += Int(camarb_unread_bytes(waitedOn)) }
         var result: Int32 = 1
         var messages = 0
         while result > 0 && isOpen && pendingEnd == nil && messages < BusConnection.messagesPerTurnMax {
+            somethingArrived = false
             result = sd_bus_process(bus, nil)
             messages += 1
+            if isServer && isReady { notePartial(progress: result > 0) }
             if !isReady && isOpen && result >= 0 && sd_bus_is_ready(bus) > 0 {
                 isReady = true
                 let waiting = untilReady
@@ -321,8 +335,20 @@ public final class BusConnection {
         refresh()
     }
 
+    /// Something was read or written, and no message came of it: from the next turn on bytes are counted, until one does.
+    private func notePartial(progress: Bool) {
+        if somethingArrived {
+            partialBytes = 0
+        } else if partialBytes > BusConnection.messageBytesMax {
+            pendingEnd = .messageTooLong
+        } else if progress && isOpen {
+            partialBytes = max(1, partialBytes)
+        }
+    }
+
     fileprivate func arrived(_ pointer: OpaquePointer) {
         guard isOpen else { return }
+        somethingArrived = true
         if sd_bus_message_is_signal(pointer, "org.freedesktop.DBus.Local", "Disconnected") > 0 {
             // The peer could send such a signal itself: only a bus that is closed tells the truth.
             guard sd_bus_is_open(bus) <= 0 else { return }

@@ -235,6 +235,8 @@ private final class ClientLoop: BusConnectionDelegate {
                 BrokerError(.disconnected, "The broker closed the connection, or ended.")
             case .authenticationTimedOut:
                 BrokerError(.disconnected, "The broker did not authenticate in time.")
+            case .messageTooLong:
+                BrokerError(.disconnected, "The broker sent a message that is too long.")
             case .tooMuchQueued:
                 BrokerError(.disconnected, "The broker did not read what it was sent.")
             case .fault(let fault):

@@ -33,8 +33,7 @@ public final class UnixListener {
         onConnection: @escaping (Int32) -> Void
     ) throws(SystemFault) {
         if UnixListener.inode(path) != nil {
-            let probe = camarb_unix_connect(path)
-            if probe >= 0 { close(probe) }
+            let probe = camarb_unix_probe(path)
             if probe != -ECONNREFUSED { throw SystemFault("listen on \(path)", EADDRINUSE) }
         } else if access(path, F_OK) == 0 {
             throw SystemFault("listen on \(path), where there is something else", EADDRINUSE)

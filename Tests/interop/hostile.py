@@ -1,7 +1,7 @@
 """What one client can do to the others, and to the broker itself: nothing."""
-import os
+import array, fcntl, os, signal, socket, struct, subprocess, termios
 
-from harness import BROKER, CAMERA, PROGRAMS, SHELL, Daemon, Refused, claim, wait_until
+from harness import BROKER, CAMERA, PATIENCE, PROGRAMS, SHELL, Daemon, Refused, claim, wait_until
 from bad_input import refusal
 
 
@@ -95,6 +95,77 @@ def long_status():
         asker = daemon.app()
         body = asker.call(BROKER, "GetStatus")
         assert len(body[-1]) == 40 * 64, len(body[-1])
+
+
+@claim("a message without end is cut off after a megabyte or so, and the memory it took is given back")
+def long_message():
+    with Daemon() as daemon:
+        keeper, app = daemon.app("photos"), daemon.app()
+
+        def resident():
+            with open(f"/proc/{daemon.process.pid}/status") as status:
+                return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+
+        keeper.call(BROKER, "GetStatus")
+        before = resident()
+        peer = app.connection.sock
+        peer.settimeout(PATIENCE)
+        # Little-endian, a method call, whose body is said to be 100 MiB long.
+        peer.sendall(struct.pack("<cBBBIII", b"l", 1, 0, 1, 100 << 20, 7, 0))
+        sent = 0
+        try:
+            while sent < 100 << 20:
+                peer.sendall(b"\0" * (1 << 16))
+                sent += 1 << 16
+                wait_until("camarbd to read", lambda: unread(peer) == 0)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        # libsystemd reads on as long as there is something, so that the bound is no sharp one.
+        assert sent < 4 << 20, f"camarbd took {sent} bytes"
+        wait_until("the memory to be given back", lambda: resident() - before < 4096)
+        keeper.call(BROKER, "GetStatus")
+
+
+def unread(peer):
+    """What the other end has not read yet, in bytes."""
+    waiting = array.array("i", [0])
+    fcntl.ioctl(peer, termios.TIOCOUTQ, waiting)
+    return waiting[0]
+
+
+@claim("a second camarbd does not take the socket of one that is there, nor wait for one that is too slow to answer")
+def second():
+    with Daemon() as daemon:
+        def refused():
+            done = subprocess.run([PROGRAMS / "camarbd", "--socket", daemon.path], stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+            assert done.returncode == 1 and "in use" in done.stderr, done
+
+        refused()
+        daemon.process.send_signal(signal.SIGSTOP)
+        waiting = []
+        try:
+            while True:
+                peer = socket.socket(socket.AF_UNIX)
+                waiting.append(peer)
+                peer.setblocking(False)
+                peer.connect(str(daemon.path))
+        except BlockingIOError:
+            pass  # Its backlog is full.
+        try:
+            refused()
+        finally:
+            daemon.process.send_signal(signal.SIGCONT)
+            for peer in waiting:
+                peer.close()
+
+        def served():
+            try:
+                return daemon.app("photos").session()
+            except OSError:
+                return None  # It is still looking at those that gave up, who count until then.
+
+        wait_until("camarbd to serve again", served)
 
 
 @claim("a recorder that leaves for want of work while an app starts is replaced, and the app notices nothing")

@@ -53,11 +53,15 @@ uint64_t camarb_raise_descriptor_limit(void);
 /* A connected or listening Unix stream socket, close-on-exec and non-blocking; or -errno.
    -ENAMETOOLONG when the path does not fit. connect itself waits while the listener's backlog is full. */
 int camarb_unix_connect(const char *path);
+/* Whether somebody listens there, without waiting: 0, -ECONNREFUSED when nobody does, or another -errno. */
+int camarb_unix_probe(const char *path);
 int camarb_unix_listen(const char *path, int backlog);
 /* An accepted socket, close-on-exec and non-blocking; or -errno. */
 int camarb_unix_accept(int listener);
 /* Two connected Unix stream sockets, close-on-exec and non-blocking; 0 or -errno. */
 int camarb_unix_pair(int ends[2]);
+/* Bytes that have arrived and were not read. */
+int camarb_unread_bytes(int descriptor);
 /* 0 or -errno. */
 int camarb_set_send_buffer(int descriptor, int bytes);
 
