@@ -66,7 +66,8 @@ let package = Package(
         // (performance: "process"). Only a root package may say so, and this one always is.
         .executableTarget(
             name: "camarbd", dependencies: ["Broker", "SystemdBus"], swiftSettings: strict,
-            linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
+            // And nobody looks up its symbols by name: exported, they would keep all code that nothing calls.
+            linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--no-export-dynamic"])]),
         program("camrecorder", ["RecorderCore", "ArbiterProtocol", "SystemdBus", "CLinux"]),
         program(
             "camclient",

@@ -232,6 +232,12 @@ extension Broker {
         if cameraOrder.allSatisfy(\.isKnown) { camerasAreKnown() }
     }
 
+    /// When the last recorder core has left for want of work, the broker has been idle for seconds, and is likely to be
+    /// for longer: what serving took is given back, half of the memory it has.
+    func recorderLeft() {
+        if cameraOrder.allSatisfy(\.isAtRest) { camarb_give_back_start() }
+    }
+
     func camerasAreKnown() {
         guard camerasKnownTimer != nil else { return }
         camerasKnownTimer = nil

@@ -396,6 +396,12 @@ final class CameraLink {
         let waiting = afterwards
         afterwards = []
         for work in waiting { work() }
+        if clean { broker.recorderLeft() }
+    }
+
+    /// No recorder core is there, nor wanted.
+    var isAtRest: Bool {
+        if case .none = state { grant == nil } else { false }
     }
 
     /// The core is told, then what was under way ends.

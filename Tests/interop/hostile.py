@@ -9,6 +9,12 @@ def open_descriptors(daemon):
     return len(os.listdir(f"/proc/{daemon.process.pid}/fd"))
 
 
+def resident(daemon):
+    """In kB."""
+    with open(f"/proc/{daemon.process.pid}/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+
+
 @claim("descriptors that are passed where none belongs are closed, not kept")
 def stray_descriptors():
     with Daemon() as daemon:
@@ -101,13 +107,8 @@ def long_status():
 def long_message():
     with Daemon() as daemon:
         keeper, app = daemon.app("photos"), daemon.app()
-
-        def resident():
-            with open(f"/proc/{daemon.process.pid}/status") as status:
-                return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
-
         keeper.call(BROKER, "GetStatus")
-        before = resident()
+        before = resident(daemon)
         peer = app.connection.sock
         peer.settimeout(PATIENCE)
         # Little-endian, a method call, whose body is said to be 100 MiB long.
@@ -122,7 +123,7 @@ def long_message():
             pass
         # libsystemd reads on as long as there is something, so that the bound is no sharp one.
         assert sent < 4 << 20, f"camarbd took {sent} bytes"
-        wait_until("the memory to be given back", lambda: resident() - before < 4096)
+        wait_until("the memory to be given back", lambda: resident(daemon) - before < 4096)
         keeper.call(BROKER, "GetStatus")
 
 
@@ -188,3 +189,24 @@ def start_while_leaving():
             wait_until("the second recorder to leave", lambda: left.read_text().count("\n") == 2)
             app.poll()
             assert app.names() == ["DidStartRunning", "DidStopRunning"], app.names()
+
+
+@claim("when the last recorder has left, the broker's memory is what it was before the first app came")
+def memory_at_rest():
+    with Daemon() as daemon:
+        looker = daemon.app()
+        looker.call(BROKER, "GetStatus")
+        wait_until("the recorder that described the camera to leave", lambda: not daemon.recorders())
+        before = resident(daemon)
+        for name in ("photos", "call", "booth"):
+            app = daemon.app(name)
+            session = app.session()
+            session.start()
+            app.wait("DidStartRunning")
+            session.record(daemon.directory / f"{name}.mkv")
+            app.call(BROKER, "GetStatus")
+            app.close()
+        served = resident(daemon)
+        wait_until("the recorder to leave", lambda: not daemon.recorders())
+        wait_until("the memory to be given back", lambda: resident(daemon) - before < 1024)
+        return f"{before} kB at rest, {served} kB while serving, {resident(daemon)} kB at rest again"

@@ -99,7 +99,7 @@ int camarb_group_remove(int group, int descriptor);
 /* The tags that are ready, at most `max`; their number or -errno. Never waits. */
 int camarb_group_ready(int group, uint64_t *tags, int max);
 
-/* Gives back the pages that only the start needed: clean code, which the page cache still has, and free heap. */
+/* Gives back the pages that only the start, or work that is over, needed: clean code, which the page cache still has, and free heap. */
 void camarb_give_back_start(void);
 
 /* The program of this process, zero-terminated. Its length or -errno. */
