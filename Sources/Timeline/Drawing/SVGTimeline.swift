@@ -27,8 +27,11 @@ private struct SVGDrawing {
     private let top: Double
 
     private static let noteRowsMax = 4
-    /// Wide enough for the longest cause's name.
-    private static let legendColumns = 3
+    /// A character of a legend's label, at the wide end: labels must not run into the next column.
+    private static let legendCharacterWidth = 7.2
+    /// From a column's left edge to its label, and from the widest label to the next column.
+    private static let legendSwatch = 24.0
+    private static let legendGap = 20.0
 
     init(timeline: Timeline, title: String) {
         self.timeline = timeline
@@ -61,7 +64,10 @@ private struct SVGDrawing {
     func document() -> String {
         let legend = legendEntries()
         let legendTop = top + plotHeight + 14
-        let legendRows = (legend.count + Self.legendColumns - 1) / Self.legendColumns
+        let widest = Double(legend.map(\.name.count).max() ?? 0) * Self.legendCharacterWidth
+        let columnWidth = Self.legendSwatch + widest + Self.legendGap
+        let columns = max(1, Int((plotWidth + Self.legendGap) / columnWidth))
+        let legendRows = (legend.count + columns - 1) / columns
         let notesTop = legendTop + Double(legendRows) * 22 + 18
         let height = notesTop + Double(timeline.notes.count) * 18 + (timeline.notes.isEmpty ? 0 : 14)
         var body = ""
@@ -69,18 +75,20 @@ private struct SVGDrawing {
         body += notes(notesTop)
         for (index, lane) in timeline.lanes.enumerated() { body += draw(lane, index) }
         for (index, entry) in legend.enumerated() {
-            let x = left + Double(index % Self.legendColumns) * (plotWidth / Double(Self.legendColumns))
-            let y = legendTop + Double(index / Self.legendColumns) * 22
+            let x = left + Double(index % columns) * columnWidth
+            let y = legendTop + Double(index / columns) * 22
             body += "<rect x=\"\(x.px)\" y=\"\(y.px)\" width=\"18\" height=\"12\" rx=\"2\" \(entry.paint)/>\n"
-            body += text(entry.name, x + 24, y + 10, "legend")
+            body += text(entry.name, x + Self.legendSwatch, y + 10, "legend")
         }
+        // A claim may be a long sentence: it gets smaller rather than cut. A bold character is 0.68 of its size wide.
+        let titleSize = min(18, max(9, (width - 48) / 0.68 / Double(max(1, title.count))))
         return """
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(width.px) \(height.px)" width="\(width.px)" \
             height="\(height.px)" role="img" aria-label="\(title.xml)">
             <title>\(title.xml)</title>
             <style>
             text { font: 12px "DejaVu Sans", Verdana, Helvetica, sans-serif; fill: #1d232a; }
-            .title { font-size: 18px; font-weight: bold; } .lane { font-weight: bold; text-anchor: end; }
+            .title { font-size: \(titleSize.px)px; font-weight: bold; } .lane { font-weight: bold; text-anchor: end; }
             .tick { font-size: 11px; fill: #5a6572; text-anchor: middle; } .small { font-size: 10px; fill: #5a6572; }
             .label { fill: #101418; text-anchor: middle; } .number { font-size: 10px; text-anchor: middle; }
             </style>
