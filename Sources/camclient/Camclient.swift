@@ -23,20 +23,42 @@ struct Camclient: AsyncParsableCommand {
               3  the broker cannot be reached, or the connection was lost
               4  the broker refused, and said why
               5  a file cannot be read or written
+              130  ended by Ctrl-C; where that is the usual end, 0
 
             The broker is looked for at --address, else at $CAMARB_SOCKET, else at
             $XDG_RUNTIME_DIR/camarb/socket, else at /run/camarb/socket.
             NO_COLOR turns colours off.
             """,
+        // As camarbd's, with which it is released.
+        version: "camclient 0.1.0",
         subcommands: [
             Devices.self, Formats.self, Status.self, Watch.self, Run.self, Preview.self, Photo.self, Record.self,
             Configure.self, Shell.self, Plan.self, Explain.self, Test.self, TimelineCommand.self,
         ])
 
+    /// `camclient --socket PATH status` means the same as `camclient status --socket PATH`.
+    private static func connectionBehindSubcommand(_ arguments: [String]) -> [String] {
+        var rest = arguments[...]
+        var connection: [String] = []
+        while let flag = rest.first, flag.hasPrefix("--socket") || flag.hasPrefix("--address") {
+            connection.append(rest.removeFirst())
+            if !flag.contains("="), let value = rest.popFirst() { connection.append(value) }
+        }
+        guard !connection.isEmpty, let name = rest.popFirst() else { return arguments }
+        return [name] + connection + rest
+    }
+
     /// Carries the command line out, and ends the process.
     static func runAndExit() async -> Never {
         do {
-            var command = try parseAsRoot()
+            let arguments = connectionBehindSubcommand(Array(CommandLine.arguments.dropFirst()))
+            if let name = arguments.first, !name.hasPrefix("-"), name != "help",
+                !configuration.subcommands.contains(where: { $0._commandName == name })
+            {
+                let known = configuration.subcommands.map { $0._commandName }.joined(separator: ", ")
+                throw Failure(.usage, "“\(name)” is no subcommand; there are \(known). See: camclient --help")
+            }
+            var command = try parseAsRoot(arguments)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

@@ -7,6 +7,7 @@ import Timeline
 struct Photo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Take a photo.",
+        usage: "camclient photo [options] <file>",
         discussion: "Example:\n  camclient photo door.jpg --camera front --set videoZoomFactor=2")
 
     @Argument(help: "The JPEG to write.")
@@ -14,18 +15,20 @@ struct Photo: AsyncParsableCommand {
     @OptionGroup var session: SessionOptions
     @Flag(help: "Replace the file if it is there.")
     var overwrite = false
-    @Option(help: "How long to wait for the camera, and then for the picture.")
+    @Option(
+        help: ArgumentHelp("How long to wait for the camera, and then for the picture.", valueName: "time"))
     var timeout = TimeArgument.tenSeconds
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
+        let interrupts = Interrupts.stream()
         let client = try connection.connect()
         try await session.declare(client)
         let photo = try await client.withSession(
             camera: session.camera, configuration: try session.configuration()
         ) { handle in
-            let mailbox = Mailbox(handle.notices)
+            let mailbox = Mailbox(handle.notices, interrupts: interrupts)
             let target = try OutputFile(file, overwriting: overwrite)
             do {
                 try await handle.startRunning()
@@ -72,18 +75,26 @@ struct Record: AsyncParsableCommand {
 
     @Argument(help: "The Matroska file to write.")
     var file: String
-    @Option(name: .shortAndLong, help: "How long, such as 10s or 2min; until Ctrl-C if left out.")
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("How long, such as 10s or 2min; until Ctrl-C if left out.", valueName: "time"))
     var duration: TimeArgument?
     @OptionGroup var session: SessionOptions
     @Flag(help: "Replace the file if it is there.")
     var overwrite = false
-    @Option(help: "How long to wait for the camera.")
+    @Option(help: ArgumentHelp("How long to wait for the camera, such as 500ms or 1min.", valueName: "time"))
     var timeout = TimeArgument.tenSeconds
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
     /// The broker's own bound for finishing a file is shorter.
     private static let finishMax = Duration.seconds(30)
+
+    func validate() throws {
+        if let duration, duration.duration <= .zero {
+            throw ValidationError("--duration takes a time above 0, such as 10s or 2min.")
+        }
+    }
 
     func run() async throws {
         let interrupts = Interrupts.stream()
@@ -100,7 +111,9 @@ struct Record: AsyncParsableCommand {
                 var limits = WireDictionary()
                 if let duration { limits["maxDuration"] = .double(Double(duration.duration.wholeNanoseconds) / 1e9) }
                 let id = try await handle.startRecording(to: target.descriptor, options: limits)
-                return try await record(id, on: handle, mailbox)
+                let outcome = try await record(id, on: handle, mailbox)
+                target.removeIfEmpty()
+                return outcome
             } catch {
                 target.removeIfEmpty()
                 throw error
@@ -183,16 +196,20 @@ struct Record: AsyncParsableCommand {
 struct Configure: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Set keys on a running session, and show what is in force.",
+        usage: "camclient configure [options] <key=value> ...",
         discussion: """
             The settings belong to the session and end with it; the command shows what the camera makes of them.
             Example:
-              camclient configure --camera front activeFormat="420v 640x480@30" videoZoomFactor=2
+              camclient configure activeFormat="420v 1920x1080@30" frameRate=15
             """)
 
-    @Argument(help: "Settings, key=value.")
+    @Argument(
+        help: ArgumentHelp(
+            "Settings: \(ConfigurationKey.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "key=value"))
     var batch: [String]
     @OptionGroup var session: SessionOptions
-    @Option(help: "How long to wait for the camera, and then for the settings.")
+    @Option(
+        help: ArgumentHelp("How long to wait for the camera, and then for the settings.", valueName: "time"))
     var timeout = TimeArgument.tenSeconds
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions

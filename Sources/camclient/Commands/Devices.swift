@@ -42,7 +42,7 @@ struct Formats: AsyncParsableCommand {
               camclient formats front
             """)
 
-    @Argument(help: "The camera's id; the first camera if left out.")
+    @Argument(help: "The camera's id; the first that `camclient devices` lists if left out.")
     var camera: String?
 
     @OptionGroup var connection: ConnectionOptions

@@ -14,18 +14,18 @@ struct Explain: AsyncParsableCommand {
               camclient explain 42
             """)
 
-    @Argument(help: "The decision's id; the latest if left out.")
-    var decision: UInt64 = 0
+    @Argument(help: "The decision's id, a number from 1; the latest about a session if left out.")
+    var decision: UInt64?
 
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let explanation = try await connection.ask { try await $0.explain(decision) }
+        let explanation = try await connection.ask { try await $0.explain(decision ?? 0) }
         if output.json {
             return Output.line(
                 JSON.object([
-                    "decision": .count(decision), "summary": .string(explanation.summary),
+                    "decision": decision.map { .count($0) } ?? .null, "summary": .string(explanation.summary),
                     "verdicts": .array(explanation.verdicts.map(\.json)),
                 ]).text)
         }
@@ -33,7 +33,9 @@ struct Explain: AsyncParsableCommand {
         for verdict in explanation.verdicts {
             Output.line("")
             for entry in verdict.entries {
-                Output.line("  \(entry.key.printable): \(entry.value.words)")
+                let words = entry.value.words
+                if words.isEmpty { continue }
+                Output.line("  \(entry.key == "turnedBy" ? "turned by" : entry.key.printable): \(words)")
             }
         }
     }
@@ -44,14 +46,14 @@ struct Plan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say what would happen, without anything happening.",
         discussion: """
-            Takes lines of the scenario language, as arguments or on standard input, and answers with the notices they \
+            Takes input lines of the scenario language (docs/scenarios.md), as arguments or on standard input, and answers with the notices they \
             would lead to now. Names are those that `camclient watch` shows.
             Examples:
               camclient plan "presence notes slide-over"
               camclient plan "connect call" "session call camera=front" "start call"
             """)
 
-    @Argument(help: "Scenario lines; standard input if left out.")
+    @Argument(help: ArgumentHelp("Scenario lines; standard input if left out.", valueName: "line"))
     var lines: [String] = []
 
     @OptionGroup var connection: ConnectionOptions
@@ -63,6 +65,9 @@ struct Plan: AsyncParsableCommand {
             for await line in inputLines() { text.append(line) }
         }
         let scenario = text.joined(separator: "\n")
+        guard scenario.contains(where: { !$0.isWhitespace }) else {
+            throw Failure(.usage, "There is nothing to plan: give scenario lines, such as \"start photos\".")
+        }
         let outcome = try await connection.ask { try await $0.plan(scenario) }
         if output.json {
             Output.line(JSON.object(["outcome": .strings(outcome.split(separator: "\n").map(String.init))]).text)

@@ -8,19 +8,22 @@ import Timeline
 struct Preview: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write the live picture as YUV4MPEG2, for ffmpeg, ffplay, mpv or GStreamer.",
+        usage: "camclient preview [options] --output <file>",
         discussion: """
             The picture's size is that of the first frame and stays for the whole run. While the session is \
             interrupted nothing is written; it goes on by itself. Notices go to standard error.
             Examples:
               camclient preview --output - | ffplay -
-              camclient preview --output door.y4m --frames 100 --set activeFormat="420v 640x480@30"
+              camclient preview --output door.y4m --frames 100 --set frameRate=15
             """)
 
-    @Option(name: [.customShort("o"), .customLong("output")], help: "A file, or - for standard output.")
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: ArgumentHelp("A file, or - for standard output.", valueName: "file"))
     var target: String
-    @Option(help: "End after this many frames.")
+    @Option(help: ArgumentHelp("End after so many frames, from 1.", valueName: "count"))
     var frames: Int?
-    @Option(name: .shortAndLong, help: "End after this long.")
+    @Option(name: .shortAndLong, help: ArgumentHelp("End after this long, such as 10s or 2min.", valueName: "time"))
     var duration: TimeArgument?
     @Flag(help: "Replace the file if it is there.")
     var overwrite = false

@@ -7,6 +7,7 @@ import Timeline
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Be an app: carry out a script on a session, and print its events.",
+        usage: "camclient run [options] [<command> ...]",
         discussion: """
             \(AppCommand.help)
 
@@ -25,19 +26,16 @@ struct Run: AsyncParsableCommand {
     var keepGoing = false
     @Flag(help: "Replace files that are there.")
     var overwrite = false
-    @Argument(help: "Commands; standard input if left out.")
+    @Argument(help: ArgumentHelp("Commands; standard input if left out.", valueName: "command"))
     var commands: [String] = []
 
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
-    func validate() throws {
-        for command in commands {
-            do { _ = try AppCommand(command) } catch { throw ValidationError(error.message) }
-        }
-    }
-
     func run() async throws {
+        for command in commands {
+            do throws(Failure) { _ = try AppCommand(command) } catch { throw error.ofScript(commands) }
+        }
         let client = try connection.connect()
         try await session.declare(client)
         let printer = EventPrinter(app: session.lane, isJSON: output.json, style: output.style)

@@ -7,6 +7,7 @@ import Timeline
 struct Shell: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Act as the shell: place apps, take the microphone, throw the privacy switch.",
+        usage: "camclient shell [options] [<command> ...]",
         discussion: """
             \(ShellCommand.help)
 
@@ -23,7 +24,7 @@ struct Shell: AsyncParsableCommand {
     var source = Source.shell
     @Flag(help: "Stay until standard input ends, or Ctrl-C: placements last as long.")
     var stay = false
-    @Argument(help: "Commands; standard input if left out.")
+    @Argument(help: ArgumentHelp("Commands; standard input if left out.", valueName: "command"))
     var commands: [String] = []
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
@@ -32,13 +33,10 @@ struct Shell: AsyncParsableCommand {
         case shell, agent
     }
 
-    func validate() throws {
-        for command in commands {
-            do { _ = try ShellCommand(command) } catch { throw ValidationError(error.message) }
-        }
-    }
-
     func run() async throws {
+        for command in commands {
+            do throws(Failure) { _ = try ShellCommand(command) } catch { throw error.ofScript(commands) }
+        }
         let client = try connection.connect()
         var isAttached = false
         var isLeavingSomething = false
@@ -74,7 +72,7 @@ struct Shell: AsyncParsableCommand {
                             "error": .optional(error.name), "message": .string(error.message),
                         ]).text)
                 } else {
-                    Output.notice("camclient: \(error.message)")
+                    Output.notice("camclient: \(error.text)")
                 }
                 first = first ?? error
                 if error.status == .unreachable { break }
@@ -105,7 +103,8 @@ enum ShellCommand {
           place APP LAYOUT [focused]   background, fullscreen, split, slide-over,
                                        picture-in-picture
           microphone take|release APP  the app has the microphone, or no more
-          privacy on|off [CAMERA]      the privacy switch; of all if none is named
+          privacy on|off [CAMERA]      the camera's own privacy switch, or the one of
+                                       all; a camera is free when both are off
           pressure LEVEL               nominal, fair, serious, critical
           sensitive APP                interrupt the app until it continues
           sleep, wake                  the machine is about to sleep, or woke

@@ -17,9 +17,11 @@ struct Test: AsyncParsableCommand {
               camclient test the-caller-hangs-up-first.scenario --policies policies
             """)
 
-    @Argument(help: "Scenario files, or folders of them.", completion: .file(extensions: ["scenario"]))
+    @Argument(
+        help: ArgumentHelp("Scenario files, or folders of them.", valueName: "file"),
+        completion: .file(extensions: ["scenario"]))
     var files: [String]
-    @Option(help: "The folder that `policy FILE` in a scenario is relative to.")
+    @Option(help: ArgumentHelp("The folder that `policy FILE` in a scenario is relative to.", valueName: "folder"))
     var policies = "policies"
     @Flag(help: "Write what happens into files that differ; the exit status is 1 all the same.")
     var rewrite = false
@@ -39,6 +41,11 @@ struct Test: AsyncParsableCommand {
             }
             do throws(ScenarioError) {
                 let outcome = try Scenario.load(path: path, policies: policies).run()
+                guard outcome.expected.contains(where: { $0.hasPrefix(" ") || $0.first?.isNumber == true }) else {
+                    unreadable += 1
+                    show(path, outcome, emptiness: "\(path): nothing happens in it; a scenario has at least one input")
+                    continue
+                }
                 show(path, outcome)
                 guard !outcome.passed else { continue }
                 failed += 1
@@ -69,13 +76,15 @@ struct Test: AsyncParsableCommand {
         if failed > 0 { throw Failure(.answerIsNo, "") }
     }
 
-    private func show(_ path: String, _ outcome: Outcome) {
+    private func show(_ path: String, _ outcome: Outcome, emptiness: String? = nil) {
         if output.json {
             Output.line(
                 JSON.object([
-                    "file": .string(path), "claim": .string(outcome.claim), "ok": .bool(outcome.passed),
-                    "report": .string(outcome.report),
+                    "file": .string(path), "claim": .string(outcome.claim),
+                    "ok": .bool(outcome.passed && emptiness == nil), "report": .string(emptiness ?? outcome.report),
                 ]).text)
+        } else if let emptiness {
+            Output.line(emptiness)
         } else if !outcome.passed {
             for line in outcome.report.split(separator: "\n", omittingEmptySubsequences: false) {
                 let mark = line.drop { $0 == " " }.first

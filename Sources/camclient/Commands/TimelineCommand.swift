@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import ArgumentParser
+import Glibc
 import Scenario
 import SystemdBus
 import Timeline
@@ -10,6 +11,7 @@ struct TimelineCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "timeline",
         abstract: "Draw who had the camera: of a scenario, or of logs; in the terminal, or as SVG.",
+        usage: "camclient timeline [options] <scenario> | --from <log> ...",
         discussion: """
             Logs are what `watch --json`, `run --json` and `shell --json` print; several are put in order by their \
             moments. For a live picture: camclient watch --timeline.
@@ -21,15 +23,17 @@ struct TimelineCommand: AsyncParsableCommand {
 
     @Argument(help: "A scenario file.")
     var scenario: String?
-    @Option(name: .long, help: "A log; - is standard input. Repeatable.")
+    @Option(name: .long, help: ArgumentHelp("A log; - is standard input. Repeatable.", valueName: "log"))
     var from: [String] = []
-    @Option(name: .long, help: "Draw into this file instead of the terminal; - is standard output.")
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Draw into this file instead of the terminal; - is standard output.", valueName: "file"))
     var svg: String?
-    @Option(help: "The drawing's title.")
+    @Option(help: ArgumentHelp("The drawing's title.", valueName: "text"))
     var title: String?
-    @Option(help: "Columns of the terminal drawing.")
+    @Option(help: ArgumentHelp("Columns of the terminal drawing, a number from 20.", valueName: "columns"))
     var width: Int?
-    @Option(help: "The folder that `policy FILE` in a scenario is relative to.")
+    @Option(help: ArgumentHelp("The folder that `policy FILE` in a scenario is relative to.", valueName: "folder"))
     var policies = "policies"
     @OptionGroup var output: OutputOptions
 
@@ -63,6 +67,7 @@ struct TimelineCommand: AsyncParsableCommand {
     // MARK: Scenarios
 
     private func load(_ path: String) throws(Failure) -> Scenario {
+        guard access(path, R_OK) == 0 else { throw Failure.file(path, "cannot be read", errno) }
         do throws(ScenarioError) {
             return try Scenario.load(path: path, policies: policies)
         } catch { throw Failure(.usage, error.description) }

@@ -19,9 +19,11 @@ struct Watch: AsyncParsableCommand {
 
     @Flag(help: "A column for each app, time running down.")
     var timeline = false
-    @Option(name: .long, help: "Draw all that was seen into this file at the end.")
+    @Option(name: .long, help: ArgumentHelp("Draw all that was seen into this file at the end.", valueName: "file"))
     var svg: String?
-    @Option(name: .shortAndLong, help: "How long to watch; until Ctrl-C if left out.")
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("How long to watch, such as 10s or 2min; until Ctrl-C if left out.", valueName: "time"))
     var duration: TimeArgument?
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions

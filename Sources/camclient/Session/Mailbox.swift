@@ -105,7 +105,7 @@ final class Mailbox {
     /// Waits until the session runs; says on standard error what keeps it from running.
     func waitUntilRunning(within limit: Duration) async throws -> GrantID {
         try await sayingWhat("waiting for the camera") {
-            try await wait(for: "start", within: limit) { event in
+            try await wait(for: "DidStartRunning", within: limit) { event in
                 switch event {
                 case .didStartRunning(let grant): return grant
                 case .wasInterrupted, .interruptionChanged: Output.notice("camclient: \(event.line)")

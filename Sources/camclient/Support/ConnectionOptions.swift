@@ -8,7 +8,9 @@ import Timeline
 struct ConnectionOptions: ParsableArguments {
     @Option(
         name: [.long, .customLong("socket")],
-        help: "The broker's socket: a path, or a D-Bus address such as unix:path=/run/camarb/socket.")
+        help: ArgumentHelp(
+            "The broker's socket: a path, or a D-Bus address such as unix:path=/run/camarb/socket.",
+            valueName: "socket"))
     var address: String?
 
     func connect() throws(Failure) -> CameraClient {
@@ -32,10 +34,15 @@ extension ConnectionOptions {
 
 /// Which camera, and how it is to run.
 struct SessionOptions: ParsableArguments {
-    @Option(name: .long, help: "The camera's id, as `camclient devices` shows it; the first one if left out.")
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The camera's id, as `camclient devices` shows it; camarbd's first if left out.", valueName: "id"))
     var camera = ""
 
-    @Option(name: .long, help: "The app's name, as a claim; the broker's own knowledge comes first.")
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The app's name, as a claim; the broker's own knowledge comes first.", valueName: "name"))
     var app: String?
 
     @Option(name: .long, help: "What the app is.")
@@ -61,7 +68,9 @@ struct SessionOptions: ParsableArguments {
 
     @Option(
         name: [.customLong("set"), .customShort("s")], parsing: .singleValue,
-        help: "A setting, key=value, such as frameRate=30 or activeFormat=\"420v 640x480@30\". Repeatable.")
+        help: ArgumentHelp(
+            "A setting, such as frameRate=15 or activeFormat=\"420v 1920x1080@30\". Repeatable.",
+            valueName: "key=value"))
     var settings: [String] = []
 
     func configuration() throws(Failure) -> Configuration {
@@ -90,6 +99,14 @@ func readSettings(_ settings: [String]) throws(Failure) -> Configuration {
         } catch { throw Failure(.usage, error.message) }
     }
     return configuration
+}
+
+extension Failure {
+    /// What is wrong with one of several commands, said to somebody who may have left out the quotation marks.
+    func ofScript(_ commands: [String]) -> Failure {
+        guard commands.count > 1, message.contains("missing") else { return self }
+        return Failure(status, message + " Each argument is a whole command, in quotation marks if it has spaces.")
+    }
 }
 
 /// A time on the command line: `250ms`, `2s`, `1.5s`, `3min`.

@@ -32,6 +32,13 @@ struct Failure: Error {
         name = error.kind.rawValue
     }
 
+    /// The sentence and the error's name; a line that is pointed into stays last.
+    var text: String {
+        guard let name else { return message }
+        let end = message.firstIndex(of: "\n") ?? message.endIndex
+        return "\(message[..<end]) (\(name))\(message[end...])"
+    }
+
     /// Says what went wrong on standard error, and ends the process.
     static func exit(for error: any Error) -> Never {
         switch error {
@@ -50,9 +57,7 @@ struct Failure: Error {
     }
 
     private static func end(_ failure: Failure) -> Never {
-        if !failure.message.isEmpty {
-            Output.notice("camclient: \(failure.message)\(failure.name.map { " (\($0))" } ?? "")")
-        }
+        if !failure.message.isEmpty { Output.notice("camclient: \(failure.text)") }
         Glibc.exit(failure.status.rawValue)
     }
 

@@ -17,8 +17,11 @@ enum Output {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            // A reader that left has seen enough; SIGPIPE has usually ended the process before this.
-            if count <= 0 { return }
+            if count <= 0 {
+                // A reader that left has seen enough; SIGPIPE has usually ended the process before this.
+                if descriptor != STDOUT_FILENO || errno == EPIPE { return }
+                Failure.exit(for: Failure.file("standard output", "cannot be written", errno))
+            }
             rest = rest.dropFirst(count)
         }
     }
@@ -49,7 +52,9 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .long, help: "One JSON value a line, for programs.")
     var json = false
 
-    @Option(name: .customLong("color"), help: "auto: on a terminal, unless NO_COLOR is set.")
+    @Option(
+        name: .customLong("color"),
+        help: ArgumentHelp("auto: on a terminal, unless NO_COLOR is set.", valueName: "when"))
     var colour = ColourChoice.auto
 
     var style: TerminalStyle {
