@@ -169,7 +169,7 @@ extension SessionProperties {
         let causes = causes.ordered.map(\.shortName).joined(separator: ", ")
         return [
             "\(state) on \(camera.name)", causes,
-            "may \(access.isEmpty ? "nothing" : access.names.joined(separator: ", "))",
+            "may \(access.isEmpty ? "do nothing" : access.names.joined(separator: ", "))",
             configuration.words,
         ].filter { !$0.isEmpty }.joined(separator: "; ")
     }
