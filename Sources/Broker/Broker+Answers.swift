@@ -14,7 +14,8 @@ extension Broker {
         return BrokerStatus(
             version: BrokerOptions.version, policy: status.policy, degraded: degraded,
             presenceKnown: status.isPresenceKnown, moment: Self.now(), decision: arbiter.lastDecision,
-            cameras: status.cameras.map { camera in
+            // As given on the command line: the first is the one for apps that name none.
+            cameras: cameraOrder.compactMap { link in status.cameras.first { $0.id == link.camera } }.map { camera in
                 ArbiterProtocol.CameraStatus(
                     camera: camera.id, name: camera.capabilities.name, position: camera.capabilities.position,
                     present: camera.isPresent, generation: cameras[camera.id]?.generation ?? 0,

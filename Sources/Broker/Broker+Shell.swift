@@ -91,7 +91,7 @@ extension MethodTables {
             guard let link = try broker.camera(name) else {
                 throw BrokerError(.unknownCamera, "camera is empty; it takes the id of one camera.")
             }
-            guard link.spec.hasPrefix("simulated") || link.spec.hasPrefix("file:") else {
+            guard link.spec.hasPrefix("simulated") || link.spec.hasPrefix("file:") || link is DryCamera else {
                 throw BrokerError(
                     .invalidValue, "Camera “\(name)” is a real one: only its plug unplugs it.")
             }

@@ -86,7 +86,10 @@ public final class Broker {
         alarm = try loop.addTimer { [unowned self] in alarmRang() }
         processes = try ProcessWatcher(on: loop) { [unowned self] tag in clientProcessEnded(tag) }
         for camera in options.cameras {
-            let link = CameraLink(self, camera.id, spec: camera.spec, program: recorderProgram)
+            let link =
+                camera.spec == DryCamera.spec
+                ? DryCamera(self, camera.id, spec: camera.spec, program: recorderProgram)
+                : CameraLink(self, camera.id, spec: camera.spec, program: recorderProgram)
             cameras[camera.id] = link
             cameraOrder.append(link)
         }

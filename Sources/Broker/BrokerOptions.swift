@@ -123,6 +123,7 @@ public struct BrokerOptions: Sendable {
           --camera ID=SPEC  a camera, as often as wanted; the first is the default one. SPEC is
                               simulated[:DATA]   a test picture with frame number and capture time
                               file:/path/clip    footage, looped at its own pace
+                              none               no pictures: to try a policy by its notices alone
                             without any: simulated=simulated
           --recorder PATH   the recorder core to start for each camera; without it, camrecorder beside camarbd
           --trust-claims    believe what clients say their app is. For development and demonstrations: any program

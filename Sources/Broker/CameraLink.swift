@@ -9,7 +9,7 @@ import SystemdBus
 ///     none ──call──▶ running ──▶ leaving (its socket ended) ──▶ none (its process ended)
 ///
 /// The core is told of the process's end, not of the socket's: only then is it sure that nothing is captured.
-final class CameraLink {
+class CameraLink {
     unowned let broker: Broker
     let camera: CameraID
     let spec: String
@@ -257,6 +257,13 @@ final class CameraLink {
             isKnown = true
             broker.cameraBecameKnown()
         }
+    }
+
+    /// Described at last: what it can do is known from now on.
+    func became(_ found: CameraCapabilities) {
+        appear(found)
+        isKnown = true
+        broker.cameraBecameKnown()
     }
 
     private func appear(_ found: CameraCapabilities) {

@@ -27,7 +27,9 @@ extension World {
         return Look(
             app: session.app.name, presence: place.presence, isFocused: place.isFocused,
             appsInFront: appsInFront(of: session.app.user, policy), kind: client?.kind ?? .app,
-            usesAudio: session.usesAudio, microphoneTaken: microphones.contains { $0 != session.app },
+            usesAudio: session.usesAudio, microphoneTaken: microphones.contains {
+                $0 != session.app && [0, session.app.user].contains($0.user)
+            },
             pressure: pressure(policy), isOperatorsChoice: operatorChoice == session.app,
             started: session.started ?? 0, loweredTo: client?.loweredTo ?? 0)
     }

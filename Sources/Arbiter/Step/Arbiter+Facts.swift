@@ -11,14 +11,13 @@ extension Arbiter {
             case nil: .none
             case .some(let found): found.isActive && !found.isLocked ? .active : .inactive
             }
-        let microphones = state.world.microphones
         return Facts(
             app: client.isVerified ? client.app.name : nil, claimedApp: client.attributes.claimedApp, user: user,
             loginSession: login, presence: placement.presence, isFocused: placement.isFocused,
             foregroundApps: foregroundApps(of: user), client: client.attributes.kind,
             multitasking: client.attributes.multitasking, camera: session.camera,
             position: state.cameras[session.camera]?.capabilities.position ?? .external, usesAudio: session.usesAudio,
-            microphoneTaken: !microphones.isEmpty && microphones != [session.app],
+            microphoneTaken: microphoneTaker(against: session) != nil,
             pressure: state.world.pressure, isRecording: session.isRecording,
             claimIsNew: session.request.map { !$0.hasHeld } ?? true,
             operatorChosen: state.world.operatorChoice == session.app)
@@ -32,6 +31,12 @@ extension Arbiter {
         case 1: .one
         default: .several
         }
+    }
+
+    /// The app that has the microphone a session wants. A session's own app does not count, nor do other users':
+    /// a shell speaks for its own user, and only root's apps are heard by everybody.
+    func microphoneTaker(against session: Session) -> AppID? {
+        state.world.microphones.first { $0 != session.app && ($0.user == session.app.user || $0.user == 0) }
     }
 
     /// The machine's own causes, which hold under every policy and leave nothing.

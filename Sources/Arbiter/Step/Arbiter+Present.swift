@@ -90,7 +90,7 @@ extension Arbiter {
             let others = (state.world.inFront[session.app.user] ?? []).filter { $0 != session.app }
             app = others.count == 1 ? others[0] : nil
         } else if causes.contains(.audioDeviceInUseByAnotherClient) {
-            app = state.world.microphones.first { $0 != session.app }
+            app = microphoneTaker(against: session)
         }
         return app.map { $0.user == session.app.user ? .app($0.name) : .anotherUsersApp }
     }

@@ -1,0 +1,61 @@
+import Arbiter
+import ArbiterProtocol
+import SystemdBus
+
+/// A camera without pictures, and without a recorder core: `--camera ID=none`.
+///
+/// Sessions run on it and are interrupted like on any other, and every order of the core is carried out at once.
+/// For trying a policy where only the notices matter, and for measuring the broker by itself. Streams, photos and
+/// recordings are refused or end at once, with a sentence that says why.
+final class DryCamera: CameraLink {
+    static let spec = "none"
+    private static let sentence =
+        "This camera has no pictures (--camera \(spec)); start camarbd with a simulated or a file camera for them."
+
+    /// What a camera of a telephone calls its usual format, so that policies and configurations can be tried.
+    private static let described = CameraCapabilities(
+        name: "camera without pictures", position: .external, sensorWidth: 1920, sensorHeight: 1080,
+        formats: [
+            CameraFormat(
+                pixelFormat: "420v", width: 1920, height: 1080, minFrameRate: 1, maxFrameRate: 60,
+                videoMaxZoomFactor: 4,
+                videoZoomFactorUpscaleThreshold: 2)
+        ])
+
+    override func open(_ granted: GrantID, _ configuration: Configuration) {
+        broker.stepLater(.recorderStreaming(camera, granted, inForce: configuration))
+    }
+
+    override func cut(_ granted: GrantID, _ why: RecordingEnd) { broker.stepLater(.recorderCut(camera, granted)) }
+
+    override func kill() { broker.stepLater(.recorderGone(camera)) }
+
+    override func configure(_ granted: GrantID, _ batch: Configuration) {
+        broker.stepLater(.recorderConfigured(camera, granted, asked: batch, inForce: batch))
+    }
+
+    override func openStream(_ granted: GrantID, _ session: SessionID, for message: BusMessage?) {
+        message?.answer(BrokerError(.deviceFault, Self.sentence))
+    }
+
+    override func closeStreams(_ granted: GrantID, _ session: SessionID) {}
+
+    override func capturePhoto(
+        _ granted: GrantID, _ photo: PhotoID, _ file: OutputFile, _ options: WireDictionary
+    ) {
+        broker.stepLater(
+            .photoCaptured(PhotoCaptured(photo: photo, width: 0, height: 0, bytes: 0, error: Self.sentence)))
+    }
+
+    override func startRecording(
+        _ granted: GrantID, _ recording: RecordingID, _ file: OutputFile, _ options: WireDictionary
+    ) {
+        broker.stepLater(.recorderTrouble(camera, code: "recording-failed", message: Self.sentence))
+        broker.stepLater(
+            .recordingFinished(recording, why: .writeError, frames: 0, duration: .zero, bytes: file.size))
+    }
+
+    override func stopRecording(_ recording: RecordingID, _ why: RecordingEnd) {}
+
+    override func describe() { broker.loop.defer { [self] in became(Self.described) } }
+}
