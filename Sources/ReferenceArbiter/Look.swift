@@ -27,7 +27,8 @@ extension World {
         return Look(
             app: session.app.name, presence: place.presence, isFocused: place.isFocused,
             appsInFront: appsInFront(of: session.app.user, policy), kind: client?.kind ?? .app,
-            usesAudio: session.usesAudio, microphoneTaken: microphones.contains {
+            usesAudio: session.usesAudio,
+            microphoneTaken: microphones.contains {
                 $0 != session.app && [0, session.app.user].contains($0.user)
             },
             pressure: pressure(policy), isOperatorsChoice: operatorChoice == session.app,

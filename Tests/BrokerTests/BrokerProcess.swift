@@ -204,8 +204,7 @@ final class TestClient: BusConnectionDelegate {
                 call.append(interface)
                 call.append(name)
                 call.container("v", "s") { call.append(value) }
-            }
-        ) { result = $0 }
+            }, { result = $0 })
         try process.wait("an answer to Set") { result != nil }
         _ = try #require(result).get()
     }

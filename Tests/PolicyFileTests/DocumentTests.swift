@@ -1,7 +1,6 @@
 import Arbiter
-import Testing
-
 import PolicyFile
+import Testing
 
 @Suite("docs/policy.md")
 struct DocumentTests {

@@ -141,7 +141,7 @@ import Testing
             }
         }
         #expect(inodes.count == 2 * BufferPool.buffersUsual)
-        ends.forEach { close($0) }
+        for end in ends { close(end) }
     }
 
     @Test func aReceiverRefusesABufferThatCouldShrink() throws {

@@ -223,9 +223,10 @@ final class DoneFlag: Sendable {
         let left = camarb_unix_listen(path, 1)
         close(left)
         let loop = try EventLoop()
-        var first: UnixListener? = try UnixListener(path: path, on: loop, onRefused: { _ in }) { close($0) }
+        var first: UnixListener? = try UnixListener(
+            path: path, on: loop, onRefused: { _ in }, onConnection: { close($0) })
         #expect(throws: SystemFault("listen on \(path)", EADDRINUSE)) {
-            _ = try UnixListener(path: path, on: loop, onRefused: { _ in }) { close($0) }
+            _ = try UnixListener(path: path, on: loop, onRefused: { _ in }, onConnection: { close($0) })
         }
         #expect(access(path, F_OK) == 0)
         _ = first

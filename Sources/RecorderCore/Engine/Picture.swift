@@ -54,5 +54,9 @@ final class PicturePool: Sendable {
         if let surplus { Glibc.free(surplus.memory.baseAddress) }
     }
 
-    deinit { free.withLock { $0.forEach { Glibc.free($0.memory.baseAddress) } } }
+    deinit {
+        free.withLock { blocks in
+            for block in blocks { Glibc.free(block.memory.baseAddress) }
+        }
+    }
 }
