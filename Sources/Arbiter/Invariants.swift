@@ -60,7 +60,7 @@ extension Arbiter {
                 check(false, "2: session \(id) runs while its camera does not stream")
             }
             check(!access.isEmpty, "2: session \(id) runs without any access")
-            let allowed = liveCauses(of: session).reduce(Access.all) { $0.intersection($1.access) }
+            let allowed = liveCauses(of: session).access
             check(access == allowed, "2: session \(id) may \(access.names), and its causes leave \(allowed.names)")
             check(open == nil, "3: session \(id) runs inside an interruption")
         case .interrupted(let causes):
@@ -102,7 +102,7 @@ extension Arbiter {
             for request in camera.requests {
                 guard let session = state.sessions[request] else { continue }
                 let causes = liveCauses(of: session)
-                let access = causes.reduce(Access.all) { $0.intersection($1.access) }
+                let access = causes.access
                 guard !access.isEmpty else { continue }
                 check(
                     session.waits != nil && !isAlone(id),

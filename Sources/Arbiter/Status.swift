@@ -84,10 +84,7 @@ extension Arbiter {
 
     public func status(of id: SessionID) -> Status.SessionStatus? {
         guard let session = state.sessions[id], let client = state.clients[session.client] else { return nil }
-        var live = liveCauses(of: session)
-        if let waits = session.waits {
-            live.append(Policy.LiveCause(cause: .videoDeviceInUseByAnotherClient, access: .none, rule: waits.rule))
-        }
+        let live = everyCause(of: session)
         let access: Access
         let shown: Status.State
         var causes = CauseSet(live.map(\.cause))

@@ -54,3 +54,8 @@ extension Policy {
         summary: "Built in: the first app keeps the camera, and nobody is interrupted.",
         contention: Contention(order: [], tie: .holder, sameApp: .newest))
 }
+
+extension [Policy.LiveCause] {
+    /// What these causes leave together.
+    var access: Access { reduce(.all) { $0.intersection($1.access) } }
+}

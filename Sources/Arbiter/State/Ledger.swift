@@ -28,6 +28,14 @@ struct Ledger: Sendable {
         }
     }
 
+    /// The id of a session's next interruption; taken when it is announced, or when it begins unannounced.
+    mutating func nextInterruption(of session: SessionID) -> InterruptionID {
+        guard var entry = sessions[session] else { preconditionFailure("a session has its entry in the ledger") }
+        entry.interruptions += 1
+        sessions[session] = entry
+        return entry.interruptions
+    }
+
     struct SessionLedger: Sendable {
         var sequence: UInt64 = 0
         var interruptions: InterruptionID = 0

@@ -134,9 +134,7 @@ extension Arbiter {
         // A device that the recorder holds on to is not to be had, whatever the cause is called.
         if isStuck(session.camera) { return false }
         if builtInCauses(of: session).contains(where: { !$0.cause.endsWithGrant }) { return false }
-        var access = Access.all
-        for live in state.policy.liveCauses(facts) { access.formIntersection(live.access) }
-        return !access.isEmpty
+        return !state.policy.liveCauses(facts).access.isEmpty
     }
 
     /// Holders that still claim keep their seat for now; the others leave it.

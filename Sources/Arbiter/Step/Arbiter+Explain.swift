@@ -144,7 +144,7 @@ extension Arbiter {
     }
 
     private func access(_ facts: Facts, _ policy: Policy) -> Access {
-        policy.liveCauses(facts).reduce(Access.all) { $0.intersection($1.access) }
+        policy.liveCauses(facts).access
     }
 }
 

@@ -78,6 +78,13 @@ extension Arbiter {
         builtInCauses(of: session) + state.policy.liveCauses(facts(of: session))
     }
 
+    /// The same, and whose claim stands in its way: everything that the client is told, and status shows.
+    func everyCause(of session: Session) -> [Policy.LiveCause] {
+        guard let waits = session.waits else { return liveCauses(of: session) }
+        return liveCauses(of: session)
+            + [Policy.LiveCause(cause: .videoDeviceInUseByAnotherClient, access: .none, rule: waits.rule)]
+    }
+
     /// The rank rule in force for a session, weakened by what its client gave up.
     func rankRule(of id: SessionID) -> RankRule {
         guard let session = state.sessions[id] else { preconditionFailure("rank of an unknown session") }

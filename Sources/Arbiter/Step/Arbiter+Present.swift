@@ -26,11 +26,7 @@ extension Arbiter {
 
     private mutating func interrupt(_ id: SessionID, _ allocation: Allocation, _ turn: inout Turn) {
         guard let session = state.sessions[id] else { return }
-        var live = liveCauses(of: session)
-        if let waits = session.waits {
-            live.append(
-                Policy.LiveCause(cause: .videoDeviceInUseByAnotherClient, access: .none, rule: waits.rule))
-        }
+        let live = everyCause(of: session)
         let causes = CauseSet(live.map(\.cause))
         guard let reason = causes.reason, let rule = live.first(where: { $0.cause == reason })?.rule else {
             preconditionFailure("session \(id.rawValue) is interrupted for no cause")
@@ -64,8 +60,7 @@ extension Arbiter {
             interruption = announced
             ledger.sessions[id]?.announced = nil
         } else {
-            ledger.sessions[id]?.interruptions += 1
-            interruption = ledger.sessions[id]?.interruptions ?? 1
+            interruption = ledger.nextInterruption(of: id)
         }
         ledger.sessions[id]?.open = Ledger.OpenInterruption(id: interruption, began: state.now, causes: causes)
         state.sessions[id]?.shown = .interrupted(causes)
@@ -116,7 +111,7 @@ extension Arbiter {
         }
         guard case .running(let before) = session.shown else { return }
         let live = liveCauses(of: session)
-        let access = live.reduce(Access.all) { $0.intersection($1.access) }
+        let access = live.access
         guard access != before, let grant = ledger.grants[session.camera] else { return }
         state.sessions[id]?.shown = .running(access)
         // Cut first, tell second.
@@ -142,8 +137,7 @@ extension Arbiter {
         state.cameras[camera]?.tenancy.update { $0.contest = contest }
         let session = held.session
         if held.contest?.announced == nil, let announced = contest?.announced, let rule = contest?.rule {
-            ledger.sessions[session]?.interruptions += 1
-            let interruption = ledger.sessions[session]?.interruptions ?? 1
+            let interruption = ledger.nextInterruption(of: session)
             ledger.sessions[session]?.announced = interruption
             notify(
                 session,

@@ -60,8 +60,10 @@ extension Arbiter {
             return
         }
         withdrawRequest(id, why: .stopped, &turn)
-        closeNotices(id, willResume: false, &turn)
-        settleShown(id, &turn)
+        endInterruption(id, willResume: false, &turn)
+        if case .running = session.shown { notify(id, .didStopRunning, &turn) }
+        state.sessions[id]?.shown = .stopped
+        turn.sessions.remove(id)
     }
 
     /// Stops a session for good, and says so. The client may start again.
@@ -80,17 +82,6 @@ extension Arbiter {
         turn.verdicts.append(
             Verdict(
                 session: id, outcome: .stopped(reason), rule: rule, facts: facts))
-    }
-
-    /// Ends what is open for a session that stops by its own will.
-    private mutating func closeNotices(_ id: SessionID, willResume: Bool, _ turn: inout Turn) {
-        endInterruption(id, willResume: willResume, &turn)
-        if case .running = state.sessions[id]?.shown { notify(id, .didStopRunning, &turn) }
-    }
-
-    private mutating func settleShown(_ id: SessionID, _ turn: inout Turn) {
-        state.sessions[id]?.shown = .stopped
-        turn.sessions.remove(id)
     }
 
     mutating func ready(_ id: SessionID, _ interruption: InterruptionID, _ turn: inout Turn) {
