@@ -34,6 +34,7 @@ struct Camclient: AsyncParsableCommand {
         subcommands: [
             Devices.self, Formats.self, Status.self, Watch.self, Run.self, Preview.self, Photo.self, Record.self,
             Configure.self, Shell.self, Plan.self, Explain.self, Test.self, TimelineCommand.self,
+            PolicyCommand.self,
         ])
 
     /// `camclient --socket PATH status` means the same as `camclient status --socket PATH`.
@@ -45,7 +46,12 @@ struct Camclient: AsyncParsableCommand {
             if !flag.contains("="), let value = rest.popFirst() { connection.append(value) }
         }
         guard !connection.isEmpty, let name = rest.popFirst() else { return arguments }
-        return [name] + connection + rest
+        // Behind `policy show`, not between the two.
+        let isGroup = configuration.subcommands.contains {
+            $0._commandName == name && !$0.configuration.subcommands.isEmpty
+        }
+        guard isGroup, let inner = rest.first, !inner.hasPrefix("-") else { return [name] + connection + rest }
+        return [name, inner] + connection + rest.dropFirst()
     }
 
     /// Carries the command line out, and ends the process.

@@ -1,0 +1,15 @@
+import ArgumentParser
+
+/// Everything about policies as files: looking for mistakes in them, trying them, comparing them.
+struct PolicyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "policy",
+        abstract: "Check policy files, look at them, and try them out.",
+        discussion: """
+            A policy says who may have a camera; docs/policy.md has the format. No broker is needed, unless a
+            subcommand says so.
+            Examples:
+              camclient policy check policies/kiosk.toml
+            """,
+        subcommands: [PolicyCheck.self])
+}
