@@ -8,23 +8,28 @@ extension Policy {
         var rule: String
     }
 
-    /// Every cause's first matching rule, in file order. A rule that leaves everything is an exemption:
-    /// it answers for its cause, and the cause is not live.
-    func liveCauses(_ facts: Facts) -> [LiveCause] {
-        var live: [LiveCause] = []
+    /// Every cause's first matching rule, in file order.
+    package func answers(_ facts: Facts) -> [CauseRule] {
+        var answers: [CauseRule] = []
         var answered = CauseSet()
         for rule in causeRules where !answered.contains(rule.cause) {
             guard rule.when.allSatisfy({ $0.holds(for: facts) }) else { continue }
             answered.insert(rule.cause)
-            if rule.access != .all {
-                live.append(LiveCause(cause: rule.cause, access: rule.access, rule: rule.name))
-            }
+            answers.append(rule)
         }
-        return live
+        return answers
+    }
+
+    /// What the answers limit. A rule that leaves everything is an exemption: it answers for its cause, and the
+    /// cause is not live.
+    func liveCauses(_ facts: Facts) -> [LiveCause] {
+        answers(facts).compactMap { rule in
+            rule.access == .all ? nil : LiveCause(cause: rule.cause, access: rule.access, rule: rule.name)
+        }
     }
 
     /// The first matching rank rule, or the weakest rank where none matches.
-    func rank(_ facts: Facts) -> RankRule {
+    package func rank(_ facts: Facts) -> RankRule {
         for rule in rankRules where rule.when.allSatisfy({ $0.holds(for: facts) }) { return rule }
         return RankRule(name: Self.defaultRankRule, rank: ranks.count - 1)
     }
