@@ -5,11 +5,14 @@ enum Wording {
 
     /// The text in double quotes, on one line.
     static func quoted(_ text: String) -> String {
-        var shown = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars.prefix(quotedScalarsMax) {
-            shown.append(scalar.isPrintable ? scalar : "\u{FFFD}")
-        }
-        return "\"\(String(shown))\(text.unicodeScalars.count > quotedScalarsMax ? "…" : "")\""
+        let isLong = text.unicodeScalars.count > quotedScalarsMax
+        let shown = isLong ? String(text.unicodeScalars.prefix(quotedScalarsMax)) : text
+        return "\"\(visible(shown))\(isLong ? "…" : "")\""
+    }
+
+    /// The text on one line, with a sign in the place of what could steer a terminal.
+    static func visible(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isPrintable ? $0 : "\u{FFFD}" }))
     }
 
     /// `"a"`, `"a" or "b"`, `"a", "b" or "c"`.

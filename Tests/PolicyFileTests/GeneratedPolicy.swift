@@ -1,0 +1,100 @@
+import Arbiter
+import ArbiterProtocol
+
+/// SplitMix64: small, and the same on every machine and in every release.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
+
+/// Policies at random, as various as the format allows: everything that a file may say comes up.
+struct PolicyGenerator {
+    var random: SeededGenerator
+    private var names = 0
+
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+
+    mutating func policy() -> Policy {
+        names = 0
+        let ranks = (0..<roll(1, 5)).map { _ in name() }
+        return Policy(
+            name: name(), summary: coin() ? "" : name(), sources: some(of: PresenceSource.allCases),
+            causeRules: (0..<roll(0, 6)).map { _ in causeRule() }, ranks: ranks,
+            rankRules: (0..<roll(0, 6)).map { _ in rankRule(ranks) }, contention: contention(), cameras: cameras(),
+            pressureSettle: duration(0, 600_000))
+    }
+
+    private mutating func causeRule() -> CauseRule {
+        CauseRule(
+            name: name(), when: facts(), cause: one(of: CauseRule.causes),
+            access: some(of: Access.rights.map(\.right)).reduce(.none) { $0.union($1) })
+    }
+
+    private mutating func rankRule(_ ranks: [String]) -> RankRule {
+        if roll(0, 4) == 0 { return RankRule(name: name(), when: facts(), rank: ranks.count - 1, deny: true) }
+        return RankRule(
+            name: name(), when: facts(), rank: roll(0, ranks.count - 1), override: coin(), grace: duration(0, 60_000),
+            minHold: duration(0, 3_600_000), lease: coin() ? nil : duration(1000, 86_400_000))
+    }
+
+    private mutating func contention() -> Contention {
+        // One of newest and oldest at most.
+        let without: Contention.OrderKey = coin() ? .newest : .oldest
+        return Contention(
+            order: some(of: Contention.OrderKey.allCases.filter { $0 != without }),
+            tie: one(of: Contention.Tie.allCases), sameApp: one(of: Contention.SameApp.allCases),
+            newcomer: one(of: Contention.Newcomer.allCases), loser: one(of: Contention.Loser.allCases),
+            reDecide: one(of: Contention.ReDecide.allCases), coolDown: duration(0, 3_600_000),
+            budget: coin() ? nil : roll(0, 1_000_000), strongestMayExceed: coin(), backfill: coin())
+    }
+
+    private mutating func cameras() -> [CameraRule] {
+        let ids = (0..<roll(0, 3)).map { _ in CameraID(name()) }
+        return ids.map { id in
+            CameraRule(camera: id, conflicts: some(of: ids.filter { $0 != id }), cost: coin() ? 0 : roll(1, 1_000_000))
+        }
+    }
+
+    /// Each fact at most once, as a table has each key at most once.
+    private mutating func facts() -> [FactTest] {
+        var facts: [FactTest] = []
+        let all = FactTests.all + [.app(name()), .claimedApp(name()), .camera(CameraID(name())), .user(.max - 1)]
+        for fact in all.shuffled(using: &random).prefix(roll(0, 40))
+        where !facts.contains(where: { $0.written.key == fact.written.key }) {
+            facts.append(fact)
+        }
+        return facts
+    }
+
+    // MARK: Dice
+
+    private mutating func name() -> String {
+        names += 1
+        let odd = [
+            "", "\"", "\\", "'", "#", " ", "=", "[a]", "ä€😀", "\\u0041", "\"\"\"", String(repeating: "\"", count: 90),
+        ]
+        return "n\(names)" + one(of: odd)
+    }
+
+    /// In milliseconds, mostly round.
+    private mutating func duration(_ least: Int, _ most: Int) -> Duration {
+        let count = roll(least, most)
+        let unit = one(of: [1, 1000, 60_000, 3_600_000])
+        return .milliseconds(max(least, count / unit * unit))
+    }
+
+    private mutating func roll(_ least: Int, _ most: Int) -> Int { Int.random(in: least...most, using: &random) }
+    private mutating func coin() -> Bool { Bool.random(using: &random) }
+    private mutating func one<T>(of all: [T]) -> T { all[roll(0, all.count - 1)] }
+    private mutating func some<T>(of all: [T]) -> [T] {
+        all.shuffled(using: &random).prefix(roll(0, all.count)).map { $0 }
+    }
+}

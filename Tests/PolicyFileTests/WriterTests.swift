@@ -1,0 +1,142 @@
+import Arbiter
+import ArbiterProtocol
+import Glibc
+import PolicyFile
+import Testing
+
+@Suite("Writing policies")
+struct WriterTests {
+    /// A policy that says something other than the default wherever it can.
+    static let full = Policy(
+        name: "full", summary: "Everything.", sources: PresenceSource.allCases,
+        causeRules: [
+            CauseRule(
+                name: "cause", when: [.foreground(false)], cause: .videoDeviceNotAvailableInBackground,
+                access: [.preview])
+        ],
+        ranks: ["strong", "weak"],
+        rankRules: [
+            RankRule(
+                name: "rank", when: FactTests.onePerKey, rank: 1, override: true, grace: .seconds(5),
+                minHold: .seconds(10), lease: .seconds(180)),
+            RankRule(name: "deny", rank: 1, deny: true),
+        ],
+        contention: Contention(
+            order: [.operatorChosen, .focused, .foreground, .recording, .oldest], tie: .newcomer, sameApp: .refuse,
+            newcomer: .refuse, loser: .evict, reDecide: .open, coolDown: .seconds(3), budget: 100,
+            strongestMayExceed: true, backfill: true),
+        cameras: [CameraRule(camera: CameraID("a"), conflicts: [CameraID("b")], cost: 60)],
+        pressureSettle: .milliseconds(1500))
+
+    private func readsBack(_ policy: Policy, _ place: SourceLocation = #_sourceLocation) {
+        let text = PolicyWriter.text(policy)
+        do {
+            let again = try PolicyFile.parse(text, file: "written.toml")
+            #expect(again == policy, "\(text.prefix(4000))", sourceLocation: place)
+        } catch {
+            Issue.record("\(error)\nin\n\(text.prefix(4000))", sourceLocation: place)
+        }
+    }
+
+    @Test("Every policy that ships reads back equal", arguments: try Checkout.policies())
+    func shipped(file: String) throws {
+        readsBack(try PolicyFile.load(path: Checkout.path("policies/\(file)")))
+    }
+
+    @Test("Policies at random read back equal")
+    func generated() {
+        var generator = PolicyGenerator(seed: 3)
+        for _ in 0..<500 { readsBack(generator.policy()) }
+    }
+
+    @Test("A policy as large as the bounds allow reads back equal")
+    func large() {
+        // Each reverse solidus takes two bytes of the file. All names at their greatest would not fit into it.
+        let name = String(repeating: "\\", count: 40)
+        let numbers = 0..<Bounds.rulesMax
+        let facts: [FactTest] =
+            [.app(name), .claimedApp(name), .camera(CameraID(name))] + FactTests.onePerKey.dropFirst(4)
+        readsBack(
+            Policy(
+                name: name, summary: String(repeating: "ß", count: Bounds.summaryBytesMax / 2),
+                causeRules: numbers.map {
+                    CauseRule(name: "\(name)c\($0)", when: facts, cause: .audioDeviceInUseByAnotherClient)
+                },
+                ranks: (0..<Bounds.ranksMax).map { "\(name)\($0)" },
+                rankRules: numbers.map { RankRule(name: "\(name)r\($0)", when: facts, rank: $0 % Bounds.ranksMax) },
+                cameras: (0..<Bounds.camerasMax).map { index in
+                    CameraRule(
+                        camera: CameraID("\(name)\(index)"),
+                        conflicts: (0..<Bounds.camerasMax).filter { $0 != index }.map { CameraID("\(name)\($0)") })
+                }))
+    }
+
+    @Test("Every key of the format is written for a policy that uses everything")
+    func keys() {
+        readsBack(Self.full)
+        let lines = PolicyWriter.text(Self.full).split(separator: "\n")
+        let written = Set(lines.flatMap { $0.split(whereSeparator: { " {,".contains($0) }).map(String.init) })
+        for key in PolicyFile.keys where !Self.spent.contains(key) {
+            #expect(written.contains(key), "\(key) is never written")
+        }
+    }
+
+    /// What a file says and a policy does not keep: reading uses it up.
+    private static let spent: Set<String> = []
+
+    @Test("The policy that uses everything leaves nothing at its default, so that no new part is forgotten")
+    func fullness() {
+        expectDifferent(Self.full, Policy(name: "", sources: []), "Policy")
+        expectDifferent(Self.full.contention, Contention(), "Contention")
+        expectDifferent(
+            Self.full.causeRules[0], CauseRule(name: "", when: [], cause: .audioDeviceInUseByAnotherClient), "CauseRule"
+        )
+        expectDifferent(Self.full.rankRules[0], RankRule(name: "", rank: 0), "RankRule", except: ["deny"])
+        expectDifferent(Self.full.cameras[0], CameraRule(camera: CameraID("")), "CameraRule")
+    }
+
+    private func expectDifferent<T>(_ value: T, _ plain: T, _ name: String, except: Set<String> = []) {
+        for (mine, other) in zip(Mirror(reflecting: value).children, Mirror(reflecting: plain).children)
+        where !except.contains(mine.label ?? "") && mine.label != "sharing" {
+            #expect("\(mine.value)" != "\(other.value)", "\(name).\(mine.label ?? "?") is at its default")
+        }
+    }
+
+    @Test("A comment stands above its part, on one line, whatever it says")
+    func comments() throws {
+        let text = PolicyWriter.text(Self.full) { part in
+            switch part {
+            case .rule(let name): "rule \(name)\u{1b}[2J\nname = \"forged\""
+            case .top("ranks"): "the ranks"
+            case .top, .contention, .camera: nil
+            }
+        }
+        #expect(text.contains("# the ranks\nranks = "))
+        #expect(text.contains("# rule cause\u{FFFD}[2J\u{FFFD}name = \"forged\"\n[[cause]]\n"))
+        #expect(try PolicyFile.parse(text, file: "written.toml") == Self.full)
+    }
+}
+
+extension FactTests {
+    /// Each fact once.
+    static let onePerKey = all.enumerated().filter { index, fact in
+        !all[..<index].contains { $0.written.key == fact.written.key }
+    }.map(\.element)
+}
+
+extension Checkout {
+    /// The files in `policies/`.
+    static func policies() throws -> [String] {
+        let folder = try #require(opendir(path("policies")))
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.hasSuffix(".toml") { names.append(name) }
+        }
+        #expect(names.count >= 3)
+        return names.sorted()
+    }
+}
