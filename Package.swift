@@ -47,13 +47,15 @@ let package = Package(
         // An optimized build calls libm's `trunc`, and nothing else here brings libm along.
         .target(name: "ArbiterProtocol", swiftSettings: strict, linkerSettings: [.linkedLibrary("m")]),
         library("Arbiter", ["ArbiterProtocol"]),
+        // JSON as lines of text, for the broker's traces and the tools' logs: no Foundation.
+        library("JSONText", ["ArbiterProtocol"]),
         library("ReferenceArbiter", ["ArbiterProtocol"]),
 
         // Policies, scenarios and exploration, all on the one core.
         library("PolicyFile", ["Arbiter", "ArbiterProtocol", "CToml", "CLinux"]),
         library("Scenario", ["Arbiter", "ArbiterProtocol", "PolicyFile"]),
         library("Exploration", ["Arbiter", "ArbiterProtocol", "Scenario"]),
-        library("Timeline", ["ArbiterProtocol"]),
+        library("Timeline", ["ArbiterProtocol", "JSONText"]),
 
         // The edges.
         library("SystemdBus", ["ArbiterProtocol", "CSystemd", "CLinux"]),
@@ -72,8 +74,8 @@ let package = Package(
         program(
             "camclient",
             [
-                "Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration", "Timeline", "SystemdBus",
-                "FrameStream", "CLinux",
+                "Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration", "JSONText", "Timeline",
+                "SystemdBus", "FrameStream", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         // Walks and simulates from the command line: planted bugs are built and run against it.
@@ -90,7 +92,7 @@ let package = Package(
         tests(
             "ExplorationTests",
             ["Exploration", "Arbiter", "ArbiterProtocol", "PolicyFile", "ReferenceArbiter", "Scenario"]),
-        tests("TimelineTests", ["Timeline", "ArbiterProtocol"]),
+        tests("TimelineTests", ["Timeline", "JSONText", "ArbiterProtocol"]),
         tests("SystemdBusTests", ["SystemdBus", "ArbiterProtocol", "CLinux"]),
         tests("RecorderCoreTests", ["RecorderCore", "FrameStream", "ArbiterProtocol", "SystemdBus", "CLinux"]),
         tests("BrokerTests", ["Broker", "Arbiter", "ArbiterProtocol", "SystemdBus", "FrameStream", "CLinux"]),

@@ -1,5 +1,6 @@
 import ArbiterProtocol
 import ArgumentParser
+import JSONText
 import SystemdBus
 import Timeline
 

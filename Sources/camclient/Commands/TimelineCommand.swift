@@ -2,6 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import ArgumentParser
 import Glibc
+import JSONText
 import Scenario
 import SystemdBus
 import Timeline

@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import JSONText
 import Synchronization
 import Timeline
 

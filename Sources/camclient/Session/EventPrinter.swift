@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import JSONText
 import Timeline
 
 /// Prints a session's events as they come, for people or for programs.

@@ -1,6 +1,7 @@
 import ArbiterProtocol
 import ArgumentParser
 import Glibc
+import JSONText
 import Timeline
 
 /// Lines on standard output and notices on standard error, each in one write, so that lines of several processes

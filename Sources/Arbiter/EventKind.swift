@@ -1,5 +1,3 @@
-public import Arbiter
-
 /// What sort of fact an event is: exploration counts which of them met.
 public enum EventKind: String, Hashable, Sendable, CaseIterable, Comparable {
     case connected, declared, declaredPresence, loweredPriority, disconnected

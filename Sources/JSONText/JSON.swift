@@ -36,7 +36,7 @@ package indirect enum JSON: Hashable, Sendable {
         return .object(mine + members.map { Member(key: $0.key, value: $0.value) })
     }
 
-    subscript(key: String) -> JSON? {
+    package subscript(key: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.key == key }?.value
     }
@@ -56,33 +56,56 @@ package indirect enum JSON: Hashable, Sendable {
 
     /// On one line.
     package var text: String {
+        var bytes: [UInt8] = []
+        write(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// `text`, behind what is there already: a line is built in one buffer.
+    package func write(to bytes: inout [UInt8]) {
         switch self {
-        case .null: "null"
-        case .bool(let flag): flag ? "true" : "false"
-        case .integer(let number): String(number)
-        case .number(let number): number.isFinite ? number.shortDescription : "null"
-        case .string(let text): JSON.quoted(text)
-        case .array(let values): "[" + values.map(\.text).joined(separator: ",") + "]"
+        case .null: bytes += "null".utf8
+        case .bool(let flag): bytes += (flag ? "true" : "false").utf8
+        case .integer(let number): bytes += String(number).utf8
+        case .number(let number): bytes += (number.isFinite ? number.shortDescription : "null").utf8
+        case .string(let text): JSON.quote(text, to: &bytes)
+        case .array(let values):
+            bytes.append(UInt8(ascii: "["))
+            for (index, value) in values.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                value.write(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "]"))
         case .object(let members):
-            "{" + members.map { "\(JSON.quoted($0.key)):\($0.value.text)" }.joined(separator: ",") + "}"
+            bytes.append(UInt8(ascii: "{"))
+            for (index, member) in members.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                JSON.quote(member.key, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                member.value.write(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "}"))
         }
     }
 
-    private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case "\t": quoted += "\\t"
-            case "\r": quoted += "\\r"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7f:
-                let hex = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
-            default: quoted.unicodeScalars.append(scalar)
+    private static func quote(_ text: String, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        // Everything that is escaped is a single byte, so the rest of UTF-8 goes through as it is.
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""): bytes += "\\\"".utf8
+            case UInt8(ascii: "\\"): bytes += "\\\\".utf8
+            case UInt8(ascii: "\n"): bytes += "\\n".utf8
+            case UInt8(ascii: "\t"): bytes += "\\t".utf8
+            case UInt8(ascii: "\r"): bytes += "\\r".utf8
+            case 0..<0x20, 0x7f:
+                let hex = String(byte, radix: 16)
+                bytes += "\\u".utf8
+                bytes += repeatElement(UInt8(ascii: "0"), count: 4 - hex.utf8.count)
+                bytes += hex.utf8
+            default: bytes.append(byte)
             }
         }
-        return quoted + "\""
+        bytes.append(UInt8(ascii: "\""))
     }
 }
