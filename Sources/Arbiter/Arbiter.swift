@@ -41,16 +41,16 @@ public struct Arbiter: Sendable {
             ledger.decision += 1
             current = ledger.decision
         }
-        var turn = Turn(event: event)
+        var turn = Turn(event: event, verdicts: Verdicts(areKept: ledger.decisions.isKept))
         if let deadline, deadline <= now {
             meetDeadlines(&turn)
             settle(&turn)
         }
         take(event, &turn)
         settle(&turn)
-        if !turn.verdicts.isEmpty {
+        if !turn.verdicts.list.isEmpty {
             ledger.decisions.append(
-                DecisionRecord(id: current, at: now, event: event, policy: state.policy, verdicts: turn.verdicts))
+                DecisionRecord(id: current, at: now, event: event, policy: state.policy, verdicts: turn.verdicts.list))
         }
         return turn.effects
     }
@@ -69,8 +69,9 @@ public struct Arbiter: Sendable {
 
     public var key: Key { Key(state: state.canonical()) }
 
-    /// Drops the record of past decisions, so that the many copies of an exploration stay small.
-    public mutating func forgetDecisions() { ledger.decisions = DecisionRing() }
+    /// Drops the record of past decisions and keeps none from here on: the many copies of an exploration stay small,
+    /// and `explain` has nothing to say.
+    public mutating func forgetDecisions() { ledger.decisions = DecisionRing(isKept: false) }
 }
 
 extension Arbiter: Hashable {
@@ -102,7 +103,7 @@ public enum Bound {
 struct Turn {
     let event: Event
     var effects: [Effect] = []
-    var verdicts: [Verdict] = []
+    var verdicts: Verdicts
     /// Cameras to decide again.
     var cameras: Set<CameraID> = []
     /// Sessions whose causes may have changed while their camera's decision stays.
@@ -110,7 +111,24 @@ struct Turn {
     /// The session whose `startRunning` this step is: the only one that can be refused.
     var starter: SessionID?
 
+    init(event: Event, verdicts: Verdicts) {
+        self.event = event
+        self.verdicts = verdicts
+    }
+
     mutating func refuse(_ kind: BrokerError.Kind, _ message: String, rule: String) {
         effects.append(.refused(Refusal(kind, message, rule: rule)))
+    }
+}
+
+/// What one step decided, for `explain`. Where nobody will ask, a verdict is not even put together.
+struct Verdicts {
+    let areKept: Bool
+    private(set) var list: [Verdict] = []
+
+    init(areKept: Bool) { self.areKept = areKept }
+
+    mutating func append(_ verdict: @autoclosure () -> Verdict) {
+        if areKept { list.append(verdict()) }
     }
 }

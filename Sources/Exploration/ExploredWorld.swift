@@ -53,7 +53,10 @@ struct ExploredState: Sendable {
     var duties = RecorderDuties()
     var now = Moment.zero
 
-    init(_ policy: Policy) { arbiter = Arbiter(policy: policy) }
+    init(_ policy: Policy) {
+        arbiter = Arbiter(policy: policy)
+        arbiter.forgetDecisions()
+    }
 
     /// Takes one event, and says what went wrong.
     mutating func take(_ event: Event) -> (effects: [Effect], wrong: [String]) {
@@ -64,7 +67,6 @@ struct ExploredState: Sendable {
         if let deadline = arbiter.deadline, deadline < now || (event == .timePassed && deadline <= now) {
             wrong.append("the deadline \(TimeText.write(deadline)) is not in the future")
         }
-        arbiter.forgetDecisions()
         return (effects, wrong)
     }
 

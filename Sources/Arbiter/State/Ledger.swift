@@ -7,15 +7,15 @@ struct Ledger: Sendable {
     var recording: RecordingID = 0
     var photo: PhotoID = 0
     /// The grant each camera was last given.
-    var grants: [CameraID: GrantID] = [:]
-    var sessions: [SessionID: SessionLedger] = [:]
+    var grants: SmallMap<CameraID, GrantID> = [:]
+    var sessions: SmallMap<SessionID, SessionLedger> = [:]
     /// The decision that a camera's present cut or grant came from.
-    var handovers: [CameraID: DecisionID] = [:]
+    var handovers: SmallMap<CameraID, DecisionID> = [:]
     /// Which session a recording or photo under way belongs to.
-    var recordings: [RecordingID: SessionID] = [:]
+    var recordings: SmallMap<RecordingID, SessionID> = [:]
     /// The decision that ended a recording whose file is not finished yet.
-    var endedRecordings: [RecordingID: DecisionID] = [:]
-    var photos: [PhotoID: SessionID] = [:]
+    var endedRecordings: SmallMap<RecordingID, DecisionID> = [:]
+    var photos: SmallMap<PhotoID, SessionID> = [:]
     var decisions = DecisionRing()
 
     /// The decision that the recorder's news belongs to; nil for everything that begins a decision of its own.
@@ -60,6 +60,10 @@ struct DecisionRing: Sendable {
     /// A decision's place is its id modulo the length, so that a handover's later steps find it at once.
     private var records: [DecisionRecord?] = []
     private var latestID: DecisionID = 0
+    /// False: nobody will ask, and nothing is kept.
+    let isKept: Bool
+
+    init(isKept: Bool = true) { self.isKept = isKept }
 
     mutating func append(_ record: DecisionRecord) {
         if records.isEmpty { records = Array(repeating: nil, count: Self.lengthMax) }

@@ -3,18 +3,30 @@ import ArbiterProtocol
 /// All that decisions depend on. What only counts (ids, sequence numbers, past decisions) is in the `Ledger`.
 struct State: Hashable {
     var now = Moment.zero
-    var policy: Policy
-    var clients: [ClientID: Client] = [:]
+    private var sharedPolicy: Shared<Policy>
+    var clients: SmallMap<ClientID, Client> = [:]
     /// The clients of an app, sorted.
-    var apps: [AppID: [ClientID]] = [:]
-    var sessions: [SessionID: Session] = [:]
-    var cameras: [CameraID: Camera] = [:]
+    var apps: SmallMap<AppID, [ClientID]> = [:]
+    var sessions: SmallMap<SessionID, Session> = [:]
+    var cameras: SmallMap<CameraID, Camera> = [:]
     /// The cameras in the order of their ids; the first is the default one.
     var cameraOrder: [CameraID] = []
     /// Sessions with a start request, sorted: all that a change of a machine-wide fact can touch.
     var requesting: [SessionID] = []
-    var world = World()
+    private var sharedWorld = Shared(World())
     var lastOrdinal: UInt64 = 0
+
+    init(policy: Policy) { sharedPolicy = Shared(policy) }
+
+    var policy: Policy {
+        _read { yield sharedPolicy.value }
+        _modify { yield &sharedPolicy.value }
+    }
+
+    var world: World {
+        _read { yield sharedWorld.value }
+        _modify { yield &sharedWorld.value }
+    }
 
     mutating func nextOrdinal() -> Ordinal {
         lastOrdinal += 1
@@ -42,13 +54,13 @@ struct State: Hashable {
         }
         copy.lastOrdinal = 0
 
-        for id in Array(copy.sessions.keys) {
+        for id in sessions.keys {
             guard var request = copy.sessions[id]?.request else { continue }
             request.started = rank(request.started)
             request.claimed = request.claimed.map(rank)
             copy.sessions[id]?.request = request
         }
-        for id in Array(copy.cameras.keys) {
+        for id in cameras.keys {
             guard var camera = copy.cameras[id] else { continue }
             if var cut = camera.tenancy.cut {
                 cut.until = distance(cut.until)
@@ -78,10 +90,14 @@ struct State: Hashable {
             }
             copy.cameras[id] = camera
         }
-        copy.world.coolDowns = world.coolDowns.map {
-            World.CoolDown(app: $0.app, camera: $0.camera, until: distance($0.until))
+        if !world.coolDowns.isEmpty {
+            copy.world.coolDowns = world.coolDowns.map {
+                World.CoolDown(app: $0.app, camera: $0.camera, until: distance($0.until))
+            }
         }
-        copy.world.falling = world.falling.map { World.Falling(to: $0.to, at: distance($0.at)) }
+        if !world.falling.isEmpty {
+            copy.world.falling = world.falling.map { World.Falling(to: $0.to, at: distance($0.at)) }
+        }
         for (key, state) in world.sources {
             switch state {
             case .frozen(let until): copy.world.sources[key] = .frozen(until: distance(until))

@@ -2,19 +2,19 @@ import ArbiterProtocol
 
 /// Facts that belong to no client: where apps are, who has the microphone, what the machine does.
 struct World: Hashable {
-    var sources: [SourceKey: SourceState] = [:]
+    var sources: SmallMap<SourceKey, SourceState> = [:]
     /// Where the shells and agents put apps.
-    var placements: [PlacementKey: Placement] = [:]
+    var placements: SmallMap<PlacementKey, Placement> = [:]
     /// Where apps say they are, for each user.
-    var declared: [UInt32: [AppID: Placement]] = [:]
+    var declared: SmallMap<UInt32, SmallMap<AppID, Placement>> = [:]
     /// The one app that each source has in focus for each user.
-    var focus: [FocusKey: AppID] = [:]
+    var focus: SmallMap<FocusKey, AppID> = [:]
     /// Apps in front, for each user, sorted: kept beside the placements so that counting them costs nothing.
-    var inFront: [UInt32: [AppID]] = [:]
+    var inFront: SmallMap<UInt32, [AppID]> = [:]
     /// Sorted.
     var microphones: [AppID] = []
     var operatorChoice: AppID?
-    var loginSessions: [LoginSessionID: LoginSession] = [:]
+    var loginSessions: SmallMap<LoginSessionID, LoginSession> = [:]
     var isPrivate = false
     var isAsleep = false
     var pressure = SystemPressure.nominal

@@ -42,7 +42,8 @@ extension Arbiter {
             }
         }
         for coolDown in state.world.coolDowns where coolDown.until <= state.now { turn.cameras.insert(coolDown.camera) }
-        state.world.coolDowns.removeAll { $0.until <= state.now }
+        let now = state.now
+        state.world.coolDowns.removeAll { $0.until <= now }
         while let falling = state.world.falling.first, falling.at <= state.now {
             state.world.falling.removeFirst()
             state.world.pressure = falling.to

@@ -1,0 +1,137 @@
+/// A dictionary that is at its best with a handful of entries, and still one with ten thousand.
+///
+/// Exploration copies a state for every transition, and its maps hold two cameras and three sessions: a short array
+/// is copied at once, and comparing a few keys is cheaper than hashing one. Past `fewMax` entries it is a
+/// `Dictionary`, as a busy machine needs it.
+///
+/// It has no order that anybody may rely on: sort, as with a dictionary. Equality does not see the order either.
+package struct SmallMap<Key: Hashable, Value> {
+    /// Comparing so many keys one by one costs about what one hash costs.
+    @usableFromInline static var fewMax: Int { 12 }
+
+    @usableFromInline struct Entry {
+        @usableFromInline let key: Key
+        /// Nil only while a value is changed where it lies, and may go.
+        @usableFromInline var value: Value?
+
+        @inlinable init(_ key: Key, _ value: Value) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// All entries, or none.
+    @usableFromInline var few: [Entry] = []
+    @usableFromInline var many: [Key: Value] = [:]
+
+    @inlinable package init() {}
+
+    @inlinable package var count: Int { few.count + many.count }
+    @inlinable package var isEmpty: Bool { few.isEmpty && many.isEmpty }
+
+    /// In no order, each once.
+    @inlinable package var keys: [Key] { isEmpty ? [] : map { $0.key } }
+    @inlinable package var values: [Value] { isEmpty ? [] : map { $0.value } }
+
+    @inlinable package subscript(key: Key) -> Value? {
+        get {
+            guard many.isEmpty else { return many[key] }
+            guard let place = place(of: key) else { return nil }
+            return few[place].value
+        }
+        _modify {
+            if !many.isEmpty {
+                yield &many[key]
+            } else if let place = place(of: key) {
+                defer { if few[place].value == nil { few.remove(at: place) } }
+                yield &few[place].value
+            } else {
+                var value: Value?
+                defer { if let value { add(key, value) } }
+                yield &value
+            }
+        }
+    }
+
+    @inlinable package subscript(key: Key, default fallback: @autoclosure () -> Value) -> Value {
+        get { self[key] ?? fallback() }
+        _modify {
+            var value = removeValue(forKey: key) ?? fallback()
+            defer { self[key] = value }
+            yield &value
+        }
+    }
+
+    @inlinable @discardableResult package mutating func removeValue(forKey key: Key) -> Value? {
+        guard many.isEmpty else { return many.removeValue(forKey: key) }
+        guard let place = place(of: key) else { return nil }
+        return few.remove(at: place).value
+    }
+
+    @inlinable package func filter(_ isKept: ((key: Key, value: Value)) -> Bool) -> Self {
+        var kept = Self()
+        for entry in self where isKept(entry) { kept[entry.key] = entry.value }
+        return kept
+    }
+
+    @inlinable func place(of key: Key) -> Int? {
+        for index in few.indices where few[index].key == key { return index }
+        return nil
+    }
+
+    @inlinable mutating func add(_ key: Key, _ value: Value) {
+        guard few.count >= Self.fewMax else { return few.append(Entry(key, value)) }
+        many.reserveCapacity(2 * few.count)
+        for entry in few { many[entry.key] = entry.value }
+        many[key] = value
+        few = []
+    }
+}
+
+extension SmallMap: ExpressibleByDictionaryLiteral {
+    @inlinable package init(dictionaryLiteral elements: (Key, Value)...) {
+        for (key, value) in elements { self[key] = value }
+    }
+}
+
+extension SmallMap: Sequence {
+    package struct Iterator: IteratorProtocol {
+        @usableFromInline var few: IndexingIterator<[Entry]>
+        @usableFromInline var many: [Key: Value].Iterator
+
+        @inlinable init(_ map: SmallMap) {
+            few = map.few.makeIterator()
+            many = map.many.makeIterator()
+        }
+
+        @inlinable package mutating func next() -> (key: Key, value: Value)? {
+            if let entry = few.next(), let value = entry.value { return (entry.key, value) }
+            return many.next()
+        }
+    }
+
+    @inlinable package func makeIterator() -> Iterator { Iterator(self) }
+    @inlinable package var underestimatedCount: Int { count }
+}
+
+extension SmallMap: Equatable where Value: Equatable {
+    @inlinable package static func == (a: Self, b: Self) -> Bool {
+        a.count == b.count && a.allSatisfy { b[$0.key] == $0.value }
+    }
+}
+
+extension SmallMap: Hashable where Value: Hashable {
+    @inlinable package func hash(into hasher: inout Hasher) {
+        var sum = 0
+        for (key, value) in self {
+            var entry = Hasher()
+            entry.combine(key)
+            entry.combine(value)
+            sum ^= entry.finalize()
+        }
+        hasher.combine(sum)
+    }
+}
+
+extension SmallMap: Sendable where Key: Sendable, Value: Sendable {}
+extension SmallMap.Entry: Sendable where Key: Sendable, Value: Sendable {}
