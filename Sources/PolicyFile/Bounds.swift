@@ -1,9 +1,14 @@
 /// The bounds of a policy file. Each keeps what a decision costs, or what a message shows, in proportion.
 public enum Bounds {
-    /// A hundred times a long policy; what is larger is another file given by mistake.
+    /// A hundred times a long policy; what is larger is another file given by mistake. Counts for all files of
+    /// a policy together, too.
     public static let fileBytesMax = 1 << 20
     /// The parser and the destructors of its tree recurse once a dotted key, and a line bounds those.
     public static let lineBytesMax = 1024
+    /// A policy's includes and drop-ins, with the file itself: more than a person can keep in mind.
+    public static let filesMax = 64
+    /// A file that includes a file that …: nobody follows a longer chain.
+    public static let includeDepthMax = 8
     /// Every decision walks the rules of each kind once.
     public static let rulesMax = 256
     public static let ranksMax = 64

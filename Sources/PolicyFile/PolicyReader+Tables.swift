@@ -64,8 +64,12 @@ extension PolicyReader {
             reader.refuseUnknown(Self.cameraKeys, advice: Self.advice(at: "[[camera]]"))
             let conflicts =
                 reader.strings("conflicts", takes: "a list of camera ids", countMax: Bounds.camerasMax) ?? []
-            for (other, place) in conflicts where other == id {
-                problems.add("\(reader.subject("conflicts")) has the camera itself in it", at: place)
+            for (other, place) in conflicts {
+                if let complaint = Bounds.complaint(other) {
+                    problems.add("a camera in \(reader.subject("conflicts")) \(complaint)", at: place)
+                } else if other == id {
+                    problems.add("\(reader.subject("conflicts")) has the camera itself in it", at: place)
+                }
             }
             let cost = reader.integer("cost", in: Bounds.cost) ?? 0
             guard let id else { continue }

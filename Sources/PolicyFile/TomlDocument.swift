@@ -1,19 +1,24 @@
 import CToml
 
-/// Where something stands in a file: lines and columns from 1, columns in Unicode scalars.
+/// Where something stands in a policy's files: lines and columns from 1, columns in Unicode scalars.
 struct Place: Hashable, Comparable {
+    /// Its number in `PolicyTexts`.
+    var file: Int
+    /// 0 where the file as a whole is meant.
     var line: Int
     var column: Int
     /// Scalars on that line; at least 1, so that there is always a caret.
     var length: Int
 
-    static let start = Place(line: 1, column: 1, length: 1)
+    /// The file as a whole.
+    static func whole(_ file: Int) -> Place { Place(file: file, line: 0, column: 0, length: 1) }
 
-    static func < (a: Place, b: Place) -> Bool { (a.line, a.column) < (b.line, b.column) }
+    static func < (a: Place, b: Place) -> Bool { (a.file, a.line, a.column) < (b.file, b.line, b.column) }
 }
 
 extension Place {
-    init(_ region: ctoml_region) {
+    init(_ region: ctoml_region, file: Int) {
+        self.file = file
         line = max(1, Int(region.line))
         column = max(1, Int(region.column))
         let end = region.end_line == region.line ? Int(region.end_column) : 0
@@ -58,17 +63,18 @@ struct TomlError: Error {
 
 /// TOML text as a typed tree with places.
 enum TomlDocument {
-    static func parse(_ bytes: [UInt8]) throws(TomlError) -> TomlTable {
+    /// `file` is the number that places of this text carry.
+    static func parse(_ bytes: [UInt8], file: Int) throws(TomlError) -> TomlTable {
         let document = bytes.withUnsafeBytes { raw in
             ctoml_parse(raw.baseAddress?.assumingMemoryBound(to: CChar.self), raw.count)
         }
-        guard let document else { throw TomlError(place: .start, message: "there is no memory to read it") }
+        guard let document else { throw TomlError(place: .whole(file), message: "there is no memory to read it") }
         defer { ctoml_free(document) }
 
         var region = ctoml_region()
         var why = ctoml_text()
         if ctoml_failed(document, &region, &why) {
-            throw TomlError(place: Place(region), message: String(why))
+            throw TomlError(place: Place(region, file: file), message: String(why))
         }
 
         // Children come after their parent, so from the back every node is complete when it is reached.
@@ -76,7 +82,7 @@ enum TomlDocument {
         var children = [[TomlTable.Entry]](repeating: [], count: count)
         for index in stride(from: count - 1, through: 0, by: -1) {
             let row = ctoml_row_at(document, index)
-            let place = Place(row.where)
+            let place = Place(row.where, file: file)
             let value: TomlNode.Value
             switch row.kind {
             case CTOML_TABLE:
@@ -97,9 +103,9 @@ enum TomlDocument {
                 return root
             }
             children[row.parent].append(
-                TomlTable.Entry(key: String(row.key), keyPlace: Place(row.key_where), node: node))
+                TomlTable.Entry(key: String(row.key), keyPlace: Place(row.key_where, file: file), node: node))
         }
-        return TomlTable(entries: [], place: .start)
+        return TomlTable(entries: [], place: Place(file: file, line: 1, column: 1, length: 1))
     }
 }
 

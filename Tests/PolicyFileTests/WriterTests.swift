@@ -82,7 +82,7 @@ struct WriterTests {
     }
 
     /// What a file says and a policy does not keep: reading uses it up.
-    private static let spent: Set<String> = []
+    private static let spent: Set<String> = ["include"]
 
     @Test("The policy that uses everything leaves nothing at its default, so that no new part is forgotten")
     func fullness() {

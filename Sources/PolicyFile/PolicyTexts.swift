@@ -1,0 +1,55 @@
+/// The texts that a policy is made of, for messages that point into them.
+struct PolicyTexts: Sendable {
+    private(set) var files: [File] = []
+
+    struct File: Sendable {
+        /// As messages name it; without what could steer a terminal.
+        var name: String
+        var lines: [Substring.UnicodeScalarView]
+    }
+
+    /// The number by which places name this file: the order in which files are read.
+    mutating func add(_ name: String, _ bytes: [UInt8]) -> Int {
+        let text = String(decoding: bytes, as: UTF8.self)
+        files.append(
+            File(
+                name: Wording.visible(name),
+                lines: text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)))
+        return files.count - 1
+    }
+
+    /// The problem at a place. One outside its file (an error at its very end) is moved to the last character;
+    /// one in line 0 is the file's as a whole.
+    func problem(_ message: String, at place: Place, hint: String) -> (Place, PolicyProblem) {
+        let file = files[place.file]
+        guard place.line > 0 else {
+            return (place, PolicyProblem(file: file.name, line: 0, column: 0, message: message, hint: hint))
+        }
+        let line = min(place.line, file.lines.count)
+        let scalars = file.lines[line - 1]
+        let width = scalars.count
+        let column = line == place.line ? min(place.column, width + 1) : width + 1
+        let length = max(1, min(place.length, width + 1 - column))
+        // A control character in a message could rewrite the terminal that shows it.
+        let visible = scalars.map { $0 == "\r" ? " " : $0.isPrintable || $0 == "\t" ? $0 : "\u{FFFD}" }
+        var lineText = String.UnicodeScalarView(visible)
+        while lineText.last == " " { lineText.removeLast() }
+        return (
+            Place(file: place.file, line: line, column: column, length: length),
+            PolicyProblem(
+                file: file.name, line: line, column: column, message: message, length: length,
+                lineText: String(lineText), hint: hint)
+        )
+    }
+}
+
+extension Unicode.Scalar {
+    /// Neither steers a terminal nor turns the order of letters around: a line shows what it says.
+    var isPrintable: Bool {
+        switch value {
+        case 0..<0x20, 0x7F...0x9F: false
+        case 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: false
+        default: true
+        }
+    }
+}
