@@ -97,6 +97,8 @@ public enum Bound {
     public static let reservation = Duration.seconds(2)
     /// Nested `beginConfiguration`: deeper is a client that lost count.
     public static let batchDepthMax = 16
+    /// Apps that a trusted source may give attributes at a time: as many as a shell may place, and a few hundred kilobytes.
+    public static let attributedAppsMax = 1024
 }
 
 /// What one step gathers while it runs.

@@ -11,6 +11,8 @@ public enum Event: Hashable, Sendable {
     case declared(ClientID, ClientAttributes)
     case declaredPresence(ClientID, Presence, focused: Bool)
     case loweredPriority(ClientID, rank: String)
+    /// A weaker value of an attribute, for the client's whole app and for as long as the client is connected.
+    case loweredAttribute(ClientID, attribute: String, to: String)
     /// Its socket ended or its process died, whichever was seen first. Repeats are harmless.
     case disconnected(ClientID)
 
@@ -40,6 +42,8 @@ public enum Event: Hashable, Sendable {
     case microphone(AppID, taken: Bool)
     case sensitiveContent(AppID)
     case operatorChose(AppID?)
+    /// A trusted source gives an app its value of an attribute. `value` nil: it is forgotten, and the default counts.
+    case attribute(AppID, name: String, value: String?)
     case loginSession(LoginSessionID, active: Bool, locked: Bool)
     /// An absent login session limits nobody.
     case loginSessionEnded(LoginSessionID)

@@ -1,9 +1,10 @@
 /// What sort of fact an event is: exploration counts which of them met.
 public enum EventKind: String, Hashable, Sendable, CaseIterable, Comparable {
-    case connected, declared, declaredPresence, loweredPriority, disconnected
+    case connected, declared, declaredPresence, loweredPriority, loweredAttribute, disconnected
     case created, startRunning, stopRunning, beginConfiguration, commitConfiguration, configure, openStream
     case capturePhoto, startRecording, stopRecording, ready, continueAfterSensitiveContent, closed
-    case sourceAttached, sourceGone, placed, unplaced, microphone, sensitiveContent, operatorChose, loginSession
+    case sourceAttached, sourceGone, placed, unplaced, microphone, sensitiveContent, operatorChose, attribute,
+        loginSession
     case loginSessionEnded
     case cameraAppeared, cameraDisappeared, privacy, heldOutside, pressure, sleep
     case recorderStreaming, recorderCut, recorderConfigured, recorderRefusedConfiguration, recorderGone, deviceFailed
@@ -20,6 +21,7 @@ extension Event {
         case .declared: .declared
         case .declaredPresence: .declaredPresence
         case .loweredPriority: .loweredPriority
+        case .loweredAttribute: .loweredAttribute
         case .disconnected: .disconnected
         case .created: .created
         case .startRunning: .startRunning
@@ -41,6 +43,7 @@ extension Event {
         case .microphone: .microphone
         case .sensitiveContent: .sensitiveContent
         case .operatorChose: .operatorChose
+        case .attribute: .attribute
         case .loginSession: .loginSession
         case .loginSessionEnded: .loginSessionEnded
         case .cameraAppeared: .cameraAppeared

@@ -40,6 +40,12 @@ extension MethodTables {
             try broker.register(request.client)
             broker.decide(.loweredPriority(request.client.id, rank: rank), request)
         },
+        "LowerAttribute": { (broker, request, reader) throws(BrokerError) in
+            let name = try MethodTables.attributeWord("attribute", &reader)
+            let value = try MethodTables.attributeWord("value", &reader)
+            try broker.register(request.client)
+            broker.decide(.loweredAttribute(request.client.id, attribute: name, to: value), request)
+        },
         "GetStatus": { (broker, request, reader) throws(BrokerError) in
             broker.whenCamerasKnown { request.answer(broker.status(for: request.client).wireArguments) }
             request.answerLater()

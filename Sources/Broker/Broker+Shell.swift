@@ -85,6 +85,14 @@ extension MethodTables {
             let name = try reader.string("app")
             broker.decide(.operatorChose(name.isEmpty ? nil : try broker.app(name, by: request.client)), request)
         },
+        "SetAttribute": { (broker, request, reader) throws(BrokerError) in
+            // It decides between apps of all users.
+            try broker.requireTrust(request)
+            let app = try broker.app(try reader.string("app"), by: request.client)
+            let name = try MethodTables.attributeWord("attribute", &reader)
+            let value = try MethodTables.attributeWord("value", &reader)
+            broker.decide(.attribute(app, name: name, value: value.isEmpty ? nil : value), request)
+        },
         "Plug": { (broker, request, reader) throws(BrokerError) in
             try broker.requireTrust(request)
             let name = try reader.string("camera")
@@ -98,6 +106,19 @@ extension MethodTables {
             link.setPresent(try reader.boolean("present"))
         },
     ]
+}
+
+extension MethodTables {
+    /// An attribute's name or value: it may be kept and shown, so that it is as short as a policy's are.
+    static func attributeWord(_ argument: String, _ reader: inout WireReader) throws(BrokerError) -> String {
+        let word = try reader.string(argument)
+        guard word.utf8.count <= AppIdentity.nameBytesMax else {
+            throw BrokerError(
+                .invalidValue,
+                "\(argument) is \(word.quotedShort); it takes at most \(AppIdentity.nameBytesMax) bytes.")
+        }
+        return word
+    }
 }
 
 extension Broker {

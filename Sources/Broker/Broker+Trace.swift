@@ -162,7 +162,8 @@ extension Event {
     var clients: [ClientID] {
         switch self {
         case .connected(let client, _, _, _), .declared(let client, _), .declaredPresence(let client, _, _),
-            .loweredPriority(let client, _), .disconnected(let client), .created(_, let client, _, _, _):
+            .loweredPriority(let client, _), .loweredAttribute(let client, _, _), .disconnected(let client),
+            .created(_, let client, _, _, _):
             [client]
         default: []
         }
@@ -185,7 +186,7 @@ extension Event {
         var users = self.clients.compactMap(clients) + sessions.compactMap(of)
         switch self {
         case .placed(let app, _, _, _), .unplaced(let app, _), .microphone(let app, _), .sensitiveContent(let app),
-            .operatorChose(let app?), .reserved(_, let app):
+            .operatorChose(let app?), .attribute(let app, _, _), .reserved(_, let app):
             users.append(app.user)
         default: break
         }

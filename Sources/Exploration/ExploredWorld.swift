@@ -108,7 +108,7 @@ struct ExploredState: Sendable {
         switch event {
         case .connected(let client, _, _, _): arbiter.app(of: client) == nil
         case .declared(let client, _), .declaredPresence(let client, _, _), .loweredPriority(let client, _),
-            .disconnected(let client):
+            .loweredAttribute(let client, _, _), .disconnected(let client):
             arbiter.app(of: client) != nil
         case .created(let session, let client, _, _, _): arbiter.app(of: client) != nil && !checker.exists(session)
         case .startRunning(let session), .stopRunning(let session), .beginConfiguration(let session),

@@ -22,6 +22,9 @@ extension ExploredWorld {
         name = "meeting"
         sources = ["shell", "agent", "self-declared"]
         ranks = ["call", "app"]
+        [[attribute]]
+        name = "duty"
+        values = ["on", "off"]
         [[cause]]
         name = "In the background"
         when = { presence = "background" }
@@ -44,7 +47,7 @@ extension ExploredWorld {
         rank = "app"
         grace = "5s"
         [contention]
-        order = ["operator", "focused"]
+        order = ["operator", "duty", "focused"]
         tie = "newcomer"
         \"""
         camera back
@@ -81,7 +84,7 @@ extension ExploredWorld {
             name: "presence",
             moves: [
                 "shell attach", "shell gone", "presence photos fullscreen", "presence photos gone",
-                "declare-presence photos background", "operator photos",
+                "declare-presence photos background", "operator photos", "attribute photos duty on",
             ]),
         Group(
             name: "machine",
@@ -92,7 +95,8 @@ extension ExploredWorld {
         Group(
             name: "clients",
             moves: [
-                "stop call", "disconnect call", "close photos", "lower call app", "ready photos", "sensitive photos",
+                "stop call", "disconnect call", "close photos", "lower call app", "lower photos duty off",
+                "ready photos", "sensitive photos",
                 "continue photos", "connect visitor", "declare visitor multitasking", "session visitor camera=front",
                 "start visitor",
             ]),

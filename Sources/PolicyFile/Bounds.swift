@@ -13,6 +13,12 @@ public enum Bounds {
     public static let rulesMax = 256
     public static let ranksMax = 64
     public static let camerasMax = 64
+    /// Every look at a session reads all of them, and a comparison may walk them once.
+    public static let attributesMax = 8
+    /// Three times Android's process states, the longest published scale we know of.
+    public static let attributeValuesMax = 64
+    /// Attributes and their values are words of scenarios and command lines.
+    public static let wordBytesMax = 48
     /// A name is part of every verdict, log line and notice.
     public static let nameBytesMax = 120
     /// Two or three lines of a terminal.
@@ -27,6 +33,19 @@ public enum Bounds {
     public static let pressureSettle = Duration.zero...Duration.seconds(600)
     /// Costs are compared only with the budget, so their unit is the author's (Android uses 100 for a whole device).
     public static let cost = 0...1_000_000
+
+    /// A word that needs no quotation marks anywhere: ASCII letters, digits and hyphens.
+    static func isWord(_ text: String) -> Bool {
+        (1...wordBytesMax).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
 
     /// What is wrong with a text for people, as the end of a sentence; nil when it is fine.
     static func complaint(_ text: String, emptyAllowed: Bool = false, bytesMax: Int = nameBytesMax) -> String? {

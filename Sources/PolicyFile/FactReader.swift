@@ -3,17 +3,27 @@ import ArbiterProtocol
 
 /// Reads the conditions of a rule: facts, each with a closed set of values.
 struct FactReader {
-    /// Every fact a rule may read, as written in `FactTest.written`.
+    /// Every built-in fact a rule may read, as written in `FactTest.written`.
     static let keys = [
         "app", "claimed-app", "user", "login-session", "presence", "layout", "focused", "foreground-apps", "client",
         "multitasking", "camera", "position", "uses-audio", "microphone", "pressure", "recording", "claim", "operator",
     ]
 
     let reader: TableReader
+    /// What the policy declares beside the built-in facts.
+    var attributes: [Attribute] = []
+
+    /// The facts that a rule of a policy with these attributes may name.
+    static func keys(with attributes: [Attribute]) -> [String] { keys + attributes.map(\.name) }
 
     /// The facts of a table, in the order of the file; keys that are no facts are somebody else's.
     func tests() -> [FactTest] {
-        reader.table.entries.compactMap { Self.keys.contains($0.key) ? test($0.key) : nil }
+        reader.table.entries.compactMap { entry in
+            if let attribute = attributes.first(where: { $0.name == entry.key }) {
+                return reader.choice(entry.key, attribute.values.map { ($0, .attribute(attribute.name, $0)) })
+            }
+            return Self.keys.contains(entry.key) ? test(entry.key) : nil
+        }
     }
 
     private func test(_ key: String) -> FactTest? {

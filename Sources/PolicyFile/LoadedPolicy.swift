@@ -51,5 +51,6 @@ extension TomlTable {
 
     private static let partNames: [String: (identity: String, part: @Sendable (String) -> PolicyPart)] = [
         "cause": ("name", { .rule($0) }), "rank": ("name", { .rule($0) }), "camera": ("id", { .camera($0) }),
+        "attribute": ("name", { .attribute($0) }),
     ]
 }

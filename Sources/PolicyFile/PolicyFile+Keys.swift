@@ -1,8 +1,9 @@
 extension PolicyFile {
     /// Every key that a policy file may have, but for the names of its tables: `docs/policy.md` shows each.
     package static var keys: [String] {
-        PolicyReader.keys.filter { !["cause", "rank", "contention", "camera"].contains($0) }
-            + PolicyReader.causeKeys + PolicyReader.rankKeys + PolicyReader.contentionKeys + PolicyReader.cameraKeys
+        PolicyReader.keys.filter { !["attribute", "cause", "rank", "contention", "camera"].contains($0) }
+            + PolicyReader.attributeKeys + PolicyReader.causeKeys + PolicyReader.rankKeys + PolicyReader.contentionKeys
+            + PolicyReader.cameraKeys
             + FactReader.keys
     }
 }

@@ -15,7 +15,9 @@ extension PolicyReader {
         let reader = TableReader(table, owner: "in [contention]", problems: problems)
         reader.refuseUnknown(Self.contentionKeys, advice: Self.advice(at: "[contention]"))
 
-        if let order = reader.choices("order", Contention.OrderKey.allCases.map { ($0.rawValue, $0) }) {
+        if let order = reader.choices(
+            "order", (Contention.OrderKey.builtIn + declared.map { .attribute($0.name) }).map { ($0.name, $0) })
+        {
             contention.order = order
             if order.contains(.newest), order.contains(.oldest), let entry = reader.entry("order") {
                 problems.add(
@@ -84,14 +86,15 @@ extension PolicyReader {
 
     /// Advice for a key that stands in the wrong table: in TOML every key behind a header belongs to that
     /// table, which is the mistake to expect.
-    static func advice(at table: String) -> (String) -> String? {
+    static func advice(at table: String, facts: [String] = FactReader.keys) -> (String) -> String? {
         { key in
             if table == "[[rank]]", key == "when" {
                 return "a rank rule names its facts directly: app = \"…\" on a line of its own"
             }
-            if table == "[[cause]]", FactReader.keys.contains(key) { return "facts go inside when = { … }" }
+            if table == "[[cause]]", facts.contains(key) { return "facts go inside when = { … }" }
             if table != "", keys.contains(key) {
-                return ["cause", "rank"].contains(key) ? nil : "it goes to the top of the file, above the first table"
+                return ["cause", "rank", "attribute"].contains(key)
+                    ? nil : "it goes to the top of the file, above the first table"
             }
             if table != "[contention]", contentionKeys.contains(key) { return "it goes below [contention]" }
             if table != "[[rank]]", ["deny", "override", "grace", "min-hold", "lease"].contains(key) {

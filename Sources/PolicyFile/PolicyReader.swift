@@ -6,13 +6,17 @@ import ArbiterProtocol
 /// What cannot be read counts as not written, so that one slip is one problem.
 struct PolicyReader {
     static let keys = [
-        "include", "name", "summary", "sources", "ranks", "pressure-settle", "cause", "rank", "contention", "camera",
+        "include", "name", "summary", "sources", "ranks", "pressure-settle", "attribute", "cause", "rank", "contention",
+        "camera",
     ]
 
     let problems: ProblemList
     let top: TableReader
     /// Where each rule name was first given.
     private var ruleNames: [String: Place] = [:]
+    /// What the file declares, for the rules that name it.
+    private(set) var declared: [Attribute] = []
+    private var factKeys: [String] { FactReader.keys(with: declared) }
 
     init(_ root: TomlTable, problems: ProblemList) {
         self.problems = problems
@@ -26,11 +30,12 @@ struct PolicyReader {
                 hint: "begin the file with name = \"…\"; status and logs show it")
         }
         let ranks = rankNames()
+        declared = attributes()
         var policy = Policy(
             name: top.label("name") ?? "unnamed",
             summary: top.label("summary", emptyAllowed: true, bytesMax: Bounds.summaryBytesMax) ?? "",
             sources: top.choices("sources", PresenceSource.allCases.map { ($0.rawValue, $0) }) ?? [],
-            ranks: ranks ?? [Self.onlyRank])
+            attributes: declared, ranks: ranks ?? [Self.onlyRank])
         if let settle = top.duration("pressure-settle", in: Bounds.pressureSettle) { policy.pressureSettle = settle }
         policy.causeRules = top.tables("cause", countMax: Bounds.rulesMax).compactMap { causeRule($0) }
         policy.rankRules = top.tables("rank", countMax: Bounds.rulesMax).compactMap { rankRule($0, ranks: ranks) }
@@ -62,12 +67,12 @@ struct PolicyReader {
 
     private mutating func causeRule(_ table: TomlTable) -> CauseRule? {
         let reader = rule(table, kind: "cause")
-        reader.refuseUnknown(Self.causeKeys, advice: Self.advice(at: "[[cause]]"))
+        reader.refuseUnknown(Self.causeKeys, advice: Self.advice(at: "[[cause]]", facts: factKeys))
 
         var when: [FactTest] = []
         if reader.entry("when") == nil {
             // Facts beside it are reported as such.
-            if !reader.table.entries.contains(where: { FactReader.keys.contains($0.key) }) {
+            if !reader.table.entries.contains(where: { factKeys.contains($0.key) }) {
                 reader.missing(
                     "when", of: Self.causeKeys,
                     "no \"when\" \(reader.owner)",
@@ -75,8 +80,8 @@ struct PolicyReader {
             }
         } else if let facts = reader.table("when", takes: "facts in braces, as in { presence = \"background\" }") {
             let facts = TableReader(facts, owner: "in \"when\" \(reader.owner.droppingIn)", problems: problems)
-            facts.refuseUnknown(FactReader.keys)
-            when = FactReader(reader: facts).tests()
+            facts.refuseUnknown(factKeys)
+            when = FactReader(reader: facts, attributes: declared).tests()
         }
         let cause = cause(reader)
         let rights = reader.choices("access", Access.rights.map { ($0.name, $0.right) }) ?? []
@@ -115,9 +120,9 @@ struct PolicyReader {
 
     private mutating func rankRule(_ table: TomlTable, ranks: [String]?) -> RankRule? {
         let reader = rule(table, kind: "rank")
-        reader.refuseUnknown(Self.rankKeys + FactReader.keys, advice: Self.advice(at: "[[rank]]"))
+        reader.refuseUnknown(Self.rankKeys + factKeys, advice: Self.advice(at: "[[rank]]"))
 
-        let when = FactReader(reader: reader).tests()
+        let when = FactReader(reader: reader, attributes: declared).tests()
         if reader.boolean("deny") == true {
             for key in Self.rankKeys where key != "name" && key != "deny" {
                 guard let entry = reader.entry(key) else { continue }
@@ -139,7 +144,7 @@ struct PolicyReader {
     private func rank(_ reader: TableReader, ranks: [String]?) -> Int? {
         if reader.entry("rank") == nil {
             reader.missing(
-                "rank", of: Self.rankKeys + FactReader.keys, "no \"rank\" \(reader.owner)",
+                "rank", of: Self.rankKeys + factKeys, "no \"rank\" \(reader.owner)",
                 hint: "one of the names in \"ranks\"")
             return nil
         }
@@ -168,7 +173,7 @@ struct PolicyReader {
     /// A reader for a rule's table that speaks of the rule by its name, which every rule has to have, alone.
     private mutating func rule(_ table: TomlTable, kind: String) -> TableReader {
         let unnamed = TableReader(table, owner: "in a [[\(kind)]] rule", problems: problems)
-        let known = kind == "cause" ? Self.causeKeys : Self.rankKeys + FactReader.keys
+        let known = kind == "cause" ? Self.causeKeys : Self.rankKeys + factKeys
         guard let entry = unnamed.entry("name") else {
             unnamed.missing(
                 "name", of: known, "a [[\(kind)]] rule has no \"name\"",

@@ -28,10 +28,18 @@ public struct PolicyWriter {
         pair("sources", TomlText.list(policy.sources.map(\.rawValue)), .top("sources"))
         pair("ranks", TomlText.list(policy.ranks), .top("ranks"))
         pair("pressure-settle", TomlText.quoted(policy.pressureSettle), .top("pressure-settle"))
+        for attribute in policy.attributes { write(attribute) }
         for rule in policy.causeRules { write(rule) }
         for rule in policy.rankRules { write(rule, ranks: policy.ranks) }
         write(policy.contention)
         for camera in policy.cameras { write(camera) }
+    }
+
+    private mutating func write(_ attribute: Attribute) {
+        header("[[attribute]]", .attribute(attribute.name))
+        pair("name", TomlText.quoted(attribute.name))
+        pair("values", TomlText.list(attribute.values))
+        pair("default", TomlText.quoted(attribute.defaultValue))
     }
 
     private mutating func write(_ rule: CauseRule) {
@@ -64,7 +72,7 @@ public struct PolicyWriter {
     private mutating func write(_ contention: Contention) {
         text += "\n[contention]\n"
         func say(_ key: String, _ value: String) { pair(key, value, .contention(key)) }
-        say("order", TomlText.list(contention.order.map(\.rawValue)))
+        say("order", TomlText.list(contention.order.map(\.name)))
         say("tie", TomlText.quoted(contention.tie.rawValue))
         say("same-app", TomlText.quoted(contention.sameApp.rawValue))
         say("newcomer", TomlText.quoted(contention.newcomer.rawValue))
@@ -144,7 +152,7 @@ enum TomlText {
         case .camera(let camera): quoted(camera.name)
         // Words of the format and numbers stand as they are.
         case .user, .loginSession, .foreground, .layout, .focused, .foregroundApps, .client, .multitasking,
-            .position, .usesAudio, .microphoneTaken, .pressure, .recording, .claimIsNew, .operatorChosen:
+            .position, .usesAudio, .microphoneTaken, .pressure, .recording, .claimIsNew, .operatorChosen, .attribute:
             fact.written.value
         }
     }

@@ -15,7 +15,9 @@ extension ScenarioParser {
             return [.event(.declaredPresence(client, presence, focused: focused))]
         case "lower":
             let client = try client(&words)
-            return [.event(.loweredPriority(client, rank: try words.word("a rank").text))]
+            let first = try words.word("a rank, or an attribute and its value")
+            guard let value = words.optionalWord() else { return [.event(.loweredPriority(client, rank: first.text))] }
+            return [.event(.loweredAttribute(client, attribute: first.text, to: value.text))]
         case "session": return try createSession(&words)
         case "start": return [.event(.startRunning(try session(&words)))]
         case "stop": return [.event(.stopRunning(try session(&words)))]
@@ -31,7 +33,7 @@ extension ScenarioParser {
         case "ready": return try ready(&words)
         case "continue": return [.event(.continueAfterSensitiveContent(try session(&words)))]
         case "close": return [.event(.closed(try session(&words)))]
-        case "presence", "shell", "agent", "microphone", "sensitive", "operator", "login-session":
+        case "presence", "shell", "agent", "microphone", "sensitive", "operator", "attribute", "login-session":
             return try worldOfTheUser(command, &words)
         case "plug", "unplug", "privacy", "held-outside", "pressure", "sleep", "wake":
             return try machine(command, &words)
@@ -48,7 +50,8 @@ extension ScenarioParser {
     static let commands = [
         "connect", "disconnect", "declare", "declare-presence", "lower", "session", "start", "stop", "begin",
         "commit", "configure", "stream", "photo", "record", "stop-record", "ready", "continue", "close", "presence",
-        "shell", "agent", "microphone", "sensitive", "operator", "login-session", "plug", "unplug", "privacy",
+        "shell", "agent", "microphone", "sensitive", "operator", "attribute", "login-session", "plug", "unplug",
+        "privacy",
         "held-outside", "pressure", "sleep", "wake", "recorder", "finished", "captured", "policy-reload", "reserve",
     ]
 

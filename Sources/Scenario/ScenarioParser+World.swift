@@ -52,6 +52,11 @@ extension ScenarioParser {
             return [.event(.microphone(app, taken: taken))]
         case "sensitive": return [.event(.sensitiveContent(try app(&words)))]
         case "operator": return [.event(.operatorChose(words.take("none") ? nil : try app(&words)))]
+        case "attribute":
+            let app = try app(&words)
+            let name = try words.word("an attribute").text
+            // Without a value it is forgotten, and the policy's default counts.
+            return [.event(.attribute(app, name: name, value: words.optionalWord()?.text))]
         default:
             let login = LoginSessionID(try words.word("a login session").text)
             let event = try words.choice(

@@ -19,6 +19,8 @@ extension ScenarioWriter {
         case .declaredPresence(let client, let presence, let focused):
             return words("declare-presence", name(client), presence.wireName, focused ? "focused" : nil)
         case .loweredPriority(let client, let rank): return words("lower", name(client), rank.scenarioWord)
+        case .loweredAttribute(let client, let name, let value):
+            return words("lower", self.name(client), name.scenarioWord, value.scenarioWord)
         case .disconnected(let client): return words("disconnect", name(client))
         case .created(let session, let client, let camera, let asked, let reestablished):
             let name = names.name(of: session)
@@ -49,6 +51,8 @@ extension ScenarioWriter {
             return words("microphone", names.name(of: app), taken ? "taken" : "released")
         case .sensitiveContent(let app): return words("sensitive", names.name(of: app))
         case .operatorChose(let app): return words("operator", app.map { names.name(of: $0) } ?? "none")
+        case .attribute(let app, let name, let value):
+            return words("attribute", names.name(of: app), name.scenarioWord, value?.scenarioWord)
         case .loginSession(let login, let active, let locked):
             let state = active ? (locked ? "locked" : "active") : (locked ? "inactive-locked" : "inactive")
             return words("login-session", login.name.scenarioWord, state)

@@ -36,6 +36,7 @@ struct ClientTests {
         try await client.declare(ClientDeclaration(app: "photos", kind: .picker, multitasking: true))
         try await client.declarePresence(.foreground(.split), focused: true)
         try await client.lowerPriority(to: "attract")
+        try await client.lower("duty", to: "off")
         try await client.watch()
         try await client.attach(as: .shell)
         try await client.place(app: "photos", .background)
@@ -47,6 +48,7 @@ struct ClientTests {
         try await client.setLoginSession("c1", active: true, locked: false)
         try await client.setSleep(true)
         try await client.setOverride(app: nil)
+        try await client.setAttribute(app: "photos", "duty", to: nil)
         try await client.plug(camera: "front", present: false)
         try await client.withSession { session in
             try await session.startRunning()

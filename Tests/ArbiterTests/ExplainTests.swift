@@ -32,4 +32,21 @@ struct ExplainTests {
         #expect(verdict?.rule == "budget")
         #expect(verdict?.turnedBy.isEmpty == true)
     }
+
+    @Test("an attribute that would have won is named with the value that wins")
+    func attribute() {
+        var world = SmallWorld(
+            Policy(
+                name: "duty", attributes: [Attribute(name: "duty", values: ["on-call", "on-shift", "off"])],
+                contention: Contention(order: [.attribute("duty")])))
+        world.app("photos", 1)
+        world.app("door", 2)
+        world.step(.attribute(AppID("photos", user: 1000), name: "duty", value: "on-shift"))
+        world.step(.startRunning(SessionID(1)))
+        world.step(.startRunning(SessionID(2)))
+        let verdict = world.arbiter.explain(world.arbiter.lastDecision)?.verdicts.first
+        #expect(verdict?.read.map(\.key) == ["duty"])
+        #expect(verdict?.turnedBy.map(\.to) == ["\"on-call\""])
+        #expect(verdict?.turnedBy.map(\.from) == ["\"off\""])
+    }
 }

@@ -19,17 +19,26 @@ struct SeededGenerator: RandomNumberGenerator {
 struct PolicyGenerator {
     var random: SeededGenerator
     private var names = 0
+    private var attributes: [Attribute] = []
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     mutating func policy() -> Policy {
         names = 0
+        attributes = (0..<roll(0, 3)).map { _ in attribute() }
         let ranks = (0..<roll(1, 5)).map { _ in name() }
         return Policy(
             name: name(), summary: coin() ? "" : name(), sources: some(of: PresenceSource.allCases),
+            attributes: attributes,
             causeRules: (0..<roll(0, 6)).map { _ in causeRule() }, ranks: ranks,
             rankRules: (0..<roll(0, 6)).map { _ in rankRule(ranks) }, contention: contention(), cameras: cameras(),
             pressureSettle: duration(0, 600_000))
+    }
+
+    private mutating func attribute() -> Attribute {
+        let values = (0..<roll(1, 20)).map { "value-\($0)" }
+        names += 1
+        return Attribute(name: "attribute-\(names)", values: values, default: coin() ? nil : one(of: values))
     }
 
     private mutating func causeRule() -> CauseRule {
@@ -49,7 +58,8 @@ struct PolicyGenerator {
         // One of newest and oldest at most.
         let without: Contention.OrderKey = coin() ? .newest : .oldest
         return Contention(
-            order: some(of: Contention.OrderKey.allCases.filter { $0 != without }),
+            order: some(
+                of: Contention.OrderKey.builtIn.filter { $0 != without } + attributes.map { .attribute($0.name) }),
             tie: one(of: Contention.Tie.allCases), sameApp: one(of: Contention.SameApp.allCases),
             newcomer: one(of: Contention.Newcomer.allCases), loser: one(of: Contention.Loser.allCases),
             reDecide: one(of: Contention.ReDecide.allCases), coolDown: duration(0, 3_600_000),
@@ -66,7 +76,10 @@ struct PolicyGenerator {
     /// Each fact at most once, as a table has each key at most once.
     private mutating func facts() -> [FactTest] {
         var facts: [FactTest] = []
-        let all = FactTests.all + [.app(name()), .claimedApp(name()), .camera(CameraID(name())), .user(.max - 1)]
+        let declared = attributes.flatMap { attribute in attribute.values.map { FactTest.attribute(attribute.name, $0) }
+        }
+        let all =
+            FactTests.all + declared + [.app(name()), .claimedApp(name()), .camera(CameraID(name())), .user(.max - 1)]
         for fact in all.shuffled(using: &random).prefix(roll(0, 40))
         where !facts.contains(where: { $0.written.key == fact.written.key }) {
             facts.append(fact)

@@ -9,6 +9,7 @@ struct WriterTests {
     /// A policy that says something other than the default wherever it can.
     static let full = Policy(
         name: "full", summary: "Everything.", sources: PresenceSource.allCases,
+        attributes: [Attribute(name: "duty", values: ["on-call", "on-shift", "off"], default: "on-shift")],
         causeRules: [
             CauseRule(
                 name: "cause", when: [.foreground(false)], cause: .videoDeviceNotAvailableInBackground,
@@ -17,12 +18,14 @@ struct WriterTests {
         ranks: ["strong", "weak"],
         rankRules: [
             RankRule(
-                name: "rank", when: FactTests.onePerKey, rank: 1, override: true, grace: .seconds(5),
+                name: "rank", when: FactTests.onePerKey + [.attribute("duty", "off")], rank: 1, override: true,
+                grace: .seconds(5),
                 minHold: .seconds(10), lease: .seconds(180)),
             RankRule(name: "deny", rank: 1, deny: true),
         ],
         contention: Contention(
-            order: [.operatorChosen, .focused, .foreground, .recording, .oldest], tie: .newcomer, sameApp: .refuse,
+            order: [.operatorChosen, .focused, .attribute("duty"), .foreground, .recording, .oldest], tie: .newcomer,
+            sameApp: .refuse,
             newcomer: .refuse, loser: .evict, reDecide: .open, coolDown: .seconds(3), budget: 100,
             strongestMayExceed: true, backfill: true),
         cameras: [CameraRule(camera: CameraID("a"), conflicts: [CameraID("b")], cost: 60)],
@@ -108,7 +111,7 @@ struct WriterTests {
             switch part {
             case .rule(let name): "rule \(name)\u{1b}[2J\nname = \"forged\""
             case .top("ranks"): "the ranks"
-            case .top, .contention, .camera: nil
+            case .top, .attribute, .contention, .camera: nil
             }
         }
         #expect(text.contains("# the ranks\nranks = "))

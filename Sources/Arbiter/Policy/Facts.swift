@@ -28,6 +28,24 @@ public struct Facts: Hashable, Sendable {
     /// The session has not held the camera since its start request.
     public var claimIsNew: Bool
     public var operatorChosen: Bool
+    /// The app's value of each attribute that the policy declares, in the policy's order.
+    public var attributes: [AttributeValue]
+
+    /// One attribute's value, and how strong it is: 0 is the strongest.
+    public struct AttributeValue: Hashable, Sendable {
+        public var name: String
+        public var value: String
+        public var place: Int
+
+        public init(name: String, value: String, place: Int) {
+            self.name = name
+            self.value = value
+            self.place = place
+        }
+    }
+
+    /// Nil: the policy declares no such attribute.
+    public func attribute(_ name: String) -> AttributeValue? { attributes.first { $0.name == name } }
 
     public enum LoginState: String, Hashable, Sendable, CaseIterable {
         case none, active, inactive
@@ -43,7 +61,7 @@ public struct Facts: Hashable, Sendable {
         foregroundApps: ForegroundApps = .one, client: ClientKind = .app, multitasking: Bool = false,
         camera: CameraID, position: CameraPosition = .external, usesAudio: Bool = false,
         microphoneTaken: Bool = false, pressure: SystemPressure = .nominal, isRecording: Bool = false,
-        claimIsNew: Bool = true, operatorChosen: Bool = false
+        claimIsNew: Bool = true, operatorChosen: Bool = false, attributes: [AttributeValue] = []
     ) {
         self.app = app
         self.claimedApp = claimedApp
@@ -62,6 +80,7 @@ public struct Facts: Hashable, Sendable {
         self.isRecording = isRecording
         self.claimIsNew = claimIsNew
         self.operatorChosen = operatorChosen
+        self.attributes = attributes
     }
 }
 
@@ -87,6 +106,8 @@ public enum FactTest: Hashable, Sendable {
     case recording(Bool)
     case claimIsNew(Bool)
     case operatorChosen(Bool)
+    /// An attribute that the policy declares, with one of its values.
+    case attribute(String, String)
 
     public func holds(for facts: Facts) -> Bool {
         switch self {
@@ -108,6 +129,7 @@ public enum FactTest: Hashable, Sendable {
         case .recording(let recording): facts.isRecording == recording
         case .claimIsNew(let isNew): facts.claimIsNew == isNew
         case .operatorChosen(let chosen): facts.operatorChosen == chosen
+        case .attribute(let name, let value): facts.attribute(name)?.value == value
         }
     }
 
@@ -132,6 +154,7 @@ public enum FactTest: Hashable, Sendable {
         case .recording(let recording): ("recording", "\(recording)")
         case .claimIsNew(let isNew): ("claim", isNew ? "\"new\"" : "\"standing\"")
         case .operatorChosen(let chosen): ("operator", chosen ? "\"chosen\"" : "\"none\"")
+        case .attribute(let name, let value): (name, "\"\(value)\"")
         }
     }
 }

@@ -11,6 +11,8 @@ public struct Policy: Hashable, Sendable {
     public var summary: String
     /// Who is believed about presence, the most trusted first. Empty: every client counts as foreground.
     public var sources: [PresenceSource]
+    /// What rules and the order list may read of an app beyond the built-in facts.
+    public var attributes: [Attribute]
     public var causeRules: [CauseRule]
     /// Rank names, strongest first. Never empty.
     public var ranks: [String]
@@ -22,14 +24,16 @@ public struct Policy: Hashable, Sendable {
     public var pressureSettle: Duration
 
     public init(
-        name: String, summary: String = "", sources: [PresenceSource] = [], causeRules: [CauseRule] = [],
-        ranks: [String] = ["everyone"], rankRules: [RankRule] = [], contention: Contention = Contention(),
+        name: String, summary: String = "", sources: [PresenceSource] = [], attributes: [Attribute] = [],
+        causeRules: [CauseRule] = [], ranks: [String] = ["everyone"], rankRules: [RankRule] = [],
+        contention: Contention = Contention(),
         cameras: [CameraRule] = [], pressureSettle: Duration = .seconds(5)
     ) {
         precondition(!ranks.isEmpty, "a policy needs at least one rank")
         self.name = name
         self.summary = summary
         self.sources = sources
+        self.attributes = attributes
         self.causeRules = causeRules
         self.ranks = ranks
         self.rankRules = rankRules
@@ -112,9 +116,26 @@ public struct Contention: Hashable, Sendable {
     /// A weaker waiter may be served while a stronger one still lacks budget or a conflicting camera.
     public var backfill: Bool
 
-    public enum OrderKey: String, Hashable, Sendable, CaseIterable {
-        case focused, foreground, recording, newest, oldest
-        case operatorChosen = "operator"
+    public enum OrderKey: Hashable, Sendable {
+        case focused, foreground, recording, newest, oldest, operatorChosen
+        /// The stronger value of an attribute that the policy declares.
+        case attribute(String)
+
+        /// All but the attributes, which are the policy's own.
+        public static let builtIn: [OrderKey] = [.focused, .foreground, .recording, .newest, .oldest, .operatorChosen]
+
+        /// As a policy file writes it.
+        public var name: String {
+            switch self {
+            case .focused: "focused"
+            case .foreground: "foreground"
+            case .recording: "recording"
+            case .newest: "newest"
+            case .oldest: "oldest"
+            case .operatorChosen: "operator"
+            case .attribute(let name): name
+            }
+        }
     }
     public enum Tie: String, Hashable, Sendable, CaseIterable { case newcomer, holder }
     public enum SameApp: String, Hashable, Sendable, CaseIterable { case newest, refuse }

@@ -10,6 +10,8 @@ struct Client: Hashable {
     var loginSession: LoginSessionID?
     /// A weaker rank the client took for itself, by name: a reloaded policy may lack it, then it counts for nothing.
     var loweredTo: String?
+    /// Weaker values of attributes that the client took for its app.
+    var loweredAttributes = AttributeValues()
     /// In the order of their creation.
     var sessions: [SessionID] = []
 }

@@ -14,6 +14,8 @@ struct World: Hashable {
     /// Sorted.
     var microphones: [AppID] = []
     var operatorChoice: AppID?
+    /// What apps were told of their attributes by a trusted source, for apps that were told anything.
+    var attributes: SmallMap<AppID, AttributeValues> = [:]
     var loginSessions: SmallMap<LoginSessionID, LoginSession> = [:]
     var isPrivate = false
     var isAsleep = false

@@ -40,6 +40,10 @@ extension Arbiter {
         state.clients[id] = client
         updateInFront(before, since: inFront, &turn)
         updateInFront(client.app, since: inFront, &turn)
+        // What it gave up of an attribute goes with it.
+        guard before != client.app, !client.loweredAttributes.isEmpty else { return }
+        touch(app: before, &turn)
+        touch(app: client.app, &turn)
     }
 
     mutating func declarePresence(_ id: ClientID, _ presence: Presence, _ focused: Bool, _ turn: inout Turn) {

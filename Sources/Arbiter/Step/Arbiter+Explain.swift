@@ -95,7 +95,7 @@ extension Arbiter {
         }
         let before = access(facts, policy)
         return FactFlip.flips(of: facts, policy).compactMap { flip in
-            let changed = flip.applied(to: facts)
+            let changed = flip.applied(to: facts, policy)
             let turns: Bool
             if case .restricted = verdict.outcome {
                 turns = access(changed, policy) != before
@@ -116,7 +116,7 @@ extension Arbiter {
 
     private func turnsOfGrant(_ verdict: Verdict, _ facts: Facts, _ policy: Policy) -> [Explanation.Turn] {
         FactFlip.flips(of: facts, policy).compactMap { flip in
-            let changed = flip.applied(to: facts)
+            let changed = flip.applied(to: facts, policy)
             var turns = access(changed, policy).isEmpty
             if let standing = verdict.standing {
                 turns = turns || verdict.opponents.contains { loses(changed, facts, standing, to: $0, policy) }

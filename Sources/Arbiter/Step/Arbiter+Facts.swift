@@ -20,7 +20,7 @@ extension Arbiter {
             microphoneTaken: microphoneTaker(against: session) != nil,
             pressure: state.world.pressure, isRecording: session.isRecording,
             claimIsNew: session.request.map { !$0.hasHeld } ?? true,
-            operatorChosen: state.world.operatorChoice == session.app)
+            operatorChosen: state.world.operatorChoice == session.app, attributes: attributes(of: session.app))
     }
 
     func foregroundApps(of user: UInt32) -> Facts.ForegroundApps {

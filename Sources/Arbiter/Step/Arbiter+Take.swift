@@ -10,6 +10,7 @@ extension Arbiter {
         case .declaredPresence(let client, let presence, let focused):
             declarePresence(client, presence, focused, &turn)
         case .loweredPriority(let client, let rank): lowerPriority(client, rank, &turn)
+        case .loweredAttribute(let client, let name, let value): lowerAttribute(client, name, value, &turn)
         case .disconnected(let client): disconnect(client, &turn)
 
         case .created(let session, let client, let camera, let configuration, let reestablished):
@@ -35,6 +36,7 @@ extension Arbiter {
         case .microphone(let app, let taken): microphone(app, taken, &turn)
         case .sensitiveContent(let app): raiseSensitiveContent(app, &turn)
         case .operatorChose(let app): operatorChose(app, &turn)
+        case .attribute(let app, let name, let value): attribute(app, name, value, &turn)
         case .loginSession(let id, let active, let locked):
             loginSession(id, World.LoginSession(isActive: active, isLocked: locked), &turn)
         case .loginSessionEnded(let id): loginSession(id, nil, &turn)

@@ -17,12 +17,16 @@ struct FactFlip {
         candidates += ClientKind.allCases.filter { facts.client != $0 }.map { .client($0) }
         candidates += SystemPressure.allCases.filter { facts.pressure != $0 }.map { .pressure(atLeast: $0) }
         candidates += Facts.LoginState.allCases.filter { facts.loginSession != $0 }.map { .loginSession($0) }
+        for attribute in policy.attributes {
+            candidates += attribute.values.filter { facts.attribute(attribute.name)?.value != $0 }
+                .map { .attribute(attribute.name, $0) }
+        }
         let keys = Set(policy.testsRead.map(\.written.key))
         return candidates.filter { keys.contains($0.written.key) }.map { FactFlip(test: $0) }
     }
 
     /// The facts with this one changed, and nothing else.
-    func applied(to facts: Facts) -> Facts {
+    func applied(to facts: Facts, _ policy: Policy) -> Facts {
         var changed = facts
         switch test {
         case .app(let name): changed.app = name
@@ -43,6 +47,12 @@ struct FactFlip {
         case .recording(let recording): changed.isRecording = recording
         case .claimIsNew(let isNew): changed.claimIsNew = isNew
         case .operatorChosen(let chosen): changed.operatorChosen = chosen
+        case .attribute(let name, let value):
+            for index in changed.attributes.indices where changed.attributes[index].name == name {
+                changed.attributes[index].value = value
+                changed.attributes[index].place =
+                    policy.attributes.first { $0.name == name }?.place(of: value) ?? changed.attributes[index].place
+            }
         }
         return changed
     }
@@ -83,7 +93,7 @@ struct FactFlip {
         case "recording": "\(facts.isRecording)"
         case "claim": facts.claimIsNew ? "\"new\"" : "\"standing\""
         case "operator": facts.operatorChosen ? "\"chosen\"" : "\"none\""
-        default: preconditionFailure("fact \"\(key)\" has no value to show")
+        default: quoted(facts.attribute(key)?.value)
         }
     }
 }
@@ -98,6 +108,10 @@ extension Policy {
             case .foreground: tests.append(.foreground(true))
             case .recording: tests.append(.recording(true))
             case .operatorChosen: tests.append(.operatorChosen(true))
+            case .attribute(let name):
+                if let attribute = attributes.first(where: { $0.name == name }) {
+                    tests.append(.attribute(name, attribute.values[0]))
+                }
             case .newest, .oldest: break
             }
         }

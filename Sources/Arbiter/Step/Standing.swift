@@ -49,8 +49,12 @@ extension Policy {
             case .operatorChosen: (x, y) = (a.0.operatorChosen, b.0.operatorChosen)
             case .newest: (x, y) = (a.1.started > b.1.started, b.1.started > a.1.started)
             case .oldest: (x, y) = (a.1.started < b.1.started, b.1.started < a.1.started)
+            case .attribute(let name):
+                // One that the policy lacks tells nobody apart; a file with such an order is refused.
+                let (first, second) = (a.0.attribute(name)?.place ?? 0, b.0.attribute(name)?.place ?? 0)
+                (x, y) = (first < second, second < first)
             }
-            if x != y { return Comparison(winner: x ? .first : .second, rule: "order: \(key.rawValue)") }
+            if x != y { return Comparison(winner: x ? .first : .second, rule: "order: \(key.name)") }
         }
         return Comparison(winner: .tie, rule: "tie: \(contention.tie.rawValue)")
     }

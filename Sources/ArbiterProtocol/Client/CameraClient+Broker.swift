@@ -81,6 +81,12 @@ extension CameraClient {
         try await broker("LowerPriority", [.string(rank)])
     }
 
+    /// Takes a weaker value of an attribute for the client's whole app, for as long as the client is connected.
+    /// - Throws: `.priorityRaised` for a stronger one, `.invalidValue` for what the policy does not declare.
+    public func lower(_ attribute: String, to value: String) async throws(BrokerError) {
+        try await broker("LowerAttribute", [.string(attribute), .string(value)])
+    }
+
     /// Who holds what, who waits, and why.
     public func status() async throws(BrokerError) -> BrokerStatus {
         try BrokerStatus(wireArguments: try await broker("GetStatus"))

@@ -48,6 +48,11 @@ extension CameraClient {
         try await shell("Override", [.string(app ?? "")])
     }
 
+    /// An app's value of an attribute that the policy declares; nil forgets it, and the policy's default counts.
+    public func setAttribute(app: String, _ attribute: String, to value: String?) async throws(BrokerError) {
+        try await shell("SetAttribute", [.string(app), .string(attribute), .string(value ?? "")])
+    }
+
     /// Unplugs or re-plugs a simulated or file camera.
     public func plug(camera: String, present: Bool) async throws(BrokerError) {
         try await shell("Plug", [.string(camera), .boolean(present)])

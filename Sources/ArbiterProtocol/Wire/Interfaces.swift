@@ -21,6 +21,12 @@ extension Interface {
                 "LowerPriority", [Argument("rank", "s")],
                 "Takes a weaker rank of the policy for all the client holds; a stronger one is refused."),
             Method(
+                "LowerAttribute", [Argument("attribute", "s"), Argument("value", "s")],
+                """
+                Takes a weaker value of an attribute of the policy for the client's whole app, until the client leaves; \
+                a stronger one is refused.
+                """),
+            Method(
                 "GetStatus", [],
                 gives: [Argument("broker", "a{sv}"), Argument("cameras", "aa{sv}"), Argument("sessions", "aa{sv}")],
                 "Who holds what, who waits, and why. Other users' sessions show only that they are there."),
@@ -193,6 +199,12 @@ extension Interface {
             Method(
                 "Override", [Argument("app", "s")],
                 "The operator's choice (`operator = \"chosen\"`); \"\" takes it back."),
+            Method(
+                "SetAttribute", [Argument("app", "s"), Argument("attribute", "s"), Argument("value", "s")],
+                """
+                An app's value of an attribute that the policy declares. It stays when the caller leaves; \
+                \"\" forgets it, and the policy's default counts.
+                """),
             Method(
                 "Plug", [Argument("camera", "s"), Argument("present", "b")],
                 "Unplugs or re-plugs a simulated or file camera."),

@@ -96,6 +96,7 @@ enum ShellCommand {
     case sleep(Bool)
     case loginSession(String, active: Bool, locked: Bool)
     case override(String?)
+    case attribute(String, String, String?)
     case plug(String, Bool)
     case wait(Duration)
 
@@ -111,6 +112,8 @@ enum ShellCommand {
           sleep, wake                  the machine is about to sleep, or woke
           login-session NAME STATE     active, inactive, locked
           override APP|none            the operator's choice
+          attribute APP NAME [VALUE]   the app's value of an attribute that the policy
+                                       declares; without a value it is forgotten
           plug CAMERA, unplug CAMERA   a simulated or file camera
           wait TIME                    let 2s, 500ms or 1min pass
         """
@@ -145,6 +148,8 @@ enum ShellCommand {
         case "override":
             let app = try words.next("an app, or none")
             self = .override(app == "none" ? nil : app)
+        case "attribute":
+            self = .attribute(try words.next("an app"), try words.next("an attribute"), words.next())
         case "plug": self = .plug(try words.next("a camera"), true)
         case "unplug": self = .plug(try words.next("a camera"), false)
         case "wait":
@@ -185,6 +190,8 @@ enum ShellCommand {
         case .loginSession(let name, let active, let locked):
             try await client.setLoginSession(name, active: active, locked: locked)
         case .override(let app): try await client.setOverride(app: app)
+        case .attribute(let app, let name, let value):
+            try await client.setAttribute(app: app, name, to: value)
         case .plug(let camera, let present): try await client.plug(camera: camera, present: present)
         case .wait(let duration): try? await Task.sleep(for: duration)
         }

@@ -11,6 +11,7 @@ enum AppCommand {
     case configure(Configuration)
     case presence(Presence, focused: Bool)
     case lower(String)
+    case lowerAttribute(String, to: String)
     case ready(InterruptionID?)
     case waitEvent(String, within: Duration)
     case waitTime(Duration)
@@ -28,6 +29,7 @@ enum AppCommand {
           presence LAYOUT [focused] background, fullscreen, split, slide-over,
                                     picture-in-picture
           lower RANK                take a weaker rank of the policy
+          lower ATTRIBUTE VALUE     take a weaker value of an attribute, for the whole app
           ready [#N]                answer WillBeInterrupted: the latest, or N
           continue                  clear sensitive-content-mitigation-activated
           wait EVENT [TIME]         until the next such event after those waited
@@ -56,7 +58,9 @@ enum AppCommand {
         case "presence":
             let presence = try words.next("a layout", Presence.wireNames) { Presence(wireName: $0) }
             self = .presence(presence, focused: words.take("focused"))
-        case "lower": self = .lower(try words.next("a rank"))
+        case "lower":
+            let first = try words.next("a rank, or an attribute and its value")
+            self = words.next().map { .lowerAttribute(first, to: $0) } ?? .lower(first)
         case "ready":
             let id = words.next()
             let number = id.flatMap { InterruptionID($0.hasPrefix("#") ? String($0.dropFirst()) : $0) }
@@ -121,6 +125,7 @@ struct AppScript {
         case .configure(let batch): try await session.configure(batch)
         case .presence(let presence, let focused): try await client.declarePresence(presence, focused: focused)
         case .lower(let rank): try await client.lowerPriority(to: rank)
+        case .lowerAttribute(let name, let value): try await client.lower(name, to: value)
         case .record(let path):
             let file = try OutputFile(path, overwriting: overwriting)
             do {

@@ -1,0 +1,70 @@
+import Arbiter
+import ArbiterProtocol
+import Testing
+
+@Suite("Attributes of apps")
+struct AttributeTests {
+    private let photos = AppID("photos", user: 1000)
+
+    private func world() -> SmallWorld {
+        var world = SmallWorld(
+            Policy(
+                name: "duty", attributes: [Attribute(name: "duty", values: ["on-call", "on-shift", "off"])],
+                contention: Contention(order: [.attribute("duty")])))
+        world.app("photos", 1)
+        world.step(.attribute(photos, name: "duty", value: "on-call"))
+        world.step(.startRunning(SessionID(1)))
+        return world
+    }
+
+    private func duty(_ world: SmallWorld) -> String? {
+        world.arbiter.observation().asking.first { $0.session == SessionID(1) }?.facts.attribute("duty")?.value
+    }
+
+    @Test("Who only claims to be an app that the kernel vouches for lowers nothing of it")
+    func claimed() {
+        var world = world()
+        world.step(.connected(ClientID(2), app: photos, verified: false, loginSession: nil))
+        world.step(.loweredAttribute(ClientID(2), attribute: "duty", to: "off"))
+        #expect(duty(world) == "on-call")
+        world.step(.connected(ClientID(3), app: photos, verified: true, loginSession: nil))
+        world.step(.loweredAttribute(ClientID(3), attribute: "duty", to: "on-shift"))
+        #expect(duty(world) == "on-shift")
+    }
+
+    @Test("What the app is told later does not lift what its client gave up")
+    func lowerHolds() {
+        var world = world()
+        world.step(.loweredAttribute(ClientID(1), attribute: "duty", to: "on-shift"))
+        world.step(.attribute(photos, name: "duty", value: "off"))
+        #expect(duty(world) == "off")
+        world.step(.attribute(photos, name: "duty", value: "on-call"))
+        #expect(duty(world) == "on-shift")
+    }
+
+    @Test("Attributes belong to a bounded number of apps, and forgetting one makes room")
+    func bounded() {
+        var world = world()
+        for number in 1..<Bound.attributedAppsMax {
+            world.step(.attribute(AppID("app\(number)", user: 1000), name: "duty", value: "off"))
+        }
+        let late = Event.attribute(AppID("late", user: 1000), name: "duty", value: "off")
+        guard case .refused(let refusal)? = world.arbiter.step(late, at: .zero).first else {
+            Issue.record("one app too many was taken")
+            return
+        }
+        #expect(refusal.error.kind == .limitExceeded)
+        world.step(.attribute(AppID("app1", user: 1000), name: "duty", value: nil))
+        #expect(world.arbiter.step(late, at: .zero).isEmpty)
+    }
+
+    @Test("Two states that differ only in forgotten values are one state")
+    func canonical() {
+        var world = world()
+        let before = world.arbiter.key
+        world.step(.attribute(AppID("door", user: 1000), name: "duty", value: "off"))
+        #expect(world.arbiter.key != before)
+        world.step(.attribute(AppID("door", user: 1000), name: "duty", value: nil))
+        #expect(world.arbiter.key == before)
+    }
+}
