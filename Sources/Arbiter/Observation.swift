@@ -3,6 +3,7 @@ package import ArbiterProtocol
 /// What a look from outside finds in the core between two steps: what rules read, who holds, and what the last
 /// step decided. For measuring which rules a scenario reaches; nothing here decides.
 package struct Observation: Sendable {
+    package var at: Moment
     /// Every session that asks to run, in the order of ids, with what rules read about it now.
     package var asking: [Reading]
     /// In the order of the cameras.
@@ -49,6 +50,7 @@ package struct Observation: Sendable {
 extension Arbiter {
     package func observation() -> Observation {
         Observation(
+            at: state.now,
             asking: state.requesting.compactMap { id in
                 state.sessions[id].map { Observation.Reading(session: id, facts: facts(of: $0)) }
             },

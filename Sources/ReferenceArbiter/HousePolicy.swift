@@ -76,7 +76,7 @@ public struct Desktop: HousePolicy {
     }
 }
 
-/// Safety before calls before the booth before the attract loop.
+/// Safety before the staff's choice before calls before the booth before the attract loop.
 public struct Kiosk: HousePolicy {
     public init() {}
     public var believed: [PresenceSource] { [] }
@@ -87,11 +87,18 @@ public struct Kiosk: HousePolicy {
     }
 
     private func ownRank(_ look: Look) -> Int {
-        ["evacuation.service": 0, "intercom.service": 1, "photobooth.service": 2][look.app] ?? 3
+        switch look.app {
+        case "evacuation.service": 0
+        case _ where look.isOperatorsChoice: 1
+        case "intercom.service": 2
+        case "photobooth.service": 3
+        case "attract.service": 5
+        default: 4
+        }
     }
 
     public func strength(_ look: Look) -> [Int] {
-        [-max(ownRank(look), look.loweredTo), look.isOperatorsChoice ? 1 : 0]
+        [-max(ownRank(look), look.loweredTo)]
     }
 
     public func manners(_ look: Look) -> Manners {
@@ -99,6 +106,8 @@ public struct Kiosk: HousePolicy {
         if look.loweredTo > ownRank(look) { return Manners() }
         switch look.app {
         case "evacuation.service": return Manners(overrides: true)
+        case _ where look.isOperatorsChoice: return Manners(overrides: true)
+        case "intercom.service": return Manners(lease: .seconds(900))
         case "photobooth.service": return Manners(grace: .seconds(5), protection: .seconds(10), lease: .seconds(180))
         default: return Manners()
         }

@@ -39,6 +39,14 @@ extension Scenario {
         return run(on: &stage)
     }
 
+    /// As `run()`, and what it reached of each policy that was in force, in that order.
+    public func runWithCoverage() -> (outcome: Outcome, coverages: [PolicyCoverage]) {
+        var stage = Stage(Arbiter(policy: world.policy))
+        stage.coverage = CoverageRecorder()
+        let outcome = run(on: &stage)
+        return (outcome, stage.coverage?.coverages ?? [])
+    }
+
     /// As `run()`; the stage is left as the last line leaves it, and its steps are all there.
     public func run(on stage: inout Stage) -> Outcome {
         var writer = ScenarioWriter(

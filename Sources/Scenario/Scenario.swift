@@ -24,10 +24,23 @@ public struct Scenario: Sendable {
     public let file: String
     /// The first comment: what the scenario claims.
     public let claim: String
-    public let world: World
+    public internal(set) var world: World
     public internal(set) var lines: [Line]
     /// What things are called when the last line has been read.
     public let names: Names
+    /// The policy files that it names, each once, in the order of their lines.
+    public let policyFiles: [NamedPolicy]
+
+    /// A policy, and the path of the file it was read from.
+    public struct NamedPolicy: Hashable, Sendable {
+        public var path: String
+        public var policy: Policy
+
+        public init(path: String, policy: Policy) {
+            self.path = path
+            self.policy = policy
+        }
+    }
 
     /// What there is before the first event.
     public struct World: Sendable {
@@ -54,6 +67,13 @@ public struct Scenario: Sendable {
         case input(Moment, [Action])
         /// Without its indentation.
         case notice(String)
+    }
+
+    /// The same scenario with another policy at its beginning; what it reloads later stays.
+    public func under(_ policy: Policy) -> Scenario {
+        var scenario = self
+        scenario.world.policy = policy
+        return scenario
     }
 
     /// The columns of the language.

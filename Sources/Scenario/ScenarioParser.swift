@@ -9,6 +9,7 @@ struct ScenarioParser {
     var names = Names()
     var now = Moment.zero
     var policy: Policy?
+    private var policyFiles: [Scenario.NamedPolicy] = []
     var cameras: [(id: CameraID, capabilities: CameraCapabilities)] = []
     var showsAnnouncements = false
     var showsOrders = false
@@ -81,7 +82,9 @@ struct ScenarioParser {
             cameras: cameras.isEmpty ? Self.defaultCameras : cameras,
             showsAnnouncements: showsAnnouncements, showsOrders: showsOrders)
         if !problems.isEmpty { throw ScenarioError(problems) }
-        return Scenario(file: file, claim: claim.joined(separator: " "), world: world, lines: lines, names: names)
+        return Scenario(
+            file: file, claim: claim.joined(separator: " "), world: world, lines: lines, names: names,
+            policyFiles: policyFiles)
     }
 
     private mutating func report(_ problem: LineProblem, _ number: Int, _ text: String) {
@@ -192,7 +195,7 @@ struct ScenarioParser {
             throw LineProblem(word, "a plan takes policies of the broker's folder by their name, such as desktop.toml")
         }
         do {
-            return try PolicyFile.load(path: "\(policies)/\(word.text)")
+            return try loadPolicy("\(policies)/\(word.text)")
         } catch {
             throw LineProblem(word, "the policy is not valid:\n\(error)")
         }
@@ -201,11 +204,19 @@ struct ScenarioParser {
     /// What style.md's first example runs under: the policy that iOS 9 had.
     private mutating func defaultPolicy() -> Policy {
         do {
-            return try PolicyFile.load(path: "\(policies)/ios9.toml")
+            return try loadPolicy("\(policies)/ios9.toml")
         } catch {
             report(LineProblem(column: 1, "no `policy` line, and ios9.toml is not valid:\n\(error)"), 1, "")
             return .firstCome
         }
+    }
+
+    private mutating func loadPolicy(_ path: String) throws(PolicyProblems) -> Policy {
+        let policy = try PolicyFile.load(path: path)
+        if !policyFiles.contains(where: { $0.path == path }) {
+            policyFiles.append(Scenario.NamedPolicy(path: path, policy: policy))
+        }
+        return policy
     }
 
     static let defaultCameras: [(id: CameraID, capabilities: CameraCapabilities)] = [

@@ -19,6 +19,8 @@ public struct Stage: Sendable {
     public var checksEverything = true
     /// After so many steps nothing is performed any more.
     public var stepsMax = Int.max
+    /// What of the policies in force the steps reach; counted only where somebody wants to know.
+    var coverage: CoverageRecorder?
     private var stepsTaken = 0
     /// It went round in circles; acting on would only go on with that.
     private var gaveUp = false
@@ -142,6 +144,7 @@ public struct Stage: Sendable {
         }
         let effects = arbiter.step(event, at: now)
         steps.append(Step(moment: now, event: event, effects: effects))
+        coverage?.note(event, effects, arbiter)
         for effect in effects {
             for index in recorders.indices { recorders[index].take(effect, at: now) }
             if case .notify(_, let session, _, .willBeInterrupted(let id, _, _, _)) = effect { warnings[session] = id }

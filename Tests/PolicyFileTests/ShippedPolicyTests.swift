@@ -62,13 +62,14 @@ struct ShippedPolicyTests {
                     pressureSettle: .seconds(5)))
     }
 
-    @Test("kiosk.toml ranks safety before call before booth before attract")
+    @Test("kiosk.toml ranks safety before the staff, calls, the booth, and the attract loop last")
     func kiosk() throws {
         let policy = try PolicyFile.load(path: Checkout.path("policies/kiosk.toml"))
         #expect(
             policy
                 == Policy(
-                    name: "kiosk", summary: "Safety before calls before the photo booth before the attract loop.",
+                    name: "kiosk",
+                    summary: "Safety before the staff before calls before the photo booth before the attract loop.",
                     sources: [],
                     causeRules: [
                         CauseRule(
@@ -79,17 +80,21 @@ struct ShippedPolicyTests {
                             name: "The cabinet is too hot", when: [.pressure(atLeast: .critical)],
                             cause: .videoDeviceNotAvailableDueToSystemPressure),
                     ],
-                    ranks: ["safety", "call", "booth", "attract"],
+                    ranks: ["safety", "staff", "call", "booth", "other", "attract"],
                     rankRules: [
                         RankRule(
                             name: "Evacuation camera", when: [.app("evacuation.service")], rank: 0, override: true),
-                        RankRule(name: "The intercom", when: [.app("intercom.service")], rank: 1),
                         RankRule(
-                            name: "Photo booth", when: [.app("photobooth.service")], rank: 2, grace: .seconds(5),
+                            name: "Chosen by the staff", when: [.operatorChosen(true)], rank: 1, override: true),
+                        RankRule(
+                            name: "The intercom", when: [.app("intercom.service")], rank: 2, lease: .seconds(900)),
+                        RankRule(
+                            name: "Photo booth", when: [.app("photobooth.service")], rank: 3, grace: .seconds(5),
                             minHold: .seconds(10), lease: .seconds(180)),
-                        RankRule(name: "Everything else", rank: 3),
+                        RankRule(name: "Attract loop", when: [.app("attract.service")], rank: 5),
+                        RankRule(name: "Everything else", rank: 4),
                     ],
-                    contention: Contention(order: [.operatorChosen], tie: .holder, coolDown: .seconds(10))))
+                    contention: Contention(order: [], tie: .holder, coolDown: .seconds(10))))
     }
 }
 

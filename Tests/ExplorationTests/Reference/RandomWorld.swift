@@ -19,7 +19,7 @@ struct SeededGenerator: RandomNumberGenerator {
 /// Who and what the random worlds are made of.
 enum Cast {
     static let cameras = [CameraID("back"), CameraID("front")]
-    static let ranks = ["safety", "call", "booth", "attract"]
+    static let ranks = ["safety", "staff", "call", "booth", "other", "attract"]
     static let kioskApps = [
         "evacuation.service", "intercom.service", "photobooth.service", "attract.service", "menu.service",
     ]
@@ -37,8 +37,15 @@ enum Cast {
     }
 
     static func kind(of app: AppID) -> ClientKind { app.name == "sheet" ? .picker : .app }
-    static func rank(of app: AppID) -> Int {
-        min(3, ["evacuation.service", "intercom.service", "photobooth.service"].firstIndex(of: app.name) ?? 3)
+    static func rank(of app: AppID, isOperatorsChoice: Bool) -> Int {
+        switch app.name {
+        case "evacuation.service": 0
+        case _ where isOperatorsChoice: 1
+        case "intercom.service": 2
+        case "photobooth.service": 3
+        case "attract.service": 5
+        default: 4
+        }
     }
 
     static let capabilities = CameraCapabilities(

@@ -55,7 +55,9 @@ extension World {
 
     private mutating func lower(_ client: ClientID, _ rank: String) -> Bool {
         guard let app = clients[client]?.app, let wanted = Cast.ranks.firstIndex(of: rank) else { return false }
-        let own = sessions.values.contains { $0.client == client } ? Cast.rank(of: app) : 0
+        let own =
+            sessions.values.contains { $0.client == client }
+            ? Cast.rank(of: app, isOperatorsChoice: operatorChoice == app) : 0
         let inForce = max(own, clients[client]?.loweredTo ?? 0)
         guard wanted >= inForce else { return false }
         clients[client]?.loweredTo = wanted

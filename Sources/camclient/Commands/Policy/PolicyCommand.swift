@@ -11,5 +11,5 @@ struct PolicyCommand: AsyncParsableCommand {
             Examples:
               camclient policy check policies/kiosk.toml
             """,
-        subcommands: [PolicyCheck.self])
+        subcommands: [PolicyCheck.self, PolicyTest.self])
 }

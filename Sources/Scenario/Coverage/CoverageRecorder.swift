@@ -1,0 +1,225 @@
+import Arbiter
+import ArbiterProtocol
+
+/// Watches a stage step by step, and notes which clauses of the policies in force it reaches.
+struct CoverageRecorder: Sendable {
+    /// One for each policy that was in force, in that order.
+    private(set) var coverages: [PolicyCoverage] = []
+    private var before: Observation?
+
+    /// To be called after each step, with what the step came to.
+    mutating func note(_ event: Event, _ effects: [Effect], _ arbiter: Arbiter) {
+        let after = arbiter.observation()
+        let policy = arbiter.policy
+        let index: Int
+        if let known = coverages.lastIndex(where: { $0.policy == policy }) {
+            index = known
+        } else {
+            coverages.append(PolicyCoverage(policy))
+            index = coverages.count - 1
+        }
+        let step = CoveredStep(
+            event: event, effects: effects, before: before, after: after, arbiter: arbiter, policy: policy)
+        step.note(in: &coverages[index])
+        before = after
+    }
+}
+
+/// One step, and what it shows of a policy.
+private struct CoveredStep {
+    let event: Event
+    let effects: [Effect]
+    let before: Observation?
+    let after: Observation
+    let arbiter: Arbiter
+    let policy: Policy
+
+    func note(in coverage: inout PolicyCoverage) {
+        for reading in after.asking { noteRules(reading.facts, &coverage) }
+        for verdict in after.verdicts {
+            if let facts = verdict.facts { noteRules(facts, &coverage) }
+            noteNamed(verdict.rule, &coverage)
+            noteLoss(verdict, &coverage)
+        }
+        for effect in effects { note(effect, &coverage) }
+        noteMinHold(&coverage)
+        noteStanding(&coverage)
+    }
+
+    // MARK: Rules
+
+    /// Which rules answered, and which were asked before them and did not match.
+    private func noteRules(_ facts: Facts, _ coverage: inout PolicyCoverage) {
+        let answers = policy.answers(facts)
+        var answered: [Cause] = []
+        for rule in policy.causeRules where !answered.contains(rule.cause) {
+            if answers.contains(rule) {
+                answered.append(rule.cause)
+                coverage.fire(.causeRule(rule.name))
+            } else {
+                coverage.unmatch(.causeRule(rule.name))
+            }
+        }
+        let rank = policy.rank(facts).name
+        for rule in policy.rankRules {
+            if rule.name == rank {
+                coverage.fire(.rankRule(rule.name))
+                break
+            }
+            coverage.unmatch(.rankRule(rule.name))
+        }
+    }
+
+    /// The rule that a verdict, a notice or a refusal names. Claims are compared from left to right, so what is named
+    /// is the first thing in which they differed, and in everything before it they were equal.
+    private func noteNamed(_ rule: String, _ coverage: inout PolicyCoverage) {
+        let rule = rule.withoutTiming
+        let order = policy.decidingOrder
+        if let place = order.firstIndex(where: { rule == "order: \($0.rawValue)" }) {
+            coverage.fire(.order(order[place]))
+            for key in order[..<place] { coverage.unmatch(.order(key)) }
+        } else if rule.hasPrefix("tie: ") {
+            coverage.fire(.choice(.tie))
+            for key in order { coverage.unmatch(.order(key)) }
+        } else if rule.hasPrefix("same-app: ") {
+            coverage.fire(.choice(.sameApp))
+        } else if rule == "cool-down" {
+            coverage.fire(.choice(.coolDown))
+        } else if rule == "re-decide: open" {
+            coverage.fire(.choice(.reDecide))
+        } else if rule == "budget" {
+            coverage.fire(.choice(.budget))
+        }
+    }
+
+    // MARK: Who lost, and to what
+
+    private func noteLoss(_ verdict: Observation.Decided, _ coverage: inout PolicyCoverage) {
+        let isStarter = event == .startRunning(verdict.session)
+        let isSuccession = verdict.rule.hasPrefix("same-app: ")
+        let held = before?.tenancies.first { $0.session == verdict.session }
+        switch verdict.outcome {
+        case .granted: return
+        case .restricted: break
+        case .refused:
+            guard isStarter, !isSuccession else { return }
+            if let denied = deniedBy(verdict) {
+                coverage.fire(.rankChoice(rule: denied, .deny))
+                return
+            }
+            coverage.fire(.choice(.newcomer))
+        case .interrupted(let causes):
+            guard causes.contains(.videoDeviceInUseByAnotherClient), !isSuccession, !verdict.rule.hasPrefix("built in")
+            else { return }
+            if held != nil {
+                coverage.fire(.choice(.loser))
+            } else if isStarter, policy.contention.newcomer == .queue, verdict.rule == verdict.rule.withoutTiming {
+                coverage.fire(.choice(.newcomer))
+            }
+        case .stopped(let reason):
+            switch reason {
+            case .evicted: coverage.fire(.choice(.loser))
+            case .leaseExpired: coverage.fire(.rankChoice(rule: verdict.rule, .lease))
+            case .deniedByPolicy: coverage.fire(.rankChoice(rule: verdict.rule, .deny))
+            case .configurationLost, .recorderFailed, .deviceFailed: return
+            }
+        }
+        noteOverride(verdict, held, &coverage)
+        noteOtherCameras(verdict, held, &coverage)
+    }
+
+    private func deniedBy(_ verdict: Observation.Decided) -> String? {
+        policy.rankRules.first { $0.deny && $0.name == verdict.rule }?.name
+    }
+
+    /// A holder whose grace or min-hold stood in the way was cut at once, because of a rank that overrides.
+    private func noteOverride(
+        _ verdict: Observation.Decided, _ held: Observation.Tenure?, _ coverage: inout PolicyCoverage
+    ) {
+        guard let held, after.tenure(of: held.camera)?.session != held.session, let facts = verdict.facts,
+            let winner = policy.rankRules.first(where: { $0.override && $0.name == verdict.rule })
+        else { return }
+        let isKept = held.minHoldUntil.map { $0 > after.at } ?? false
+        if isKept || (held.isStreaming && policy.rank(facts).grace > .zero) {
+            coverage.fire(.rankChoice(rule: winner.name, .override))
+        }
+    }
+
+    /// Who lost because of another camera lost by conflict or by budget.
+    private func noteOtherCameras(
+        _ verdict: Observation.Decided, _ held: Observation.Tenure?, _ coverage: inout PolicyCoverage
+    ) {
+        guard let camera = verdict.facts?.camera else { return }
+        var others = verdict.opponents.filter { $0 != camera }
+        if let held, held.camera == camera, arbiter.status(of: camera)?.holder == nil {
+            // Its own camera is left to nobody: it had to go for a session on another one.
+            others += effects.compactMap { effect in
+                if case .open(let opened, _, _, _) = effect, opened != camera { opened } else { nil }
+            }
+            if case .startRunning(let starter) = event, let wanted = arbiter.status(of: starter)?.camera,
+                wanted != camera
+            {
+                others.append(wanted)
+            }
+        }
+        for other in others {
+            let rules = policy.cameras.filter {
+                ($0.camera == camera && $0.conflicts.contains(other))
+                    || ($0.camera == other && $0.conflicts.contains(camera))
+            }
+            if rules.isEmpty { coverage.fire(.choice(.budget)) }
+            for rule in rules { coverage.fire(.conflicts(rule.camera)) }
+        }
+    }
+
+    // MARK: Notices, and what stands after the step
+
+    private func note(_ effect: Effect, _ coverage: inout PolicyCoverage) {
+        switch effect {
+        case .refused(let refusal): noteNamed(refusal.rule, &coverage)
+        case .notify(_, let session, _, .willBeInterrupted(_, _, _, let rule)):
+            noteNamed(rule, &coverage)
+            if let facts = facts(of: session) {
+                coverage.fire(.rankChoice(rule: policy.rank(facts).name, .grace))
+            }
+        case .notify(_, _, _, .wasInterrupted(_, _, _, _, let rule)),
+            .notify(_, _, _, .interruptionChanged(_, _, let rule)),
+            .notify(_, _, _, .accessChanged(_, _, let rule)):
+            noteNamed(rule, &coverage)
+        default: break
+        }
+    }
+
+    private func facts(of session: SessionID) -> Facts? { after.asking.first { $0.session == session }?.facts }
+
+    /// A stronger claim waits although nothing was announced: only the min-hold keeps it.
+    private func noteMinHold(_ coverage: inout PolicyCoverage) {
+        for tenure in after.tenancies {
+            guard case .unannounced? = tenure.contest, let facts = facts(of: tenure.session) else { continue }
+            coverage.fire(.rankChoice(rule: policy.rank(facts).name, .minHold))
+        }
+    }
+
+    /// Sessions that run beside a holder, and cameras that cost more together than the budget.
+    private func noteStanding(_ coverage: inout PolicyCoverage) {
+        if policy.contention.sharing != .none,
+            arbiter.status().sessions.contains(where: { $0.state == .running && !$0.isHolder })
+        {
+            coverage.fire(.choice(.sharing))
+        }
+        if let budget = policy.contention.budget {
+            let sum = after.tenancies.reduce(0) { sum, tenure in
+                sum + (policy.cameras.first { $0.camera == tenure.camera }?.cost ?? 0)
+            }
+            if sum > budget { coverage.fire(.choice(.strongestMayExceed)) }
+        }
+    }
+}
+
+extension String {
+    /// A rule that a claim wins by, without the remark that the holder has time left.
+    fileprivate var withoutTiming: String {
+        let remark = ", after its time"
+        return hasSuffix(remark) ? String(dropLast(remark.count)) : self
+    }
+}

@@ -1,0 +1,155 @@
+public import Arbiter
+public import ArbiterProtocol
+public import PolicyFile
+
+/// One thing that a policy says and a scenario can make count: a rule, a right or duty of a rank, or a choice
+/// of `[contention]` that can decide something.
+public enum PolicyClause: Hashable, Sendable {
+    case causeRule(String)
+    case rankRule(String)
+    /// What a rank rule gives or imposes, besides the rank.
+    case rankChoice(rule: String, RankChoice)
+    case order(Contention.OrderKey)
+    case choice(ContentionChoice)
+    /// Which cameras one `[[camera]]` excludes.
+    case conflicts(CameraID)
+
+    public enum RankChoice: String, Hashable, Sendable, CaseIterable {
+        case grace, lease, override, deny
+        case minHold = "min-hold"
+    }
+
+    /// The choices of `[contention]` but for its order list, by their keys.
+    public enum ContentionChoice: String, Hashable, Sendable, CaseIterable {
+        case tie, newcomer, loser, sharing, budget
+        case sameApp = "same-app"
+        case reDecide = "re-decide"
+        case coolDown = "cool-down"
+        case strongestMayExceed = "strongest-may-exceed"
+    }
+
+    public enum Group: String, Hashable, Sendable, CaseIterable {
+        case causeRules = "[[cause]] rules"
+        case rankRules = "[[rank]] rules"
+        case rankChoices = "what ranks may"
+        case contention = "[contention]"
+    }
+
+    public var group: Group {
+        switch self {
+        case .causeRule: .causeRules
+        case .rankRule: .rankRules
+        case .rankChoice: .rankChoices
+        case .order, .choice, .conflicts: .contention
+        }
+    }
+
+    /// Where the file says it.
+    public var part: PolicyPart {
+        switch self {
+        case .causeRule(let name), .rankRule(let name), .rankChoice(let name, _): .rule(name)
+        case .order: .contention("order")
+        case .choice(let choice): .contention(choice.rawValue)
+        case .conflicts(let camera): .camera(camera.name)
+        }
+    }
+
+    /// What a report calls it under a policy.
+    public func title(in policy: Policy) -> String {
+        switch self {
+        case .causeRule(let name): "[[cause]] \"\(name)\""
+        case .rankRule(let name): "[[rank]] \"\(name)\""
+        case .rankChoice(let name, let choice): "\(choice.rawValue) of \"\(name)\""
+        case .order(let key): "order: \(key.rawValue)"
+        case .conflicts(let camera): "conflicts of camera \"\(camera.name)\""
+        case .choice(let choice): "\(choice.rawValue): \(value(of: choice, policy.contention))"
+        }
+    }
+
+    private func value(of choice: ContentionChoice, _ contention: Contention) -> String {
+        switch choice {
+        case .tie: contention.tie.rawValue
+        case .newcomer: contention.newcomer.rawValue
+        case .loser: contention.loser.rawValue
+        case .sharing: contention.sharing.rawValue
+        case .sameApp: contention.sameApp.rawValue
+        case .reDecide: contention.reDecide.rawValue
+        case .budget: contention.budget.map(String.init) ?? "none"
+        case .coolDown: TimeText.write(.zero + contention.coolDown)
+        case .strongestMayExceed: "\(contention.strongestMayExceed)"
+        }
+    }
+}
+
+extension Policy {
+    /// Whether a scenario can also show a clause not to apply: a rule that reads facts does not match, two claims are
+    /// equal in an order key.
+    public func hasOpposite(_ clause: PolicyClause) -> Bool {
+        switch clause {
+        case .causeRule(let name): causeRules.first { $0.name == name }?.when.isEmpty == false
+        case .rankRule(let name): rankRules.first { $0.name == name }?.when.isEmpty == false
+        case .order(let key): !key.tellsAllApart
+        case .rankChoice, .choice, .conflicts: false
+        }
+    }
+
+    /// Everything that scenarios can make count under this policy, in the order of the file format.
+    ///
+    /// Left out is what can decide nothing here: order keys behind `newest` or `oldest` and the tie (no two claims
+    /// are equal in that), `loser` where nobody who holds can lose to a claim, `cool-down` without leases and
+    /// evictions, and `none` and `facts`, which are the absence of a rule. `backfill` is not counted: the core gives
+    /// it no name in a verdict.
+    public var clauses: [PolicyClause] {
+        var clauses = causeRules.map { PolicyClause.causeRule($0.name) }
+        clauses += rankRules.map { .rankRule($0.name) }
+        for rule in rankRules {
+            func add(_ choice: PolicyClause.RankChoice, if counts: Bool) {
+                if counts { clauses.append(.rankChoice(rule: rule.name, choice)) }
+            }
+            add(.override, if: rule.override && rankRules.contains { $0.grace > .zero || $0.minHold > .zero })
+            add(.grace, if: rule.grace > .zero)
+            add(.minHold, if: rule.minHold > .zero)
+            add(.lease, if: rule.lease != nil)
+            add(.deny, if: rule.deny)
+        }
+        clauses += decidingOrder.map { .order($0) }
+        clauses += PolicyClause.ContentionChoice.allCases.filter(canDecide).map { .choice($0) }
+        clauses += cameras.filter { !$0.conflicts.isEmpty }.map { .conflicts($0.camera) }
+        return clauses
+    }
+
+    /// The order list as far as it is ever read: no two sessions began with the same start request.
+    var decidingOrder: [Contention.OrderKey] {
+        guard let last = contention.order.firstIndex(where: { $0.tellsAllApart }) else { return contention.order }
+        return Array(contention.order[...last])
+    }
+
+    private func canDecide(_ choice: PolicyClause.ContentionChoice) -> Bool {
+        switch choice {
+        case .sameApp, .newcomer: true
+        case .tie: !contention.order.contains { $0.tellsAllApart }
+        case .loser: holdersCanLose
+        case .sharing: contention.sharing != .none
+        case .reDecide: contention.reDecide == .open
+        case .coolDown: sendsAway && contention.coolDown > .zero
+        case .budget: contention.budget != nil && cameras.contains { $0.cost > 0 }
+        case .strongestMayExceed: contention.strongestMayExceed && canDecide(.budget)
+        }
+    }
+
+    /// Whether a claim can be stronger than the holder's.
+    private var holdersCanLose: Bool {
+        ranks.count > 1 || !contention.order.isEmpty || contention.tie == .newcomer
+            || rankRules.contains { $0.lease != nil }
+    }
+
+    /// Apps can lose a camera in a way that lets them cool down.
+    private var sendsAway: Bool {
+        rankRules.contains { $0.lease != nil } || (contention.loser == .evict && holdersCanLose)
+    }
+}
+
+extension Contention.OrderKey {
+    /// No two claims are equal in it.
+    var tellsAllApart: Bool { self == .newest || self == .oldest }
+}

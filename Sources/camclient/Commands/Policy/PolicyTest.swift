@@ -1,0 +1,106 @@
+import Arbiter
+import ArgumentParser
+import JSONText
+import PolicyFile
+import Scenario
+import Timeline
+
+/// Scenarios, and how much of their policies they reach.
+struct PolicyTest: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test",
+        abstract: "Run scenarios, and say which rules of their policies they reach.",
+        discussion: """
+            A rule counts when a scenario made it fire, and once more when a scenario saw it not match; an order key \
+            counts when it decided, and when two claims were equal in it. What a rank gives (grace, min-hold, lease, \
+            override, deny) and the choices of [contention] count when they decided something. What can decide \
+            nothing under the policy is left out. Policies written inside a scenario are not counted.
+            Exit status 1 when a scenario does not come out as written, or less is reached than --min-coverage asks.
+            Examples:
+              camclient policy test Tests/scenarios/policies
+              camclient policy test Tests/scenarios/policies/kiosk --policy my-kiosk.toml --min-coverage 100
+            """)
+
+    @Argument(
+        help: ArgumentHelp("Scenario files, or folders of them.", valueName: "dir"),
+        completion: .file(extensions: ["scenario"]))
+    var files: [String]
+    @Option(help: ArgumentHelp("The folder that `policy FILE` in a scenario is relative to.", valueName: "folder"))
+    var policies = "policies"
+    @Option(
+        help: ArgumentHelp(
+            "This policy at the beginning of every scenario, in the place of its own; only it is reported.",
+            valueName: "file"))
+    var policy: String?
+    @Option(help: ArgumentHelp("Fail below so many percent, from 0 to 100, of any policy.", valueName: "percent"))
+    var minCoverage: Double?
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if let minCoverage, !(0...100).contains(minCoverage) {
+            throw ValidationError("--min-coverage is \(minCoverage); it takes a number from 0 to 100.")
+        }
+    }
+
+    func run() async throws {
+        let replacement = try policy.map { path in
+            Scenario.NamedPolicy(path: path, policy: try loadPolicy(path).policy)
+        }
+        var tally = CoverageTally()
+        if let replacement { tally.expect(replacement) }
+        var batch = ScenarioBatch(try scenarioFiles(files), policies: policies, output: output)
+        batch.run { scenario in
+            guard let replacement else { return tally.run(scenario) }
+            return tally.run(scenario.under(replacement.policy), files: [replacement])
+        }
+        var isEnough = true
+        for entry in tally.policies {
+            if let minCoverage, (entry.coverage.total.percent ?? 0) < minCoverage { isEnough = false }
+            try show(entry)
+        }
+        if !output.json, replacement == nil, tally.scenariosWithoutFile > 0 {
+            Output.line("\(tally.scenariosWithoutFile) scenarios have no policy file, and count for none")
+        }
+        try batch.finish()
+        guard isEnough else {
+            throw Failure(.answerIsNo, output.json ? "" : "The coverage is below \(minCoverage ?? 0) %.")
+        }
+    }
+
+    private func show(_ entry: CoverageTally.Entry) throws(Failure) {
+        let origins = try loadPolicy(entry.path).origins
+        func origin(_ part: PolicyPart) -> LoadedPolicy.Origin? { origins[part] }
+        guard output.json else {
+            for line in entry.report(place: { origin($0).map { "\($0.file):\($0.line)" } }) { Output.line(line) }
+            return
+        }
+        Output.line(entry.json(origin).text)
+    }
+}
+
+/// Reads a policy, and says everything that is wrong with it.
+func loadPolicy(_ path: String) throws(Failure) -> LoadedPolicy {
+    do throws(PolicyProblems) {
+        return try PolicyFile.load(path: path, dropIns: nil)
+    } catch {
+        throw Failure(.usage, "the policy cannot be used:\n\(error)")
+    }
+}
+
+extension CoverageTally.Entry {
+    fileprivate func json(_ origin: (PolicyPart) -> LoadedPolicy.Origin?) -> JSON {
+        let total = coverage.total
+        let gaps = coverage.gaps.map { gap in
+            let origin = origin(gap.clause.part)
+            return JSON.object([
+                "clause": .string(gap.clause.title(in: coverage.policy)), "lack": .string(gap.lack.rawValue),
+                "file": .string(origin?.file ?? path), "line": .integer(Int64(origin?.line ?? 0)),
+            ])
+        }
+        return .object([
+            "policy": .string(path), "scenarios": .integer(Int64(scenarios)),
+            "reached": .integer(Int64(total.reached)), "all": .integer(Int64(total.all)),
+            "percent": total.percent.map { .number($0) } ?? .null, "gaps": .array(gaps),
+        ])
+    }
+}
