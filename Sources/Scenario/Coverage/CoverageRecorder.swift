@@ -75,7 +75,7 @@ private struct CoveredStep {
     private func noteNamed(_ rule: String, _ coverage: inout PolicyCoverage) {
         let rule = rule.withoutTiming
         let order = policy.decidingOrder
-        if let place = order.firstIndex(where: { rule == "order: \($0.rawValue)" }) {
+        if let place = order.firstIndex(where: { rule == "order: \($0.name)" }) {
             coverage.fire(.order(order[place]))
             for key in order[..<place] { coverage.unmatch(.order(key)) }
         } else if rule.hasPrefix("tie: ") {

@@ -60,7 +60,7 @@ public enum PolicyClause: Hashable, Sendable {
         case .causeRule(let name): "[[cause]] \"\(name)\""
         case .rankRule(let name): "[[rank]] \"\(name)\""
         case .rankChoice(let name, let choice): "\(choice.rawValue) of \"\(name)\""
-        case .order(let key): "order: \(key.rawValue)"
+        case .order(let key): "order: \(key.name)"
         case .conflicts(let camera): "conflicts of camera \"\(camera.name)\""
         case .choice(let choice): "\(choice.rawValue): \(value(of: choice, policy.contention))"
         }
@@ -96,9 +96,9 @@ extension Policy {
     /// Everything that scenarios can make count under this policy, in the order of the file format.
     ///
     /// Left out is what can decide nothing here: order keys behind `newest` or `oldest` and the tie (no two claims
-    /// are equal in that), `loser` where nobody who holds can lose to a claim, `cool-down` without leases and
-    /// evictions, and `none` and `facts`, which are the absence of a rule. `backfill` is not counted: the core gives
-    /// it no name in a verdict.
+    /// are equal in that), `newcomer` where no start can lose, `loser` where no holder can lose to a claim,
+    /// `cool-down` without leases and evictions, and `none` and `facts`, which are the absence of a rule. `backfill`
+    /// is not counted: the core gives it no name in a verdict.
     public var clauses: [PolicyClause] {
         var clauses = causeRules.map { PolicyClause.causeRule($0.name) }
         clauses += rankRules.map { .rankRule($0.name) }
@@ -126,7 +126,8 @@ extension Policy {
 
     private func canDecide(_ choice: PolicyClause.ContentionChoice) -> Bool {
         switch choice {
-        case .sameApp, .newcomer: true
+        case .sameApp: true
+        case .newcomer: newcomersCanLose
         case .tie: !contention.order.contains { $0.tellsAllApart }
         case .loser: holdersCanLose
         case .sharing: contention.sharing != .none
@@ -141,6 +142,12 @@ extension Policy {
     private var holdersCanLose: Bool {
         ranks.count > 1 || !contention.order.isEmpty || contention.tie == .newcomer
             || rankRules.contains { $0.lease != nil }
+    }
+
+    /// Whether a start can lose: where the newest claim is the strongest, it cannot.
+    private var newcomersCanLose: Bool {
+        if ranks.count > 1 || sendsAway { return true }
+        return contention.order.first.map { $0 != .newest } ?? (contention.tie == .holder)
     }
 
     /// Apps can lose a camera in a way that lets them cool down.
