@@ -71,8 +71,7 @@ extension Arbiter {
         for challenger in challengers { seat(challenger, &seats, &contests, &allocation, turn) }
         allocation.abandoned = cameras.filter { camera in
             state.cameras[camera]?.tenancy.held?.isVacant == true
-                && (!seats.contains { !$0.isVirtual && $0.claim.camera == camera }
-                    || !isOpenable(camera, cameras, allocation))
+                && !seats.contains { !$0.isVirtual && $0.claim.camera == camera }
         }
         for seat in seats where !seat.isVirtual {
             let camera = seat.claim.camera
@@ -221,13 +220,14 @@ extension Arbiter {
     /// Nothing that excludes this camera is still being cut, or will be in this step, and its recorder may be started.
     private func isOpenable(_ id: CameraID, _ cameras: [CameraID], _ allocation: Allocation) -> Bool {
         guard let camera = state.cameras[id], camera.restartAt == nil else { return false }
+        // It is open, and stays so: what excludes it was cut before it was opened.
+        if canPassInPlace(id) { return true }
         let leaving = (allocation.removals + allocation.evictions).map(\.camera) + allocation.abandoned
         for other in cameras {
             switch state.cameras[other]?.tenancy {
             case .revoking, .resetting(_, _, .some): break
             case .starting, .streaming:
-                let passes = other == id && canPassInPlace(id) && !allocation.abandoned.contains(id)
-                if passes || !leaving.contains(other) { continue }
+                if !leaving.contains(other) { continue }
             case .free, .resetting(_, _, nil), nil: continue
             }
             if other == id || state.policy.conflict(other, id) { return false }

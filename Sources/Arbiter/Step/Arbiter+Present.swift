@@ -19,8 +19,21 @@ extension Arbiter {
             interrupt(id, allocation, &turn)
         } else if state.cameras[session.camera]?.tenancy.held?.session == id {
             presentHolder(id, allocation, &turn)
-        } else if state.cameras[session.camera]?.promise?.session == id, session.shown == .stopped {
+        } else if state.cameras[session.camera]?.promise?.session == id {
+            presentWinner(id, &turn)
+        }
+    }
+
+    /// It has won, and waits for a cut or a restart: nothing is said, but that the camera it watched is cut.
+    private mutating func presentWinner(_ id: SessionID, _ turn: inout Turn) {
+        guard let session = state.sessions[id] else { return }
+        state.sessions[id]?.waits?.isSharing = false
+        switch session.shown {
+        case .stopped: state.sessions[id]?.shown = .pending
+        case .running:
             state.sessions[id]?.shown = .pending
+            notify(id, .didStopRunning, &turn)
+        case .pending, .interrupted: break
         }
     }
 

@@ -102,19 +102,20 @@ extension Arbiter {
         kept.contest?.announced = nil
         camera.tenancy = .resetting(kept, cause: cause, cut: cut)
         camera.closing = []
-        if camera.faults.count >= Bound.faultsMax {
-            camera.faults = []
-            camera.restartAt = nil
-            state.cameras[id] = camera
+        let isTheLast = camera.faults.count >= Bound.faultsMax
+        if isTheLast { camera.faults = [] }
+        camera.restartAt =
+            isTheLast ? nil : state.now + Bound.firstBackoff * (1 << (camera.faults.count - 1))
+        state.cameras[id] = camera
+        interruptSharers(on: id, except: held.session, &turn)
+        if isTheLast {
             stopForGood(
                 held.session, cause == .recorderReset ? .recorderFailed : .deviceFailed,
                 rule: "built in: \(Bound.faultsMax) faults in \(Bound.faultWindow.components.seconds) s",
                 cutWhy: .recorderReset, &turn)
-            return
+        } else {
+            touchRequests(on: id, &turn)
         }
-        camera.restartAt = state.now + Bound.firstBackoff * (1 << (camera.faults.count - 1))
-        state.cameras[id] = camera
-        touchRequests(on: id, &turn)
     }
 
     mutating func rampFinished(_ camera: CameraID, _ grant: GrantID, _ factor: Double, _ turn: inout Turn) {

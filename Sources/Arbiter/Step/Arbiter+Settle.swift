@@ -175,7 +175,8 @@ extension Arbiter {
     /// Cheap enough for release builds: what this step touched still makes sense.
     private func checkTouched(_ cameras: [CameraID]) {
         for (index, id) in cameras.enumerated() {
-            guard let held = state.cameras[id]?.tenancy.held else { continue }
+            // One that is vacant is looked at in the next round.
+            guard let held = state.cameras[id]?.tenancy.held, !held.isVacant else { continue }
             precondition(
                 state.sessions[held.session]?.camera == id && state.sessions[held.session]?.request != nil,
                 "camera \(id.name) is held by a session that does not ask for it")

@@ -88,6 +88,14 @@ extension Arbiter {
 
     // MARK: What sharers are told
 
+    /// Their picture ended with the recorder or the device, whatever becomes of the holder's place in this step.
+    mutating func interruptSharers(on camera: CameraID, except holder: SessionID, _ turn: inout Turn) {
+        for id in requests(on: camera) where id != holder {
+            guard let session = state.sessions[id], isSharing(session), case .running = session.shown else { continue }
+            interrupt(id, Allocation(), &turn)
+        }
+    }
+
     mutating func presentSharer(_ id: SessionID, _ allocation: Allocation, _ turn: inout Turn) {
         guard let session = state.sessions[id], let camera = state.cameras[session.camera] else { return }
         guard !access(of: session).isEmpty else {
