@@ -55,13 +55,16 @@ let package = Package(
         library("PolicyFile", ["Arbiter", "ArbiterProtocol", "CToml", "CLinux"]),
         library("Scenario", ["Arbiter", "ArbiterProtocol", "PolicyFile"]),
         library("Exploration", ["Arbiter", "ArbiterProtocol", "Scenario"]),
+        library("Trace", ["Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile", "Scenario"]),
         library("Timeline", ["ArbiterProtocol", "JSONText"]),
 
         // The edges.
         library("SystemdBus", ["ArbiterProtocol", "CSystemd", "CLinux"]),
         library("FrameStream", ["ArbiterProtocol", "CLinux"]),
         library("RecorderCore", ["ArbiterProtocol", "FrameStream", "CLibav", "CTurboJPEG", "CLinux"]),
-        library("Broker", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "SystemdBus", "CLinux"]),
+        library(
+            "Broker",
+            ["Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile", "Scenario", "Trace", "SystemdBus", "CLinux"]),
 
         // The programs: thin, everything testable is in a library.
         // The daemon carries the Swift runtime in itself: half the memory and half the time to start
@@ -74,7 +77,7 @@ let package = Package(
         program(
             "camclient",
             [
-                "Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration", "JSONText", "Timeline",
+                "Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration", "JSONText", "Trace", "Timeline",
                 "SystemdBus", "FrameStream", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
@@ -92,6 +95,9 @@ let package = Package(
         tests(
             "ExplorationTests",
             ["Exploration", "Arbiter", "ArbiterProtocol", "PolicyFile", "ReferenceArbiter", "Scenario"]),
+        tests(
+            "TraceTests",
+            ["Trace", "Arbiter", "ArbiterProtocol", "Exploration", "JSONText", "PolicyFile", "Scenario"]),
         tests("TimelineTests", ["Timeline", "JSONText", "ArbiterProtocol"]),
         tests("SystemdBusTests", ["SystemdBus", "ArbiterProtocol", "CLinux"]),
         tests("RecorderCoreTests", ["RecorderCore", "FrameStream", "ArbiterProtocol", "SystemdBus", "CLinux"]),

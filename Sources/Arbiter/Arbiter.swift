@@ -27,6 +27,12 @@ public struct Arbiter: Sendable {
         state = State(policy: policy)
     }
 
+    init(state: State, ledger: Ledger, decision: DecisionID) {
+        self.state = state
+        self.ledger = ledger
+        current = decision
+    }
+
     /// Takes one fact, and returns what has to be done, in order, before the next event is given.
     ///
     /// A refusal is an effect too, and then nothing changed. Sessions, clients and grants that are
@@ -112,8 +118,6 @@ struct Turn {
     var sessions: Set<SessionID> = []
     /// The session whose `startRunning` this step is: the only one that can be refused.
     var starter: SessionID?
-    /// The session that asks for control of a camera it watches: decided as if it started.
-    var asker: SessionID?
 
     init(event: Event, verdicts: Verdicts) {
         self.event = event

@@ -62,8 +62,6 @@ public enum Event: Hashable, Sendable {
     case recorderStreaming(CameraID, GrantID, inForce: Configuration)
     /// The cut is done: no frame is captured for the grant any more.
     case recorderCut(CameraID, GrantID)
-    /// The session's streams, ordered closed while the camera goes on, are closed and blank.
-    case recorderClosedStreams(CameraID, GrantID, SessionID)
     case recorderConfigured(CameraID, GrantID, asked: Configuration, inForce: Configuration)
     case recorderRefusedConfiguration(CameraID, GrantID, asked: Configuration, message: String)
     /// The process ended while the broker needed it: crashed, or killed at a deadline.
@@ -83,7 +81,7 @@ public enum Event: Hashable, Sendable {
 }
 
 /// What a client says about itself. It can only narrow what a policy gives.
-public struct ClientAttributes: Hashable, Sendable {
+public struct ClientAttributes: Hashable, Sendable, Codable {
     /// Only where the kernel does not name the app.
     public var claimedApp: String?
     public var kind: ClientKind

@@ -11,6 +11,9 @@ public struct Simulation: Sendable {
     public private(set) var report = Report()
     var random: SeededRandom
     var cast = SimulatedCast()
+    /// Keeps what happened in `steps`, for those who want to go through it again.
+    public var keepsSteps = false
+    public private(set) var steps: [Stage.Step] = []
     private var tail: [String] = []
     private var writer = ScenarioWriter()
     private let policies: [Policy]
@@ -69,6 +72,7 @@ public struct Simulation: Sendable {
 
     private mutating func takeStock() {
         for step in stage.takeSteps() {
+            if keepsSteps { steps.append(step) }
             let lines = writer.lines(step.event, at: step.moment, step.effects)
             report.decisions += 1
             for effect in step.effects {

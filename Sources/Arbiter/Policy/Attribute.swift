@@ -25,10 +25,10 @@ public struct Attribute: Hashable, Sendable {
 }
 
 /// What an app was told of its attributes, sorted by their names; small enough that a search in order is the quickest.
-struct AttributeValues: Hashable {
+struct AttributeValues: Hashable, Codable {
     private(set) var pairs: [Pair] = []
 
-    struct Pair: Hashable {
+    struct Pair: Hashable, Codable {
         var name: String
         var value: String
     }

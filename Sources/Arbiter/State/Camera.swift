@@ -1,7 +1,7 @@
 import ArbiterProtocol
 
 /// One camera: what it can do, what keeps it from working, and who has it.
-struct Camera: Hashable {
+struct Camera: Hashable, Codable {
     var capabilities: CameraCapabilities
     var isPresent = true
     var isPrivate = false
@@ -11,8 +11,6 @@ struct Camera: Hashable {
     /// Sessions with a start request, in the order of their ids.
     var requests: [SessionID] = []
     var tenancy: Tenancy = .free
-    /// Streams that were ordered closed while the camera goes on for others, until the recorder confirms each.
-    var closing: [Closing] = []
     /// Resets and device failures of the last minute, oldest first: five are too many.
     var faults: [Moment] = []
     /// Nobody is granted before; nil: at once.
@@ -21,18 +19,12 @@ struct Camera: Hashable {
     /// Who gets it as soon as the cut under way is done, or the recorder may be started again.
     var promise: Promise?
 
-    struct Promise: Hashable {
+    struct Promise: Hashable, Codable {
         var session: SessionID
         var rule: String
     }
 
-    struct Closing: Hashable {
-        var session: SessionID
-        /// The recorder is killed then: nobody watches on because a recorder hangs.
-        var until: Moment
-    }
-
-    struct Reservation: Hashable {
+    struct Reservation: Hashable, Codable {
         var app: AppID
         var until: Moment
     }
@@ -48,7 +40,7 @@ struct Camera: Hashable {
 /// What the contract calls `granted` is the camera's `promise`: the winner's place while the loser's cut
 /// is under way, here or on a conflicting camera. It is dropped as soon as the winner stops claiming,
 /// so that one who vanished meanwhile leaves no trace.
-enum Tenancy: Hashable {
+enum Tenancy: Hashable, Codable {
     case free
     /// Granted, and the recorder was told; its first frame is not there yet.
     case starting(Held)
@@ -110,7 +102,7 @@ enum Tenancy: Hashable {
 }
 
 /// A stream that was ordered cut, until the recorder confirms it.
-struct Cut: Hashable {
+struct Cut: Hashable, Codable {
     /// The recorder is killed then; a second time, the camera counts as broken.
     var until: Moment
     /// Only the end of the process confirms the cut any more.
@@ -118,10 +110,10 @@ struct Cut: Hashable {
 }
 
 /// A holder's place.
-struct Held: Hashable {
+struct Held: Hashable, Codable {
     var session: SessionID
-    /// It left in this step, and the camera goes on for who follows: only between an event and its settling.
-    var isVacant = false
+    /// Sessions beside the holder, where a policy shares cameras. No policy does so far.
+    var sharers: [SessionID] = []
     var granted: Ordinal
     var since: Moment
     /// Stronger claims wait until then, unless they override.
@@ -130,13 +122,10 @@ struct Held: Hashable {
     var contest: Contest?
     /// The rule that gave it the camera.
     var rule: String
-    /// What the camera is set to, as far as the recorder said; kept only where a policy shares cameras, for those
-    /// who come to watch.
-    var inForce = Configuration()
 }
 
 /// A stronger claim that has to wait a little: for the holder's grace, or for its min-hold.
-struct Contest: Hashable {
+struct Contest: Hashable, Codable {
     /// Who gets the camera when time is up.
     var beneficiary: SessionID
     /// When the decision is looked at again: the announcement, or the cut.
@@ -145,7 +134,7 @@ struct Contest: Hashable {
     /// Set once the holder was told.
     var announced: Announced?
 
-    struct Announced: Hashable {
+    struct Announced: Hashable, Codable {
         /// Never moves later.
         var deadline: Moment
         var isReady = false

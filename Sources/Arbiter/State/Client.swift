@@ -1,7 +1,7 @@
 import ArbiterProtocol
 
 /// One connection, as far as decisions need it.
-struct Client: Hashable {
+struct Client: Hashable, Codable {
     let id: ClientID
     var app: AppID
     /// The kernel vouches for the app's name.
@@ -17,7 +17,7 @@ struct Client: Hashable {
 }
 
 /// One client's capture session.
-struct Session: Hashable {
+struct Session: Hashable, Codable {
     let id: SessionID
     let client: ClientID
     let app: AppID
@@ -41,12 +41,9 @@ struct Session: Hashable {
     /// Batches between `beginConfiguration` and `commitConfiguration`, merged; nil outside.
     var open: OpenBatch?
 
-    /// It wants to watch beside whoever configures and records; counts where the policy shares cameras.
-    var asksToWatch: Bool { configuration[.sharingMode] == .text("sharedReadOnly") }
-
     var usesAudio: Bool { configuration[.usesAudio] == .flag(true) }
 
-    struct StartRequest: Hashable {
+    struct StartRequest: Hashable, Codable {
         var started: Ordinal
         /// When it last began to contend: with its request, or when its causes last left access again. Nil: it does not.
         var claimed: Ordinal?
@@ -56,15 +53,13 @@ struct Session: Hashable {
         var leaseLeft: Duration?
     }
 
-    struct Waiting: Hashable {
+    struct Waiting: Hashable, Codable {
         /// Whose claim stands in the way; nil: nobody's, the camera is reserved or held outside the broker.
         var interrupter: AppID?
         var rule: String
-        /// It watches beside the holder meanwhile.
-        var isSharing = false
     }
 
-    struct OpenBatch: Hashable {
+    struct OpenBatch: Hashable, Codable {
         var depth: Int
         var batch: Configuration
     }
@@ -74,7 +69,7 @@ struct Session: Hashable {
     ///     stopped ──▶ pending ──▶ running ──▶ interrupted ──▶ pending
     ///
     /// Everything leads to `stopped` by a stop, and to `interrupted` by causes.
-    enum Shown: Hashable {
+    enum Shown: Hashable, Codable {
         case stopped
         /// A start request that is being served: nothing has been said yet.
         case pending

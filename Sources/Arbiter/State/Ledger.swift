@@ -1,7 +1,7 @@
 import ArbiterProtocol
 
 /// What only counts: ids, sequence numbers, and the decisions of late. Nothing here turns a decision.
-struct Ledger: Sendable {
+struct Ledger: Sendable, Codable {
     var decision: DecisionID = 0
     var grant: UInt64 = 0
     var recording: RecordingID = 0
@@ -36,7 +36,7 @@ struct Ledger: Sendable {
         return entry.interruptions
     }
 
-    struct SessionLedger: Sendable {
+    struct SessionLedger: Sendable, Codable {
         var sequence: UInt64 = 0
         var interruptions: InterruptionID = 0
         /// The interruption that is open, or announced.
@@ -45,7 +45,7 @@ struct Ledger: Sendable {
         var recording: RecordingID?
     }
 
-    struct OpenInterruption: Sendable {
+    struct OpenInterruption: Sendable, Codable {
         var id: InterruptionID
         var began: Moment
         var causes: CauseSet

@@ -1,8 +1,9 @@
 import ArbiterProtocol
 
 /// All that decisions depend on. What only counts (ids, sequence numbers, past decisions) is in the `Ledger`.
-struct State: Hashable {
+struct State: Hashable, Codable {
     var now = Moment.zero
+    /// A snapshot has it as text, beside the rest.
     private var sharedPolicy: Shared<Policy>
     var clients: SmallMap<ClientID, Client> = [:]
     /// The clients of an app, sorted.
@@ -82,7 +83,6 @@ struct State: Hashable {
                     }
                 }
             }
-            camera.closing = camera.closing.map { Camera.Closing(session: $0.session, until: distance($0.until)) }
             // Ages, not distances: a fault counts for a minute after it happened.
             camera.faults = camera.faults.map { Moment(nanoseconds: now.nanoseconds - $0.nanoseconds) }
             camera.restartAt = camera.restartAt.map(distance)

@@ -1,7 +1,7 @@
 import ArbiterProtocol
 
 /// Facts that belong to no client: where apps are, who has the microphone, what the machine does.
-struct World: Hashable {
+struct World: Hashable, Codable {
     var sources: SmallMap<SourceKey, SourceState> = [:]
     /// Where the shells and agents put apps.
     var placements: SmallMap<PlacementKey, Placement> = [:]
@@ -24,7 +24,7 @@ struct World: Hashable {
     var falling: [Falling] = []
     var coolDowns: [CoolDown] = []
 
-    struct SourceKey: Hashable, Comparable {
+    struct SourceKey: Hashable, Comparable, Codable {
         var source: PresenceSource
         /// Nil: believed for every user.
         var user: UInt32?
@@ -33,7 +33,7 @@ struct World: Hashable {
         }
     }
 
-    enum SourceState: Hashable {
+    enum SourceState: Hashable, Codable {
         case attached
         /// Back within the freeze: what its predecessor said holds until then, unless it says otherwise.
         case resumed(until: Moment)
@@ -58,17 +58,23 @@ struct World: Hashable {
         }
     }
 
-    struct PlacementKey: Hashable {
+    struct PlacementKey: Hashable, Comparable, Codable {
         var source: PresenceSource
         var app: AppID
+        static func < (a: PlacementKey, b: PlacementKey) -> Bool {
+            (a.source.rawValue, a.app) < (b.source.rawValue, b.app)
+        }
     }
 
-    struct FocusKey: Hashable {
+    struct FocusKey: Hashable, Comparable, Codable {
         var source: PresenceSource
         var user: UInt32
+        static func < (a: FocusKey, b: FocusKey) -> Bool {
+            (a.source.rawValue, a.user) < (b.source.rawValue, b.user)
+        }
     }
 
-    struct Placement: Hashable {
+    struct Placement: Hashable, Codable {
         var presence: Presence
         var isFocused: Bool
         /// Said by a source that is gone since.
@@ -78,18 +84,18 @@ struct World: Hashable {
         static let unknown = Placement(presence: .foreground(.fullscreen), isFocused: false)
     }
 
-    struct LoginSession: Hashable {
+    struct LoginSession: Hashable, Codable {
         var isActive: Bool
         var isLocked: Bool
     }
 
-    struct Falling: Hashable {
+    struct Falling: Hashable, Codable {
         var to: SystemPressure
         var at: Moment
     }
 
     /// An app that lost a camera by lease or eviction.
-    struct CoolDown: Hashable {
+    struct CoolDown: Hashable, Codable {
         var app: AppID
         var camera: CameraID
         var until: Moment

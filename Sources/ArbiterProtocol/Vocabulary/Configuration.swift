@@ -14,9 +14,6 @@ public enum ConfigurationKey: String, Hashable, Sendable, CaseIterable, Comparab
     case usesAudio
     /// What happens to `usesAudio` while another app has the microphone: `refuse` or `interrupt`.
     case whenBusy
-    /// Where a policy shares cameras: `exclusiveControl` (the default) wants to configure and record, and
-    /// `sharedReadOnly` only to watch beside whoever does. The words are those of Windows' MediaCaptureSharingMode.
-    case sharingMode
 
     public static func < (a: ConfigurationKey, b: ConfigurationKey) -> Bool { a.rawValue < b.rawValue }
 }
@@ -75,7 +72,7 @@ public struct Configuration: Hashable, Sendable {
 }
 
 /// One way a camera can deliver frames.
-public struct CameraFormat: Hashable, Sendable {
+public struct CameraFormat: Hashable, Sendable, Codable {
     public var pixelFormat: String
     /// Pixels of a streamed frame.
     public var width: Int
@@ -116,7 +113,7 @@ public struct CameraFormat: Hashable, Sendable {
 }
 
 /// What a camera can do, as its recorder core last described it.
-public struct CameraCapabilities: Hashable, Sendable {
+public struct CameraCapabilities: Hashable, Sendable, Codable {
     public var name: String
     public var position: CameraPosition
     /// Pixels of the sensor.

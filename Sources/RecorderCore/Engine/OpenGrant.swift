@@ -27,7 +27,6 @@ struct OpenGrant {
 
     struct PendingPhoto {
         var id: PhotoID
-        var session: SessionID
         var file: Int32
     }
 

@@ -1,0 +1,11 @@
+/// What is wrong with a trace, and where.
+public struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
+    public var file: String
+    /// From 1; nil: the file as a whole.
+    public var line: Int?
+    public var message: String
+
+    public var description: String {
+        line.map { "\(file):\($0): \(message)" } ?? "\(file): \(message)"
+    }
+}

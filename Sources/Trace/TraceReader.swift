@@ -1,0 +1,243 @@
+import Arbiter
+import ArbiterProtocol
+import Glibc
+import JSONText
+
+/// Reads traces whole, and believes nothing: every line's checksum, number and moment must go on from the one before.
+public struct TraceReader {
+    /// A day of a busy broker, and what a tool may take of memory for it.
+    public static let fileBytesMax = 256 << 20
+    /// A snapshot with every session that a broker's clients may have; a longer line is none of ours.
+    public static let lineBytesMax = 8 << 20
+
+    private let file: String
+    private let bytes: [UInt8]
+    private var line = 0
+    private var parts: [TracePart] = []
+    /// The part that is being read; nil before a header and behind an end.
+    private var part: TracePart?
+
+    /// Reads a file.
+    /// - Parameter mayBeCut: a last line that is cut short is left out, as a broker that was killed leaves it.
+    /// - Throws: what is wrong, with its line; nothing is returned then.
+    public static func read(path: String, mayBeCut: Bool = false) throws(TraceError) -> [TracePart] {
+        try read(try load(path), file: path, mayBeCut: mayBeCut)
+    }
+
+    public static func read(
+        _ bytes: [UInt8], file: String, mayBeCut: Bool = false
+    ) throws(TraceError) -> [TracePart] {
+        var reader = TraceReader(file: file, bytes: bytes)
+        return try reader.parts(mayBeCut)
+    }
+
+    /// Whether a file begins like a trace: for commands that take other things too.
+    public static func isTrace(_ text: some StringProtocol) -> Bool { text.hasPrefix("{\"trace\":") }
+
+    private init(file: String, bytes: [UInt8]) {
+        self.file = file
+        self.bytes = bytes
+    }
+
+    private func error(_ message: String) -> TraceError { TraceError(file: file, line: line, message: message) }
+
+    private mutating func parts(_ mayBeCut: Bool) throws(TraceError) -> [TracePart] {
+        var start = 0
+        while start < bytes.count {
+            line += 1
+            let limit = min(bytes.count, start + Self.lineBytesMax + 1)
+            guard let end = bytes[start..<limit].firstIndex(of: UInt8(ascii: "\n")) else {
+                guard limit == bytes.count else {
+                    throw error("this line is longer than \(Self.lineBytesMax) bytes, and no trace has such a line")
+                }
+                if mayBeCut, !parts.isEmpty || part != nil { break }
+                throw error(
+                    line == 1
+                        ? "this is no trace: it has no whole line"
+                        : "the trace ends in the middle of this line; --cut leaves it out")
+            }
+            try read(bytes[start..<end])
+            start = end + 1
+        }
+        if line == 0 { throw TraceError(file: file, line: nil, message: "the file is empty; a trace has a header") }
+        if let part { parts.append(part) }
+        return parts
+    }
+
+    // MARK: A line
+
+    private mutating func read(_ text: ArraySlice<UInt8>) throws(TraceError) {
+        guard let string = String(validating: text, as: UTF8.self), string.hasPrefix("{") else {
+            throw error(line == 1 ? "this is no trace: its first line is no header" : "this is no line of a trace")
+        }
+        let json: JSON
+        do throws(JSONReader.Problem) {
+            json = try JSONReader.read(string)
+        } catch { throw self.error("column \(error.column): \(error.message)") }
+        let body = text.dropLast(Checksum.tailBytes)
+        guard var members = json.members, let last = members.popLast(), last.key == "sum", let said = last.value.string,
+            text.dropFirst(body.count).elementsEqual(Checksum.key + said.utf8 + Checksum.close.dropLast())
+        else { throw error("this line has no checksum at its end") }
+        do throws(LineFault) {
+            switch members.first?.key {
+            case "trace": try readHeader(members, body, said)
+            case "step": try readStep(members, body, said)
+            case "end": try readEnd(members, body, said)
+            default: throw LineFault("this line is neither a header nor a step nor an end")
+            }
+        } catch { throw self.error(error.message) }
+    }
+
+    /// - Throws: that the line, or one before it, is not what was written.
+    private func checked(_ body: ArraySlice<UInt8>, _ said: String, after sum: Checksum) throws(LineFault) -> Checksum {
+        var sum = sum
+        sum.add(body)
+        guard sum.text == said else {
+            throw LineFault(
+                "this line is not as it was written, or one before it is missing: its checksum is \(said), and "
+                    + "should be \(sum.text)")
+        }
+        return sum
+    }
+
+    private mutating func readHeader(
+        _ members: [JSON.Member], _ body: ArraySlice<UInt8>, _ said: String
+    ) throws(LineFault) {
+        guard part == nil else { throw LineFault("a header stands in the middle of a trace") }
+        var fields = TraceFields("the header", members: members)
+        let version: Int64 = try fields.integer("trace")
+        guard version == TraceWriter.version else {
+            throw LineFault(
+                "the trace has format version \(version), and this program reads \(TraceWriter.version)")
+        }
+        let sum = try checked(body, said, after: Checksum())
+        var header = TraceHeader(
+            line: line, program: try fields.text("program"),
+            origin: Moment(nanoseconds: try fields.nanoseconds("origin")), steps: try fields.count("steps"),
+            policy: .firstCome)
+        header.follows = try fields.optionalText("follows")
+        header.policy = try fields.policy("policy")
+        for (id, name) in try fields.named("clients") { header.clients[ClientID(id)] = name }
+        for (id, name) in try fields.named("sessions") { header.sessions[SessionID(id)] = name }
+        if let json = fields.optional("snapshot") {
+            do throws(JSONDecoding.Problem) {
+                header.snapshot = try JSONDecoding.value(
+                    Arbiter.Snapshot.self, from: json, userInfo: [.policy: header.policy])
+            } catch { throw LineFault("the snapshot: \(error.message)") }
+            do throws(Arbiter.BrokenSnapshot) {
+                _ = try header.arbiter()
+            } catch { throw LineFault("the snapshot: \(error.message)") }
+        } else if header.steps > 0 {
+            throw LineFault("the header has no snapshot, and \(header.steps) steps before it")
+        }
+        try fields.end()
+        if let before = parts.last {
+            // Only behind lost lines may there be another header in one file.
+            guard case .lost(let count) = before.end, header.steps == (before.lastNumber &+ count) else {
+                throw LineFault("a second header stands where no lines were lost, or another number of them")
+            }
+        }
+        part = TracePart(file: file, header: header, steps: [], end: nil, sum: sum, lastLine: line)
+    }
+
+    private mutating func readStep(
+        _ members: [JSON.Member], _ body: ArraySlice<UInt8>, _ said: String
+    ) throws(LineFault) {
+        guard let now = part else {
+            throw LineFault(parts.isEmpty ? "a trace begins with a header" : "a step stands behind the trace's end")
+        }
+        let sum = try checked(body, said, after: now.sum)
+        var fields = TraceFields("the step", members: members)
+        let number = try fields.count("step")
+        guard number == now.lastNumber &+ 1 else {
+            throw LineFault("step \(number) follows step \(now.lastNumber)")
+        }
+        let moment = Moment(nanoseconds: try fields.nanoseconds("at"))
+        let earliest = now.steps.last?.moment ?? now.header.snapshot?.now ?? .zero
+        guard moment >= earliest else {
+            throw LineFault("the clock goes back, from \(earliest.nanoseconds) to \(moment.nanoseconds) ns")
+        }
+        let event = try Event(&fields)
+        let step = TraceStep(
+            line: line, number: number, moment: moment, event: event, name: try fields.optionalText("name"),
+            decision: try fields.count("decision"), body: body)
+        _ = try fields.json("effects")
+        try fields.end()
+        part?.steps.append(step)
+        part?.sum = sum
+        part?.lastLine = line
+    }
+
+    private mutating func readEnd(
+        _ members: [JSON.Member], _ body: ArraySlice<UInt8>, _ said: String
+    ) throws(LineFault) {
+        guard var ended = part else { throw LineFault("an end stands where no trace is") }
+        ended.sum = try checked(body, said, after: ended.sum)
+        var fields = TraceFields("the end", members: members)
+        let word = try fields.text("end")
+        guard try fields.count("steps") == ended.lastNumber else {
+            throw LineFault("the end counts other steps than there are")
+        }
+        switch word {
+        case "stopped": ended.end = .stopped
+        case "rotated": ended.end = .rotated
+        case "lost": ended.end = .lost(try fields.count("lost"))
+        default: throw LineFault("a trace ends as stopped, rotated or lost, not as “\(word)”")
+        }
+        try fields.end()
+        ended.lastLine = line
+        parts.append(ended)
+        part = nil
+    }
+
+    private static func load(_ path: String) throws(TraceError) -> [UInt8] {
+        func fault(_ message: String) -> TraceError { TraceError(file: path, line: nil, message: message) }
+        let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw fault("the file cannot be read: \(String(cString: strerror(errno)))") }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw fault("the file cannot be read: \(String(cString: strerror(errno)))") }
+            if count == 0 { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= fileBytesMax else {
+                throw fault("the file is larger than \(fileBytesMax) bytes; camarbd makes several files instead")
+            }
+        }
+    }
+}
+
+extension TracePart {
+    /// The number of its last step, or of the one before its first.
+    public var lastNumber: UInt64 { steps.last?.number ?? header.steps }
+
+    /// Nil where this part goes on exactly where another ended; else what is between them.
+    public func gap(after before: TracePart) -> String? {
+        if header.follows == before.sum.text, header.steps == before.lastNumber { return nil }
+        if header.steps == before.lastNumber { return "it does not follow \(before.file), and is of another broker" }
+        return "it begins behind step \(header.steps), and \(before.file) ends with step \(before.lastNumber)"
+    }
+}
+
+extension TraceFields {
+    mutating func optionalText(_ key: String) throws(LineFault) -> String? {
+        guard let json = optional(key) else { return nil }
+        guard let text = json.string else { throw LineFault("“\(key)” is no text") }
+        return text
+    }
+
+    /// `[[3,"photos"],[4,"notes"]]`
+    fileprivate mutating func named(_ key: String) throws(LineFault) -> [(UInt64, String)] {
+        var named: [(UInt64, String)] = []
+        for pair in optional(key)?.array ?? [] {
+            guard let pair = pair.array, pair.count == 2, let id = pair[0].count, let name = pair[1].string else {
+                throw LineFault("“\(key)” is no list of ids and names")
+            }
+            named.append((id, name))
+        }
+        return named
+    }
+}

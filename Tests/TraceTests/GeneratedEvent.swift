@@ -1,0 +1,153 @@
+import Arbiter
+import ArbiterProtocol
+import Exploration
+
+/// Random events of a kind, with every value that a member can have, hostile texts included.
+struct GeneratedEvent {
+    var random: SeededRandom
+
+    mutating func event(_ kind: EventKind) -> Event {
+        switch kind {
+        case .connected:
+            .connected(client(), app: app(), verified: flag(), loginSession: flag() ? login() : nil)
+        case .declared:
+            .declared(
+                client(),
+                ClientAttributes(
+                    claimedApp: flag() ? text() : nil, kind: random.pick(ClientKind.allCases), multitasking: flag(),
+                    requiresFullScreen: flag()))
+        case .declaredPresence: .declaredPresence(client(), presence(), focused: flag())
+        case .loweredPriority: .loweredPriority(client(), rank: text())
+        case .loweredAttribute: .loweredAttribute(client(), attribute: text(), to: text())
+        case .disconnected: .disconnected(client())
+        case .created:
+            .created(session(), client(), camera: flag() ? camera() : nil, configuration(), reestablished: flag())
+        case .startRunning: .startRunning(session())
+        case .stopRunning: .stopRunning(session())
+        case .beginConfiguration: .beginConfiguration(session())
+        case .commitConfiguration: .commitConfiguration(session())
+        case .configure: .configure(session(), configuration())
+        case .openStream: .openStream(session())
+        case .capturePhoto: .capturePhoto(session())
+        case .startRecording: .startRecording(session())
+        case .stopRecording: .stopRecording(session())
+        case .ready: .ready(session(), number())
+        case .continueAfterSensitiveContent: .continueAfterSensitiveContent(session())
+        case .closed: .closed(session())
+        case .sourceAttached: .sourceAttached(source(), user: flag() ? user() : nil)
+        case .sourceGone: .sourceGone(source(), user: flag() ? user() : nil)
+        case .placed: .placed(app(), presence(), focused: flag(), by: source())
+        case .unplaced: .unplaced(app(), by: source())
+        case .microphone: .microphone(app(), taken: flag())
+        case .sensitiveContent: .sensitiveContent(app())
+        case .operatorChose: .operatorChose(flag() ? app() : nil)
+        case .attribute: .attribute(app(), name: text(), value: flag() ? text() : nil)
+        case .loginSession: .loginSession(login(), active: flag(), locked: flag())
+        case .loginSessionEnded: .loginSessionEnded(login())
+        case .cameraAppeared: .cameraAppeared(camera(), capabilities())
+        case .cameraDisappeared: .cameraDisappeared(camera())
+        case .privacy: .privacy(flag() ? camera() : nil, on: flag())
+        case .heldOutside: .heldOutside(camera(), flag())
+        case .pressure: .pressure(random.pick(SystemPressure.allCases))
+        case .sleep: .sleep(flag())
+        case .recorderStreaming: .recorderStreaming(camera(), grant(), inForce: configuration())
+        case .recorderCut: .recorderCut(camera(), grant())
+        case .recorderConfigured:
+            .recorderConfigured(camera(), grant(), asked: configuration(), inForce: configuration())
+        case .recorderRefusedConfiguration:
+            .recorderRefusedConfiguration(camera(), grant(), asked: configuration(), message: text())
+        case .recorderGone: .recorderGone(camera())
+        case .deviceFailed: .deviceFailed(camera(), message: text())
+        case .recordingFinished:
+            .recordingFinished(
+                number(), why: random.pick(RecordingEnd.allCases), frames: number(),
+                duration: .nanoseconds(Int64(random.below(1 << 60))), bytes: number())
+        case .photoCaptured:
+            .photoCaptured(
+                PhotoCaptured(
+                    photo: number(), width: user(), height: user(), bytes: number(), error: flag() ? text() : nil))
+        case .rampFinished: .rampFinished(camera(), grant(), videoZoomFactor: real())
+        case .recorderTrouble: .recorderTrouble(camera(), code: text(), message: text())
+        case .policyLoaded: .policyLoaded(policy())
+        case .reserved: .reserved(camera(), app())
+        case .timePassed: .timePassed
+        }
+    }
+
+    private mutating func flag() -> Bool { random.chance(50) }
+
+    /// Also those that JSON's own numbers cannot carry.
+    private mutating func number() -> UInt64 {
+        random.pick([0, 1, UInt64(Int64.max), UInt64(Int64.max) + 1, .max, random.next()])
+    }
+
+    private mutating func real() -> Double {
+        random.pick([
+            0, 1, 0.1, 1.4142135623730951, 1e300, 2.2250738585072014e-308, 9_007_199_254_740_992,
+            Double(random.below(1 << 40)),
+        ])
+    }
+
+    private mutating func text() -> String {
+        random.pick([
+            "", "photos", "a \"b\" \\ c", "line\nfeed\ttab\r", "\u{0}\u{1f}\u{7f}", "é 你好 👩🏽‍🚀", "\u{2028}",
+            "}],\"sum\":\"0\"}",
+            "e\u{301}", String(repeating: "x", count: 300), "null", "12", "true",
+        ])
+    }
+
+    private mutating func user() -> UInt32 { random.pick([0, 1000, .max]) }
+    private mutating func client() -> ClientID { ClientID(number()) }
+    private mutating func session() -> SessionID { SessionID(number()) }
+    private mutating func grant() -> GrantID { GrantID(number()) }
+    private mutating func camera() -> CameraID { CameraID(text()) }
+    private mutating func login() -> LoginSessionID { LoginSessionID(text()) }
+    private mutating func app() -> AppID { AppID(text(), user: user()) }
+    private mutating func source() -> PresenceSource { random.pick(PresenceSource.allCases) }
+    private mutating func presence() -> Presence {
+        flag() ? .background : .foreground(random.pick(Presence.Layout.allCases))
+    }
+
+    private mutating func configuration() -> Configuration {
+        var configuration = Configuration()
+        for key in ConfigurationKey.allCases where random.chance(40) {
+            configuration[key] =
+                switch random.below(3) {
+                case 0: .text(text())
+                case 1: .number(real())
+                default: .flag(flag())
+                }
+        }
+        return configuration
+    }
+
+    private mutating func capabilities() -> CameraCapabilities {
+        var formats: [CameraFormat] = []
+        for _ in 0..<random.below(4) {
+            formats.append(
+                CameraFormat(
+                    pixelFormat: text(), width: 1 + random.below(65_536), height: 1 + random.below(65_536),
+                    minFrameRate: real(), maxFrameRate: real(), videoMaxZoomFactor: real(),
+                    videoZoomFactorUpscaleThreshold: real(), isBinned: flag(), fieldOfView: real()))
+        }
+        return CameraCapabilities(
+            name: text(), position: random.pick(CameraPosition.allCases), sensorWidth: 1 + random.below(65_536),
+            sensorHeight: 1 + random.below(65_536), formats: formats)
+    }
+
+    private mutating func policy() -> Policy {
+        random.pick([
+            .firstCome,
+            Policy(
+                name: "call", summary: "Ranks.", sources: [.shell],
+                causeRules: [
+                    CauseRule(
+                        name: "In the \"back\"", when: [.foreground(false), .usesAudio(true)],
+                        cause: .videoDeviceNotAvailableInBackground, access: [.preview])
+                ],
+                ranks: ["strong", "weak"],
+                rankRules: [RankRule(name: "A call", when: [.app("call")], rank: 0, grace: .milliseconds(1500))],
+                contention: Contention(order: [.focused, .newest], tie: .newcomer, loser: .evict)),
+        ])
+    }
+}
