@@ -118,6 +118,8 @@ struct Turn {
     var sessions: Set<SessionID> = []
     /// The session whose `startRunning` this step is: the only one that can be refused.
     var starter: SessionID?
+    /// The session that asks for control of a camera it watches: decided as if it started.
+    var asker: SessionID?
 
     init(event: Event, verdicts: Verdicts) {
         self.event = event

@@ -17,7 +17,9 @@ public enum Effect: Hashable, Sendable {
     /// Answered by `recorderConfigured` or `recorderRefusedConfiguration`.
     case configure(CameraID, GrantID, SessionID, Configuration)
     case openStream(CameraID, GrantID, SessionID)
-    /// The session may not preview any more; its recording and photos go on.
+    /// The session may not preview any more, while the camera goes on: its streams end, their buffers are blanked, and
+    /// photos of it that wait for a frame are given up; a recording ends by its own order. Comes before its client is
+    /// told. Answered by `recorderClosedStreams` or `recorderGone`.
     case closeStreams(CameraID, GrantID, SessionID)
     case capturePhoto(CameraID, GrantID, SessionID, PhotoID)
     case startRecording(CameraID, GrantID, SessionID, RecordingID)

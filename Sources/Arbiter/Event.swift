@@ -62,6 +62,8 @@ public enum Event: Hashable, Sendable {
     case recorderStreaming(CameraID, GrantID, inForce: Configuration)
     /// The cut is done: no frame is captured for the grant any more.
     case recorderCut(CameraID, GrantID)
+    /// The session's streams, ordered closed while the camera goes on, are closed and blank.
+    case recorderClosedStreams(CameraID, GrantID, SessionID)
     case recorderConfigured(CameraID, GrantID, asked: Configuration, inForce: Configuration)
     case recorderRefusedConfiguration(CameraID, GrantID, asked: Configuration, message: String)
     /// The process ended while the broker needed it: crashed, or killed at a deadline.

@@ -7,6 +7,7 @@ public enum EventKind: String, Hashable, Sendable, CaseIterable, Comparable {
         loginSession
     case loginSessionEnded
     case cameraAppeared, cameraDisappeared, privacy, heldOutside, pressure, sleep
+    case recorderClosedStreams
     case recorderStreaming, recorderCut, recorderConfigured, recorderRefusedConfiguration, recorderGone, deviceFailed
     case recordingFinished, photoCaptured, rampFinished, recorderTrouble
     case policyLoaded, reserved, timePassed
@@ -54,6 +55,7 @@ extension Event {
         case .sleep: .sleep
         case .recorderStreaming: .recorderStreaming
         case .recorderCut: .recorderCut
+        case .recorderClosedStreams: .recorderClosedStreams
         case .recorderConfigured: .recorderConfigured
         case .recorderRefusedConfiguration: .recorderRefusedConfiguration
         case .recorderGone: .recorderGone

@@ -27,6 +27,11 @@ extension Arbiter {
                     check(contest.due >= state.now, "4: the contest of \(id.name) is overdue")
                 }
             }
+            check(camera.tenancy.held?.isVacant != true, "1: \(id.name) goes on, and nobody holds it")
+            for closing in camera.closing {
+                check(closing.until >= state.now, "8: a stream of \(id.name) is overdue to be closed")
+                check(camera.tenancy.isCapturing, "8: \(id.name) is not open, and a stream of it is being closed")
+            }
             if let cut = camera.tenancy.cut {
                 check(cut.until >= state.now, "4: the cut of \(id.name) is overdue")
             }
@@ -54,13 +59,17 @@ extension Arbiter {
         let open = ledger.sessions[session.id]?.open
         switch session.shown {
         case .running(let access):
-            check(isHolder, "2: session \(id) runs without the camera")
+            check(isHolder || isSharing(session), "2: session \(id) runs without the camera")
+            check(
+                isHolder || access.isSubset(of: .watching),
+                "2: session \(id) is beside the holder and may do more than watch"
+            )
             if case .streaming? = tenancy {
             } else {
                 check(false, "2: session \(id) runs while its camera does not stream")
             }
             check(!access.isEmpty, "2: session \(id) runs without any access")
-            let allowed = liveCauses(of: session).access
+            let allowed = self.access(of: session)
             check(access == allowed, "2: session \(id) may \(access.names), and its causes leave \(allowed.names)")
             check(open == nil, "3: session \(id) runs inside an interruption")
         case .interrupted(let causes):

@@ -22,9 +22,9 @@ extension Broker {
                 request?.answerLater()
                 cameras[camera]?.openStream(grant, session, for: request?.message)
             case .closeStreams(let camera, let grant, let session): cameras[camera]?.closeStreams(grant, session)
-            case .capturePhoto(let camera, let grant, _, let photo):
+            case .capturePhoto(let camera, let grant, let session, let photo):
                 guard let file = request?.file else { continue }
-                cameras[camera]?.capturePhoto(grant, photo, file, request?.options ?? [:])
+                cameras[camera]?.capturePhoto(grant, session, photo, file, request?.options ?? [:])
             case .startRecording(let camera, let grant, _, let recording):
                 guard let file = request?.file else { continue }
                 cameras[camera]?.startRecording(grant, recording, file, request?.options ?? [:])

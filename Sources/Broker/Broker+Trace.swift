@@ -144,7 +144,8 @@ extension Event {
     /// Comes by itself, and means nothing where nothing follows from it.
     var isRoutine: Bool {
         switch self {
-        case .timePassed, .recorderStreaming, .recorderCut, .recorderConfigured, .recorderGone, .recordingFinished,
+        case .timePassed, .recorderStreaming, .recorderCut, .recorderConfigured, .recorderClosedStreams, .recorderGone,
+            .recordingFinished,
             .photoCaptured, .rampFinished, .heldOutside, .openStream:
             true
         default: false

@@ -189,14 +189,27 @@ class CameraLink {
     }
 
     func closeStreams(_ granted: GrantID, _ session: SessionID) {
-        call("CloseStreams", [.uint64(granted.rawValue), .uint64(session.rawValue)]) { _ in }
+        call("CloseStreams", [.uint64(granted.rawValue), .uint64(session.rawValue)]) { [self] result in
+            switch result {
+            case .success: broker.step(.recorderClosedStreams(camera, granted, session))
+            case .failure(let error):
+                // Nothing is captured for a grant that is over, nor by a process that is gone. One that says neither
+                // yes nor no is killed at the core's deadline.
+                if error.kind == .staleGrant { broker.step(.recorderClosedStreams(camera, granted, session)) }
+            }
+        }
     }
 
-    func capturePhoto(_ granted: GrantID, _ photo: PhotoID, _ file: OutputFile, _ options: WireDictionary) {
+    func capturePhoto(
+        _ granted: GrantID, _ session: SessionID, _ photo: PhotoID, _ file: OutputFile, _ options: WireDictionary
+    ) {
         photos.insert(photo)
         call(
             "CapturePhoto",
-            [.uint64(granted.rawValue), .uint64(photo), .fileDescriptor(file.descriptor), .dictionary(options)]
+            [
+                .uint64(granted.rawValue), .uint64(session.rawValue), .uint64(photo),
+                .fileDescriptor(file.descriptor), .dictionary(options),
+            ]
         ) { [self] result in
             // The call has its own duplicate by now, and the file is let go with this closure.
             _ = file

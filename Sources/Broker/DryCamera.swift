@@ -38,10 +38,12 @@ final class DryCamera: CameraLink {
         message?.answer(BrokerError(.deviceFault, Self.sentence))
     }
 
-    override func closeStreams(_ granted: GrantID, _ session: SessionID) {}
+    override func closeStreams(_ granted: GrantID, _ session: SessionID) {
+        broker.stepLater(.recorderClosedStreams(camera, granted, session))
+    }
 
     override func capturePhoto(
-        _ granted: GrantID, _ photo: PhotoID, _ file: OutputFile, _ options: WireDictionary
+        _ granted: GrantID, _ session: SessionID, _ photo: PhotoID, _ file: OutputFile, _ options: WireDictionary
     ) {
         broker.stepLater(
             .photoCaptured(PhotoCaptured(photo: photo, width: 0, height: 0, bytes: 0, error: Self.sentence)))

@@ -30,10 +30,10 @@ extension ExploredWorld {
         when = { presence = "background" }
         cause = "video-device-not-available-in-background"
         [[cause]]
-        name = "Too hot to record"
+        name = "Too hot to show and to record"
         when = { pressure = "serious" }
         cause = "video-device-not-available-due-to-system-pressure"
-        access = ["preview", "photo", "configure"]
+        access = ["photo", "configure"]
         [[cause]]
         name = "Somebody is on the phone"
         when = { microphone = "taken", uses-audio = true }

@@ -36,6 +36,8 @@ struct RecorderDuties: Hashable, Sendable {
         /// The first frame is still to come; a cut may overtake it.
         var opening: Counted<GrantID>?
         var cutting: Counted<GrantID>?
+        /// Sessions whose streams were ordered closed, in that order.
+        var closing: [SessionID] = []
         var isKilled = false
         var hasRamp = false
         var batches: [Configuration] = []
@@ -72,6 +74,9 @@ struct RecorderDuties: Hashable, Sendable {
                 events.append(.recorderStreaming(camera, grant, inForce: Configuration()))
             }
             if let grant = duty.cutting?.value { events.append(.recorderCut(camera, grant)) }
+            if let session = duty.closing.first, let grant = duty.grant?.value {
+                events.append(.recorderClosedStreams(camera, grant, session))
+            }
             if duty.isKilled || (duty.lives && whims.contains(.crash)) { events.append(.recorderGone(camera)) }
             if (duty.isStreaming || duty.opening != nil) && duty.cutting == nil, whims.contains(.fail) {
                 events.append(.deviceFailed(camera, message: "no data"))
@@ -111,6 +116,7 @@ struct RecorderDuties: Hashable, Sendable {
         case .recorderCut(let camera, _):
             cameras[camera]?.cutting = nil
             cameras[camera]?.opening = nil
+        case .recorderClosedStreams(let camera, _, let session): cameras[camera]?.closing.removeAll { $0 == session }
         case .recorderGone(let camera):
             cameras[camera] = nil
             for index in recordings.indices where recordings[index].camera == camera {
@@ -119,6 +125,7 @@ struct RecorderDuties: Hashable, Sendable {
         case .deviceFailed(let camera, _):
             cameras[camera]?.isStreaming = false
             cameras[camera]?.opening = nil
+            cameras[camera]?.closing = []
         case .recorderConfigured(let camera, _, let batch, _):
             cameras[camera]?.batches.removeFirst()
             if batch[.videoZoomRampRate] != nil { cameras[camera]?.hasRamp = true }
@@ -137,6 +144,7 @@ struct RecorderDuties: Hashable, Sendable {
         case .cut(let camera, let grant, let why):
             cameras[camera, default: Duty()].isStreaming = false
             cameras[camera]?.batches = []
+            cameras[camera]?.closing = []
             cameras[camera]?.hasRamp = false
             cameras[camera]?.cutting = Counted(value: grant)
             end(why) { $0.camera == camera }
@@ -146,7 +154,10 @@ struct RecorderDuties: Hashable, Sendable {
         case .startRecording(let camera, _, let session, let id):
             recordings.append(Recording(id: Counted(value: id), camera: camera, session: session))
         case .stopRecording(_, let id, let why): end(why) { $0.id.value == id }
-        case .refused, .answered, .openStream, .closeStreams, .notify, .announce: break
+        case .closeStreams(let camera, _, let session):
+            cameras[camera]?.closing.removeAll { $0 == session }
+            cameras[camera]?.closing.append(session)
+        case .refused, .answered, .openStream, .notify, .announce: break
         }
     }
 
@@ -158,7 +169,9 @@ struct RecorderDuties: Hashable, Sendable {
 
     /// Nobody owes anything.
     var areDone: Bool {
-        cameras.values.allSatisfy { $0.opening == nil && $0.cutting == nil && !$0.isKilled && $0.batches.isEmpty }
+        cameras.values.allSatisfy {
+            $0.opening == nil && $0.cutting == nil && !$0.isKilled && $0.batches.isEmpty && $0.closing.isEmpty
+        }
             && recordings.allSatisfy { $0.ended == nil } && photos.isEmpty
     }
 }

@@ -74,5 +74,7 @@ extension SimulatedCast {
         "name = \"ranks\"\nranks = [\"strong\", \"app\"]\n\(machineRules)\n\(ranks)\n[contention]\norder = [\"recording\"]\ntie = \"newcomer\"\nloser = \"evict\"\ncool-down = \"2s\"",
         "name = \"refuse\"\nranks = [\"strong\", \"app\"]\n\(ranks)\n[contention]\norder = [\"oldest\"]\ntie = \"holder\"\nnewcomer = \"refuse\"\nsame-app = \"refuse\"",
         "name = \"open\"\nsources = [\"shell\"]\nranks = [\"strong\", \"app\"]\n\(presenceRules)\n\(ranks)\n[contention]\norder = [\"focused\"]\ntie = \"newcomer\"\nre-decide = \"open\"",
+        "name = \"shared\"\nsources = [\"shell\"]\nranks = [\"strong\", \"app\"]\n\(presenceRules)\n\(machineRules)\n\(ranks)\n[contention]\norder = [\"focused\"]\ntie = \"newcomer\"\nsharing = \"read-only\"",
+        "name = \"watched\"\nranks = [\"strong\", \"app\"]\n\(ranks)\n[contention]\ntie = \"holder\"\nnewcomer = \"refuse\"\nsame-app = \"refuse\"\nre-decide = \"open\"\nsharing = \"read-only\"\nloser = \"evict\"",
     ]
 }

@@ -144,6 +144,9 @@ struct SimulatedCast: Sendable {
         if random.chance(30) { batch[.frameRate] = .number(random.pick([15, 24, 30])) }
         if random.chance(20) { batch[.usesAudio] = .flag(random.chance(60)) }
         if random.chance(10) { batch[.whenBusy] = .text("interrupt") }
+        if random.chance(20) {
+            batch[.sharingMode] = .text(random.pick(["sharedReadOnly", "exclusiveControl"]))
+        }
         if !valid, random.chance(15) { batch[.camera] = .text(random.pick(Self.cameras).name) }
         return batch
     }

@@ -40,10 +40,10 @@ extension PolicyReader {
 
     private func sharing(_ reader: TableReader) -> Contention.Sharing? {
         guard let sharing = reader.choice("sharing", Contention.Sharing.self) else { return nil }
-        if sharing != .none, let entry = reader.entry("sharing") {
+        if sharing == .all, let entry = reader.entry("sharing") {
             problems.add(
                 "\"sharing\" in [contention] is \"\(sharing.rawValue)\", which this version does not serve yet; "
-                    + "it takes \"none\"", at: entry.node.place)
+                    + "it takes \"none\" or \"read-only\"", at: entry.node.place)
         }
         return sharing
     }

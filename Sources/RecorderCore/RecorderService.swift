@@ -47,12 +47,13 @@ public final class RecorderService: Sendable {
             capture.closeStreams(grant, session: session) { result in answer(result.map { [] }) }
         case "CapturePhoto":
             let grant = GrantID(try reader.uint64("grant"))
+            let session = SessionID(try reader.uint64("session"))
             let photo = try reader.uint64("photo")
             let file = try reader.fileDescriptor("file")
             if let unknown = try reader.dictionary("options").keys.first {
                 throw BrokerError(.invalidValue, "\(unknown.quotedShort) is no option of a photo; there are none.")
             }
-            capture.capturePhoto(grant, photo, file: file) { result in answer(result.map { [] }) }
+            capture.capturePhoto(grant, session: session, photo, file: file) { result in answer(result.map { [] }) }
         case "StartRecording":
             let grant = GrantID(try reader.uint64("grant"))
             let recording = try reader.uint64("recording")

@@ -17,6 +17,7 @@ public enum RecorderAnswer: Hashable, Sendable {
     /// Nil: what was asked over the format's defaults.
     case streaming(Configuration?)
     case cut
+    case closedStreams(SessionID)
     case configured(asked: Configuration?, inForce: Configuration?)
     case refusedConfiguration(asked: Configuration?, String)
     case gone

@@ -62,6 +62,7 @@ extension Event {
     var isRecorderAnswer: Bool {
         switch self {
         case .recorderStreaming, .recorderCut, .recorderConfigured, .recorderRefusedConfiguration, .recorderGone,
+            .recorderClosedStreams,
             .recordingFinished, .photoCaptured, .rampFinished, .recorderTrouble:
             true
         default: false

@@ -19,7 +19,8 @@ extension ScenarioParser {
 
     private static let verbs = [
         "works", "manual", "hangs", "dies-on-open", "slow-open", "slow-cut", "slow-configure", "slow-finish",
-        "open-fails", "refuses-configuration", "crashes", "streaming", "cut", "configured",
+        "open-fails", "refuses-configuration", "crashes", "streaming", "cut", "closed-streams",
+        "configured",
         "refused-configuration", "gone", "failed", "ramp-finished", "trouble",
     ]
 
@@ -67,6 +68,7 @@ extension ScenarioParser {
         switch verb.text {
         case "crashes", "gone": answer = .gone
         case "cut": answer = .cut
+        case "closed-streams": answer = .closedStreams(try session(&words))
         case "streaming":
             let inForce = try configuration(&words)
             answer = .streaming(inForce.isEmpty ? nil : inForce)

@@ -74,6 +74,8 @@ extension ScenarioWriter {
             return words("recorder", name(camera), "streaming", "grant=\(grant.rawValue)", Self.text(of: inForce))
         case .recorderCut(let camera, let grant):
             return words("recorder", name(camera), "cut", "grant=\(grant.rawValue)")
+        case .recorderClosedStreams(let camera, let grant, let session):
+            return words("recorder", name(camera), "closed-streams", "grant=\(grant.rawValue)", name(session))
         case .recorderConfigured(let camera, let grant, _, let inForce):
             return words("recorder", name(camera), "configured", "grant=\(grant.rawValue)", Self.text(of: inForce))
         case .recorderRefusedConfiguration(let camera, let grant, _, let message):

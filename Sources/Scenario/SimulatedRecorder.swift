@@ -99,6 +99,9 @@ public struct SimulatedRecorder: Hashable, Sendable {
             inForce.merge(Self.lasting(asked))
             answer(.recorderConfigured(camera, grant, asked: asked, inForce: inForce), at: at)
             rampAnswer(asked, from: before, grant, at)
+        case .closeStreams(camera, let grant, let session):
+            if isSilent { return }
+            answer(.recorderClosedStreams(camera, grant, session), at: now)
         case .capturePhoto(camera, _, _, let photo):
             let format = self.format(inForce)
             if isSilent { return }
@@ -188,6 +191,7 @@ public struct SimulatedRecorder: Hashable, Sendable {
         var lasting = asked
         lasting[.videoZoomRampRate] = nil
         lasting[.whenBusy] = nil
+        lasting[.sharingMode] = nil
         return lasting
     }
 

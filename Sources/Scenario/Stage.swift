@@ -175,6 +175,7 @@ public struct Stage: Sendable {
             if let inForce { recorders[index].apply(inForce) }
             return .recorderStreaming(camera, grant, inForce: recorders[index].inForce)
         case .cut: return .recorderCut(camera, grant)
+        case .closedStreams(let session): return .recorderClosedStreams(camera, grant, session)
         case .configured(let asked, let inForce):
             let asked = asked ?? recorders[index].takeAsked() ?? Configuration()
             if let inForce {

@@ -73,7 +73,8 @@ extension Event {
                 try fields.login(), active: try fields.flag("active"), locked: try fields.flag("locked"))
         case .loginSessionEnded: self = .loginSessionEnded(try fields.login())
         case .cameraAppeared, .cameraDisappeared, .privacy, .heldOutside, .pressure, .sleep, .recorderStreaming,
-            .recorderCut, .recorderConfigured, .recorderRefusedConfiguration, .recorderGone, .deviceFailed,
+            .recorderCut, .recorderClosedStreams, .recorderConfigured, .recorderRefusedConfiguration, .recorderGone,
+            .deviceFailed,
             .recordingFinished, .photoCaptured, .rampFinished, .recorderTrouble, .policyLoaded, .reserved,
             .timePassed:
             self = try Event(machine: kind, &fields)
@@ -98,6 +99,8 @@ extension Event {
             self = .recorderStreaming(
                 try fields.camera(), try fields.grant(), inForce: try fields.configuration("inForce"))
         case .recorderCut: self = .recorderCut(try fields.camera(), try fields.grant())
+        case .recorderClosedStreams:
+            self = .recorderClosedStreams(try fields.camera(), try fields.grant(), try fields.session())
         case .recorderConfigured:
             self = .recorderConfigured(
                 try fields.camera(), try fields.grant(), asked: try fields.configuration("asked"),

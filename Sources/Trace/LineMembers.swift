@@ -110,6 +110,10 @@ struct LineMembers {
         case .recorderCut(let camera, let grant):
             add(camera)
             add(grant)
+        case .recorderClosedStreams(let camera, let grant, let session):
+            add(camera)
+            add(grant)
+            add(session)
         case .recorderConfigured(let camera, let grant, let asked, let inForce):
             add(camera)
             add(grant)

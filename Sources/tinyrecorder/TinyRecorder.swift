@@ -91,6 +91,7 @@ final class Recorder: BusConnectionDelegate {
             closeStreams { $0 == session }
         case "CapturePhoto":
             try check(try reader.uint64("grant"))
+            _ = try reader.uint64("session")
             let photo = try reader.uint64("photo")
             let file = try reader.fileDescriptor("file")
             let count = Self.photo.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }

@@ -21,17 +21,17 @@ extension WrongPolicyTests {
                           ^^^^^^
                 """),
         Case(
-            claim: "Sharing is not served yet",
+            claim: "Sharing everything is not served yet",
             text: """
                 name = "k"
                 [contention]
-                sharing = "read-only"
+                sharing = "all"
 
                 """,
             expected: """
-                p.toml:3:11: "sharing" in [contention] is "read-only", which this version does not serve yet; it takes "none"
-                  sharing = "read-only"
-                            ^^^^^^^^^^^
+                p.toml:3:11: "sharing" in [contention] is "all", which this version does not serve yet; it takes "none" or "read-only"
+                  sharing = "all"
+                            ^^^^^
                 """),
         Case(
             claim: "Newest and oldest contradict each other",

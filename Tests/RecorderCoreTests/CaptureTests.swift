@@ -161,6 +161,27 @@ import Testing
         #expect(try file.bytes().isEmpty)
     }
 
+    @Test func aSessionWhoseStreamsAreClosedGetsNoPhotoAnyMore() async throws {
+        // A device in error captures nothing more, so both photos surely still wait.
+        let test = try CaptureUnderTest(faults: [.deviceFails])
+        let (lost, kept) = (try TemporaryFile(".jpg"), try TemporaryFile(".jpg"))
+        try await test.open(1)
+        let _: Bool = try await test.event { if case .deviceChanged = $0 { true } else { nil } }
+        try await test.photo(1, 1, try lost.open())
+        try await test.photo(1, 2, try kept.open(), session: 2)
+        try await test.closeStreams(1, session: 1)
+        let photo: PhotoCaptured = try await test.event {
+            if case .photoCaptured(let photo) = $0 { photo } else { nil }
+        }
+        #expect(photo.photo == 1)
+        #expect(photo.error == "The session lost the picture before a frame was captured for the photo.")
+        _ = try await test.cut(1)
+        let other: PhotoCaptured = try await test.event {
+            if case .photoCaptured(let photo) = $0 { photo } else { nil }
+        }
+        #expect(other.photo == 2 && other.error == "The grant ended before a frame was captured for the photo.")
+    }
+
     @Test func aDeviceThatKeepsFailingIsSaidToBeInError() async throws {
         let test = try CaptureUnderTest(faults: [.deviceFails])
         try await test.open(1)

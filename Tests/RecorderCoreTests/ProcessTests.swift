@@ -139,9 +139,12 @@ import Testing
         let stream = try recorder.stream(1)
         let recording = try TemporaryFile()
         let photo = try TemporaryFile(".jpg")
-        for (member, file) in [("StartRecording", recording), ("CapturePhoto", photo)] {
+        let orders: [(String, [UInt64], TemporaryFile)] = [
+            ("StartRecording", [1, 2], recording), ("CapturePhoto", [1, 3, 2], photo),
+        ]
+        for (member, ids, file) in orders {
             let descriptor = try file.open()
-            try recorder.call(member, [.uint64(1), .uint64(2), .fileDescriptor(descriptor), .dictionary([:])])
+            try recorder.call(member, ids.map { .uint64($0) } + [.fileDescriptor(descriptor), .dictionary([:])])
             close(descriptor)
         }
         #expect(try recorder.signal("PhotoCaptured")[0] == .uint64(2))

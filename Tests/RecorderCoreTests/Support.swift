@@ -110,8 +110,8 @@ final class CaptureUnderTest: Sendable {
     func closeStreams(_ grant: UInt64, session: UInt64) async throws {
         try await wait { capture.closeStreams(GrantID(grant), session: SessionID(session), $0) }
     }
-    func photo(_ grant: UInt64, _ id: UInt64, _ file: Int32) async throws {
-        try await wait { capture.capturePhoto(GrantID(grant), id, file: file, $0) }
+    func photo(_ grant: UInt64, _ id: UInt64, _ file: Int32, session: UInt64 = 1) async throws {
+        try await wait { capture.capturePhoto(GrantID(grant), session: SessionID(session), id, file: file, $0) }
     }
     func record(
         _ grant: UInt64, _ id: UInt64, _ file: Int32, _ limits: RecordingLimits = RecordingLimits()

@@ -52,6 +52,7 @@ struct GeneratedEvent {
         case .sleep: .sleep(flag())
         case .recorderStreaming: .recorderStreaming(camera(), grant(), inForce: configuration())
         case .recorderCut: .recorderCut(camera(), grant())
+        case .recorderClosedStreams: .recorderClosedStreams(camera(), grant(), session())
         case .recorderConfigured:
             .recorderConfigured(camera(), grant(), asked: configuration(), inForce: configuration())
         case .recorderRefusedConfiguration:

@@ -11,6 +11,8 @@ struct Camera: Hashable, Codable {
     /// Sessions with a start request, in the order of their ids.
     var requests: [SessionID] = []
     var tenancy: Tenancy = .free
+    /// Streams that were ordered closed while the camera goes on for others, until the recorder confirms each.
+    var closing: [Closing] = []
     /// Resets and device failures of the last minute, oldest first: five are too many.
     var faults: [Moment] = []
     /// Nobody is granted before; nil: at once.
@@ -22,6 +24,12 @@ struct Camera: Hashable, Codable {
     struct Promise: Hashable, Codable {
         var session: SessionID
         var rule: String
+    }
+
+    struct Closing: Hashable, Codable {
+        var session: SessionID
+        /// The recorder is killed then: nobody watches on because a recorder hangs.
+        var until: Moment
     }
 
     struct Reservation: Hashable, Codable {
@@ -112,8 +120,8 @@ struct Cut: Hashable, Codable {
 /// A holder's place.
 struct Held: Hashable, Codable {
     var session: SessionID
-    /// Sessions beside the holder, where a policy shares cameras. No policy does so far.
-    var sharers: [SessionID] = []
+    /// It left in this step, and the camera goes on for who follows: only between an event and its settling.
+    var isVacant = false
     var granted: Ordinal
     var since: Moment
     /// Stronger claims wait until then, unless they override.
@@ -122,6 +130,9 @@ struct Held: Hashable, Codable {
     var contest: Contest?
     /// The rule that gave it the camera.
     var rule: String
+    /// What the camera is set to, as far as the recorder said; kept only where a policy shares cameras, for those
+    /// who come to watch.
+    var inForce = Configuration()
 }
 
 /// A stronger claim that has to wait a little: for the holder's grace, or for its min-hold.

@@ -41,6 +41,9 @@ struct Session: Hashable, Codable {
     /// Batches between `beginConfiguration` and `commitConfiguration`, merged; nil outside.
     var open: OpenBatch?
 
+    /// It wants to watch beside whoever configures and records; counts where the policy shares cameras.
+    var asksToWatch: Bool { configuration[.sharingMode] == .text("sharedReadOnly") }
+
     var usesAudio: Bool { configuration[.usesAudio] == .flag(true) }
 
     struct StartRequest: Hashable, Codable {
@@ -57,6 +60,8 @@ struct Session: Hashable, Codable {
         /// Whose claim stands in the way; nil: nobody's, the camera is reserved or held outside the broker.
         var interrupter: AppID?
         var rule: String
+        /// It watches beside the holder meanwhile.
+        var isSharing = false
     }
 
     struct OpenBatch: Hashable, Codable {

@@ -83,6 +83,7 @@ struct State: Hashable, Codable {
                     }
                 }
             }
+            camera.closing = camera.closing.map { Camera.Closing(session: $0.session, until: distance($0.until)) }
             // Ages, not distances: a fault counts for a minute after it happened.
             camera.faults = camera.faults.map { Moment(nanoseconds: now.nanoseconds - $0.nanoseconds) }
             camera.restartAt = camera.restartAt.map(distance)

@@ -10,6 +10,10 @@ struct Allocation {
     var promises: [CameraID: Camera.Promise] = [:]
     /// Everybody else with a claim, and why.
     var waiting: [SessionID: Loss] = [:]
+    /// Of those who wait, who watches beside the holder.
+    var sharers: Set<SessionID> = []
+    /// Cameras that went on for a next holder, and there is none.
+    var abandoned: [CameraID] = []
     /// Holders that lose their camera in this step, in the order of their cameras.
     var removals: [Removal] = []
     var evictions: [Removal] = []
@@ -65,6 +69,10 @@ extension Arbiter {
             }
         var contests: [CameraID: Contest] = [:]
         for challenger in challengers { seat(challenger, &seats, &contests, &allocation, turn) }
+        allocation.abandoned = cameras.filter { camera in
+            state.cameras[camera]?.tenancy.held?.isVacant == true
+                && !seats.contains { !$0.isVirtual && $0.claim.camera == camera }
+        }
         for seat in seats where !seat.isVirtual {
             let camera = seat.claim.camera
             if let held = seat.held {
@@ -79,6 +87,7 @@ extension Arbiter {
                 allocation.promises[camera] = Camera.Promise(session: seat.claim.session, rule: rule)
             }
         }
+        seatSharers(seats, &allocation)
         return allocation
     }
 
@@ -103,13 +112,18 @@ extension Arbiter {
                 let rank = rankRule(of: session, facts)
                 let claim = Claim(
                     session: id, app: session.app, camera: camera, facts: facts,
-                    standing: Standing(rank: rank, started: request.started, coolsDown: cools && !rank.override),
+                    standing: Standing(
+                        rank: rank, started: request.started, coolsDown: cools && !rank.override,
+                        watches: watches(session)),
                     claimed: state.sessions[id]?.request?.claimed ?? request.started)
                 allocation.claims[id] = claim
-                // One app speaks with one voice on one camera: the newest of its sessions claims for it.
+                // One app speaks with one voice on one camera: the newest of its sessions claims for it, and one that
+                // only watches for none but itself.
                 if let other = newest[session.app] {
-                    let loser = other.standing.started < request.started ? other : claim
-                    let winner = other.standing.started < request.started ? claim : other
+                    let isOlder =
+                        other.standing.watches == claim.standing.watches
+                        ? other.standing.started < request.started : other.standing.watches
+                    let (loser, winner) = isOlder ? (other, claim) : (claim, other)
                     newest[session.app] = winner
                     // Who has the camera, or is promised it, keeps it until the newest has won it.
                     if !isSeated(loser.session, on: camera) {
@@ -141,7 +155,9 @@ extension Arbiter {
     private func keepHolders(_ cameras: [CameraID], _ allocation: inout Allocation) -> [Seat] {
         var seats: [Seat] = []
         for camera in cameras {
-            guard let tenancy = state.cameras[camera]?.tenancy, let held = tenancy.held else { continue }
+            guard let tenancy = state.cameras[camera]?.tenancy, let held = tenancy.held, !held.isVacant else {
+                continue
+            }
             if let claim = allocation.claims[held.session] {
                 seats.append(Seat(claim: claim, held: held, isCapturing: tenancy.isCapturing, isVirtual: false))
             } else {
@@ -204,11 +220,14 @@ extension Arbiter {
     /// Nothing that excludes this camera is still being cut, or will be in this step, and its recorder may be started.
     private func isOpenable(_ id: CameraID, _ cameras: [CameraID], _ allocation: Allocation) -> Bool {
         guard let camera = state.cameras[id], camera.restartAt == nil else { return false }
-        let leaving = allocation.removals + allocation.evictions
+        // It is open, and stays so: what excludes it was cut before it was opened.
+        if canPassInPlace(id) { return true }
+        let leaving = (allocation.removals + allocation.evictions).map(\.camera) + allocation.abandoned
         for other in cameras {
             switch state.cameras[other]?.tenancy {
             case .revoking, .resetting(_, _, .some): break
-            case .starting, .streaming: if !leaving.contains(where: { $0.camera == other }) { continue }
+            case .starting, .streaming:
+                if !leaving.contains(other) { continue }
             case .free, .resetting(_, _, nil), nil: continue
             }
             if other == id || state.policy.conflict(other, id) { return false }

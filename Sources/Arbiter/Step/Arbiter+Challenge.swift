@@ -61,7 +61,10 @@ extension Arbiter {
         _ allocation: inout Allocation
     ) {
         contests[seat.claim.camera] = nil
-        let evicts = state.policy.contention.loser == .evict && seat.held != nil && !isSucceeding(winner, seat)
+        // Who only watches goes on watching.
+        let evicts =
+            state.policy.contention.loser == .evict && seat.held != nil && !isSucceeding(winner, seat)
+            && seat.claim.standing.watches == winner.standing.watches
         let removal = Allocation.Removal(session: seat.claim.session, camera: seat.claim.camera, rule: rule)
         if evicts {
             allocation.evictions.append(removal)
@@ -136,9 +139,13 @@ extension Arbiter {
             }
             return Comparison(winner: .first, rule: Self.sameAppNewest)
         }
+        if seat.claim.standing.watches, !claim.standing.watches, seat.claim.camera == claim.camera {
+            return Comparison(winner: .first, rule: Self.controlBeforeWatching)
+        }
         if claim.standing.coolsDown { return Comparison(winner: .second, rule: "cool-down") }
         let isWinningAlready = seat.held?.contest?.beneficiary == claim.session
-        if state.policy.contention.reDecide == .open, !isWinningAlready, turn.starter != claim.session {
+        let asks = turn.starter == claim.session || turn.asker == claim.session
+        if state.policy.contention.reDecide == .open, !isWinningAlready, !asks {
             return Comparison(winner: .second, rule: "re-decide: open")
         }
         let comparison = claim.compare(seat.claim, under: state.policy)
@@ -159,7 +166,9 @@ extension Arbiter {
 
     /// When the seat can be cut for a claim that beats it.
     private func earliestCut(_ seat: Seat, by claim: Claim) -> Moment {
-        guard let held = seat.held, !claim.standing.rank.override, !isSucceeding(claim, seat) else { return state.now }
+        guard let held = seat.held, !claim.standing.rank.override, !isSucceeding(claim, seat),
+            seat.claim.standing.watches == claim.standing.watches
+        else { return state.now }
         let kept = held.minHoldUntil.map { max($0, state.now) } ?? state.now
         if let announced = held.contest?.announced { return announced.isReady ? state.now : announced.deadline }
         // A grace is for finishing something: there is nothing to finish before the first frame.

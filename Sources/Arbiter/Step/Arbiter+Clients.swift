@@ -147,10 +147,20 @@ extension Arbiter {
         turn.sessions.remove(id)
     }
 
+    /// Whether the session has its camera or watches it.
+    mutating func leaveCamera(_ session: Session, why: RecordingEnd, _ turn: inout Turn) {
+        if state.cameras[session.camera]?.tenancy.held?.session == session.id {
+            let isAlone = requests(on: session.camera).allSatisfy { $0 == session.id }
+            leave(session.camera, why: why, goesOn: !isAlone, &turn)
+        } else {
+            closeIfSharing(session, &turn)
+        }
+    }
+
     /// Takes the start request back and leaves the camera, if the session has it. Says nothing to the client.
     mutating func withdrawRequest(_ id: SessionID, why: RecordingEnd, _ turn: inout Turn) {
         guard let session = state.sessions[id], session.request != nil else { return }
-        if state.cameras[session.camera]?.tenancy.held?.session == id { leave(session.camera, why: why, &turn) }
+        leaveCamera(session, why: why, &turn)
         forgetRecording(id)
         state.sessions[id]?.request = nil
         state.sessions[id]?.waits = nil

@@ -48,7 +48,7 @@ extension Arbiter {
         guard let session = state.sessions[id], let camera = cameraChecked(batch, session, &turn),
             isValid(batch, session, on: camera, &turn), isMicrophoneFree(batch, session, &turn)
         else { return }
-        if case .running(let access) = session.shown, !access.contains(.configure) {
+        if case .running(let access) = session.shown, !access.contains(.configure), !batch.onlyAsksForControl {
             let limit = limit(on: .configure, of: session)
             turn.refuse(.accessDenied, "This session may not configure now: \(limit.sentence).", rule: limit.rule)
             return
@@ -63,13 +63,20 @@ extension Arbiter {
         var wanted = batch
         wanted[.camera] = nil
         wanted[.whenBusy] = nil
+        let asksForControl = session.asksToWatch && batch[.sharingMode] == .text("exclusiveControl")
         state.sessions[id]?.configuration.merge(wanted)
         // A rate belongs to its ramp, not to the configuration that is restored later.
         state.sessions[id]?.configuration[.videoZoomRampRate] = nil
+        wanted[.sharingMode] = nil
         if case .running = session.shown, let grant = ledger.grants[camera] {
-            turn.effects.append(.configure(camera, grant, id, wanted))
+            if wanted.isEmpty {
+                notify(id, .configurationApplied(asked: batch, inForce: batch, by: .client), &turn)
+            } else {
+                turn.effects.append(.configure(camera, grant, id, wanted))
+            }
         }
-        if batch[.usesAudio] != nil { touch(id, &turn) }
+        if asksForControl { turn.asker = id }
+        if batch[.usesAudio] != nil || batch[.sharingMode] != nil { touch(id, &turn) }
     }
 
     private func cameraChecked(_ batch: Configuration, _ session: Session, _ turn: inout Turn) -> CameraID? {
@@ -126,11 +133,10 @@ extension Arbiter {
         if let audio = session.configuration[.usesAudio], wanted[.usesAudio] == nil { wanted[.usesAudio] = audio }
         if session.request != nil {
             turn.cameras.insert(session.camera)
-            if state.cameras[session.camera]?.tenancy.held?.session == id {
-                leave(session.camera, why: .stopped, &turn)
-                // The stop closes a warning, as every stop does.
-                ledger.sessions[id]?.announced = nil
-            }
+            leaveCamera(session, why: .stopped, &turn)
+            // The stop closes a warning, as every stop does.
+            ledger.sessions[id]?.announced = nil
+            state.sessions[id]?.waits = nil
             state.cameras[session.camera]?.requests.removeSorted(id)
             state.cameras[camera]?.requests.insertSorted(id)
             if case .running = session.shown {

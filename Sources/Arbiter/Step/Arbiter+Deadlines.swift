@@ -12,6 +12,7 @@ extension Arbiter {
             consider(camera.restartAt)
             consider(camera.reservation?.until)
             consider(camera.tenancy.cut?.until)
+            for closing in camera.closing { consider(closing.until) }
             if let held = camera.tenancy.held {
                 consider(held.leaseUntil)
                 consider(held.contest?.due)
@@ -36,7 +37,8 @@ extension Arbiter {
                 turn.cameras.insert(id)
             }
             if let cut = camera.tenancy.cut, cut.until <= state.now { meetDeadline(of: cut, on: id, &turn) }
-            if let held = camera.tenancy.held {
+            meetClosingDeadline(on: id, &turn)
+            if let held = state.cameras[id]?.tenancy.held {
                 if let lease = held.leaseUntil, lease <= state.now { expire(held, on: id, &turn) }
                 if let contest = held.contest, contest.due <= state.now { turn.cameras.insert(id) }
             }

@@ -55,7 +55,9 @@ extension Arbiter {
             add(.loginSessionInactive, BuiltInRule.loginSession)
         }
         if isStuck(session.camera) { add(.deviceError, BuiltInRule.stuck) }
-        if case .resetting(let held, let cause, _) = camera.tenancy, held.session == session.id {
+        if case .resetting(let held, let cause, _) = camera.tenancy,
+            held.session == session.id || isSharing(session)
+        {
             add(cause, cause == .recorderReset ? BuiltInRule.reset : BuiltInRule.deviceFailed)
         }
         if session.isReestablished { add(.brokerRestarted, BuiltInRule.brokerRestarted) }
@@ -82,7 +84,11 @@ extension Arbiter {
     func everyCause(of session: Session) -> [Policy.LiveCause] {
         guard let waits = session.waits else { return liveCauses(of: session) }
         return liveCauses(of: session)
-            + [Policy.LiveCause(cause: .videoDeviceInUseByAnotherClient, access: .none, rule: waits.rule)]
+            + [
+                Policy.LiveCause(
+                    cause: .videoDeviceInUseByAnotherClient, access: waits.isSharing ? .watching : .none,
+                    rule: waits.rule)
+            ]
     }
 
     /// The rank rule in force for a session, weakened by what its client gave up.

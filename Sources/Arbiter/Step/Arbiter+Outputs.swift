@@ -33,8 +33,11 @@ extension Arbiter {
 
     /// The rule that takes a right from a session that runs, and what to say about it.
     func limit(on right: Access, of session: Session) -> (rule: String, sentence: String) {
-        let live = liveCauses(of: session).first { !$0.access.isSuperset(of: right) }
-        guard let live else { return ("access", "the policy does not give it") }
+        let live = everyCause(of: session).first { !$0.access.isSuperset(of: right) }
+        guard let live else {
+            return watches(session)
+                ? (Self.asksToWatch, "its sharingMode is sharedReadOnly") : ("access", "the policy does not give it")
+        }
         // The published wording of the picker's rule (capture.md, "Outputs").
         if right == .record, live.cause == .videoDeviceNotAvailableWithMultipleForegroundApps {
             return (live.rule, "it must be full screen to record video")

@@ -5,27 +5,43 @@ extension Arbiter {
     mutating func present(_ id: SessionID, _ allocation: Allocation, _ turn: inout Turn) {
         guard let session = state.sessions[id], session.request != nil else { return }
         if let loss = allocation.waiting[id] {
-            if id == turn.starter, state.policy.contention.newcomer == .refuse, !loss.isWinning {
+            let isSharing = allocation.sharers.contains(id)
+            if id == turn.starter, state.policy.contention.newcomer == .refuse, !loss.isWinning, !watches(session) {
                 refuseNewcomer(session, loss, allocation, &turn)
                 return
             }
-            state.sessions[id]?.waits = Session.Waiting(interrupter: loss.interrupter, rule: loss.rule)
-            interrupt(id, allocation, &turn)
+            state.sessions[id]?.waits = Session.Waiting(
+                interrupter: loss.interrupter, rule: loss.rule, isSharing: isSharing)
+            if isSharing { presentSharer(id, allocation, &turn) } else { interrupt(id, allocation, &turn) }
         } else if allocation.claims[id] == nil {
             // Its causes leave it nothing; who else may want the camera is no matter to it.
             state.sessions[id]?.waits = nil
             interrupt(id, allocation, &turn)
         } else if state.cameras[session.camera]?.tenancy.held?.session == id {
             presentHolder(id, allocation, &turn)
-        } else if state.cameras[session.camera]?.promise?.session == id, session.shown == .stopped {
+        } else if state.cameras[session.camera]?.promise?.session == id {
+            presentWinner(id, &turn)
+        }
+    }
+
+    /// It has won, and waits for a cut or a restart: nothing is said, but that the camera it watched is cut.
+    private mutating func presentWinner(_ id: SessionID, _ turn: inout Turn) {
+        guard let session = state.sessions[id] else { return }
+        state.sessions[id]?.waits?.isSharing = false
+        switch session.shown {
+        case .stopped: state.sessions[id]?.shown = .pending
+        case .running:
             state.sessions[id]?.shown = .pending
+            notify(id, .didStopRunning, &turn)
+        case .pending, .interrupted: break
         }
     }
 
     // MARK: Interruptions
 
-    private mutating func interrupt(_ id: SessionID, _ allocation: Allocation, _ turn: inout Turn) {
+    mutating func interrupt(_ id: SessionID, _ allocation: Allocation, _ turn: inout Turn) {
         guard let session = state.sessions[id] else { return }
+        closeIfSharing(session, &turn)
         let live = everyCause(of: session)
         let causes = CauseSet(live.map(\.cause))
         guard let reason = causes.reason, let rule = live.first(where: { $0.cause == reason })?.rule else {
@@ -109,10 +125,15 @@ extension Arbiter {
             interrupt(id, allocation, &turn)
             return
         }
-        guard case .running(let before) = session.shown else { return }
-        let live = liveCauses(of: session)
-        let access = live.access
-        guard access != before, let grant = ledger.grants[session.camera] else { return }
+        presentAccess(id, &turn)
+    }
+
+    /// What a session that runs may do now, if that changed.
+    mutating func presentAccess(_ id: SessionID, _ turn: inout Turn) {
+        guard let session = state.sessions[id], case .running(let before) = session.shown else { return }
+        let live = everyCause(of: session)
+        let access = access(of: session)
+        guard access != before else { return }
         state.sessions[id]?.shown = .running(access)
         // Cut first, tell second.
         if before.contains(.record), !access.contains(.record), session.isRecording, let recording = forgetRecording(id)
@@ -121,10 +142,9 @@ extension Arbiter {
             // A rule may read that it records.
             touch(id, &turn)
         }
-        if before.contains(.preview), !access.contains(.preview) {
-            turn.effects.append(.closeStreams(session.camera, grant, id))
-        }
-        let rule = live.first { $0.access != .all }?.rule ?? "no cause limits it"
+        if before.contains(.preview), !access.contains(.preview) { closeStreams(of: id, on: session.camera, &turn) }
+        let rule =
+            live.first { $0.access != .all }?.rule ?? (watches(session) ? Self.asksToWatch : "no cause limits it")
         notify(id, .accessChanged(access, causes: CauseSet(live.map(\.cause)), rule: rule), &turn)
         turn.verdicts.append(
             Verdict(

@@ -24,8 +24,10 @@ extension Arbiter {
         state.sessions[id]?.shown = .running(.all)
         notify(id, .didStartRunning(grant: grant), &turn)
         // What was configured while the camera started reaches the recorder now.
-        let later = session.configuration.changes(since: session.confirmed)
+        var later = session.configuration.changes(since: session.confirmed)
+        later[.sharingMode] = nil
         if !later.isEmpty { turn.effects.append(.configure(camera, grant, id, later)) }
+        if sharesCameras { state.cameras[camera]?.tenancy.update { $0.inForce = inForce } }
         touch(id, &turn)
     }
 
@@ -48,6 +50,7 @@ extension Arbiter {
         guard let id = holder(of: camera, grant) else { return }
         state.sessions[id]?.confirmed.merge(asked)
         notify(id, .configurationApplied(asked: asked, inForce: inForce, by: .client), &turn)
+        tellSharers(on: camera, asked: asked, inForce: inForce, &turn)
     }
 
     /// The recorder knows better than the capabilities it gave: the whole batch is taken back, and nothing of what
@@ -88,7 +91,7 @@ extension Arbiter {
     }
 
     /// The holder keeps its place, and is granted again after a backoff; the fifth fault in a minute ends it.
-    private mutating func fault(_ id: CameraID, _ held: Held, _ cause: Cause, cut: Cut?, _ turn: inout Turn) {
+    mutating func fault(_ id: CameraID, _ held: Held, _ cause: Cause, cut: Cut?, _ turn: inout Turn) {
         guard var camera = state.cameras[id] else { return }
         camera.faults.removeAll { state.now - $0 >= Bound.faultWindow }
         camera.faults.append(state.now)
@@ -98,19 +101,21 @@ extension Arbiter {
         // There is nothing left to finish; who was winning still is.
         kept.contest?.announced = nil
         camera.tenancy = .resetting(kept, cause: cause, cut: cut)
-        if camera.faults.count >= Bound.faultsMax {
-            camera.faults = []
-            camera.restartAt = nil
-            state.cameras[id] = camera
+        camera.closing = []
+        let isTheLast = camera.faults.count >= Bound.faultsMax
+        if isTheLast { camera.faults = [] }
+        camera.restartAt =
+            isTheLast ? nil : state.now + Bound.firstBackoff * (1 << (camera.faults.count - 1))
+        state.cameras[id] = camera
+        interruptSharers(on: id, except: held.session, &turn)
+        if isTheLast {
             stopForGood(
                 held.session, cause == .recorderReset ? .recorderFailed : .deviceFailed,
                 rule: "built in: \(Bound.faultsMax) faults in \(Bound.faultWindow.components.seconds) s",
                 cutWhy: .recorderReset, &turn)
-            return
+        } else {
+            touchRequests(on: id, &turn)
         }
-        camera.restartAt = state.now + Bound.firstBackoff * (1 << (camera.faults.count - 1))
-        state.cameras[id] = camera
-        touchRequests(on: id, &turn)
     }
 
     mutating func rampFinished(_ camera: CameraID, _ grant: GrantID, _ factor: Double, _ turn: inout Turn) {

@@ -30,7 +30,7 @@ extension Arbiter {
                 rank.name, &turn)
             return false
         }
-        if state.policy.contention.sameApp == .refuse, let sibling = runningSibling(of: session) {
+        if state.policy.contention.sameApp == .refuse, !watches(session), let sibling = runningSibling(of: session) {
             refuseStart(
                 session, facts,
                 "\(session.app.name) already uses camera \"\(session.camera.name)\" in session \(sibling.rawValue); stop that one first.",
@@ -41,7 +41,10 @@ extension Arbiter {
     }
 
     private func runningSibling(of session: Session) -> SessionID? {
-        state.cameras[session.camera]?.requests.first { $0 != session.id && state.sessions[$0]?.app == session.app }
+        state.cameras[session.camera]?.requests.first { id in
+            guard let other = state.sessions[id], id != session.id, !watches(other) else { return false }
+            return other.app == session.app
+        }
     }
 
     func refuseStart(_ session: Session, _ facts: Facts, _ message: String, _ rule: String, _ turn: inout Turn) {

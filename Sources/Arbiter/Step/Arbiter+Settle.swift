@@ -48,7 +48,14 @@ extension Arbiter {
 
     /// Orders first, then what the losers hear, then everybody else, then the openings: cut first, tell second.
     private mutating func carryOut(_ allocation: Allocation, _ sessions: [SessionID], _ turn: inout Turn) {
-        for removal in allocation.removals { leave(removal.camera, why: .interrupted, &turn) }
+        for camera in allocation.abandoned { abandon(camera, &turn) }
+        for removal in allocation.removals {
+            // A camera that is shared goes on for its next holder, and for the last one too if that may still watch.
+            let goesOn = allocation.grants.keys.contains { allocation.claims[$0]?.camera == removal.camera }
+            leave(
+                removal.camera, why: .interrupted, goesOn: goesOn,
+                keepsWatching: allocation.sharers.contains(removal.session), &turn)
+        }
         for evicted in allocation.evictions {
             coolDown(evicted.session, on: evicted.camera)
             stopForGood(evicted.session, .evicted, rule: evicted.rule, cutWhy: .interrupted, &turn)
@@ -56,28 +63,49 @@ extension Arbiter {
         for (camera, contest) in allocation.contests { apply(contest, on: camera, &turn) }
         for loser in allocation.removals { present(loser.session, allocation, &turn) }
         let losers = Set(allocation.removals.map(\.session))
-        for session in sessions where !losers.contains(session) && allocation.grants[session] == nil {
-            present(session, allocation, &turn)
-        }
+        let others = sessions.filter { !losers.contains($0) && allocation.grants[$0] == nil }
+        for session in others where !allocation.sharers.contains(session) { present(session, allocation, &turn) }
         for session in allocation.grants.keys.sorted() {
             guard let rule = allocation.grants[session] else { continue }
             grant(session, rule, allocation, &turn)
         }
+        // Who watches has something to watch only now.
+        for session in others where allocation.sharers.contains(session) { present(session, allocation, &turn) }
     }
 
-    /// The camera's present holder leaves it. A stream is ordered cut; a recorder that was lost has none.
-    mutating func leave(_ id: CameraID, why: RecordingEnd, _ turn: inout Turn) {
+    /// The camera's present holder leaves it. A stream is ordered cut, or only its own streams are closed where the
+    /// camera goes on for who shares it; a recorder that was lost has none.
+    mutating func leave(
+        _ id: CameraID, why: RecordingEnd, goesOn: Bool, keepsWatching: Bool = false, _ turn: inout Turn
+    ) {
         guard let tenancy = state.cameras[id]?.tenancy, let held = tenancy.held else { return }
         if let lease = held.leaseUntil { state.sessions[held.session]?.request?.leaseLeft = lease - state.now }
-        if tenancy.isCapturing, let grant = ledger.grants[id] {
-            turn.effects.append(.cut(id, grant, why: why))
-            ledger.handovers[id] = lastDecision
-            state.cameras[id]?.tenancy = .revoking(Cut(until: state.now + Bound.cut))
+        if goesOn, canPassInPlace(id) {
+            vacate(id, held, why: why, keepsWatching: keepsWatching, &turn)
+            return
+        }
+        if tenancy.isCapturing {
+            cut(id, why: why, &turn)
         } else {
             state.cameras[id]?.tenancy = tenancy.cut.map { .revoking($0) } ?? .free
         }
         turn.effects.append(.announce(.holderChanged(id, nil)))
         turn.cameras.insert(id)
+    }
+
+    /// A camera that went on for a next holder, and nobody came.
+    private mutating func abandon(_ id: CameraID, _ turn: inout Turn) {
+        cut(id, why: .stopped, &turn)
+        turn.effects.append(.announce(.holderChanged(id, nil)))
+        turn.cameras.insert(id)
+    }
+
+    private mutating func cut(_ id: CameraID, why: RecordingEnd, _ turn: inout Turn) {
+        guard let grant = ledger.grants[id] else { preconditionFailure("a camera that captures has a grant") }
+        turn.effects.append(.cut(id, grant, why: why))
+        ledger.handovers[id] = lastDecision
+        state.cameras[id]?.closing = []
+        state.cameras[id]?.tenancy = .revoking(Cut(until: state.now + Bound.cut))
     }
 
     /// Stops the sessions that won a camera which came back without the format they need, before anybody is cut for them.
@@ -114,19 +142,29 @@ extension Arbiter {
                 minHoldUntil: rank.minHold > .zero ? state.now + rank.minHold : nil,
                 leaseUntil: rank.lease.map { state.now + min($0, session.request?.leaseLeft ?? $0) }, rule: rule)
         }
-        ledger.grant += 1
-        let grant = GrantID(ledger.grant)
-        ledger.grants[session.camera] = grant
         ledger.handovers[session.camera] = lastDecision
-        state.cameras[session.camera]?.tenancy = .starting(held)
         state.sessions[id]?.isReestablished = false
         state.sessions[id]?.confirmed = session.configuration
         state.sessions[id]?.waits = nil
-        if endsInterruption {
-            endInterruption(id, willResume: true, &turn)
-            state.sessions[id]?.shown = .pending
+        if camera.tenancy.isCapturing {
+            precondition(camera.tenancy.held?.isVacant == true, "\(session.camera.name) is granted while it is held")
+            let inForce = camera.tenancy.held?.inForce ?? Configuration()
+            state.cameras[session.camera]?.tenancy.update {
+                $0 = held
+                $0.inForce = inForce
+            }
+            takeOver(id, fitted, &turn)
+        } else {
+            ledger.grant += 1
+            let grant = GrantID(ledger.grant)
+            ledger.grants[session.camera] = grant
+            state.cameras[session.camera]?.tenancy = .starting(held)
+            if endsInterruption {
+                endInterruption(id, willResume: true, &turn)
+                state.sessions[id]?.shown = .pending
+            }
+            turn.effects.append(.open(session.camera, grant, id, fitted))
         }
-        turn.effects.append(.open(session.camera, grant, id, fitted))
         turn.effects.append(.announce(.holderChanged(session.camera, session.app)))
         turn.verdicts.append(
             Verdict(
@@ -137,7 +175,8 @@ extension Arbiter {
     /// Cheap enough for release builds: what this step touched still makes sense.
     private func checkTouched(_ cameras: [CameraID]) {
         for (index, id) in cameras.enumerated() {
-            guard let held = state.cameras[id]?.tenancy.held else { continue }
+            // One that is vacant is looked at in the next round.
+            guard let held = state.cameras[id]?.tenancy.held, !held.isVacant else { continue }
             precondition(
                 state.sessions[held.session]?.camera == id && state.sessions[held.session]?.request != nil,
                 "camera \(id.name) is held by a session that does not ask for it")

@@ -54,6 +54,7 @@ extension Arbiter {
             recorderConfigured(camera, grant, asked, inForce, &turn)
         case .recorderRefusedConfiguration(let camera, let grant, let asked, let message):
             recorderRefusedConfiguration(camera, grant, asked, message, &turn)
+        case .recorderClosedStreams(let camera, let grant, let session): recorderClosedStreams(camera, grant, session)
         case .recorderGone(let camera): recorderGone(camera, &turn)
         case .deviceFailed(let camera, let message): deviceFailed(camera, message, &turn)
         case .recordingFinished(let recording, let why, let frames, let duration, let bytes):

@@ -48,10 +48,12 @@ struct ConfigurationCheck {
         case (.camera, .text), (.activeFormat, .text), (.usesAudio, .flag): nil
         case (.frameRate, .number(let n)), (.videoZoomFactor, .number(let n)), (.videoZoomRampRate, .number(let n)):
             n.isFinite ? nil : "\(key.rawValue) must be a finite number."
-        case (.whenBusy, .text(let text)):
-            text == "refuse" || text == "interrupt"
-                ? nil : "whenBusy \"\(text)\" is not one of \"refuse\", \"interrupt\"."
-        case (.camera, _), (.activeFormat, _), (.whenBusy, _): "\(key.rawValue) takes a text, not \(value.description)."
+        case (.whenBusy, .text(let text)), (.sharingMode, .text(let text)):
+            key.allowedWords?.contains(text) == false
+                ? "\(key.rawValue) \"\(text)\" is not one of \(key.allowedWords?.map { "\"\($0)\"" }.joined(separator: ", ") ?? "")."
+                : nil
+        case (.camera, _), (.activeFormat, _), (.whenBusy, _), (.sharingMode, _):
+            "\(key.rawValue) takes a text, not \(value.description)."
         case (.usesAudio, _): "usesAudio takes true or false, not \"\(value.description)\"."
         case (.frameRate, _), (.videoZoomFactor, _), (.videoZoomRampRate, _):
             "\(key.rawValue) takes a number, not \"\(value.description)\"."
@@ -66,6 +68,14 @@ struct ConfigurationCheck {
             ?? capabilities.formats.first { "\($0.pixelFormat) \($0.width)x\($0.height)" == name }
     }
 
+    /// What the format that a batch names begins with.
+    func defaults(_ batch: Configuration) -> Configuration {
+        guard let format = format(batch[.activeFormat]) else { return Configuration() }
+        return Configuration([
+            .activeFormat: .text(format.name), .frameRate: .number(format.maxFrameRate), .videoZoomFactor: .number(1),
+        ])
+    }
+
     /// The nearest configuration this camera can do; nil when it lacks the format itself.
     func nearest(_ configuration: Configuration) -> Configuration? {
         guard let format = format(configuration[.activeFormat]) else { return nil }
@@ -73,6 +83,7 @@ struct ConfigurationCheck {
         // A ramp is over once its session was interrupted: it resumes at its goal.
         fitted[.videoZoomRampRate] = nil
         fitted[.whenBusy] = nil
+        fitted[.sharingMode] = nil
         if case .number(let rate)? = configuration[.frameRate] {
             fitted[.frameRate] = .number(min(max(rate, format.minFrameRate), format.maxFrameRate))
         }

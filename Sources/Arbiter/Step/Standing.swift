@@ -6,6 +6,8 @@ struct Standing: Hashable, Sendable {
     var started: Ordinal
     /// Behind everybody who waits, for a while.
     var coolsDown: Bool
+    /// It leaves control to others, where the policy shares cameras.
+    var watches = false
 }
 
 /// A session that may run now, and asks to.
@@ -31,8 +33,13 @@ struct Comparison: Hashable, Sendable {
 
 extension Policy {
     /// Ranks first, then the order list from left to right. Cool-down comes before both: who was just
-    /// sent away does not come back before those who waited.
+    /// sent away does not come back before those who waited. On a camera that is shared, control comes before
+    /// all of it.
     func compare(_ a: (Facts, Standing), _ b: (Facts, Standing)) -> Comparison {
+        // Who only watches loses nothing to one who controls.
+        if a.1.watches != b.1.watches, a.0.camera == b.0.camera {
+            return Comparison(winner: a.1.watches ? .second : .first, rule: Arbiter.controlBeforeWatching)
+        }
         if a.1.coolsDown != b.1.coolsDown {
             return Comparison(winner: a.1.coolsDown ? .second : .first, rule: "cool-down")
         }

@@ -14,6 +14,9 @@ public enum ConfigurationKey: String, Hashable, Sendable, CaseIterable, Comparab
     case usesAudio
     /// What happens to `usesAudio` while another app has the microphone: `refuse` or `interrupt`.
     case whenBusy
+    /// Where a policy shares cameras: `exclusiveControl` (the default) wants to configure and record, and
+    /// `sharedReadOnly` only to watch beside whoever does. The words are those of Windows' MediaCaptureSharingMode.
+    case sharingMode
 
     public static func < (a: ConfigurationKey, b: ConfigurationKey) -> Bool { a.rawValue < b.rawValue }
 }

@@ -17,14 +17,20 @@ extension ConfigurationKey {
 
     public var kind: Kind {
         switch self {
-        case .camera, .activeFormat, .whenBusy: .text
+        case .camera, .activeFormat, .whenBusy, .sharingMode: .text
         case .frameRate, .videoZoomFactor, .videoZoomRampRate: .number
         case .usesAudio: .flag
         }
     }
 
     /// The only words a key takes, where there is such a list.
-    public var allowedWords: [String]? { self == .whenBusy ? ["refuse", "interrupt"] : nil }
+    public var allowedWords: [String]? {
+        switch self {
+        case .whenBusy: ["refuse", "interrupt"]
+        case .sharingMode: ["exclusiveControl", "sharedReadOnly"]
+        case .camera, .activeFormat, .frameRate, .videoZoomFactor, .videoZoomRampRate, .usesAudio: nil
+        }
+    }
 }
 
 extension ConfigurationValue {

@@ -238,10 +238,16 @@ extension Interface {
                 "One more preview stream of the grant: the client's end of a SOCK_SEQPACKET pair."),
             Method(
                 "CloseStreams", [Argument("grant", "t"), Argument("session", "t")],
-                "Closes a session's preview streams and blanks their buffers; recording and photos go on."),
+                """
+                Closes a session's preview streams, blanks their buffers, and gives up its photos that wait for a frame, \
+                while the camera goes on. Answers when that is so; a recording ends by its own call.
+                """),
             Method(
                 "CapturePhoto",
-                [Argument("grant", "t"), Argument("photo", "t"), Argument("file", "h"), Argument("options", "a{sv}")],
+                [
+                    Argument("grant", "t"), Argument("session", "t"), Argument("photo", "t"), Argument("file", "h"),
+                    Argument("options", "a{sv}"),
+                ],
                 "Takes the next frame as a JPEG; `PhotoCaptured` follows."),
             Method(
                 "StartRecording",

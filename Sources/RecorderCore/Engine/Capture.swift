@@ -31,7 +31,7 @@ public final class Capture: Sendable {
         case configure(GrantID, Configuration, Reply<Configuration>)
         case openStream(GrantID, SessionID, Reply<Int32>)
         case closeStreams(GrantID, SessionID, Reply<Void>)
-        case photo(GrantID, PhotoID, file: Int32, Reply<Void>)
+        case photo(GrantID, SessionID, PhotoID, file: Int32, Reply<Void>)
         case startRecording(GrantID, RecordingID, file: Int32, RecordingLimits, Reply<Void>)
         case stopRecording(RecordingID, RecordingEnd, Reply<Void>)
         case cut(GrantID, RecordingEnd, Reply<Int64>)
@@ -78,15 +78,18 @@ public final class Capture: Sendable {
         commands.post(.openStream(grant, session, reply))
     }
 
-    /// Closes a session's streams and blanks their buffers; everything else goes on.
+    /// Closes a session's streams, blanks their buffers, and gives up its photos that wait for a frame; everything
+    /// else goes on.
     public func closeStreams(_ grant: GrantID, session: SessionID, _ reply: @escaping Reply<Void>) {
         commands.post(.closeStreams(grant, session, reply))
     }
 
     /// Takes the next frame as a JPEG; `.photoCaptured` follows an answer without error.
     /// - Parameter file: owned by the capture from here on.
-    public func capturePhoto(_ grant: GrantID, _ photo: PhotoID, file: Int32, _ reply: @escaping Reply<Void>) {
-        commands.post(.photo(grant, photo, file: file, reply))
+    public func capturePhoto(
+        _ grant: GrantID, session: SessionID, _ photo: PhotoID, file: Int32, _ reply: @escaping Reply<Void>
+    ) {
+        commands.post(.photo(grant, session, photo, file: file, reply))
     }
 
     /// Records from the next frame on; `.recordingFinished` follows an answer without error.

@@ -17,8 +17,8 @@ extension CaptureLoop {
             reply(Result { () throws(BrokerError) in try openStream(id, session) })
         case .closeStreams(let id, let session, let reply):
             reply(Result { () throws(BrokerError) in try closeStreams(id, session) })
-        case .photo(let id, let photo, let file, let reply):
-            reply(Result { () throws(BrokerError) in try takePhoto(id, photo, file) })
+        case .photo(let id, let session, let photo, let file, let reply):
+            reply(Result { () throws(BrokerError) in try takePhoto(id, session, photo, file) })
         case .startRecording(let id, let recording, let file, let limits, let reply):
             reply(Result { () throws(BrokerError) in try startRecording(id, recording, file, limits) })
         case .stopRecording(let recording, let why, let reply):
@@ -145,9 +145,13 @@ extension CaptureLoop {
         let open = try granted(id)
         for stream in open.streams where stream.session == session { stream.sender.close() }
         grant?.streams.removeAll { $0.session == session }
+        giveUp(
+            open.photos.filter { $0.session == session },
+            "The session lost the picture before a frame was captured for the photo.")
+        grant?.photos.removeAll { $0.session == session }
     }
 
-    private func takePhoto(_ id: GrantID, _ photo: PhotoID, _ file: Int32) throws(BrokerError) {
+    private func takePhoto(_ id: GrantID, _ session: SessionID, _ photo: PhotoID, _ file: Int32) throws(BrokerError) {
         do throws(BrokerError) {
             let open = try granted(id)
             try checkOutputFile(file)
@@ -160,7 +164,7 @@ extension CaptureLoop {
             throw error
         }
         writing += 1
-        grant?.photos.append(OpenGrant.PendingPhoto(id: photo, file: file))
+        grant?.photos.append(OpenGrant.PendingPhoto(id: photo, session: session, file: file))
     }
 
     private func startRecording(
@@ -212,17 +216,18 @@ extension CaptureLoop {
         guard let open = grant, open.id == id else { return 0 }
         for stream in open.streams { stream.sender.close() }
         if let recording = open.recording { writer.post(.finish(recording, why)) }
-        for photo in open.photos {
-            close(photo.file)
-            writing -= 1
-            emit(
-                .photoCaptured(
-                    PhotoCaptured(
-                        photo: photo.id, width: 0, height: 0, bytes: 0,
-                        error: "The grant ended before a frame was captured for the photo.")))
-        }
+        giveUp(open.photos, "The grant ended before a frame was captured for the photo.")
         source?.stop()
         grant = nil
         return open.lastCapture
+    }
+
+    private func giveUp(_ photos: [OpenGrant.PendingPhoto], _ sentence: String) {
+        for photo in photos {
+            close(photo.file)
+            writing -= 1
+            emit(
+                .photoCaptured(PhotoCaptured(photo: photo.id, width: 0, height: 0, bytes: 0, error: sentence)))
+        }
     }
 }

@@ -27,6 +27,7 @@ struct OpenGrant {
 
     struct PendingPhoto {
         var id: PhotoID
+        var session: SessionID
         var file: Int32
     }
 

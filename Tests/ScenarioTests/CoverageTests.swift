@@ -1,0 +1,211 @@
+import Arbiter
+import ArbiterProtocol
+import Scenario
+import Testing
+
+/// A scenario under the policy that `policy` writes, and what it reaches of it.
+private func coverage(_ policy: String, _ events: String) throws -> PolicyCoverage {
+    let text = """
+        # Two apps and a camera.
+
+        policy \"""
+        name = "example"
+        \(policy)
+        \"""
+        camera back
+
+        \(events)
+        """
+    let scenario = try Scenario.parse(text, file: "example.scenario", policies: "policies")
+    let coverages = scenario.runWithCoverage().coverages
+    #expect(coverages.count == 1)
+    return try #require(coverages.first)
+}
+
+private func gaps(_ coverage: PolicyCoverage) -> [String] {
+    coverage.gaps.map { $0.sentence(in: coverage.policy) }
+}
+
+private let twoApps = """
+    0s   connect photos
+         session photos camera=back
+         start photos
+         connect notes
+         session notes camera=back
+         start notes
+    """
+
+@Suite("Rule coverage")
+struct CoverageTests {
+    @Test("A rule is reached when it fires, and once more when it is seen not to match")
+    func rules() throws {
+        let policy = """
+            [[cause]]
+            name = "Too hot"
+            when = { pressure = "serious" }
+            cause = "video-device-not-available-due-to-system-pressure"
+            """
+        let start = "0s   connect photos\n     session photos camera=back\n     start photos\n"
+        let cool = try coverage(policy, start)
+        #expect(gaps(cool).contains("[[cause]] \"Too hot\": no scenario made it fire"))
+        #expect(!gaps(cool).contains { $0.contains("saw it not match") })
+
+        let hot = try coverage(policy, "0s   pressure critical\n" + start.replacing("0s  ", with: "    "))
+        #expect(hot.fired.contains(.causeRule("Too hot")))
+        #expect(gaps(hot).contains("[[cause]] \"Too hot\": no scenario saw it not match"))
+    }
+
+    @Test("A rule behind the one that answered was not asked")
+    func hidden() throws {
+        let rule = "cause = \"video-device-not-available-due-to-system-pressure\""
+        let found = try coverage(
+            """
+            [[cause]]
+            name = "First"
+            when = {}
+            access = ["preview"]
+            \(rule)
+            [[cause]]
+            name = "Second"
+            when = { pressure = "critical" }
+            \(rule)
+            """, twoApps)
+        #expect(found.fired.contains(.causeRule("First")))
+        #expect(!found.fired.contains(.causeRule("Second")) && !found.unmatched.contains(.causeRule("Second")))
+    }
+
+    @Test("A rule that reads nothing cannot fail to match, and nobody asks for that")
+    func always() throws {
+        let found = try coverage(
+            """
+            ranks = ["one"]
+            [[rank]]
+            name = "Everybody"
+            rank = "one"
+            """, twoApps)
+        #expect(found.unmatchedShare(of: .rankRules).all == 0)
+        #expect(found.firedShare(of: .rankRules).percent == 100)
+    }
+
+    @Test("The key that decided is reached, and those before it were equal")
+    func order() throws {
+        let found = try coverage("[contention]\norder = [\"operator\", \"newest\", \"focused\"]", twoApps)
+        #expect(found.fired.contains(.order(.newest)))
+        #expect(!found.fired.contains(.order(.operatorChosen)))
+        #expect(found.unmatched.contains(.order(.operatorChosen)))
+        #expect(!found.clauses.contains(.order(.focused)), "nothing behind newest is ever compared")
+        #expect(!found.clauses.contains(.choice(.tie)), "no two claims began with one start")
+    }
+
+    @Test("Choices are reached when they decide: who comes second, waits, is refused, is interrupted or evicted")
+    func choices() throws {
+        let kept = try coverage("[contention]\ntie = \"holder\"", twoApps)
+        #expect(kept.fired.isSuperset(of: [.choice(.tie), .choice(.newcomer)]))
+        #expect(!kept.clauses.contains(.choice(.loser)), "no claim is stronger than the holder's")
+
+        let refused = try coverage("[contention]\ntie = \"holder\"\nnewcomer = \"refuse\"", twoApps)
+        #expect(refused.fired.isSuperset(of: [.choice(.tie), .choice(.newcomer)]))
+
+        let evicted = try coverage("[contention]\ntie = \"newcomer\"\nloser = \"evict\"", twoApps)
+        #expect(evicted.fired.isSuperset(of: [.choice(.tie), .choice(.loser)]))
+        #expect(!evicted.fired.contains(.choice(.coolDown)))
+    }
+
+    @Test("A grace, a min-hold, a lease and an override are reached one by one")
+    func rankChoices() throws {
+        let policy = """
+            ranks = ["alarm", "call", "booth"]
+            [[rank]]
+            name = "Alarm"
+            app = "alarm"
+            rank = "alarm"
+            override = true
+            [[rank]]
+            name = "Call"
+            app = "call"
+            rank = "call"
+            [[rank]]
+            name = "Booth"
+            rank = "booth"
+            grace = "5s"
+            min-hold = "10s"
+            lease = "30s"
+            """
+        func reached(_ events: String) throws -> Set<PolicyClause.RankChoice> {
+            let start = "0s   connect booth\n     session booth camera=back\n     start booth\n"
+            let found = try coverage(policy, start + events)
+            return Set(
+                PolicyClause.RankChoice.allCases.filter { choice in
+                    found.fired.contains { if case .rankChoice(_, choice) = $0 { true } else { false } }
+                })
+        }
+        func comes(_ app: String, _ time: String) -> String {
+            "\(time)  connect \(app)\n     session \(app) camera=back\n     start \(app)\n"
+        }
+        #expect(try reached("").isEmpty)
+        #expect(try reached(comes("call", "01s")) == [.minHold])
+        #expect(try reached(comes("call", "20s")) == [.grace])
+        #expect(try reached(comes("call", "01s") + "12s\n") == [.minHold, .grace])
+        #expect(try reached("31s\n") == [.lease])
+        #expect(try reached(comes("alarm", "01s")) == [.override])
+        #expect(try reached(comes("alarm", "31s")) == [.lease], "nothing stood in its way")
+    }
+
+    @Test("A denied start reaches the rule that denies it")
+    func deny() throws {
+        let found = try coverage(
+            """
+            [[rank]]
+            name = "Not notes"
+            app = "notes"
+            deny = true
+            """, twoApps)
+        #expect(found.fired.isSuperset(of: [.rankRule("Not notes"), .rankChoice(rule: "Not notes", .deny)]))
+        #expect(found.unmatched.contains(.rankRule("Not notes")))
+    }
+
+    @Test("Conflicts and the budget are reached by who loses to another camera")
+    func otherCameras() throws {
+        let events = """
+            0s   plug front
+                 connect photos
+                 session photos camera=back
+                 start photos
+                 connect notes
+                 session notes camera=front
+                 start notes
+            """
+        let conflict = try coverage(
+            "[contention]\ntie = \"newcomer\"\n[[camera]]\nid = \"back\"\nconflicts = [\"front\"]", events)
+        #expect(conflict.fired.isSuperset(of: [.conflicts(CameraID("back")), .choice(.loser)]))
+
+        let costs = "[[camera]]\nid = \"back\"\ncost = 60\n[[camera]]\nid = \"front\"\ncost = 60"
+        let waiting = try coverage("[contention]\nbudget = 100\n\(costs)", events)
+        #expect(waiting.fired.isSuperset(of: [.choice(.budget), .choice(.newcomer)]))
+        let room = try coverage("[contention]\nbudget = 200\n\(costs)", events)
+        #expect(!room.fired.contains(.choice(.budget)))
+        let exceeding = try coverage(
+            "[contention]\ntie = \"newcomer\"\norder = [\"newest\"]\nbudget = 100\nstrongest-may-exceed = true\n\(costs)",
+            events)
+        #expect(exceeding.fired.contains(.choice(.strongestMayExceed)))
+    }
+
+    @Test("A group without rules is not covered by being empty")
+    func empty() throws {
+        let found = try coverage("[contention]\ntie = \"holder\"", twoApps)
+        #expect(found.firedShare(of: .causeRules).percent == nil)
+        var tally = CoverageTally()
+        tally.expect(.init(path: "example.toml", policy: found.policy))
+        let report = try #require(tally.policies.first).report { _ in nil }
+        #expect(report[0] == "example.toml: 0.0 %, 0 of 3, in 0 scenarios")
+        #expect(report[2] == "  [[cause]] rules   none: nothing to cover")
+        #expect(report.last == "  example.toml: same-app: newest: no scenario made it decide anything")
+    }
+
+    @Test("Counting does not change what happens")
+    func unchanged() throws {
+        let text = "# A claim.\n\npolicy built-in\ncamera back\n\n" + twoApps
+        let scenario = try Scenario.parse(text, file: "example.scenario", policies: "policies")
+        #expect(scenario.runWithCoverage().outcome.actual == scenario.run().actual)
+    }
+}
