@@ -17,6 +17,8 @@ public struct Status: Sendable {
         public var tenancy: String
         public var holder: SessionID?
         public var holderApp: AppID?
+        /// Who has won it, and waits only for the holder's time, a cut or a restart.
+        public var next: SessionID?
         /// The rule that gave it to the holder.
         public var rule: String?
         public var leaseUntil: Moment?
@@ -78,7 +80,8 @@ extension Arbiter {
         return Status.CameraStatus(
             id: id, capabilities: camera.capabilities, isPresent: camera.isPresent,
             isPrivate: camera.isPrivate || state.world.isPrivate, tenancy: tenancy, holder: held?.session,
-            holderApp: held.flatMap { state.sessions[$0.session]?.app }, rule: held?.rule, leaseUntil: held?.leaseUntil,
+            holderApp: held.flatMap { state.sessions[$0.session]?.app },
+            next: camera.promise?.session ?? held?.contest?.beneficiary, rule: held?.rule, leaseUntil: held?.leaseUntil,
             revokedAt: revokedAt)
     }
 

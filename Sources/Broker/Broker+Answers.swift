@@ -57,7 +57,7 @@ extension Broker {
     // MARK: Why
 
     func explain(_ id: DecisionID, for client: BrokerClient) throws(BrokerError) -> [WireValue] {
-        guard let explanation = arbiter.explain(id) else {
+        guard let explanation = history.explain(id, of: arbiter) else {
             if id == 0 { throw BrokerError(.unknownDecision, "Nothing has been decided yet.") }
             let expired = id <= arbiter.lastDecision
             throw BrokerError(
@@ -78,26 +78,37 @@ extension Broker {
             let against = verdict.opponent.map { ", against \(shown($0, to: client).description)" } ?? ""
             return "\(app): \(verdict.outcome.description) because “\(verdict.rule)”\(against)"
         }
+        let title = "Decision \(explanation.decision)\(happened(explanation, client).map { ": \($0)" } ?? "")"
         let summary =
-            lines.isEmpty
-            ? "Decision \(explanation.decision) changed nothing for any session." : lines.joined(separator: "\n")
-        return [.string(summary), .dictionaries(verdicts.map { wire($0, client) })]
+            lines.isEmpty ? ["\(title) changed nothing for any session."] : [title] + lines
+        return [
+            .string(summary.joined(separator: "\n")),
+            .dictionaries(verdicts.map { wire($0, of: explanation.decision, client) }),
+        ]
     }
 
-    private func wire(_ verdict: Explanation.Verdict, _ client: BrokerClient) -> WireDictionary {
+    /// The event as a scenario line; nil where it is about apps that the client may not know.
+    private func happened(_ explanation: Explanation, _ client: BrokerClient) -> String? {
+        guard isTrusted(client) || everybodyInvolved(explanation.event, [], isOf: client.uid) else { return nil }
+        return ScenarioWriter(names: names(), origin: origin).text(of: explanation.event)
+    }
+
+    private func wire(
+        _ verdict: Explanation.Verdict, of decision: DecisionID, _ client: BrokerClient
+    ) -> WireDictionary {
+        // A change of a fact that the client may not know is not for it either.
+        let changes = verdict.turnedBy.filter { change in
+            change.allSatisfy { turn in
+                if case .app(let app) = turn.of { mayKnow(app, client) } else { true }
+            }
+        }
         var wire: WireDictionary = [
+            "decision": .uint64(decision),
             "session": .uint64(verdict.session.rawValue), "outcome": .string(verdict.outcome.description),
             "rule": .string(verdict.rule),
             "read": .strings(verdict.read.map { "\($0.key) = \($0.value)" }),
-            "turnedBy": .strings(
-                verdict.turnedBy.map { turn in
-                    let whose =
-                        switch turn.of {
-                        case .session: ""
-                        case .machine: "the machine's "
-                        }
-                    return "\(whose)\(turn.key) = \(turn.to) (is \(turn.from))"
-                }),
+            "turnedBy": .strings(changes.map(\.words)),
+            "searched": .string(verdict.searched?.words ?? "nothing: what was before is not remembered any more"),
         ]
         if let app = arbiter.status(of: verdict.session)?.app { wire["app"] = .string(app.name) }
         if let opponent = verdict.opponent { wire["opponent"] = .string(shown(opponent, to: client).description) }

@@ -73,7 +73,7 @@ extension Broker {
             [.uint64(arbiter.lastDecision), .int64(now.nanoseconds), .string(lines.joined(separator: "\n"))])
     }
 
-    private func everybodyInvolved(_ event: Event, _ effects: [Effect], isOf user: UInt32) -> Bool {
+    func everybodyInvolved(_ event: Event, _ effects: [Effect], isOf user: UInt32) -> Bool {
         guard
             event.users(
                 sessions: { [self] in owners[$0.rawValue]?.client.uid },

@@ -18,6 +18,8 @@ public final class Broker {
     let loop: EventLoop
     let journal: Journal
     var arbiter: Arbiter
+    /// What it lived through of late, for `Explain`.
+    var history = History()
     private var alarm: Timer?
     private var isStepping = false
 
@@ -170,6 +172,7 @@ public final class Broker {
         precondition(!isStepping, "An event came while the effects of another were carried out.")
         isStepping = true
         let now = Self.now()
+        history.note(event, at: now, before: arbiter)
         let effects = arbiter.step(event, at: now)
         let refusal = carryOut(effects, request)
         isStepping = false

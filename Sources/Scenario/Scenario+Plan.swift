@@ -10,7 +10,8 @@ extension Scenario {
     /// What would happen: event lines are performed on a copy of the arbiter, and come back with their notices.
     ///
     /// The lines are those of a scenario; their indentation is free, and times count from now. Recorders
-    /// answer at once, which is the best guess: what they really do, only the world knows.
+    /// answer at once, which is the best guess: what they really do, only the world knows. Behind the lines stand
+    /// comments: who would be interrupted, in which order, and what would let a request through that fails.
     /// - Parameter names: what the broker calls its clients and sessions (`ScenarioWriter.names` of its journal);
     ///   nil: by their apps.
     /// - Throws: every problem of the text at once. Nothing changes either way.
@@ -36,6 +37,7 @@ extension Scenario {
         stage.checksEverything = false
         stage.adopt()
         stage.stepsMax = planStepsMax
+        stage.history = History()
         var writer = ScenarioWriter(names: scenario.names, origin: now)
         for line in scenario.lines {
             let offset: Duration
@@ -48,12 +50,12 @@ extension Scenario {
             if case .input(_, let actions) = line.content { for action in actions { stage.perform(action) } }
         }
         var planned: [String] = []
-        for step in stage.takeSteps() {
+        for step in stage.steps {
             // What a simulated recorder answers goes without saying; what follows from it does not.
             let lines = writer.lines(step.event, at: step.moment, step.effects)
             planned += step.event.isRecorderAnswer ? Array(lines.dropFirst()) : lines
         }
-        return planned
+        return planned + PlanSummary(of: stage, from: now, names: writer.names).lines
     }
 }
 

@@ -17,6 +17,8 @@ public struct Stage: Sendable {
     public private(set) var steps: [Step] = []
     /// Whether `arbiter.violations()`, which looks at everything, is asked after each step.
     public var checksEverything = true
+    /// What the arbiter lived through, where somebody will ask why; nil: nobody will.
+    public var history: History?
     /// After so many steps nothing is performed any more.
     public var stepsMax = Int.max
     /// What of the policies in force the steps reach; counted only where somebody wants to know.
@@ -31,6 +33,8 @@ public struct Stage: Sendable {
         public var moment: Moment
         public var event: Event
         public var effects: [Effect]
+        /// Under which `explain` knows it.
+        public var decision: DecisionID
     }
 
     public struct Violation: Hashable, Sendable, CustomStringConvertible {
@@ -142,8 +146,9 @@ public struct Stage: Sendable {
         if case .cameraAppeared(let camera, let capabilities) = event {
             recorders[recorder(camera)].capabilities = capabilities
         }
+        history?.note(event, at: now, before: arbiter)
         let effects = arbiter.step(event, at: now)
-        steps.append(Step(moment: now, event: event, effects: effects))
+        steps.append(Step(moment: now, event: event, effects: effects, decision: arbiter.lastDecision))
         coverage?.note(event, effects, arbiter)
         for effect in effects {
             for index in recorders.indices { recorders[index].take(effect, at: now) }

@@ -6,6 +6,7 @@ import Testing
 struct SmallWorld {
     var arbiter: Arbiter
     var now = Moment.zero
+    var history = History()
     var recorderAnswers = true
     var notices: [String] = []
 
@@ -24,7 +25,9 @@ struct SmallWorld {
         var all: [Effect] = []
         var events = [event]
         while !events.isEmpty {
-            let effects = arbiter.step(events.removeFirst(), at: now)
+            let event = events.removeFirst()
+            history.note(event, at: now, before: arbiter)
+            let effects = arbiter.step(event, at: now)
             #expect(arbiter.violations() == [])
             all += effects
             for effect in effects {

@@ -30,6 +30,9 @@ public struct Explanation: Hashable, Sendable {
     public var summary: String
     /// One for each question that was asked, in order: the rule, the facts it read, what would have turned it.
     public var verdicts: [WireDictionary]
+
+    /// Which decision it is: for who asked for the latest.
+    public var decision: DecisionID? { verdicts.first?["decision"]?.uint64 }
 }
 
 /// A camera as `org.camarb.Camera1` shows it.

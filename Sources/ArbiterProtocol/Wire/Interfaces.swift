@@ -33,10 +33,17 @@ extension Interface {
             Method(
                 "Explain", [Argument("decision", "t")],
                 gives: [Argument("summary", "s"), Argument("verdicts", "aa{sv}")],
-                "Why a decision fell as it did, and the smallest change that would have turned it. 0: the latest."),
+                """
+                Why a decision fell as it did, and the smallest change that would have turned it. 0: the latest. Each \
+                verdict: `decision` t, `session` t, `app` s, `outcome` s, `rule` s, `opponent` s, `read` as, `turnedBy` as \
+                (one change a string, up to three facts joined by " and "), `searched` s (what was tried).
+                """),
             Method(
                 "Plan", [Argument("scenario", "s")], gives: [Argument("outcome", "s")],
-                "What would happen, in the scenario language: events in, events and notices out. Nothing changes."),
+                """
+                What would happen, in the scenario language: events in, events and notices out. Comments behind them say \
+                who would be interrupted, in order, and what would let a failing start through. Nothing changes.
+                """),
             Method("Watch", [Argument("on", "b")], "Asks for `Decided` signals on this connection."),
         ],
         signals: [

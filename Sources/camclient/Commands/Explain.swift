@@ -9,7 +9,10 @@ struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say why a decision fell as it did, and what would have turned it.",
         discussion: """
-            Every event carries the id of its decision; the last 1,024 decisions are kept.
+            Every event carries the id of its decision; the last 1,024 decisions are kept. "turned by" is the smallest \
+            change of facts with which the verdict would have been another: one fact, or two or three together, of the \
+            session, of another app ("notes's presence") or of the machine. Each was tried on a copy of the broker's \
+            state from right before the decision.
             Examples:
               camclient explain          the latest
               camclient explain 42
@@ -26,17 +29,24 @@ struct Explain: AsyncParsableCommand {
         if output.json {
             return Output.line(
                 JSON.object([
-                    "decision": decision.map { .count($0) } ?? .null, "summary": .string(explanation.summary),
+                    "decision": (explanation.decision ?? decision).map { .count($0) } ?? .null,
+                    "summary": .string(explanation.summary),
                     "verdicts": .array(explanation.verdicts.map(\.json)),
                 ]).text)
         }
         Output.line(explanation.summary)
         for verdict in explanation.verdicts {
             Output.line("")
-            for entry in verdict.entries {
+            for entry in verdict.entries where !["decision", "turnedBy", "searched"].contains(entry.key) {
                 let words = entry.value.words
-                if words.isEmpty { continue }
-                Output.line("  \(entry.key == "turnedBy" ? "turned by" : entry.key.printable): \(words)")
+                if !words.isEmpty { Output.line("  \(entry.key.printable): \(words)") }
+            }
+            let changes = verdict["turnedBy"]?.strings ?? []
+            if changes.isEmpty {
+                Output.line("  turned by: nothing found; tried: \(verdict["searched"]?.words ?? "nothing")")
+            } else {
+                Output.line("  turned by\(changes.count == 1 ? "" : " any of"):")
+                for change in changes { Output.line("    \(change.printable)") }
             }
         }
     }
@@ -48,7 +58,9 @@ struct Plan: AsyncParsableCommand {
         abstract: "Say what would happen, without anything happening.",
         discussion: """
             Takes input lines of the scenario language (docs/scenarios.md), as arguments or on standard input, and answers with the notices they \
-            would lead to now. Names are those that `camclient watch` shows.
+            would lead to now. Behind them, as comments: who would be interrupted, in which order and by which rule, also \
+            after a grace, and what that would cut; and for a start that fails the smallest change of facts that would \
+            let it through. Names are those that `camclient watch` shows.
             Examples:
               camclient plan "presence notes slide-over"
               camclient plan "connect call" "session call camera=front" "start call"
@@ -71,7 +83,12 @@ struct Plan: AsyncParsableCommand {
         }
         let outcome = try await connection.ask { try await $0.plan(scenario) }
         if output.json {
-            Output.line(JSON.object(["outcome": .strings(outcome.split(separator: "\n").map(String.init))]).text)
+            let lines = outcome.split(separator: "\n").map(String.init)
+            Output.line(
+                JSON.object([
+                    "outcome": .strings(lines.filter { !$0.hasPrefix("#") }),
+                    "summary": .strings(lines.filter { $0.hasPrefix("#") }.map { String($0.dropFirst(2)) }),
+                ]).text)
         } else {
             Output.line(outcome)
         }
