@@ -23,7 +23,9 @@ extension Broker {
                     session: camera.holder.flatMap { session in
                         camera.holderApp.map { mayKnow($0, client) } == true ? session : nil
                     },
-                    waiting: (waiting[camera.id] ?? []).map { shown($0.app, to: client) })
+                    waiting: (waiting[camera.id] ?? []).map { shown($0.app, to: client) },
+                    sharers: status.sessions.filter { $0.camera == camera.id && $0.state == .running && !$0.isHolder }
+                        .map { shown($0.app, to: client) })
             },
             sessions: status.sessions.map { session(of: $0, for: client) })
     }
