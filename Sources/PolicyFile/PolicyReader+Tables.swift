@@ -3,8 +3,8 @@ import ArbiterProtocol
 
 extension PolicyReader {
     static let contentionKeys = [
-        "order", "tie", "same-app", "newcomer", "loser", "sharing", "re-decide", "cool-down", "budget",
-        "strongest-may-exceed", "backfill",
+        "order", "tie", "same-app", "own-conflict", "newcomer", "loser", "sharing", "re-decide", "cool-down", "budget",
+        "gives-way", "strongest-may-exceed", "backfill",
     ]
 
     /// "Who wins when claims meet?" What is not written is `Contention`'s default.
@@ -27,12 +27,14 @@ extension PolicyReader {
         }
         if let tie = reader.choice("tie", Contention.Tie.self) { contention.tie = tie }
         if let sameApp = reader.choice("same-app", Contention.SameApp.self) { contention.sameApp = sameApp }
+        if let own = reader.choice("own-conflict", Contention.OwnConflict.self) { contention.ownConflict = own }
         if let newcomer = reader.choice("newcomer", Contention.Newcomer.self) { contention.newcomer = newcomer }
         if let loser = reader.choice("loser", Contention.Loser.self) { contention.loser = loser }
         if let sharing = sharing(reader) { contention.sharing = sharing }
         if let reDecide = reader.choice("re-decide", Contention.ReDecide.self) { contention.reDecide = reDecide }
         if let coolDown = reader.duration("cool-down", in: Bounds.coolDown) { contention.coolDown = coolDown }
         contention.budget = reader.integer("budget", in: Bounds.cost)
+        if let givesWay = reader.choice("gives-way", Contention.GivesWay.self) { contention.givesWay = givesWay }
         if let mayExceed = reader.boolean("strongest-may-exceed") { contention.strongestMayExceed = mayExceed }
         if let backfill = reader.boolean("backfill") { contention.backfill = backfill }
         return contention

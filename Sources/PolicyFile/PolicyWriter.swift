@@ -75,12 +75,14 @@ public struct PolicyWriter {
         say("order", TomlText.list(contention.order.map(\.name)))
         say("tie", TomlText.quoted(contention.tie.rawValue))
         say("same-app", TomlText.quoted(contention.sameApp.rawValue))
+        say("own-conflict", TomlText.quoted(contention.ownConflict.rawValue))
         say("newcomer", TomlText.quoted(contention.newcomer.rawValue))
         say("loser", TomlText.quoted(contention.loser.rawValue))
         say("sharing", TomlText.quoted(contention.sharing.rawValue))
         say("re-decide", TomlText.quoted(contention.reDecide.rawValue))
         say("cool-down", TomlText.quoted(contention.coolDown))
         if let budget = contention.budget { say("budget", "\(budget)") }
+        say("gives-way", TomlText.quoted(contention.givesWay.rawValue))
         say("strongest-may-exceed", "\(contention.strongestMayExceed)")
         say("backfill", "\(contention.backfill)")
     }

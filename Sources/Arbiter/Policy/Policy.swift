@@ -103,6 +103,8 @@ public struct Contention: Hashable, Sendable {
     public var order: [OrderKey]
     public var tie: Tie
     public var sameApp: SameApp
+    /// Between two cameras of one app that cannot run beside each other.
+    public var ownConflict: OwnConflict
     public var newcomer: Newcomer
     public var loser: Loser
     public var sharing: Sharing
@@ -111,6 +113,8 @@ public struct Contention: Hashable, Sendable {
     public var coolDown: Duration
     /// The sum of the held cameras' costs stays at or below it; nil: no budget.
     public var budget: Int?
+    /// Who goes when the budget is short.
+    public var givesWay: GivesWay
     /// The strongest app may exceed the budget.
     public var strongestMayExceed: Bool
     /// A weaker waiter may be served while a stronger one still lacks budget or a conflicting camera.
@@ -138,7 +142,21 @@ public struct Contention: Hashable, Sendable {
         }
     }
     public enum Tie: String, Hashable, Sendable, CaseIterable { case newcomer, holder }
-    public enum SameApp: String, Hashable, Sendable, CaseIterable { case newest, refuse }
+    public enum SameApp: String, Hashable, Sendable, CaseIterable {
+        /// The older session waits, and runs again when the newer one stops.
+        case newest
+        /// The older session is stopped for good.
+        case replace
+        /// The newer session's start is refused.
+        case refuse
+    }
+    public enum OwnConflict: String, Hashable, Sendable, CaseIterable { case contend, refuse }
+    public enum GivesWay: String, Hashable, Sendable, CaseIterable {
+        /// As few as it takes, the weakest first; the newcomer has to beat them all.
+        case weakest
+        /// Each in turn that the newcomer beats, the longest held first.
+        case longestHeld = "longest-held"
+    }
     public enum Newcomer: String, Hashable, Sendable, CaseIterable { case queue, refuse }
     public enum Loser: String, Hashable, Sendable, CaseIterable { case interrupt, evict }
     /// Only `none` is served so far; the other two are refused where a policy is read.
@@ -149,20 +167,24 @@ public struct Contention: Hashable, Sendable {
     public enum ReDecide: String, Hashable, Sendable, CaseIterable { case facts, open }
 
     public init(
-        order: [OrderKey] = [], tie: Tie = .holder, sameApp: SameApp = .newest, newcomer: Newcomer = .queue,
+        order: [OrderKey] = [], tie: Tie = .holder, sameApp: SameApp = .newest,
+        ownConflict: OwnConflict = .contend, newcomer: Newcomer = .queue,
         loser: Loser = .interrupt, sharing: Sharing = .none, reDecide: ReDecide = .facts,
-        coolDown: Duration = .seconds(10), budget: Int? = nil, strongestMayExceed: Bool = false,
+        coolDown: Duration = .seconds(10), budget: Int? = nil, givesWay: GivesWay = .weakest,
+        strongestMayExceed: Bool = false,
         backfill: Bool = false
     ) {
         self.order = order
         self.tie = tie
         self.sameApp = sameApp
+        self.ownConflict = ownConflict
         self.newcomer = newcomer
         self.loser = loser
         self.sharing = sharing
         self.reDecide = reDecide
         self.coolDown = coolDown
         self.budget = budget
+        self.givesWay = givesWay
         self.strongestMayExceed = strongestMayExceed
         self.backfill = backfill
     }

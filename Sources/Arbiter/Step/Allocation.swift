@@ -17,6 +17,8 @@ struct Allocation {
     /// Holders that lose their camera in this step, in the order of their cameras.
     var removals: [Removal] = []
     var evictions: [Removal] = []
+    /// Sessions that a newer one of their app took the place of, for good.
+    var replaced: [Removal] = []
     /// For each camera that stays held: the claim that will take it, or nil.
     var contests: [(CameraID, Contest?)] = []
 
@@ -59,7 +61,7 @@ extension Arbiter {
         var allocation = Allocation()
         gatherClaims(cameras, &allocation)
         var seats = keepHolders(cameras, &allocation) + keepPromises(cameras, &allocation)
-        if state.policy.linksCameras, case .policyLoaded = turn.event { seats = expelled(seats, &allocation) }
+        if state.policy.linksCameras, case .policyLoaded = turn.event { seats = expelled(seats, &allocation, turn) }
         let sitting = Set(seats.map(\.claim.session))
         let challengers = allocation.claims.values
             .filter { !sitting.contains($0.session) && allocation.waiting[$0.session] == nil }
@@ -69,6 +71,7 @@ extension Arbiter {
             }
         var contests: [CameraID: Contest] = [:]
         for challenger in challengers { seat(challenger, &seats, &contests, &allocation, turn) }
+        replaceWaiting(&allocation, turn)
         allocation.abandoned = cameras.filter { camera in
             state.cameras[camera]?.tenancy.held?.isVacant == true
                 && !seats.contains { !$0.isVirtual && $0.claim.camera == camera }
@@ -128,7 +131,7 @@ extension Arbiter {
                     // Who has the camera, or is promised it, keeps it until the newest has won it.
                     if !isSeated(loser.session, on: camera) {
                         allocation.waiting[loser.session] = Allocation.Loss(
-                            opponent: winner, rule: Self.sameAppNewest, interrupter: session.app)
+                            opponent: winner, rule: sameAppRule, interrupter: session.app)
                     }
                 } else {
                     newest[session.app] = claim
@@ -137,7 +140,7 @@ extension Arbiter {
         }
     }
 
-    static let sameAppNewest = "same-app: newest"
+    var sameAppRule: String { "same-app: \(state.policy.contention.sameApp.rawValue)" }
 
     private func isSeated(_ session: SessionID, on camera: CameraID) -> Bool {
         state.cameras[camera]?.tenancy.held?.session == session || state.cameras[camera]?.promise?.session == session
@@ -169,10 +172,10 @@ extension Arbiter {
     }
 
     /// A policy that was just loaded may exclude cameras that are held or promised side by side: the stronger stay.
-    private func expelled(_ seats: [Seat], _ allocation: inout Allocation) -> [Seat] {
+    private func expelled(_ seats: [Seat], _ allocation: inout Allocation, _ turn: Turn) -> [Seat] {
         var kept: [Seat] = []
         for seat in seats.sorted(by: staysBefore) {
-            let rivals = rivals(of: seat.claim, kept)
+            let rivals = rivals(of: seat.claim, kept, allocation, turn)
             if let rivals, rivals.isEmpty {
                 kept.append(seat)
                 continue
@@ -217,12 +220,33 @@ extension Arbiter {
         return seats
     }
 
+    /// With same-app = "replace" an app has one session on a camera: older ones do not wait behind the newest, unless that
+    /// one is about to be refused.
+    private func replaceWaiting(_ allocation: inout Allocation, _ turn: Turn) {
+        guard state.policy.contention.sameApp == .replace else { return }
+        for id in allocation.waiting.keys.sorted() {
+            guard let claim = allocation.claims[id], let loss = allocation.waiting[id],
+                let newer = loss.opponent, newer.app == claim.app, newer.camera == claim.camera,
+                newer.standing.started > claim.standing.started, newer.standing.watches == claim.standing.watches,
+                !allocation.replaced.contains(where: { $0.session == id }), !isRefused(newer.session, allocation, turn)
+            else { continue }
+            allocation.replaced.append(Allocation.Removal(session: id, camera: claim.camera, rule: loss.rule))
+        }
+    }
+
+    /// A newcomer that loses, where it may not wait: its request is about to be taken back.
+    func isRefused(_ session: SessionID, _ allocation: Allocation, _ turn: Turn) -> Bool {
+        guard let loss = allocation.waiting[session] else { return false }
+        return session == turn.starter && state.policy.contention.newcomer == .refuse && !loss.isWinning
+    }
+
     /// Nothing that excludes this camera is still being cut, or will be in this step, and its recorder may be started.
     private func isOpenable(_ id: CameraID, _ cameras: [CameraID], _ allocation: Allocation) -> Bool {
         guard let camera = state.cameras[id], camera.restartAt == nil else { return false }
         // It is open, and stays so: what excludes it was cut before it was opened.
         if canPassInPlace(id) { return true }
-        let leaving = (allocation.removals + allocation.evictions).map(\.camera) + allocation.abandoned
+        let leaving =
+            (allocation.removals + allocation.evictions + allocation.replaced).map(\.camera) + allocation.abandoned
         for other in cameras {
             switch state.cameras[other]?.tenancy {
             case .revoking, .resetting(_, _, .some): break

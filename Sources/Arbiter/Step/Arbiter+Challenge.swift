@@ -15,7 +15,7 @@ extension Arbiter {
                 &seats, &allocation, turn)
             return
         }
-        guard let rivals = rivals(of: claim, seats) else {
+        guard let rivals = rivals(of: claim, seats, allocation, turn) else {
             wait(
                 claim, Allocation.Loss(opponent: nil, rule: "budget", interrupter: nil), &seats,
                 &allocation, turn)
@@ -62,11 +62,12 @@ extension Arbiter {
     ) {
         contests[seat.claim.camera] = nil
         // Who only watches goes on watching.
-        let evicts =
-            state.policy.contention.loser == .evict && seat.held != nil && !isSucceeding(winner, seat)
-            && seat.claim.standing.watches == winner.standing.watches
+        let goes = seat.claim.standing.watches == winner.standing.watches
+        let evicts = state.policy.contention.loser == .evict && seat.held != nil && !isSucceeding(winner, seat) && goes
         let removal = Allocation.Removal(session: seat.claim.session, camera: seat.claim.camera, rule: rule)
-        if evicts {
+        if state.policy.contention.sameApp == .replace, isSucceeding(winner, seat), goes {
+            allocation.replaced.append(removal)
+        } else if evicts {
             allocation.evictions.append(removal)
         } else if seat.held != nil {
             allocation.removals.append(removal)
@@ -91,12 +92,12 @@ extension Arbiter {
     }
 
     /// The seats that a claim cannot sit beside: by camera, by conflict, by budget. Indexes, the strongest first.
-    /// Nil when the camera alone costs more than the budget.
-    func rivals(of claim: Claim, _ seats: [Seat]) -> [Int]? {
+    /// Nil when the budget has no room for it, whoever goes.
+    func rivals(of claim: Claim, _ seats: [Seat], _ allocation: Allocation, _ turn: Turn) -> [Int]? {
         var rivals = seats.indices.filter {
             seats[$0].claim.camera == claim.camera || state.policy.conflict(seats[$0].claim.camera, claim.camera)
         }
-        if let budget = state.policy.contention.budget, !addBudgetRivals(&rivals, claim, seats, budget) { return nil }
+        guard addBudgetRivals(&rivals, claim, seats, allocation, turn) else { return nil }
         return rivals.sorted { a, b in
             // Those who hold a camera before those who only wait for one: they are who the client should hear of.
             if seats[a].isVirtual != seats[b].isVirtual { return seats[b].isVirtual }
@@ -104,28 +105,8 @@ extension Arbiter {
         }
     }
 
-    /// False when there is nobody left to give way.
-    private func addBudgetRivals(_ rivals: inout [Int], _ claim: Claim, _ seats: [Seat], _ budget: Int) -> Bool {
-        let cost = state.policy.cost(claim.camera)
-        let mayExceed =
-            state.policy.contention.strongestMayExceed
-            && seats.allSatisfy {
-                $0.claim.app == claim.app || claim.compare($0.claim, under: state.policy).winner == .first
-            }
-        guard cost > 0, !mayExceed else { return true }
-        let others = seats.indices.filter { !rivals.contains($0) && state.policy.cost(seats[$0].claim.camera) > 0 }
-        var sum = cost + others.reduce(0) { $0 + state.policy.cost(seats[$1].claim.camera) }
-        // The weakest give way first, until the sum fits.
-        for seat in others.sorted(by: { seats[$1].claim.comesBefore(seats[$0].claim, under: state.policy) })
-        where sum > budget {
-            sum -= state.policy.cost(seats[seat].claim.camera)
-            rivals.append(seat)
-        }
-        return sum <= budget
-    }
-
     /// Whether a claim beats who sits there.
-    private func challenge(_ claim: Claim, _ seat: Seat, _ allocation: Allocation, _ turn: Turn) -> Comparison {
+    func challenge(_ claim: Claim, _ seat: Seat, _ allocation: Allocation, _ turn: Turn) -> Comparison {
         if seat.isVirtual { return Comparison(winner: .second, rule: "nobody is passed over") }
         if isSucceeding(claim, seat) {
             // It speaks for its app from now on, unless its app would thereby lose the camera to one who waits.
@@ -137,7 +118,7 @@ extension Arbiter {
                 let comparison = claim.compare(other, under: state.policy)
                 if comparison.winner == .second { return comparison }
             }
-            return Comparison(winner: .first, rule: Self.sameAppNewest)
+            return Comparison(winner: .first, rule: sameAppRule)
         }
         if seat.claim.standing.watches, !claim.standing.watches, seat.claim.camera == claim.camera {
             return Comparison(winner: .first, rule: Self.controlBeforeWatching)

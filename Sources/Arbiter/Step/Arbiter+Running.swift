@@ -37,7 +37,25 @@ extension Arbiter {
                 "same-app: refuse", &turn)
             return false
         }
+        if state.policy.contention.ownConflict == .refuse, let sibling = conflictingSibling(of: session) {
+            refuseStart(
+                session, facts,
+                "\(session.app.name) already uses camera \"\(sibling.camera.name)\", which cannot run beside \"\(session.camera.name)\", in session \(sibling.id.rawValue); stop that one first.",
+                "own-conflict: refuse", &turn)
+            return false
+        }
         return true
+    }
+
+    /// Another session of the same app that asks for a camera which cannot run beside this one's.
+    private func conflictingSibling(of session: Session) -> Session? {
+        for camera in state.cameraOrder
+        where camera != session.camera && state.policy.conflict(camera, session.camera) {
+            for id in requests(on: camera) where id != session.id {
+                if let other = state.sessions[id], other.app == session.app { return other }
+            }
+        }
+        return nil
     }
 
     private func runningSibling(of session: Session) -> SessionID? {

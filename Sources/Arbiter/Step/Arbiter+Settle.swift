@@ -60,6 +60,10 @@ extension Arbiter {
             coolDown(evicted.session, on: evicted.camera)
             stopForGood(evicted.session, .evicted, rule: evicted.rule, cutWhy: .interrupted, &turn)
         }
+        // The app keeps its place: nothing cools down.
+        for replaced in allocation.replaced {
+            stopForGood(replaced.session, .evicted, rule: replaced.rule, cutWhy: .interrupted, &turn)
+        }
         for (camera, contest) in allocation.contests { apply(contest, on: camera, &turn) }
         for loser in allocation.removals { present(loser.session, allocation, &turn) }
         let losers = Set(allocation.removals.map(\.session))

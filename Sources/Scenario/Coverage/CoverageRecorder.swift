@@ -83,6 +83,8 @@ private struct CoveredStep {
             for key in order { coverage.unmatch(.order(key)) }
         } else if rule.hasPrefix("same-app: ") {
             coverage.fire(.choice(.sameApp))
+        } else if rule.hasPrefix("own-conflict: ") {
+            coverage.fire(.choice(.ownConflict))
         } else if rule == "cool-down" {
             coverage.fire(.choice(.coolDown))
         } else if rule == "re-decide: open" {
@@ -96,20 +98,20 @@ private struct CoveredStep {
 
     private func noteLoss(_ verdict: Observation.Decided, _ coverage: inout PolicyCoverage) {
         let isStarter = event == .startRunning(verdict.session)
-        let isSuccession = verdict.rule.hasPrefix("same-app: ")
+        let isOwn = verdict.rule.hasPrefix("same-app: ") || verdict.rule.hasPrefix("own-conflict: ")
         let held = before?.tenancies.first { $0.session == verdict.session }
         switch verdict.outcome {
         case .granted: return
         case .restricted: break
         case .refused:
-            guard isStarter, !isSuccession else { return }
+            guard isStarter, !isOwn else { return }
             if let denied = deniedBy(verdict) {
                 coverage.fire(.rankChoice(rule: denied, .deny))
                 return
             }
             coverage.fire(.choice(.newcomer))
         case .interrupted(let causes):
-            guard causes.contains(.videoDeviceInUseByAnotherClient), !isSuccession, !verdict.rule.hasPrefix("built in")
+            guard causes.contains(.videoDeviceInUseByAnotherClient), !isOwn, !verdict.rule.hasPrefix("built in")
             else { return }
             if held != nil {
                 coverage.fire(.choice(.loser))
@@ -118,7 +120,7 @@ private struct CoveredStep {
             }
         case .stopped(let reason):
             switch reason {
-            case .evicted: coverage.fire(.choice(.loser))
+            case .evicted: if !isOwn { coverage.fire(.choice(.loser)) }
             case .leaseExpired: coverage.fire(.rankChoice(rule: verdict.rule, .lease))
             case .deniedByPolicy: coverage.fire(.rankChoice(rule: verdict.rule, .deny))
             case .configurationLost, .recorderFailed, .deviceFailed: return

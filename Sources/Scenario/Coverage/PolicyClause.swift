@@ -23,6 +23,7 @@ public enum PolicyClause: Hashable, Sendable {
     public enum ContentionChoice: String, Hashable, Sendable, CaseIterable {
         case tie, newcomer, loser, sharing, budget
         case sameApp = "same-app"
+        case ownConflict = "own-conflict"
         case reDecide = "re-decide"
         case coolDown = "cool-down"
         case strongestMayExceed = "strongest-may-exceed"
@@ -73,6 +74,7 @@ public enum PolicyClause: Hashable, Sendable {
         case .loser: contention.loser.rawValue
         case .sharing: contention.sharing.rawValue
         case .sameApp: contention.sameApp.rawValue
+        case .ownConflict: contention.ownConflict.rawValue
         case .reDecide: contention.reDecide.rawValue
         case .budget: contention.budget.map(String.init) ?? "none"
         case .coolDown: TimeText.write(.zero + contention.coolDown)
@@ -98,7 +100,7 @@ extension Policy {
     /// Left out is what can decide nothing here: order keys behind `newest` or `oldest` and the tie (no two claims
     /// are equal in that), `newcomer` where no start can lose, `loser` where no holder can lose to a claim,
     /// `cool-down` without leases and evictions, and `none` and `facts`, which are the absence of a rule. `backfill`
-    /// is not counted: the core gives it no name in a verdict.
+    /// and `gives-way` are not counted: the core gives them no name in a verdict.
     public var clauses: [PolicyClause] {
         var clauses = causeRules.map { PolicyClause.causeRule($0.name) }
         clauses += rankRules.map { .rankRule($0.name) }
@@ -127,6 +129,7 @@ extension Policy {
     private func canDecide(_ choice: PolicyClause.ContentionChoice) -> Bool {
         switch choice {
         case .sameApp: true
+        case .ownConflict: contention.ownConflict == .refuse && cameras.contains { !$0.conflicts.isEmpty }
         case .newcomer: newcomersCanLose
         case .tie: !contention.order.contains { $0.tellsAllApart }
         case .loser: holdersCanLose

@@ -1,0 +1,120 @@
+/// The rules by which Android gives out cameras, written down once more as plainly as they are told: one pass over
+/// who has a camera, in the order of their openings. It shares nothing with the arbiter but the names of things, so
+/// that the two can be compared opening by opening.
+public struct AndroidCameras {
+    public struct Camera {
+        public var conflicts: Set<String>
+        public var cost: Int
+
+        public init(conflicts: Set<String>, cost: Int) {
+            self.conflicts = conflicts
+            self.cost = cost
+        }
+    }
+
+    /// Smaller is stronger; the score is compared first.
+    public struct Priority: Equatable, Comparable {
+        public var score: Int
+        public var processState: Int
+
+        public static func < (a: Priority, b: Priority) -> Bool {
+            a.score != b.score ? a.score < b.score : a.processState < b.processState
+        }
+    }
+
+    public struct Holder: Equatable {
+        public var opening: Int
+        public var app: String
+        public var camera: String
+    }
+
+    public enum Outcome: Equatable {
+        case refused
+        /// The openings that were thrown off their cameras, in ascending order.
+        case granted(evicted: [Int])
+    }
+
+    static let budget = 100
+
+    public let cameras: [String: Camera]
+    /// Least recently opened first.
+    public private(set) var holders: [Holder] = []
+    /// What the system says of each app, and what each of its clients gave up, by the names of values.
+    private var told: [String: [String: String]] = [:]
+    private var lowered: [Int: (app: String, values: [String: String])] = [:]
+
+    public init(cameras: [String: Camera]) { self.cameras = cameras }
+
+    // MARK: Priorities
+
+    public mutating func tell(_ app: String, _ attribute: String, _ value: String) {
+        told[app, default: [:]][attribute] = value
+    }
+
+    /// False: the client asked for more than its app has, and nothing changed.
+    public mutating func lower(_ client: Int, of app: String, _ attribute: String, to value: String) -> Bool {
+        guard Self.number(attribute, value) >= number(of: app, attribute) else { return false }
+        lowered[client, default: (app, [:])].values[attribute] = value
+        return true
+    }
+
+    public mutating func disconnect(_ client: Int) { lowered[client] = nil }
+
+    private func number(of app: String, _ attribute: String) -> Int {
+        let gaveUp = lowered.values.filter { $0.app == app }.compactMap { $0.values[attribute] }
+        return ([told[app]?[attribute] ?? Self.unknown[attribute, default: ""]] + gaveUp)
+            .map { Self.number(attribute, $0) }.max() ?? 0
+    }
+
+    func priority(of app: String) -> Priority {
+        Priority(score: number(of: app, "score"), processState: number(of: app, "process-state"))
+    }
+
+    // MARK: Cameras
+
+    public mutating func close(_ opening: Int) { holders.removeAll { $0.opening == opening } }
+
+    public mutating func open(_ opening: Int, app: String, camera: String) -> Outcome {
+        guard let evicted = evictions(app: app, camera: camera) else { return .refused }
+        holders.removeAll { evicted.contains($0.opening) }
+        holders.append(Holder(opening: opening, app: app, camera: camera))
+        return .granted(evicted: evicted.sorted())
+    }
+
+    /// Nil: the newcomer is refused.
+    private func evictions(app: String, camera: String) -> [Int]? {
+        let newcomer = priority(of: app)
+        let isStrongest = strongestApp(with: app) == app
+        var total = cost(camera) + holders.reduce(0) { $0 + cost($1.camera) }
+        var evicted: [Int] = []
+        for holder in holders {
+            let holderPriority = priority(of: holder.app)
+            if conflict(holder.camera, camera) {
+                if holder.app == app {
+                    guard holder.camera == camera else { return nil }
+                } else if holderPriority < newcomer {
+                    return nil
+                }
+            } else {
+                let isInTheWay = total > Self.budget && cost(holder.camera) > 0 && !(holderPriority < newcomer)
+                guard isInTheWay, !(holder.app == app && isStrongest) else { continue }
+            }
+            evicted.append(holder.opening)
+            total -= cost(holder.camera)
+        }
+        return total > Self.budget && !isStrongest ? nil : evicted
+    }
+
+    /// Among equals the newcomer, else who opened a camera last.
+    private func strongestApp(with newcomer: String) -> String {
+        let best = (holders.map(\.app) + [newcomer]).map { priority(of: $0) }.min()
+        if priority(of: newcomer) == best { return newcomer }
+        return holders.last { priority(of: $0.app) == best }?.app ?? newcomer
+    }
+
+    private func conflict(_ a: String, _ b: String) -> Bool {
+        a == b || cameras[a]?.conflicts.contains(b) == true || cameras[b]?.conflicts.contains(a) == true
+    }
+
+    private func cost(_ camera: String) -> Int { cameras[camera]?.cost ?? 0 }
+}
