@@ -102,6 +102,29 @@ struct PolicySituation {
             ]
         ),
         (
+            "Watching",
+            [
+                PolicySituation(
+                    title: "B comes in front beside A and asks to watch only",
+                    lines: begins(
+                        """
+                        9s   connect B login=one presence=split
+                             session B camera=back sharingMode=sharedReadOnly
+                             start B
+                        """), watched: both),
+                PolicySituation(
+                    title: "and then A stops and leaves",
+                    lines: begins(
+                        """
+                        9s   connect B login=one presence=split
+                             session B camera=back sharingMode=sharedReadOnly
+                             start B
+                        30s  stop A
+                             presence A background
+                        """), watched: both),
+            ]
+        ),
+        (
             "Calls",
             [
                 PolicySituation(
