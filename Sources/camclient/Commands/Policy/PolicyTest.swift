@@ -34,6 +34,8 @@ struct PolicyTest: AsyncParsableCommand {
     var policy: String?
     @Option(help: ArgumentHelp("Fail below so many percent, from 0 to 100, of any policy.", valueName: "percent"))
     var minCoverage: Double?
+    @Flag(help: "Write what happens into files that differ; the exit status is 1 all the same.")
+    var rewrite = false
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -49,6 +51,7 @@ struct PolicyTest: AsyncParsableCommand {
         var tally = CoverageTally()
         if let replacement { tally.expect(replacement) }
         var batch = ScenarioBatch(try scenarioFiles(files), policies: policies, output: output)
+        batch.rewrite = rewrite
         batch.run { scenario in
             guard let replacement else { return tally.run(scenario) }
             return tally.run(scenario.under(replacement.policy), files: [replacement])
