@@ -222,6 +222,30 @@ def scenarios():
         assert "wrong.scenario:5:6" in unreadable and "connect" in unreadable, unreadable
 
 
+@claim("camclient policy test names what no scenario reached with its line, and ends with 1 below --min-coverage")
+def coverage():
+    kiosk = ROOT / "Tests" / "scenarios" / "policies" / "kiosk"
+    policies = ["--policies", str(ROOT / "policies")]
+    whole = camclient(None, "policy", "test", str(kiosk), *policies, "--min-coverage", "100").stdout
+    assert "kiosk.toml: 100 %" in whole, whole
+    one = str(kiosk / "the-attract-loop-gives-way-to-everybody.scenario")
+    some = camclient(None, "policy", "test", one, *policies, "--min-coverage", "100", status=1).stdout
+    # The line is the rule's in the file as it stands.
+    rule = next(number for number, line in enumerate((ROOT / "policies" / "kiosk.toml").read_text().splitlines(), 1)
+                if line.endswith('"Photo booth"')) - 1
+    assert f'kiosk.toml:{rule}: [[rank]] "Photo booth": no scenario made it fire' in some, some
+    camclient(None, "policy", "test", one, *policies)
+    answer = json.loads(
+        camclient(None, "policy", "test", one, *policies, "--json").stdout.splitlines()[-1])
+    assert answer["scenarios"] == 1 and 0 < answer["reached"] < answer["all"], answer
+    assert any(
+        gap["clause"] == '[[rank]] "Photo booth"' and gap["line"] == rule and gap["lack"] == "neverFired"
+        for gap in answer["gaps"]), answer
+    camclient(None, "policy", "test", one, *policies, "--min-coverage", "101", status=2)
+    camclient(None, "policy", "test", one, *policies, "--policy", __file__, status=2)
+    camclient(None, "policy", "test", "/nowhere", *policies, status=5)
+
+
 @claim("a refused recording or photo changes nothing that was there: no file is emptied, and no device taken away")
 def refused_outputs():
     with Daemon() as daemon, tempfile.TemporaryDirectory() as folder:

@@ -56,6 +56,9 @@ struct PolicyTest: AsyncParsableCommand {
             guard let replacement else { return tally.run(scenario) }
             return tally.run(scenario.under(replacement.policy), files: [replacement])
         }
+        if !output.json, batch.unreadable > 0 {
+            Output.line("what follows leaves out the scenarios that could not be read")
+        }
         var isEnough = true
         for entry in tally.policies {
             if let minCoverage, (entry.coverage.total.percent ?? 0) < minCoverage { isEnough = false }
