@@ -5,6 +5,10 @@ public struct Status: Sendable {
     public var policy: String
     /// False: nobody says where apps are, so every client counts as foreground.
     public var isPresenceKnown: Bool
+    /// The privacy switch of the whole machine.
+    public var isPrivate: Bool
+    public var isAsleep: Bool
+    public var pressure: SystemPressure
     public var cameras: [CameraStatus]
     public var sessions: [SessionStatus]
 
@@ -59,6 +63,7 @@ extension Arbiter {
         Status(
             policy: state.policy.name,
             isPresenceKnown: Set(state.clients.values.map(\.app.user)).contains { isPresenceKnown(for: $0) },
+            isPrivate: state.world.isPrivate, isAsleep: state.world.isAsleep, pressure: state.world.pressure,
             cameras: state.cameraOrder.compactMap(status(of:)),
             sessions: state.sessions.keys.sorted().compactMap(status(of:)))
     }

@@ -13,12 +13,14 @@ extension Broker {
         let waiting = Dictionary(grouping: status.sessions.filter { $0.state == .interrupted }, by: \.camera)
         return BrokerStatus(
             version: BrokerOptions.version, policy: status.policy, degraded: degraded,
-            presenceKnown: status.isPresenceKnown, moment: Self.now(), decision: arbiter.lastDecision,
+            presenceKnown: status.isPresenceKnown, isPrivate: status.isPrivate, isAsleep: status.isAsleep,
+            pressure: status.pressure, moment: Self.now(), decision: arbiter.lastDecision,
             // As given on the command line: the first is the one for apps that name none.
             cameras: cameraOrder.compactMap { link in status.cameras.first { $0.id == link.camera } }.map { camera in
                 ArbiterProtocol.CameraStatus(
                     camera: camera.id, name: camera.capabilities.name, position: camera.capabilities.position,
-                    present: camera.isPresent, generation: cameras[camera.id]?.generation ?? 0,
+                    present: camera.isPresent, isPrivate: camera.isPrivate,
+                    generation: cameras[camera.id]?.generation ?? 0,
                     tenancy: Self.tenancy(camera.tenancy), holder: camera.holderApp.map { shown($0, to: client) },
                     session: camera.holder.flatMap { session in
                         camera.holderApp.map { mayKnow($0, client) } == true ? session : nil

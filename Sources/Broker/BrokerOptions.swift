@@ -108,7 +108,15 @@ public struct BrokerOptions: Sendable {
         guard cameras.count < Self.camerasMax else {
             throw Mistake("--camera is there more than \(Self.camerasMax) times.")
         }
-        cameras.append(Camera(id: id, spec: String(text[text.index(after: equals)...])))
+        let spec = String(text[text.index(after: equals)...])
+        if spec != DryCamera.spec {
+            do throws(BrokerError) { _ = try CameraSpec(parsing: spec) } catch {
+                throw Mistake(
+                    "--camera \(id.name): “\(spec)” is no camera; it takes simulated, simulated:MODEL (\(CameraSpec.models.joined(separator: ", "))), file:PATH, or none for no pictures."
+                )
+            }
+        }
+        cameras.append(Camera(id: id, spec: spec))
     }
 
     static let help = """
@@ -121,7 +129,8 @@ public struct BrokerOptions: Sendable {
           --policy FILE     who may have a camera; without it first come, first served. SIGHUP reads it anew,
                             and a bad one never replaces a good one
           --camera ID=SPEC  a camera, as often as wanted; the first is the default one. SPEC is
-                              simulated[:DATA]   a test picture with frame number and capture time
+                              simulated[:MODEL]  a test picture with frame number and capture time, as a certain
+                                                 camera would take it: iphone6s-back (the usual one), iphone5-back, …
                               file:/path/clip    footage, looped at its own pace
                               none               no pictures: to try a policy by its notices alone
                             without any: simulated=simulated

@@ -152,7 +152,8 @@ import Testing
     @Test func flagsAreReadAndMistakesNamed() throws {
         guard
             case .run(let options) = BrokerOptions.read([
-                "--socket", "/s", "--camera=front=simulated:x", "--camera", "back=file:/clip.mp4", "--max-connections",
+                "--socket", "/s", "--camera=front=simulated:iphone5-back", "--camera", "back=file:/clip.mp4",
+                "--max-connections",
                 "7", "--trust-claims",
             ])
         else {
@@ -161,10 +162,12 @@ import Testing
         }
         #expect(options.socket == "/s" && options.trustsClaims && options.connectionsMax == 7)
         #expect(options.cameras.map(\.id.name) == ["front", "back"])
-        #expect(options.cameras.map(\.spec) == ["simulated:x", "file:/clip.mp4"])
+        #expect(options.cameras.map(\.spec) == ["simulated:iphone5-back", "file:/clip.mp4"])
         let mistakes: [([String], String)] = [
             (["--sokcet", "/s"], "--sokcet"), (["--socket"], "nothing follows"), (["--camera", "front"], "ID=SPEC"),
-            (["--camera", "a=b", "--camera", "a=c"], "twice"), (["--max-connections", "none"], "1000000"), (["x"], "x"),
+            (["--camera", "a=none", "--camera", "a=simulated"], "twice"),
+            (["--camera", "a=simulated:nokia"], "iphone6s-back"), (["--camera", "a=/dev/video0"], "file:PATH"),
+            (["--camera", "a=file:"], "file:PATH"), (["--max-connections", "none"], "1000000"), (["x"], "x"),
         ]
         for (arguments, word) in mistakes {
             guard case .mistake(let sentence) = BrokerOptions.read(arguments) else {

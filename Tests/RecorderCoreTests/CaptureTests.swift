@@ -194,6 +194,7 @@ import Testing
 
     @Test func anUnknownCameraIsRefusedWithTheKnownOnes() async throws {
         #expect(throws: BrokerError.self) { try CameraSpec(parsing: "simulated:nokia") }
+        #expect(CameraSpec.models == SimulatedModel.all.map(\.id), "what may be asked for is what there is")
         #expect(throws: BrokerError.self) { try CameraSpec(parsing: "/dev/video0") }
         let missing = try CaptureUnderTest("file:/nonexistent.mkv")
         let refused = await error { _ = try await missing.describe() }

@@ -7,6 +7,11 @@ public struct BrokerStatus: Hashable, Sendable {
     public var degraded: String
     /// False: no presence source, so every client counts as foreground.
     public var presenceKnown: Bool
+    /// The privacy switch of the whole machine is on.
+    public var isPrivate: Bool
+    /// The machine sleeps, or is about to.
+    public var isAsleep: Bool
+    public var pressure: SystemPressure
     /// When the answer was true, on the broker's clock.
     public var moment: Moment
     /// The latest decision, for `Explain`; 0 before the first.
@@ -17,13 +22,17 @@ public struct BrokerStatus: Hashable, Sendable {
     public var sessions: [SessionStatus]
 
     public init(
-        version: String, policy: String, degraded: String = "", presenceKnown: Bool, moment: Moment,
+        version: String, policy: String, degraded: String = "", presenceKnown: Bool, isPrivate: Bool = false,
+        isAsleep: Bool = false, pressure: SystemPressure = .nominal, moment: Moment,
         decision: DecisionID, cameras: [CameraStatus], sessions: [SessionStatus]
     ) {
         self.version = version
         self.policy = policy
         self.degraded = degraded
         self.presenceKnown = presenceKnown
+        self.isPrivate = isPrivate
+        self.isAsleep = isAsleep
+        self.pressure = pressure
         self.moment = moment
         self.decision = decision
         self.cameras = cameras
@@ -37,6 +46,8 @@ public struct CameraStatus: Hashable, Sendable {
     public var name: String
     public var position: CameraPosition
     public var present: Bool
+    /// Its own privacy switch is on, or that of the machine.
+    public var isPrivate: Bool
     /// Grows each time the camera appears.
     public var generation: UInt64
     public var tenancy: Tenancy
@@ -58,14 +69,16 @@ public struct CameraStatus: Hashable, Sendable {
     }
 
     public init(
-        camera: CameraID, name: String, position: CameraPosition, present: Bool, generation: UInt64,
-        tenancy: Tenancy, holder: Interrupter? = nil, session: SessionID? = nil, waiting: [Interrupter] = [],
+        camera: CameraID, name: String, position: CameraPosition, present: Bool, isPrivate: Bool = false,
+        generation: UInt64, tenancy: Tenancy, holder: Interrupter? = nil, session: SessionID? = nil,
+        waiting: [Interrupter] = [],
         sharers: [Interrupter] = []
     ) {
         self.camera = camera
         self.name = name
         self.position = position
         self.present = present
+        self.isPrivate = isPrivate
         self.generation = generation
         self.tenancy = tenancy
         self.holder = holder
@@ -122,7 +135,8 @@ extension BrokerStatus {
         [
             .dictionary([
                 "version": .string(version), "policy": .string(policy), "degraded": .string(degraded),
-                "presenceKnown": .boolean(presenceKnown), "moment": .int64(moment.nanoseconds),
+                "presenceKnown": .boolean(presenceKnown), "privacy": .boolean(isPrivate), "asleep": .boolean(isAsleep),
+                "pressure": .string(pressure.wireName), "moment": .int64(moment.nanoseconds),
                 "decision": .uint64(decision),
             ]),
             .dictionaries(cameras.map(\.wire)), .dictionaries(sessions.map(\.wire)),
@@ -144,6 +158,8 @@ extension BrokerStatus {
         self.init(
             version: try broker.string("version"), policy: try broker.string("policy"),
             degraded: try broker.string("degraded"), presenceKnown: try broker.boolean("presenceKnown"),
+            isPrivate: try broker.boolean("privacy"), isAsleep: try broker.boolean("asleep"),
+            pressure: SystemPressure(wireName: try broker.string("pressure")) ?? .nominal,
             moment: Moment(nanoseconds: try broker.int64("moment")), decision: try broker.uint64("decision"),
             cameras: cameras, sessions: sessions)
     }
@@ -153,7 +169,8 @@ extension CameraStatus {
     fileprivate var wire: WireDictionary {
         [
             "id": .string(camera.name), "name": .string(name), "position": .string(position.rawValue),
-            "present": .boolean(present), "generation": .uint64(generation), "tenancy": .string(tenancy.rawValue),
+            "present": .boolean(present), "privacy": .boolean(isPrivate), "generation": .uint64(generation),
+            "tenancy": .string(tenancy.rawValue),
             "holder": .string(holder?.wireName ?? ""), "session": .uint64(session?.rawValue ?? 0),
             "waiting": .strings(waiting.map(\.wireName)), "sharers": .strings(sharers.map(\.wireName)),
         ]
@@ -164,7 +181,8 @@ extension CameraStatus {
         self.init(
             camera: CameraID(try fields.string("id")), name: try fields.string("name"),
             position: try fields.word("position"), present: try fields.boolean("present"),
-            generation: try fields.uint64("generation"), tenancy: try fields.word("tenancy"),
+            isPrivate: try fields.boolean("privacy"), generation: try fields.uint64("generation"),
+            tenancy: try fields.word("tenancy"),
             holder: Interrupter(wireName: try fields.string("holder")),
             session: session == 0 ? nil : SessionID(session),
             waiting: try fields.strings("waiting").compactMap(Interrupter.init(wireName:)),

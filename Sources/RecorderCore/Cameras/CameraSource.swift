@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+import ArbiterProtocol
 import FrameStream
 
 /// A device that pictures come from. The capture thread is its only user.
@@ -28,36 +28,7 @@ protocol CameraSource: AnyObject {
     func stop()
 }
 
-/// What `--camera` takes.
-public enum CameraSpec: Hashable, Sendable {
-    /// `simulated` or `simulated:MODEL`.
-    case simulated(model: String)
-    /// `file:PATH`, anything libav decodes.
-    case file(path: String)
-
-    /// The camera a development machine without any gets.
-    public static let modelUsual = "iphone6s-back"
-
-    /// - Throws: `.invalidValue`, with what is allowed.
-    public init(parsing text: String) throws(BrokerError) {
-        if text == "simulated" {
-            self = .simulated(model: Self.modelUsual)
-        } else if text.hasPrefix("simulated:") {
-            let model = String(text.dropFirst("simulated:".count))
-            guard SimulatedModel.named(model) != nil else {
-                let known = SimulatedModel.all.map(\.id).joined(separator: ", ")
-                throw BrokerError(
-                    .invalidValue, "\(model.quotedShort) is no simulated camera; there are \(known).")
-            }
-            self = .simulated(model: model)
-        } else if text.hasPrefix("file:"), text.utf8.count > "file:".utf8.count {
-            self = .file(path: String(text.dropFirst("file:".count)))
-        } else {
-            throw BrokerError(
-                .invalidValue, "\(text.quotedShort) is no camera; write simulated, simulated:MODEL or file:PATH.")
-        }
-    }
-
+extension CameraSpec {
     func makeSource() throws(BrokerError) -> any CameraSource {
         switch self {
         case .simulated(let name):

@@ -25,11 +25,15 @@ extension BrokerStatus {
         var lines = ["camarbd \(version.printable), policy \(policy.printable), \(decision) decisions"]
         if !degraded.isEmpty { lines.append("degraded: \(degraded.printable)") }
         if !presenceKnown { lines.append("no presence source: every app counts as foreground") }
+        if isPrivate { lines.append("the privacy switch of the machine is on: no app has a camera") }
+        if isAsleep { lines.append("the machine sleeps, or is about to: no app has a camera") }
+        if pressure != .nominal { lines.append("pressure is \(pressure.wireName)") }
         lines += ["", "cameras"]
         for camera in cameras {
             let who = camera.holder.map { "held by \($0.description.printable)" } ?? ""
             let state = camera.present ? camera.tenancy.rawValue : "unplugged"
             var words = ["\(camera.camera.name.printable)  \(state)", who]
+            if camera.isPrivate { words.append("the privacy switch is on") }
             if !camera.waiting.isEmpty {
                 words.append("waiting: \(camera.waiting.map(\.description.printable).joined(separator: ", "))")
             }
@@ -57,7 +61,9 @@ extension BrokerStatus {
     var json: JSON {
         .object([
             "version": .string(version), "policy": .string(policy), "degraded": .string(degraded),
-            "presenceKnown": .bool(presenceKnown), "moment": .integer(moment.nanoseconds), "decision": .count(decision),
+            "presenceKnown": .bool(presenceKnown), "privacy": .bool(isPrivate), "asleep": .bool(isAsleep),
+            "pressure": .string(pressure.wireName), "moment": .integer(moment.nanoseconds),
+            "decision": .count(decision),
             "cameras": .array(cameras.map(\.json)), "sessions": .array(sessions.map(\.json)),
         ])
     }
@@ -91,7 +97,8 @@ extension CameraStatus {
     var json: JSON {
         .object([
             "camera": .string(camera.name), "name": .string(name), "position": .string(position.rawValue),
-            "present": .bool(present), "generation": .count(generation), "tenancy": .string(tenancy.rawValue),
+            "present": .bool(present), "privacy": .bool(isPrivate), "generation": .count(generation),
+            "tenancy": .string(tenancy.rawValue),
             "holder": .optional(holder?.wireName), "session": session.map { .count($0.rawValue) } ?? .null,
             "waiting": .strings(waiting.map(\.wireName)), "sharers": .strings(sharers.map(\.wireName)),
         ])
