@@ -1,9 +1,6 @@
 import Glibc
 
 extension Scenario {
-    /// Far above any scenario or trace a person would read; a larger file is not one.
-    static let fileBytesMax = 16 << 20
-
     /// Reads a scenario file. `policies`: the folder that `policy FILE` is relative to.
     /// - Throws: every problem of the text at once, or that the file cannot be read.
     public static func load(path: String, policies: String) throws(ScenarioError) -> Scenario {
@@ -37,14 +34,10 @@ extension Scenario {
             guard count >= 0 else { throw fault(path, "cannot be read") }
             if count == 0 { break }
             bytes += chunk[..<count]
-            guard bytes.count <= fileBytesMax else {
-                throw problem(path, "the file is larger than \(fileBytesMax) bytes; a scenario is text of some lines")
-            }
+            // Enough to see that it is too much.
+            if bytes.count > ScenarioText.bytesMax { break }
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw problem(path, "the file is not UTF-8 text")
-        }
-        return text
+        return try ScenarioText.read(bytes, file: path)
     }
 
     private static func fault(_ path: String, _ what: String) -> ScenarioError {

@@ -83,6 +83,7 @@ public struct Scenario: Sendable {
     /// Reads a scenario. `policies`: the folder that `policy FILE` is relative to.
     /// - Throws: every problem of the text at once.
     public static func parse(_ text: String, file: String, policies: String) throws(ScenarioError) -> Scenario {
+        let text = try ScenarioText.read(Array(text.utf8), file: file)
         var parser = ScenarioParser(file: file, policies: policies)
         return try parser.parse(text)
     }

@@ -7,7 +7,11 @@ extension ScenarioParser {
         let command = try words.word("a command")
         switch command.text {
         case "connect": return try connect(&words)
-        case "disconnect": return [.event(.disconnected(try client(&words)))]
+        case "disconnect":
+            let name = words.peek?.text ?? ""
+            let client = try client(&words)
+            forget(client: name)
+            return [.event(.disconnected(client))]
         case "declare": return [.event(.declared(try client(&words), try attributes(&words)))]
         case "declare-presence":
             let client = try client(&words)
@@ -32,7 +36,11 @@ extension ScenarioParser {
         case "stop-record": return [.event(.stopRecording(try session(&words)))]
         case "ready": return try ready(&words)
         case "continue": return [.event(.continueAfterSensitiveContent(try session(&words)))]
-        case "close": return [.event(.closed(try session(&words)))]
+        case "close":
+            let name = words.peek?.text ?? ""
+            let session = try session(&words)
+            stock.sessions.remove(name)
+            return [.event(.closed(session))]
         case "presence", "shell", "agent", "microphone", "sensitive", "operator", "attribute", "login-session":
             return try worldOfTheUser(command, &words)
         case "plug", "unplug", "privacy", "held-outside", "pressure", "sleep", "wake":
@@ -60,7 +68,7 @@ extension ScenarioParser {
     func client(_ words: inout Words) throws(LineProblem) -> ClientID {
         let word = try words.word("a client")
         guard let client = names.client(word.text) else {
-            throw LineProblem(word, "no client is called “\(word.text)”" + known(word.text, names.clientNames))
+            throw LineProblem(word, "no client is called “\(word.text)”" + among(word.text, names.clientNames))
         }
         return client
     }
@@ -68,7 +76,7 @@ extension ScenarioParser {
     func session(_ words: inout Words) throws(LineProblem) -> SessionID {
         let word = try words.word("a session")
         guard let session = names.session(word.text) else {
-            throw LineProblem(word, "no session is called “\(word.text)”" + known(word.text, names.sessionNames))
+            throw LineProblem(word, "no session is called “\(word.text)”" + among(word.text, names.sessionNames))
         }
         return session
     }
@@ -76,7 +84,7 @@ extension ScenarioParser {
     func app(_ words: inout Words) throws(LineProblem) -> AppID { names.app(try words.word("an app").text) }
 
     func camera(_ words: inout Words) throws(LineProblem) -> CameraID {
-        CameraID(try words.word("a camera").text)
+        try known(try words.word("a camera"))
     }
 
     /// `all`: nil.
@@ -84,15 +92,12 @@ extension ScenarioParser {
         words.take("all") ? nil : try camera(&words)
     }
 
-    private func known(_ name: String, _ names: [String]) -> String {
-        if let guess = suggestion(for: name, among: names) { return "; did you mean “\(guess)”?" }
-        return names.isEmpty ? "; there is none yet" : "; there are: \(names.joined(separator: ", "))"
-    }
-
     // MARK: Clients
 
     private mutating func connect(_ words: inout Words) throws(LineProblem) -> [Action] {
-        let name = try words.word("a name for the client").text
+        let named = try words.word("a name for the client")
+        try checkIsNew(client: named)
+        let name = named.text
         var appName = name
         var user = Names.usualUser
         var login: LoginSessionID?
@@ -121,6 +126,7 @@ extension ScenarioParser {
         let app = AppID(appName, user: user)
         if !verified, attributes.claimedApp == nil { attributes.claimedApp = appName }
         let client = names.addClient(name, app: app)
+        if !isPlan { stock.clients.insert(name) }
         var actions: [Action] = [.event(.connected(client, app: app, verified: verified, loginSession: login))]
         if attributes != ClientAttributes() { actions.append(.event(.declared(client, attributes))) }
         if let placed { actions += place(app, placed, focused, by: .shell) }
@@ -160,6 +166,7 @@ extension ScenarioParser {
     /// `session NAME [of CLIENT] [camera=…] [KEY=…]… [audio] [reestablished]`
     private mutating func createSession(_ words: inout Words) throws(LineProblem) -> [Action] {
         let word = try words.word("a name for the session")
+        try checkIsNew(session: word)
         let owner: ClientID
         if words.take("of") {
             owner = try client(&words)
@@ -174,6 +181,8 @@ extension ScenarioParser {
             switch (word.key, word.text) {
             case (nil, "audio"): asked[.usesAudio] = .flag(true)
             case (nil, "reestablished"): reestablished = true
+            case ("camera", _) where !word.isQuoted:
+                asked[.camera] = .text(try known(word).name)
             default: try setting(word, &asked)
             }
         }
@@ -183,6 +192,7 @@ extension ScenarioParser {
             asked[.camera] = nil
         }
         let session = names.addSession(word.text, client: owner)
+        if !isPlan { stock.sessions.insert(word.text) }
         return [.event(.created(session, owner, camera: camera, asked, reestablished: reestablished))]
     }
 

@@ -77,7 +77,8 @@ extension ScenarioParser {
     mutating func machine(_ command: Word, _ words: inout Words) throws(LineProblem) -> [Action] {
         switch command.text {
         case "plug":
-            let camera = try camera(&words)
+            let camera = CameraID(try words.word("a camera").text)
+            stock.cameras?.insert(camera)
             let said = words.isAtEnd
             let known = (cameras.isEmpty ? Self.defaultCameras : cameras).last { $0.id == camera }?.capabilities
             if said, let known { return [.event(.cameraAppeared(camera, known))] }

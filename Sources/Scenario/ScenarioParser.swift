@@ -13,10 +13,12 @@ struct ScenarioParser {
     var cameras: [(id: CameraID, capabilities: CameraCapabilities)] = []
     var showsAnnouncements = false
     var showsOrders = false
+    /// What is there by now.
+    var stock = Stock()
     /// The shell attaches by itself with the first `presence`, unless a line says something about it.
     var shellWasMentioned = false
     /// Lines for a running broker: its policy and cameras are there already.
-    private let isPlan: Bool
+    let isPlan: Bool
     private var problems: [ScenarioError.Problem] = []
 
     /// `names`: what there is already, where lines are read against a running broker.
@@ -25,6 +27,7 @@ struct ScenarioParser {
         self.policies = policies
         self.names = names ?? Names()
         isPlan = names != nil
+        if isPlan { stock.hasInput = true }
         // A running broker has its sources; a plan adds none of its own.
         shellWasMentioned = isPlan
     }
@@ -52,6 +55,8 @@ struct ScenarioParser {
                 continue
             }
             hasBegun = true
+            stock.expectsUnknownCamera =
+                index < texts.count && texts[index].drop { $0 == " " }.hasPrefix(Self.unknownCameraNotice)
             // A block in three quotation marks belongs to the line that opens it.
             var block: String?
             if line.hasSuffix("\"\"\"") {
@@ -63,9 +68,13 @@ struct ScenarioParser {
                 }
                 block = body.joined(separator: "\n") + "\n"
                 if !isClosed {
+                    // What follows was read as the block: it has no problems of its own.
                     report(
-                        LineProblem(column: line.count - 2, length: 3, "this block has no closing \"\"\""), number, line
-                    )
+                        LineProblem(
+                            column: line.count - 2, length: 3,
+                            "this block has no closing \"\"\"; it stands on a line of its own, at column 1"), number,
+                        line)
+                    break
                 }
             }
             do {
@@ -87,7 +96,14 @@ struct ScenarioParser {
             policyFiles: policyFiles)
     }
 
+    /// The world is complete with the first input.
+    private mutating func takeStock() {
+        guard !isPlan, stock.cameras == nil else { return }
+        stock.cameras = Set((cameras.isEmpty ? Self.defaultCameras : cameras).map(\.id))
+    }
+
     private mutating func report(_ problem: LineProblem, _ number: Int, _ text: String) {
+        guard problems.count < ScenarioText.problemsMax else { return }
         problems.append(
             ScenarioError.Problem(
                 file: file, line: number, column: problem.column, message: problem.message, text: text,
@@ -105,8 +121,14 @@ struct ScenarioParser {
             if line.first?.isASCIIDigit == true { return try timed(text, block) }
             return try worldLine(text, block)
         case Scenario.inputIndent:
+            stock.hasInput = true
             return .input(now, try actions(text.dropFirst(indent), column: indent + 1, block))
         case Scenario.noticeIndent:
+            guard stock.hasInput else {
+                throw LineProblem(
+                    column: indent + 1, length: max(1, line.count - indent),
+                    "a notice stands beneath the input that leads to it, and there is none yet")
+            }
             return .notice(String(line.dropFirst(indent)))
         default:
             throw LineProblem(
@@ -128,6 +150,7 @@ struct ScenarioParser {
                 column: 1, length: time.count, "time goes back: the line before is at \(TimeText.write(now))")
         }
         now = moment
+        stock.hasInput = true
         let rest = line.dropFirst(time.count).drop { $0 == " " }
         if rest.isEmpty { return .time(moment) }
         return .input(moment, try actions(rest, column: line.count - rest.count + 1, block))
@@ -136,6 +159,7 @@ struct ScenarioParser {
     private mutating func actions(
         _ text: some StringProtocol, column: Int, _ block: String?
     ) throws(LineProblem) -> [Action] {
+        takeStock()
         var words = try Words(text, startColumn: column)
         let actions = try input(&words, block)
         try words.end()
@@ -158,7 +182,11 @@ struct ScenarioParser {
             if policy != nil { throw LineProblem(command, "a scenario has one policy; a later one is `policy-reload`") }
             policy = try readPolicy(&words, block)
         case "camera":
-            let camera = CameraID(try words.word("the camera's name").text)
+            let name = try words.word("the camera's name")
+            let camera = CameraID(name.text)
+            if cameras.contains(where: { $0.id == camera }) {
+                throw LineProblem(name, "camera “\(name.text)” is there already; each has a name of its own")
+            }
             cameras.append((camera, try capabilities(of: camera, &words)))
         case "show":
             while let word = words.optionalWord() {

@@ -226,9 +226,51 @@ private func problems(_ text: String) -> [ScenarioError.Problem] {
                 "0s   start call", "       call wasInterrupted #1 device-in-use by photos",
                 "2s   presence call fullscreen focused", "       photos wasInterrupted #1 device-in-use by call",
                 "       photos didStopRunning", "       call interruptionEnded #1 after 2s, resuming",
-                "       call didStartRunning",
+                "       call didStartRunning", "# Interrupted, in this order:",
+                "#   1. photos at 2s: device-in-use because \"order: focused\"",
             ])
         #expect(arbiter == stage.arbiter)
+        let refused = try Scenario.plan("start call", on: arbiter, at: stage.now).filter { $0.hasPrefix("#") }
+        #expect(
+            refused == [
+                "# Nobody would be interrupted.",
+                "# call would wait because \"order: focused\", against photos. It would get through with:",
+                "#   focused = true (is false)", "#   or operator = \"chosen\" (is \"none\")",
+                "#   or photos's presence = \"background\" (is \"foreground\")",
+            ])
+    }
+
+    @Test("A plan looks beyond a grace: who is cut when, and which recording with it")
+    func grace() throws {
+        let before = try parse(
+            """
+            # The booth records.
+            policy \"""
+            name = "booth"
+            ranks = ["call", "booth"]
+            [[rank]]
+            name = "The intercom"
+            app = "intercom"
+            rank = "call"
+            [[rank]]
+            name = "Photo booth"
+            rank = "booth"
+            grace = "5s"
+            \"""
+            0s   connect booth
+                 session booth camera=back
+                 start booth
+                 record booth
+                 connect intercom
+                 session intercom camera=back
+            """)
+        var stage = Stage(Arbiter(policy: before.world.policy))
+        _ = before.run(on: &stage)
+        #expect(
+            try Scenario.plan("start intercom", on: stage.arbiter, at: stage.now).drop { !$0.hasPrefix("#") } == [
+                "# Interrupted, in this order:",
+                "#   1. booth at 5s: device-in-use because \"The intercom\", told at 0s; cuts recording 1",
+            ])
     }
 
     @Test("A plan with an unknown name is an error with its place")
