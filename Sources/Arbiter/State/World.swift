@@ -79,6 +79,13 @@ struct World: Hashable, Codable {
         var isFocused: Bool
         /// Said by a source that is gone since.
         var isStale = false
+
+        /// An app in the background has no focus, whatever its source says.
+        init(presence: Presence, isFocused: Bool) {
+            self.presence = presence
+            self.isFocused = isFocused && presence.isForeground
+        }
+
         static let background = Placement(presence: .background, isFocused: false)
         /// What counts while nobody says anything.
         static let unknown = Placement(presence: .foreground(.fullscreen), isFocused: false)

@@ -14,7 +14,7 @@ extension Arbiter {
         return Facts(
             app: client.isVerified ? client.app.name : nil, claimedApp: client.attributes.claimedApp, user: user,
             loginSession: login, presence: placement.presence, isFocused: placement.isFocused,
-            foregroundApps: foregroundApps(of: user), client: client.attributes.kind,
+            foregroundApps: foregroundApps(of: user, with: placement), client: client.attributes.kind,
             multitasking: client.attributes.multitasking, camera: session.camera,
             position: state.cameras[session.camera]?.capabilities.position ?? .external, usesAudio: session.usesAudio,
             microphoneTaken: microphoneTaker(against: session) != nil,
@@ -31,6 +31,12 @@ extension Arbiter {
         case 1: .one
         default: .several
         }
+    }
+
+    /// The same, as an app so placed sees it: one that requires the full screen is not counted, and still in front.
+    private func foregroundApps(of user: UInt32, with placement: World.Placement) -> Facts.ForegroundApps {
+        let counted = foregroundApps(of: user)
+        return counted == .none && placement.presence.isForeground ? .one : counted
     }
 
     /// The app that has the microphone a session wants. A session's own app does not count, nor do other users':
