@@ -101,7 +101,9 @@ let package = Package(
         tests("TimelineTests", ["Timeline", "JSONText", "ArbiterProtocol"]),
         tests("SystemdBusTests", ["SystemdBus", "ArbiterProtocol", "CLinux"]),
         tests("RecorderCoreTests", ["RecorderCore", "FrameStream", "ArbiterProtocol", "SystemdBus", "CLinux"]),
-        tests("BrokerTests", ["Broker", "Arbiter", "ArbiterProtocol", "SystemdBus", "FrameStream", "CLinux"]),
+        tests(
+            "BrokerTests",
+            ["Broker", "Arbiter", "ArbiterProtocol", "PolicyFile", "SystemdBus", "FrameStream", "CLinux"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

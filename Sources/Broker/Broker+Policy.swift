@@ -13,9 +13,11 @@ extension Broker {
             return
         }
         do throws(PolicyProblems) {
-            arbiter = Arbiter(policy: try PolicyFile.load(path: path))
+            let loaded = try readPolicy(path)
+            arbiter = Arbiter(policy: loaded.policy)
+            policySources = PolicySources(loaded)
         } catch {
-            policyTrouble = "\(path) is no valid policy, so it is first come, first served. \(error)"
+            policyTrouble = "\(shown(path)) is no valid policy, so it is first come, first served.\n\(error)"
             journal.send(.error, "\(error)\nThe built-in policy is in force: first come, first served.")
         }
     }
@@ -28,16 +30,44 @@ extension Broker {
         }
         ServiceManager.reloading()
         do throws(PolicyProblems) {
-            let policy = try PolicyFile.load(path: path)
+            let loaded = try readPolicy(path)
+            let policy = loaded.policy
             policyTrouble = ""
+            policySources = PolicySources(loaded)
             step(.policyLoaded(policy))
             journal.send(.notice, "the policy “\(policy.name)” is in force", [("CAMARB_POLICY", policy.name)])
         } catch {
             policyTrouble =
-                "\(path) is no valid policy; “\(arbiter.policy.name)”, which was in force, still is. \(error)"
+                "\(shown(path)) is no valid policy; “\(arbiter.policy.name)”, which was in force, still is.\n\(error)"
             journal.send(.error, "\(error)\nThe policy “\(arbiter.policy.name)” stays in force. Nothing changed.")
         }
         ServiceManager.ready(status: statusLine)
+    }
+
+    /// The policy with its drop-ins. The usual folder of drop-ins is looked into where it is there.
+    private func readPolicy(_ path: String) throws(PolicyProblems) -> LoadedPolicy {
+        try PolicyFile.load(
+            path: path, dropIns: options.policyFolder.isEmpty ? nil : options.policyFolder,
+            dropInsRequired: options.policyFolder != BrokerOptions.usualPolicyFolder)
+    }
+
+    /// A path goes to terminals and to the journal.
+    private func shown(_ path: String) -> String { Journal.printable(path, keepLines: false) }
+
+    /// The policy in force as text, and where it is from.
+    func policyAnswer() -> [WireValue] {
+        let origins = Dictionary(policySources.origins.map { ($0.part, $0.origin) }) { first, _ in first }
+        let text = PolicyWriter.text(arbiter.policy) { origins[$0].map { "\($0.file):\($0.line)" } }
+        return [
+            .string(text), .strings(policySources.files),
+            .dictionaries(
+                policySources.origins.map { part, origin in
+                    [
+                        "table": .string(part.table), "name": .string(part.name), "file": .string(origin.file),
+                        "line": .uint64(UInt64(origin.line)),
+                    ]
+                }),
+        ]
     }
 
     /// Why the broker runs without what it was told to use; empty when all is well.
@@ -59,5 +89,19 @@ extension Broker {
         }
         return cameras.joined(separator: ", ") + "; policy \(arbiter.policy.name)"
             + (degraded.isEmpty ? "" : "; degraded")
+    }
+}
+
+/// Where the policy in force was read: what the broker keeps of its files. Of the built-in one nothing.
+struct PolicySources {
+    var files: [String] = []
+    /// In the order of the files.
+    var origins: [(part: PolicyPart, origin: LoadedPolicy.Origin)] = []
+
+    init() {}
+
+    init(_ loaded: LoadedPolicy) {
+        files = loaded.files
+        origins = loaded.sortedOrigins
     }
 }

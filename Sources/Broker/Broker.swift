@@ -67,6 +67,7 @@ public final class Broker {
 
     /// Why the policy that was asked for is not in force; empty when it is.
     var policyTrouble = ""
+    var policySources = PolicySources()
     var statusIsDue = false
     /// Watching clients, so that nobody pays for a trace that nobody reads.
     var watchers = 0

@@ -18,6 +18,8 @@ public struct BrokerOptions: Sendable {
     /// Nil: from the service manager, else where clients look first.
     public var socket: String?
     public var policy: String?
+    /// Drop-ins over the policy; empty: none are read.
+    public var policyFolder = usualPolicyFolder
     public var cameras: [Camera] = []
     public var recorder: String?
     public var trustsClaims = false
@@ -28,6 +30,8 @@ public struct BrokerOptions: Sendable {
 
     public init() {}
 
+    /// Where an administrator, or a package, puts drop-ins. It need not be there.
+    public static let usualPolicyFolder = "/etc/camarb/policy.d"
     public static let version = "0.1.0"
     /// More cameras than a machine has; each may become a process.
     public static let camerasMax = 32
@@ -64,6 +68,7 @@ public struct BrokerOptions: Sendable {
                 case "--version": return .show("camarbd \(version)\n")
                 case "--socket": options.socket = try value("a path")
                 case "--policy": options.policy = try value("a file")
+                case "--policy-dir": options.policyFolder = try value("a folder")
                 case "--camera": try options.addCamera(try value("ID=SPEC"))
                 case "--recorder": options.recorder = try value("a program")
                 case "--trust-claims": options.trustsClaims = true
@@ -122,12 +127,14 @@ public struct BrokerOptions: Sendable {
     static let help = """
         camarbd decides which app may use a camera, and interrupts and resumes the others.
 
-        usage: camarbd [--socket PATH] [--policy FILE] [--camera ID=SPEC]... [flags]
+        usage: camarbd [--socket PATH] [--policy FILE] [--policy-dir DIR] [--camera ID=SPEC]... [flags]
 
           --socket PATH     listen here; without it, on the sockets the service manager passes, else on
                             $CAMARB_SOCKET, /run/camarb/socket (root) or $XDG_RUNTIME_DIR/camarb/socket
           --policy FILE     who may have a camera; without it first come, first served. SIGHUP reads it anew,
                             and a bad one never replaces a good one
+          --policy-dir DIR  drop-ins: every *.toml in it is read over the policy, in the order of the names;
+                            without it \(usualPolicyFolder), where that is there; "" reads none
           --camera ID=SPEC  a camera, as often as wanted; the first is the default one. SPEC is
                               simulated[:MODEL]  a test picture with frame number and capture time, as a certain
                                                  camera would take it: iphone6s-back (the usual one), iphone5-back, …

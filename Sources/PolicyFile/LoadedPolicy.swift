@@ -8,6 +8,17 @@ public struct LoadedPolicy: Sendable {
     /// Where each part that a file has was written; what is missing has its default.
     public var origins: [PolicyPart: Origin]
 
+    /// The same in the order of the files, which no hash changes.
+    public var sortedOrigins: [(part: PolicyPart, origin: Origin)] {
+        origins.map { (part: $0.key, origin: $0.value) }.sorted { a, b in
+            let (first, second) = (files.firstIndex(of: a.origin.file) ?? 0, files.firstIndex(of: b.origin.file) ?? 0)
+            // Several parts on one line: an array of inline tables.
+            return (first, a.origin.line, a.part.table, a.part.name) < (
+                second, b.origin.line, b.part.table, b.part.name
+            )
+        }
+    }
+
     /// A line of a file.
     public struct Origin: Hashable, Sendable {
         public var file: String

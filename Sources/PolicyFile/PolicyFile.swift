@@ -31,6 +31,32 @@ public enum PolicyFile {
         return try policy(loader)
     }
 
+    /// Everything that is wrong with a policy file and its drop-ins, or else everything suspicious about the policy:
+    /// rules that can never match or that earlier ones hide, and ranks that no rule gives. Nil when it is clean.
+    public static func check(path: String, dropIns folder: String? = nil) -> PolicyProblems? {
+        var loader = PolicyLoader()
+        loader.read(path: path)
+        if let folder { loader.readDropIns(folder, mayBeMissing: false) }
+        return check(loader)
+    }
+
+    /// The same of a text.
+    public static func check(_ text: String, file: String, includes: Bool = false) -> PolicyProblems? {
+        var loader = PolicyLoader()
+        loader.read(Array(text.utf8), name: file, includesFrom: includes ? file : nil)
+        return check(loader)
+    }
+
+    private static func check(_ loader: PolicyLoader) -> PolicyProblems? {
+        do throws(PolicyProblems) {
+            let loaded = try policy(loader)
+            if let root = loader.merged { PolicyAnalysis.run(loaded.policy, root, loader.problems) }
+            return loader.problems.all
+        } catch {
+            return error
+        }
+    }
+
     private static func policy(_ loader: PolicyLoader) throws(PolicyProblems) -> LoadedPolicy {
         guard let root = loader.merged else {
             throw loader.problems.all

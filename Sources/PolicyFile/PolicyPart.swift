@@ -11,3 +11,36 @@ public enum PolicyPart: Hashable, Sendable {
     /// A `[[camera]]`, by its id.
     case camera(String)
 }
+
+extension PolicyPart {
+    /// What the part stands in, in a word, for programs: "", `attribute`, `contention`, `rule` or `camera`.
+    public var table: String {
+        switch self {
+        case .top: ""
+        case .contention: "contention"
+        case .rule: "rule"
+        case .attribute: "attribute"
+        case .camera: "camera"
+        }
+    }
+
+    /// The key, the rule's name, or the id.
+    public var name: String {
+        switch self {
+        case .top(let key), .contention(let key): key
+        case .rule(let name), .camera(let name), .attribute(let name): name
+        }
+    }
+
+    /// The part that a table's word and a name stand for; nil for a word of a later version.
+    public init?(table: String, name: String) {
+        switch table {
+        case "": self = .top(name)
+        case "contention": self = .contention(name)
+        case "rule": self = .rule(name)
+        case "attribute": self = .attribute(name)
+        case "camera": self = .camera(name)
+        default: return nil
+        }
+    }
+}

@@ -13,6 +13,8 @@ public struct PolicyProblem: Hashable, Sendable {
     public var lineText: String
     /// What to do instead; empty where nothing better is known.
     public var hint: String
+    /// The policy can be used all the same; found by `PolicyFile.check` only.
+    public var isWarning = false
 
     public init(
         file: String, line: Int, column: Int, message: String, length: Int = 1, lineText: String = "",
@@ -31,6 +33,7 @@ public struct PolicyProblem: Hashable, Sendable {
 extension PolicyProblem: CustomStringConvertible {
     /// Three lines: the place and the sentence, the file's line, the carets with the suggestion.
     public var description: String {
+        let message = isWarning ? "warning: \(message)" : message
         guard line > 0 else { return "\(file): \(message)" }
         // A tab stays a tab, so that the caret stands under its word at any tab width.
         let before = lineText.unicodeScalars.prefix(column - 1).map { $0 == "\t" ? "\t" : " " }.joined()

@@ -165,11 +165,6 @@ struct PolicyReader {
         return nil
     }
 
-    /// A line, with its file where that is another one.
-    private func spoken(_ place: Place, from here: Place) -> String {
-        place.file == here.file ? "line \(place.line)" : "\(problems.texts.files[place.file].name):\(place.line)"
-    }
-
     /// A reader for a rule's table that speaks of the rule by its name, which every rule has to have, alone.
     private mutating func rule(_ table: TomlTable, kind: String) -> TableReader {
         let unnamed = TableReader(table, owner: "in a [[\(kind)]] rule", problems: problems)
@@ -184,7 +179,7 @@ struct PolicyReader {
         if let first = ruleNames[name] {
             problems.add(
                 "a second rule is named \(Wording.quoted(name)); every verdict names its rule, so names are unique",
-                at: entry.node.place, hint: "the first is in \(spoken(first, from: entry.node.place))")
+                at: entry.node.place, hint: "the first is in \(problems.texts.spoken(first, from: entry.node.place))")
         } else {
             ruleNames[name] = entry.node.place
         }

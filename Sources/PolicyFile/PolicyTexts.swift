@@ -18,6 +18,11 @@ struct PolicyTexts: Sendable {
         return files.count - 1
     }
 
+    /// A line, with its file where that is another one than `here`.
+    func spoken(_ place: Place, from here: Place) -> String {
+        place.file == here.file ? "line \(place.line)" : "\(files[place.file].name):\(place.line)"
+    }
+
     /// The problem at a place. One outside its file (an error at its very end) is moved to the last character;
     /// one in line 0 is the file's as a whole.
     func problem(_ message: String, at place: Place, hint: String) -> (Place, PolicyProblem) {

@@ -23,88 +23,115 @@ public struct PolicyWriter {
     private init(comment: @escaping (PolicyPart) -> String?) { self.comment = comment }
 
     private mutating func write(_ policy: Policy) {
-        pair("name", TomlText.quoted(policy.name), .top("name"))
-        pair("summary", TomlText.quoted(policy.summary), .top("summary"))
-        pair("sources", TomlText.list(policy.sources.map(\.rawValue)), .top("sources"))
-        pair("ranks", TomlText.list(policy.ranks), .top("ranks"))
-        pair("pressure-settle", TomlText.quoted(policy.pressureSettle), .top("pressure-settle"))
-        for attribute in policy.attributes { write(attribute) }
-        for rule in policy.causeRules { write(rule) }
-        for rule in policy.rankRules { write(rule, ranks: policy.ranks) }
-        write(policy.contention)
-        for camera in policy.cameras { write(camera) }
-    }
-
-    private mutating func write(_ attribute: Attribute) {
-        header("[[attribute]]", .attribute(attribute.name))
-        pair("name", TomlText.quoted(attribute.name))
-        pair("values", TomlText.list(attribute.values))
-        pair("default", TomlText.quoted(attribute.defaultValue))
-    }
-
-    private mutating func write(_ rule: CauseRule) {
-        header("[[cause]]", .rule(rule.name))
-        pair("name", TomlText.quoted(rule.name))
-        pair("cause", TomlText.quoted(rule.cause.wireName))
-        pair("access", TomlText.list(Access.rights.filter { rule.access.contains($0.right) }.map(\.name)))
-        // The table of facts comes last: in its long form it is a table of its own, and takes what follows.
-        let facts = rule.when.map { "\($0.written.key) = \(TomlText.value(of: $0))" }
-        let short = facts.isEmpty ? "{}" : "{ \(facts.joined(separator: ", ")) }"
-        if TomlText.fitsOnALine("when = \(short)") {
-            pair("when", short)
-        } else {
-            text += "[cause.when]\n" + facts.map { $0 + "\n" }.joined()
+        for pair in Self.pairs(policy) { write(pair, .top(pair.key)) }
+        for attribute in policy.attributes {
+            table("[[attribute]]", Self.pairs(attribute), .attribute(attribute.name))
         }
-    }
-
-    private mutating func write(_ rule: RankRule, ranks: [String]) {
-        header("[[rank]]", .rule(rule.name))
-        pair("name", TomlText.quoted(rule.name))
-        for fact in rule.when { pair(fact.written.key, TomlText.value(of: fact)) }
-        guard !rule.deny else { return pair("deny", "true") }
-        pair("rank", TomlText.quoted(ranks[rule.rank]))
-        if rule.override { pair("override", "true") }
-        if rule.grace != .zero { pair("grace", TomlText.quoted(rule.grace)) }
-        if rule.minHold != .zero { pair("min-hold", TomlText.quoted(rule.minHold)) }
-        if let lease = rule.lease { pair("lease", TomlText.quoted(lease)) }
-    }
-
-    private mutating func write(_ contention: Contention) {
+        for rule in policy.causeRules {
+            let pairs = Self.pairs(rule)
+            if pairs.allSatisfy({ TomlText.fitsOnALine("\($0.key) = \($0.value)") }) {
+                table("[[cause]]", pairs, .rule(rule.name))
+            } else {
+                table("[[cause]]", pairs.filter { $0.key != "when" }, .rule(rule.name))
+                // An inline table may not be broken over lines; in its long form it takes what follows, so it is last.
+                text += "[cause.when]\n"
+                for fact in rule.when { write(Pair(fact)) }
+            }
+        }
+        for rule in policy.rankRules { table("[[rank]]", Self.pairs(rule, ranks: policy.ranks), .rule(rule.name)) }
         text += "\n[contention]\n"
-        func say(_ key: String, _ value: String) { pair(key, value, .contention(key)) }
-        say("order", TomlText.list(contention.order.map(\.name)))
-        say("tie", TomlText.quoted(contention.tie.rawValue))
-        say("same-app", TomlText.quoted(contention.sameApp.rawValue))
-        say("own-conflict", TomlText.quoted(contention.ownConflict.rawValue))
-        say("newcomer", TomlText.quoted(contention.newcomer.rawValue))
-        say("loser", TomlText.quoted(contention.loser.rawValue))
-        say("sharing", TomlText.quoted(contention.sharing.rawValue))
-        say("re-decide", TomlText.quoted(contention.reDecide.rawValue))
-        say("cool-down", TomlText.quoted(contention.coolDown))
-        if let budget = contention.budget { say("budget", "\(budget)") }
-        say("gives-way", TomlText.quoted(contention.givesWay.rawValue))
-        say("strongest-may-exceed", "\(contention.strongestMayExceed)")
-        say("backfill", "\(contention.backfill)")
+        for pair in Self.pairs(policy.contention) { write(pair, .contention(pair.key)) }
+        for camera in policy.cameras { table("[[camera]]", Self.pairs(camera), .camera(camera.camera.name)) }
     }
 
-    private mutating func write(_ camera: CameraRule) {
-        header("[[camera]]", .camera(camera.camera.name))
-        pair("id", TomlText.quoted(camera.camera.name))
-        if !camera.conflicts.isEmpty { pair("conflicts", TomlText.list(camera.conflicts.map(\.name))) }
-        if camera.cost != 0 { pair("cost", "\(camera.cost)") }
+    // MARK: Keys and values
+
+    /// One `key = value`, the value as TOML has it.
+    public struct Pair: Hashable, Sendable {
+        public var key: String
+        public var value: String
+
+        init(_ key: String, _ value: String) {
+            self.key = key
+            self.value = value
+        }
+
+        init(_ key: String, quoted text: String) { self.init(key, TomlText.quoted(text)) }
+        init(_ key: String, _ duration: Duration) { self.init(key, TomlText.quoted(duration)) }
+        init(_ key: String, _ texts: [String]) { self.init(key, TomlText.list(texts)) }
+        init(_ fact: FactTest) { self.init(fact.written.key, TomlText.value(of: fact)) }
+    }
+
+    /// What stands at the top of the file.
+    public static func pairs(_ policy: Policy) -> [Pair] {
+        [
+            Pair("name", quoted: policy.name), Pair("summary", quoted: policy.summary),
+            Pair("sources", policy.sources.map(\.rawValue)), Pair("ranks", policy.ranks),
+            Pair("pressure-settle", policy.pressureSettle),
+        ]
+    }
+
+    public static func pairs(_ attribute: Attribute) -> [Pair] {
+        [
+            Pair("name", quoted: attribute.name), Pair("values", attribute.values),
+            Pair("default", quoted: attribute.defaultValue),
+        ]
+    }
+
+    public static func pairs(_ rule: CauseRule) -> [Pair] {
+        let facts = rule.when.map(Pair.init).map { "\($0.key) = \($0.value)" }.joined(separator: ", ")
+        return [
+            Pair("name", quoted: rule.name), Pair("cause", quoted: rule.cause.wireName),
+            Pair("access", Access.rights.filter { rule.access.contains($0.right) }.map(\.name)),
+            Pair("when", facts.isEmpty ? "{}" : "{ \(facts) }"),
+        ]
+    }
+
+    public static func pairs(_ rule: RankRule, ranks: [String]) -> [Pair] {
+        var pairs = [Pair("name", quoted: rule.name)] + rule.when.map(Pair.init)
+        if rule.deny { return pairs + [Pair("deny", "true")] }
+        pairs.append(Pair("rank", quoted: ranks[rule.rank]))
+        if rule.override { pairs.append(Pair("override", "true")) }
+        if rule.grace != .zero { pairs.append(Pair("grace", rule.grace)) }
+        if rule.minHold != .zero { pairs.append(Pair("min-hold", rule.minHold)) }
+        if let lease = rule.lease { pairs.append(Pair("lease", lease)) }
+        return pairs
+    }
+
+    public static func pairs(_ contention: Contention) -> [Pair] {
+        [
+            Pair("order", contention.order.map(\.name)), Pair("tie", quoted: contention.tie.rawValue),
+            Pair("same-app", quoted: contention.sameApp.rawValue),
+            Pair("own-conflict", quoted: contention.ownConflict.rawValue),
+            Pair("newcomer", quoted: contention.newcomer.rawValue), Pair("loser", quoted: contention.loser.rawValue),
+            Pair("sharing", quoted: contention.sharing.rawValue),
+            Pair("re-decide", quoted: contention.reDecide.rawValue), Pair("cool-down", contention.coolDown),
+        ] + (contention.budget.map { [Pair("budget", "\($0)")] } ?? []) + [
+            Pair("gives-way", quoted: contention.givesWay.rawValue),
+            Pair("strongest-may-exceed", "\(contention.strongestMayExceed)"),
+            Pair("backfill", "\(contention.backfill)"),
+        ]
+    }
+
+    public static func pairs(_ camera: CameraRule) -> [Pair] {
+        var pairs = [Pair("id", quoted: camera.camera.name)]
+        if !camera.conflicts.isEmpty { pairs.append(Pair("conflicts", camera.conflicts.map(\.name))) }
+        if camera.cost != 0 { pairs.append(Pair("cost", "\(camera.cost)")) }
+        return pairs
     }
 
     // MARK: Lines
 
-    private mutating func header(_ header: String, _ part: PolicyPart) {
+    private mutating func table(_ header: String, _ pairs: [Pair], _ part: PolicyPart) {
         text += "\n"
         note(part)
         text += header + "\n"
+        for pair in pairs { write(pair) }
     }
 
-    private mutating func pair(_ key: String, _ value: String, _ part: PolicyPart? = nil) {
+    private mutating func write(_ pair: Pair, _ part: PolicyPart? = nil) {
         if let part { note(part) }
-        text += "\(key) = \(value)\n"
+        text += "\(pair.key) = \(pair.value)\n"
     }
 
     private mutating func note(_ part: PolicyPart) {

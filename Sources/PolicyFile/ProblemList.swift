@@ -12,6 +12,13 @@ final class ProblemList {
         found.append(texts.problem(message, at: place, hint: hint))
     }
 
+    /// Notes what is allowed, and hardly meant.
+    func warn(_ message: String, at place: Place, hint: String = "") {
+        var (place, problem) = texts.problem(message, at: place, hint: hint)
+        problem.isWarning = true
+        found.append((place, problem))
+    }
+
     /// Nil when nothing is wrong.
     var all: PolicyProblems? {
         // Two problems of one place stay in the order in which they were found.

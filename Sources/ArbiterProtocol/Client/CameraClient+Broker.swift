@@ -35,6 +35,25 @@ public struct Explanation: Hashable, Sendable {
     public var decision: DecisionID? { verdicts.first?["decision"]?.uint64 }
 }
 
+/// The policy in force, as the broker hands it out.
+public struct PolicyInForce: Hashable, Sendable {
+    /// One policy file that reads back as the policy.
+    public var text: String
+    /// The files it was read from, in the order in which they count; none: it is built in.
+    public var files: [String]
+    /// Where its parts were written, in the order of the files.
+    public var origins: [Origin]
+
+    public struct Origin: Hashable, Sendable {
+        /// "", attribute, rule, contention or camera.
+        public var table: String
+        public var name: String
+        public var file: String
+        /// From 1.
+        public var line: UInt64
+    }
+}
+
 /// A camera as `org.camarb.Camera1` shows it.
 public struct CameraDescription: Hashable, Sendable {
     public var camera: CameraID
@@ -106,6 +125,22 @@ extension CameraClient {
     public func plan(_ scenario: String) async throws(BrokerError) -> String {
         var reader = WireReader("Plan", try await broker("Plan", [.string(scenario)]))
         return try reader.string("outcome")
+    }
+
+    /// The policy in force, and where it was written.
+    public func policyInForce() async throws(BrokerError) -> PolicyInForce {
+        var reader = WireReader("GetPolicy", try await broker("GetPolicy"))
+        let text = try reader.string("text")
+        let files = try reader.strings("files")
+        var origins: [PolicyInForce.Origin] = []
+        for (index, wire) in try reader.dictionaries("origins").enumerated() {
+            let fields = WireFields("origins[\(index)]", wire)
+            origins.append(
+                PolicyInForce.Origin(
+                    table: try fields.string("table"), name: try fields.string("name"),
+                    file: try fields.string("file"), line: try fields.uint64("line")))
+        }
+        return PolicyInForce(text: text, files: files, origins: origins)
     }
 
     /// Asks for `.decided` among `brokerNotices`, or ends that.

@@ -44,6 +44,13 @@ extension Interface {
                 What would happen, in the scenario language: events in, events and notices out. Comments behind them say \
                 who would be interrupted, in order, and what would let a failing start through. Nothing changes.
                 """),
+            Method(
+                "GetPolicy",
+                gives: [Argument("text", "s"), Argument("files", "as"), Argument("origins", "aa{sv}")],
+                """
+                The policy in force as one policy file, the files it was read from (none: it is built in), and for each \
+                of its parts the `table` (s: "", attribute, rule, contention, camera), `name` (s), `file` (s) and `line` (t).
+                """),
             Method("Watch", [Argument("on", "b")], "Asks for `Decided` signals on this connection."),
         ],
         signals: [

@@ -34,7 +34,7 @@ struct Explain: AsyncParsableCommand {
                     "verdicts": .array(explanation.verdicts.map(\.json)),
                 ]).text)
         }
-        Output.line(explanation.summary)
+        Output.line(explanation.summary.printableLines)
         for verdict in explanation.verdicts {
             Output.line("")
             for entry in verdict.entries where !["decision", "turnedBy", "searched"].contains(entry.key) {
@@ -90,7 +90,7 @@ struct Plan: AsyncParsableCommand {
                     "summary": .strings(lines.filter { $0.hasPrefix("#") }.map { String($0.dropFirst(2)) }),
                 ]).text)
         } else {
-            Output.line(outcome)
+            Output.line(outcome.printableLines)
         }
     }
 }

@@ -23,7 +23,11 @@ struct Status: AsyncParsableCommand {
 extension BrokerStatus {
     var lines: [String] {
         var lines = ["camarbd \(version.printable), policy \(policy.printable), \(decision) decisions"]
-        if !degraded.isEmpty { lines.append("degraded: \(degraded.printable)") }
+        if !degraded.isEmpty {
+            // A wrong policy's problems have lines of their own, and carets that stand under their words.
+            let lined = degraded.printableLines.split(separator: "\n", omittingEmptySubsequences: false)
+            lines.append("degraded: \(lined.joined(separator: "\n  "))")
+        }
         if !presenceKnown { lines.append("no presence source: every app counts as foreground") }
         if isPrivate { lines.append("the privacy switch of the machine is on: no app has a camera") }
         if isAsleep { lines.append("the machine sleeps, or is about to: no app has a camera") }

@@ -8,7 +8,8 @@ import Timeline
 /// on one terminal or in one file do not mix.
 enum Output {
     static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
-    static func notice(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
+    /// Notices quote files and other programs, and have no colours: nothing in them steers a terminal.
+    static func notice(_ text: String) { write(text.printableLines + "\n", to: STDERR_FILENO) }
 
     /// A line that replaces itself; only for a terminal on standard error.
     static func progress(_ text: String) { write("\r\u{1b}[K" + text, to: STDERR_FILENO) }
@@ -41,6 +42,16 @@ enum Output {
     static func environment(_ name: String) -> String? {
         guard let value = getenv(name), value[0] != 0 else { return nil }
         return String(cString: value)
+    }
+}
+
+extension String {
+    /// `printable`, with its lines and tabs as they are.
+    var printableLines: String {
+        split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            line.split(separator: "\t", omittingEmptySubsequences: false).map { String($0).printable }
+                .joined(separator: "\t")
+        }.joined(separator: "\n")
     }
 }
 

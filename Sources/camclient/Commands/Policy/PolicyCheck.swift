@@ -9,36 +9,37 @@ struct PolicyCheck: AsyncParsableCommand {
         commandName: "check",
         abstract: "Say everything that is wrong with policy files.",
         discussion: """
-            All problems of all files come in one run, each with its place, its line and what was probably meant.
-            Exit status 1 when there is any.
+            All problems of all files come in one run, each with its place, its line and what was probably meant. A \
+            policy without a mistake is looked at further: rules that can never match, rules that earlier ones hide \
+            (also several of them together), and ranks that no rule gives are warnings.
+            Exit status 1 when there is any problem or warning.
             Examples:
               camclient policy check policies/kiosk.toml
+              camclient policy check /etc/camarb/policy.toml --policy-dir /etc/camarb/policy.d
               camclient policy check --json policies/*.toml
             """)
 
     @Argument(help: ArgumentHelp("Policy files.", valueName: "file"), completion: .file(extensions: ["toml"]))
     var files: [String]
+    @Option(help: ArgumentHelp("Drop-ins to read over each file.", valueName: "folder"))
+    var policyDir: String?
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
         var isClean = true
         for file in files {
-            var found: PolicyProblems?
-            do throws(PolicyProblems) {
-                _ = try PolicyFile.load(path: file)
-            } catch {
-                found = error
-                isClean = false
-            }
+            let found = PolicyFile.check(path: file, dropIns: policyDir)
+            if found != nil { isClean = false }
             if output.json {
                 Output.line(
                     JSON.object([
                         "file": .string(file), "ok": .bool(found == nil),
+                        "usable": .bool(found?.problems.allSatisfy(\.isWarning) ?? true),
                         "problems": .array(found?.problems.map(\.json) ?? []),
                         "more": .integer(Int64(found?.more ?? 0)),
                     ]).text)
             } else {
-                Output.line(found?.description ?? "\(file): no problem")
+                Output.line((found?.description ?? "\(file): no problem").printableLines)
             }
         }
         if !isClean { throw Failure(.answerIsNo, "") }
@@ -49,8 +50,8 @@ extension PolicyProblem {
     var json: JSON {
         .object([
             "file": .string(file), "line": .integer(Int64(line)), "column": .integer(Int64(column)),
-            "length": .integer(Int64(length)), "message": .string(message), "hint": .string(hint),
-            "lineText": .string(lineText),
+            "length": .integer(Int64(length)), "warning": .bool(isWarning), "message": .string(message),
+            "hint": .string(hint), "lineText": .string(lineText),
         ])
     }
 }

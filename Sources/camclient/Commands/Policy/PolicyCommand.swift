@@ -10,6 +10,7 @@ struct PolicyCommand: AsyncParsableCommand {
             subcommand says so.
             Examples:
               camclient policy check policies/kiosk.toml
+              camclient policy show
             """,
-        subcommands: [PolicyCheck.self, PolicyTest.self])
+        subcommands: [PolicyCheck.self, PolicyShow.self, PolicyTest.self])
 }
