@@ -51,4 +51,13 @@ struct DocumentTests {
             #expect(shown, "\(key) is in no example")
         }
     }
+
+    @Test("Every key of the format is in the manual page")
+    func manual() throws {
+        let page = String(decoding: try Checkout.bytes("docs/man/camarb-policy.5"), as: UTF8.self)
+        let entries = page.split(separator: "\n").filter { $0.hasPrefix(".B ") }.map { line in
+            String(line.dropFirst(3)).split(separator: "\\-", omittingEmptySubsequences: false).joined(separator: "-")
+        }
+        for key in PolicyFile.keys { #expect(entries.contains(key), "\(key) is not in camarb-policy(5)") }
+    }
 }
