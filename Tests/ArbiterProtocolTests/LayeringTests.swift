@@ -5,7 +5,8 @@ import Testing
 struct LayeringTests {
     static let allowed: [(target: String, imports: Set<String>)] = [
         ("ArbiterProtocol", ["Synchronization"]), ("Arbiter", ["ArbiterProtocol"]),
-        ("ReferenceArbiter", ["ArbiterProtocol"]), ("Timeline", ["ArbiterProtocol"]),
+        ("ReferenceArbiter", ["ArbiterProtocol"]), ("JSONText", ["ArbiterProtocol"]),
+        ("Timeline", ["ArbiterProtocol", "JSONText"]),
     ]
 
     @Test("The vocabulary and the core import no C, and arrows point one way", arguments: allowed)

@@ -140,13 +140,13 @@ import Testing
         try evacuation.run()
         let status = try other.client.status()
         #expect(status.sessions.first?.rank == "safety")
-        #expect(status.sessions.last?.rank == "attract")
+        #expect(status.sessions.last?.rank == "other")
         #expect(status.degraded.contains("--trust-claims"))
 
         let strict = try BrokerProcess(policy: "kiosk")
         let pretender = try strict.client("evacuation.service").session()
         try pretender.run()
-        #expect(try pretender.client.status().sessions.first?.rank == "attract")
+        #expect(try pretender.client.status().sessions.first?.rank == "other")
     }
 
     @Test func flagsAreReadAndMistakesNamed() throws {
