@@ -190,6 +190,33 @@ struct CoverageTests {
         #expect(exceeding.fired.contains(.choice(.strongestMayExceed)))
     }
 
+    @Test("Sharing is reached when somebody runs beside the holder")
+    func sharing() throws {
+        let shared = try coverage("[contention]\nsharing = \"read-only\"", twoApps)
+        #expect(shared.fired.contains(.choice(.sharing)))
+        let alone = try coverage(
+            "[contention]\nsharing = \"read-only\"", twoApps.replacing("     start notes", with: ""))
+        #expect(gaps(alone).contains("sharing: read-only: no scenario made it decide anything"))
+    }
+
+    @Test("An attribute in the order list is a key like any other")
+    func attributes() throws {
+        let policy = """
+            [[attribute]]
+            name = "score"
+            values = ["high", "low"]
+            default = "low"
+            [contention]
+            order = ["score"]
+            tie = "holder"
+            """
+        let equal = try coverage(policy, twoApps)
+        #expect(gaps(equal).contains("order: score: no scenario made it decide anything"))
+        #expect(equal.unmatched.contains(.order(.attribute("score"))))
+        let stronger = try coverage(policy, twoApps + "\n1s   attribute notes score=high\n")
+        #expect(stronger.fired.isSuperset(of: [.order(.attribute("score")), .choice(.loser)]))
+    }
+
     @Test("A group without rules is not covered by being empty")
     func empty() throws {
         let found = try coverage("[contention]\ntie = \"holder\"", twoApps)
