@@ -65,7 +65,7 @@ public struct TraceStep: Sendable {
     public var name: String?
     public var decision: DecisionID
     /// The line without its checksum.
-    var body: ArraySlice<UInt8>
+    package var body: ArraySlice<UInt8>
 }
 
 extension Names {

@@ -3,8 +3,7 @@ import ArbiterProtocol
 import Exploration
 import Scenario
 import Testing
-
-@testable import Trace
+import Trace
 
 @Suite("Traces")
 struct TraceFileTests {
