@@ -1,4 +1,4 @@
-import Arbiter
+package import Arbiter
 import ArbiterProtocol
 
 /// The values that a fact may still have, a bit each.
@@ -177,5 +177,12 @@ struct FactSpace {
             )
         }
         return list
+    }
+}
+
+extension PolicyFile {
+    /// What `check` takes for impossible under a policy: tests that hold a core to it ask for it.
+    package static func impossibleFacts(_ policy: Policy) -> [[FactTest]] {
+        FactSpace.impossibilities(policy).map(\.tests)
     }
 }
