@@ -17,7 +17,7 @@ extension ScenarioParser {
         return [try answer(camera, verb, &words)]
     }
 
-    private static let verbs = [
+    static let verbs = [
         "works", "manual", "hangs", "dies-on-open", "slow-open", "slow-cut", "slow-configure", "slow-finish",
         "open-fails", "refuses-configuration", "crashes", "streaming", "cut", "closed-streams",
         "configured",

@@ -2,6 +2,8 @@ import Arbiter
 import ArbiterProtocol
 
 extension ScenarioParser {
+    static let worldCommands = ["policy", "camera", "show"]
+
     // MARK: The user's world
 
     mutating func place(_ app: AppID, _ presence: Presence, _ focused: Bool, by source: PresenceSource)

@@ -199,7 +199,7 @@ struct ScenarioParser {
         default:
             throw LineProblem(
                 command,
-                notOne(command.text, of: ["policy", "camera", "show"])
+                notOne(command.text, of: Self.worldCommands)
                     + "; an input is indented by \(Scenario.inputIndent) columns or begins with a time")
         }
         try words.end()
