@@ -110,6 +110,7 @@ extension Broker: BusConnectionDelegate {
             for source in more.sources { detach(source, client) }
         }
         if client.watches { watchers -= 1 }
+        setTraces(client, false)
         clients[client.id.rawValue] = nil
         // The last one takes its place.
         if let last = audience.popLast(), client.place < audience.count {

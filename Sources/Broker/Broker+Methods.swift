@@ -63,6 +63,7 @@ extension MethodTables {
             request.answer([.string(try broker.plan(scenario, for: request.client))])
         },
         "GetPolicy": { (broker, request, reader) throws(BrokerError) in request.answer(broker.policyAnswer()) },
+        "Trace": { (broker, request, reader) throws(BrokerError) in try broker.beginTrace(request) },
         "Watch": { (broker, request, reader) throws(BrokerError) in
             broker.watch(request.client, try reader.boolean("on"))
         },

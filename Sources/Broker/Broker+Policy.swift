@@ -76,6 +76,7 @@ extension Broker {
         for link in cameraOrder {
             if let trouble = link.trouble { reasons.append("Camera “\(link.camera.name)”: \(trouble)") }
         }
+        if let trouble = traceFile?.trouble, !trouble.isEmpty { reasons.append(trouble) }
         if options.trustsClaims {
             reasons.append("Claims are believed (--trust-claims): any program can pass for any app.")
         }

@@ -71,6 +71,11 @@ public final class Broker {
     var statusIsDue = false
     /// Watching clients, so that nobody pays for a trace that nobody reads.
     var watchers = 0
+    /// Those who record a trace.
+    var tracers = 0
+    /// Steps of the core in this life: a trace counts them.
+    var stepsTaken: UInt64 = 0
+    var traceFile: TraceFile?
     let methods = MethodTables()
     let ownUser = geteuid()
     /// Traces count time from here.
@@ -81,7 +86,7 @@ public final class Broker {
         self.options = options
         self.loop = loop
         var journal = Journal(identifier: "camarbd")
-        if options.tracesDecisions { journal.threshold = .debug }
+        if options.printsDecisions { journal.threshold = .debug }
         self.journal = journal
         _ = camarb_raise_descriptor_limit()
         arbiter = Arbiter(policy: .firstCome)
@@ -96,6 +101,7 @@ public final class Broker {
             cameras[camera.id] = link
             cameraOrder.append(link)
         }
+        if let path = options.trace { try openTrace(path) }
         try listen()
         for link in cameraOrder { link.describe() }
         camerasKnownTimer = try loop.addTimer { [unowned self] in camerasAreKnown() }
@@ -160,6 +166,7 @@ public final class Broker {
         for link in cameraOrder { link.stop() }
         for client in clients.values { client.connection.close() }
         clients = [:]
+        traceFile?.end()
     }
 
     // MARK: Stepping
@@ -180,6 +187,7 @@ public final class Broker {
         setAlarm()
         if let camera = event.recorderNewsOf { tellFree(camera) }
         tell(event, effects, now)
+        trace(event, effects, now)
         return refusal
     }
 

@@ -20,6 +20,8 @@ final class BrokerClient {
     /// In the order of their creation.
     var sessions: [SessionID] = []
     var watches = false
+    /// It records a trace.
+    var traces = false
     private(set) var more: More?
 
     /// What few clients have.

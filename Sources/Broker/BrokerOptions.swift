@@ -23,7 +23,11 @@ public struct BrokerOptions: Sendable {
     public var cameras: [Camera] = []
     public var recorder: String?
     public var trustsClaims = false
-    public var tracesDecisions = false
+    public var printsDecisions = false
+    /// Where every step of the core is written.
+    public var trace: String?
+    /// Bytes behind a file's header that let the next one begin.
+    public var traceSize = TraceFile.usualSize
     /// Reliability (a)7. Together with the reserve descriptor, what a machine spares for a broker.
     public var connectionsMax = 512
     public var connectionsPerUserMax = 64
@@ -72,7 +76,9 @@ public struct BrokerOptions: Sendable {
                 case "--camera": try options.addCamera(try value("ID=SPEC"))
                 case "--recorder": options.recorder = try value("a program")
                 case "--trust-claims": options.trustsClaims = true
-                case "--trace": options.tracesDecisions = true
+                case "--decisions": options.printsDecisions = true
+                case "--trace": options.trace = try value("a file")
+                case "--trace-size": options.traceSize = try size(flag, try value("a size"))
                 case "--max-connections": options.connectionsMax = try count(flag, try value("a number"))
                 case "--max-connections-per-user":
                     options.connectionsPerUserMax = try count(flag, try value("a number"))
@@ -97,6 +103,20 @@ public struct BrokerOptions: Sendable {
             throw Mistake("\(flag) is “\(text)”; it takes a number from 1 to 1000000.")
         }
         return number
+    }
+
+    /// `1000000`, `64K`, `16M`.
+    private static func size(_ flag: String, _ text: String) throws(Mistake) -> Int {
+        let units = ["K": 10, "M": 20]
+        let shift = text.last.flatMap { units[String($0)] }
+        guard let number = Int(shift == nil ? text[...] : text.dropLast()), (1...1_000_000_000).contains(number),
+            TraceFile.sizes.contains(number << (shift ?? 0))
+        else {
+            throw Mistake(
+                "\(flag) is “\(text)”; it takes \(TraceFile.sizes.lowerBound >> 10)K to "
+                    + "\(TraceFile.sizes.upperBound >> 20)M.")
+        }
+        return number << (shift ?? 0)
     }
 
     private mutating func addCamera(_ text: String) throws(Mistake) {
@@ -144,7 +164,10 @@ public struct BrokerOptions: Sendable {
           --recorder PATH   the recorder core to start for each camera; without it, camrecorder beside camarbd
           --trust-claims    believe what clients say their app is. For development and demonstrations: any program
                             can then pass for any app, and status says so
-          --trace           print every decision to standard error, in the scenario language
+          --decisions       print every decision to standard error, in the scenario language
+          --trace FILE      write every step of the core into FILE: `camclient trace replay` goes through it again.
+                            What is there already becomes FILE.1, up to FILE.4
+          --trace-size SIZE begin the next file after so much (16M; 64K to 128M)
           --max-connections N           connections in all (512)
           --max-connections-per-user N  connections of one user (64)
           --version, --help

@@ -104,6 +104,8 @@ extension ScenarioParser {
         var placed: Presence?
         var attributes = ClientAttributes()
         var verified = true
+        // Nobody vouches for the app, and it claims nothing itself.
+        var saysNothing = false
         var focused = false
         while let word = words.anything() {
             switch (word.key, word.text) {
@@ -119,12 +121,15 @@ extension ScenarioParser {
                 placed = presence
             case ("claimed", let text): attributes.claimedApp = text
             case (nil, "claimed"): verified = false
+            case (nil, "unverified"):
+                verified = false
+                saysNothing = true
             case (nil, "focused"): focused = true
             default: try attribute(word, &attributes)
             }
         }
         let app = AppID(appName, user: user)
-        if !verified, attributes.claimedApp == nil { attributes.claimedApp = appName }
+        if !verified, !saysNothing, attributes.claimedApp == nil { attributes.claimedApp = appName }
         let client = names.addClient(name, app: app)
         if !isPlan { stock.clients.insert(name) }
         var actions: [Action] = [.event(.connected(client, app: app, verified: verified, loginSession: login))]
@@ -156,7 +161,8 @@ extension ScenarioParser {
                 notOne(
                     word.key ?? word.text,
                     of: [
-                        "app", "user", "login", "presence", "kind", "claimed", "multitasking", "full-screen", "focused",
+                        "app", "user", "login", "presence", "kind", "claimed", "unverified", "multitasking",
+                        "full-screen", "focused",
                     ]))
         }
     }

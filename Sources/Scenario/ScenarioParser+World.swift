@@ -2,7 +2,7 @@ import Arbiter
 import ArbiterProtocol
 
 extension ScenarioParser {
-    static let worldCommands = ["policy", "camera", "show"]
+    static let worldCommands = ["policy", "camera", "cameras", "show"]
 
     // MARK: The user's world
 

@@ -11,6 +11,8 @@ struct ScenarioParser {
     var policy: Policy?
     private var policyFiles: [Scenario.NamedPolicy] = []
     var cameras: [(id: CameraID, capabilities: CameraCapabilities)] = []
+    /// None is there at the start.
+    var hasNoCameras = false
     var showsAnnouncements = false
     var showsOrders = false
     /// What is there by now.
@@ -88,7 +90,7 @@ struct ScenarioParser {
         if !problems.isEmpty { throw ScenarioError(problems) }
         let world = Scenario.World(
             policy: policy ?? (isPlan ? .firstCome : defaultPolicy()),
-            cameras: cameras.isEmpty ? Self.defaultCameras : cameras,
+            cameras: cameras.isEmpty && !hasNoCameras ? Self.defaultCameras : cameras,
             showsAnnouncements: showsAnnouncements, showsOrders: showsOrders)
         if !problems.isEmpty { throw ScenarioError(problems) }
         return Scenario(
@@ -188,6 +190,11 @@ struct ScenarioParser {
                 throw LineProblem(name, "camera “\(name.text)” is there already; each has a name of its own")
             }
             cameras.append((camera, try capabilities(of: camera, &words)))
+        case "cameras":
+            guard words.take("none"), cameras.isEmpty else {
+                throw LineProblem(command, "`cameras none` says that there is none until one is plugged in")
+            }
+            hasNoCameras = true
         case "show":
             while let word = words.optionalWord() {
                 switch word.text {

@@ -10,7 +10,7 @@ extension ScenarioWriter {
             return words(
                 "connect", name.scenarioWord, app.name == name ? nil : "app=\(app.name.scenarioWord)",
                 app.user == Names.usualUser ? nil : "user=\(app.user)",
-                login.map { "login=\($0.name.scenarioWord)" }, verified ? nil : "claimed")
+                login.map { "login=\($0.name.scenarioWord)" }, verified ? nil : "unverified")
         case .declared(let client, let attributes):
             return words(
                 "declare", name(client), attributes.kind == .app ? nil : "kind=\(attributes.kind.rawValue)",

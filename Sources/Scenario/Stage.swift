@@ -54,7 +54,7 @@ public struct Stage: Sendable {
     }
 
     /// Gives an arbiter that has lived already its recorders and its history: a plan starts in the middle.
-    mutating func adopt() {
+    package mutating func adopt() {
         for camera in arbiter.status().cameras { recorders[recorder(camera.id)].capabilities = camera.capabilities }
         checker = nil
     }

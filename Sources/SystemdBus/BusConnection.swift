@@ -145,6 +145,11 @@ public final class BusConnection {
 
     // MARK: Sending
 
+    /// Half of what may be queued is: whoever can leave something out does it now, and the peer can still be told.
+    public var isBehind: Bool {
+        queued.count > Self.queuedMessagesMax / 2 || queuedBytes > Self.queuedBytesMax / 2
+    }
+
     /// Sends or queues. False when the connection is over or the message could not be built; a peer that does not
     /// read is disconnected a moment later.
     @discardableResult

@@ -4,6 +4,8 @@ public struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// From 1; nil: the file as a whole.
     public var line: Int?
     public var message: String
+    /// The file could not be read at all.
+    public var isFault = false
 
     public var description: String {
         line.map { "\(file):\($0): \(message)" } ?? "\(file): \(message)"

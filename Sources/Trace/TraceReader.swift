@@ -191,7 +191,9 @@ public struct TraceReader {
     }
 
     private static func load(_ path: String) throws(TraceError) -> [UInt8] {
-        func fault(_ message: String) -> TraceError { TraceError(file: path, line: nil, message: message) }
+        func fault(_ message: String, isFault: Bool = true) -> TraceError {
+            TraceError(file: path, line: nil, message: message, isFault: isFault)
+        }
         let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw fault("the file cannot be read: \(String(cString: strerror(errno)))") }
         defer { close(descriptor) }
@@ -204,7 +206,9 @@ public struct TraceReader {
             if count == 0 { return bytes }
             bytes += chunk[..<count]
             guard bytes.count <= fileBytesMax else {
-                throw fault("the file is larger than \(fileBytesMax) bytes; camarbd makes several files instead")
+                throw fault(
+                    "the file is larger than \(fileBytesMax) bytes; camarbd makes several files instead",
+                    isFault: false)
             }
         }
     }

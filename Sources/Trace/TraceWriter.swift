@@ -23,6 +23,16 @@ public struct TraceWriter: Sendable {
     /// - Parameter steps: how many were taken before the first one here.
     public init(steps: UInt64 = 0) { self.steps = steps }
 
+    /// Goes on behind a header that another has made.
+    /// - Throws: what is wrong with the line.
+    public init(goingOnBehind header: [UInt8], file: String) throws(TraceError) {
+        guard let part = try TraceReader.read(header, file: file).first else {
+            throw TraceError(file: file, line: 1, message: "there is no header")
+        }
+        sum = part.sum
+        steps = part.lastNumber
+    }
+
     /// What a line says, before its checksum: one that goes into several traces is made once.
     public struct Body: Sendable {
         package var bytes: [UInt8]
@@ -31,6 +41,10 @@ public struct TraceWriter: Sendable {
             JSON.object(members).write(to: &bytes)
             bytes.removeLast()
         }
+
+        /// As it travels: without the checksum, which each trace has its own of, and the last brace.
+        public init(text: String) { bytes = Array(text.utf8) }
+        public var text: String { String(decoding: bytes, as: UTF8.self) }
     }
 
     /// The first line.

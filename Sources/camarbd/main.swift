@@ -12,6 +12,8 @@ private func write(_ text: String, to descriptor: Int32) {
 private func run(_ options: BrokerOptions) -> Int32 {
     // A peer that goes while it is written to is an error of that write, not a reason to end.
     signal(SIGPIPE, SIG_IGN)
+    // So is a trace that grows beyond what the process may write.
+    signal(SIGXFSZ, SIG_IGN)
     do throws(SystemFault) {
         let loop = try EventLoop()
         let broker = try Broker(options, on: loop)

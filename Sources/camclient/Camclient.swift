@@ -34,7 +34,7 @@ struct Camclient: AsyncParsableCommand {
         subcommands: [
             Devices.self, Formats.self, Status.self, Watch.self, Run.self, Preview.self, Photo.self, Record.self,
             Configure.self, Shell.self, Plan.self, Explain.self, Test.self, TimelineCommand.self,
-            PolicyCommand.self,
+            PolicyCommand.self, TraceCommand.self,
         ])
 
     /// `camclient --socket PATH status` means the same as `camclient status --socket PATH`.

@@ -44,7 +44,9 @@ struct ImportTests {
     @Test(
         "What runs in the daemons imports no Foundation",
         arguments: [
-            "PolicyFile", "Scenario", "SystemdBus", "FrameStream", "RecorderCore", "Broker", "camarbd", "camrecorder",
+            "PolicyFile", "Scenario", "JSONText", "Trace", "SystemdBus", "FrameStream", "RecorderCore", "Broker",
+            "camarbd",
+            "camrecorder",
         ])
     func daemons(target: String) throws {
         #expect(try imports(of: target).isDisjoint(with: ["Foundation", "FoundationEssentials", "Dispatch"]))

@@ -199,7 +199,7 @@ private func problems(_ text: String) -> [ScenarioError.Problem] {
         let lines = writer.lines(
             .connected(ClientID(1), app: AppID("a\" b\n0s   sleep", user: 1000), verified: false, loginSession: nil),
             at: .zero, [])
-        #expect(lines == ["0s   connect \"a' b 0s   sleep\" claimed"])
+        #expect(lines == ["0s   connect \"a' b 0s   sleep\" unverified"])
         #expect(lines.allSatisfy { !$0.contains("\n") })
     }
 }

@@ -63,7 +63,7 @@ class Daemon:
         self.address = f"unix:path={self.path}"
         self.log = self.directory / "camarbd.log"
         policy = ROOT / "policies" / f"{policy}.toml" if "/" not in str(policy) else policy
-        command = [PROGRAMS / "camarbd", "--socket", self.path, "--policy", policy, "--trust-claims", "--trace"]
+        command = [PROGRAMS / "camarbd", "--socket", self.path, "--policy", policy, "--trust-claims", "--decisions"]
         for camera in cameras:
             command += ["--camera", camera]
         self.apps = []

@@ -148,6 +148,14 @@ extension CameraClient {
         try await broker("Watch", [.boolean(on)])
     }
 
+    /// Asks for `.traced` among `brokerNotices`: every step of the broker's core from here on.
+    /// - Returns: a file with the trace's first line; the caller closes it.
+    /// - Throws: `.accessDenied` for users other than root and the broker's own.
+    public func trace() async throws(BrokerError) -> Int32 {
+        var reader = WireReader("Trace", try await broker("Trace"))
+        return try reader.fileDescriptor("header")
+    }
+
     /// A camera and its formats.
     /// - Throws: `.unknownCamera`, or `.unknownObject` from the bus layer.
     public func camera(_ id: CameraID) async throws(BrokerError) -> CameraDescription {

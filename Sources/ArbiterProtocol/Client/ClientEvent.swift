@@ -136,6 +136,10 @@ public enum BrokerNotice: Hashable, Sendable {
     case prioritiesChanged
     /// For watchers: a decision as scenario lines.
     case decided(DecisionID, at: Moment, trace: String)
+    /// For those who trace: a step of the core, as a line without its checksum.
+    case traced(String)
+    /// This reader was too slow, and the trace has ended; `trace()` begins another.
+    case traceLost
     /// The last one, always.
     case ended(BrokerError)
 
@@ -154,6 +158,8 @@ public enum BrokerNotice: Hashable, Sendable {
             self = .decided(
                 try reader.uint64("decision"), at: Moment(nanoseconds: try reader.int64("moment")),
                 trace: try reader.string("trace"))
+        case "Traced": self = .traced(try reader.string("step"))
+        case "TraceLost": self = .traceLost
         default: return nil
         }
     }

@@ -52,6 +52,12 @@ extension Interface {
                 of its parts the `table` (s: "", attribute, rule, contention, camera), `name` (s), `file` (s) and `line` (t).
                 """),
             Method("Watch", [Argument("on", "b")], "Asks for `Decided` signals on this connection."),
+            Method(
+                "Trace", [], gives: [Argument("header", "h")],
+                """
+                For root and the broker's own user: every step of the core from here on, as `Traced` signals. `header` is \
+                a file with the trace's first line: policy and snapshot (trace.md).
+                """),
         ],
         signals: [
             Signal("CamerasChanged", [], "A camera came, went or changed: read the object manager again."),
@@ -62,6 +68,12 @@ extension Interface {
             Signal(
                 "Decided", [Argument("decision", "t"), Argument("moment", "x"), Argument("trace", "s")],
                 "For watchers: a decision as scenario lines (the event, then its notices)."),
+            Signal(
+                "Traced", [Argument("step", "s")],
+                "For those who asked with `Trace`: a line of the trace, without its checksum and its last brace."),
+            Signal(
+                "TraceLost", [],
+                "The reader was too slow; there are no more `Traced` signals until it calls `Trace` again."),
         ],
         properties: [
             Property("Version", "s", "camarbd's version."),

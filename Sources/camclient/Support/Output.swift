@@ -8,6 +8,8 @@ import Timeline
 /// on one terminal or in one file do not mix.
 enum Output {
     static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
+    /// A whole text that ends its last line itself.
+    static func text(_ text: String) { write(text, to: STDOUT_FILENO) }
     /// Notices quote files and other programs, and have no colours: nothing in them steers a terminal.
     static func notice(_ text: String) { write(text.printableLines + "\n", to: STDERR_FILENO) }
 

@@ -1,0 +1,196 @@
+import Arbiter
+import ArbiterProtocol
+import Scenario
+import SystemdBus
+
+/// What happened, in the scenario language: for the journal, for watchers, and for `--decisions`. A bug report is then a
+/// scenario by pasting.
+extension Broker {
+    /// With more clients than this a trace names only those it is about: finding names must not cost more than deciding.
+    static let namedClientsMax = 64
+
+    /// Once for each step, after its effects.
+    func tell(_ event: Event, _ effects: [Effect], _ now: Moment) {
+        if statusIsDue {
+            statusIsDue = false
+            if ServiceManager.isPresent { ServiceManager.status(statusLine) }
+        }
+        // Time that passed, or a recorder's answer, without a consequence is no news.
+        if effects.isEmpty && event.isRoutine { return }
+        guard watchers > 0 || journal.isJournal || options.printsDecisions else { return }
+        let writer = ScenarioWriter(names: names(event, effects), origin: origin)
+        var learning = writer
+        let lines = learning.lines(event, at: now, effects)
+        if journal.isJournal || options.printsDecisions { record(lines, event, effects) }
+        if watchers > 0 { inform(lines, event, effects, writer, now) }
+    }
+
+    private func record(_ lines: [String], _ event: Event, _ effects: [Effect]) {
+        if !journal.isJournal {
+            for line in lines { journal.send(.debug, line) }
+            return
+        }
+        var fields = [(name: "CAMARB_DECISION", value: "\(arbiter.lastDecision)")]
+        for effect in effects {
+            switch effect {
+            case .notify(_, let session, _, let notice):
+                fields.append(("CAMARB_SESSION", "\(session.rawValue)"))
+                if let app = owners[session.rawValue]?.client.app { fields.append(("CAMARB_APP", app.name)) }
+                if let rule = notice.rule { fields.append(("CAMARB_RULE", rule)) }
+            case .refused(let refusal): fields.append(("CAMARB_RULE", refusal.rule))
+            case .announce(.holderChanged(let camera, _)): fields.append(("CAMARB_CAMERA", camera.name))
+            default: break
+            }
+        }
+        journal.send(.info, lines.joined(separator: "\n"), fields)
+    }
+
+    /// `Decided`, for those who asked. One who may not know everything sees the notices of its own user's sessions.
+    private func inform(
+        _ lines: [String], _ event: Event, _ effects: [Effect], _ writer: ScenarioWriter, _ now: Moment
+    ) {
+        var whole: BusMessage?
+        for client in clients.values where client.watches && client.connection.isReady {
+            if isTrusted(client) || everybodyInvolved(event, effects, isOf: client.uid) {
+                if whole == nil { whole = decided(client, lines, now) }
+                if let whole { client.connection.send(whole) }
+            } else {
+                let own = effects.filter { effect in
+                    guard case .notify(_, let session, _, _) = effect else { return false }
+                    return owners[session.rawValue]?.client.uid == client.uid
+                }
+                if own.isEmpty { continue }
+                let notices = own.compactMap { writer.notice($0) }.map { "     " + $0 }
+                let time = TimeText.write(now, from: origin)
+                if let part = decided(client, [time] + notices, now) { client.connection.send(part) }
+            }
+        }
+    }
+
+    private func decided(_ client: BrokerClient, _ lines: [String], _ now: Moment) -> BusMessage? {
+        BusMessage.sealedSignal(
+            on: client.connection, path: ObjectPath.broker, interface: InterfaceName.broker, member: "Decided",
+            [.uint64(arbiter.lastDecision), .int64(now.nanoseconds), .string(lines.joined(separator: "\n"))])
+    }
+
+    func everybodyInvolved(_ event: Event, _ effects: [Effect], isOf user: UInt32) -> Bool {
+        guard
+            event.users(
+                sessions: { [self] in owners[$0.rawValue]?.client.uid },
+                clients: { [self] in
+                    clients[$0.rawValue]?.uid
+                }
+            ).allSatisfy({ $0 == user })
+        else { return false }
+        return effects.allSatisfy { effect in
+            if case .notify(_, let session, _, _) = effect { return owners[session.rawValue]?.client.uid == user }
+            return true
+        }
+    }
+
+    // MARK: Names
+
+    /// Everybody's, or only of those an event is about.
+    func names(_ event: Event? = nil, _ effects: [Effect] = []) -> Names {
+        var names = Names()
+        var wanted: Set<UInt64>?
+        if let event, clients.count > Self.namedClientsMax {
+            var involved = Set(event.clients.map(\.rawValue))
+            for session in event.sessions {
+                owners[session.rawValue].map { _ = involved.insert($0.client.id.rawValue) }
+            }
+            for case .notify(let client, _, _, _) in effects { involved.insert(client.rawValue) }
+            wanted = involved
+        }
+        for (id, client) in clients.sorted(by: { $0.key < $1.key }) {
+            guard let app = client.app, wanted?.contains(id) != false else { continue }
+            names.addClient(client.name, app: app, id: client.id)
+            for session in client.sessions {
+                names.addSession(owners[session.rawValue]?.name ?? client.name, client: client.id, id: session)
+            }
+        }
+        return names
+    }
+
+    func freeClientName(_ name: String, except client: BrokerClient) -> String {
+        Self.free(name) { wanted in clients.values.contains { $0 !== client && $0.name == wanted } }
+    }
+
+    func freeSessionName(_ name: String) -> String {
+        Self.free(name) { wanted in owners.values.contains { $0.name == wanted } }
+    }
+
+    private static func free(_ name: String, _ isTaken: (String) -> Bool) -> String {
+        if !isTaken(name) { return name }
+        var count = 2
+        while isTaken("\(name)-\(count)") { count += 1 }
+        return "\(name)-\(count)"
+    }
+}
+
+extension SessionEvent {
+    /// The rule an event names.
+    var rule: String? {
+        switch self {
+        case .willBeInterrupted(_, _, _, let rule), .wasInterrupted(_, _, _, _, let rule),
+            .interruptionChanged(_, _, let rule), .accessChanged(_, _, let rule), .sessionStopped(_, let rule):
+            rule
+        default: nil
+        }
+    }
+}
+
+extension Event {
+    /// Comes by itself, and means nothing where nothing follows from it.
+    var isRoutine: Bool {
+        switch self {
+        case .timePassed, .recorderStreaming, .recorderCut, .recorderConfigured, .recorderClosedStreams, .recorderGone,
+            .recordingFinished,
+            .photoCaptured, .rampFinished, .heldOutside, .openStream:
+            true
+        default: false
+        }
+    }
+
+    /// The camera whose recorder core may have ended a cut.
+    var recorderNewsOf: CameraID? {
+        switch self {
+        case .recorderCut(let camera, _), .recorderGone(let camera): camera
+        default: nil
+        }
+    }
+
+    var clients: [ClientID] {
+        switch self {
+        case .connected(let client, _, _, _), .declared(let client, _), .declaredPresence(let client, _, _),
+            .loweredPriority(let client, _), .loweredAttribute(let client, _, _), .disconnected(let client),
+            .created(_, let client, _, _, _):
+            [client]
+        default: []
+        }
+    }
+
+    var sessions: [SessionID] {
+        switch self {
+        case .created(let session, _, _, _, _), .startRunning(let session), .stopRunning(let session),
+            .beginConfiguration(let session), .commitConfiguration(let session), .configure(let session, _),
+            .openStream(let session), .capturePhoto(let session), .startRecording(let session),
+            .stopRecording(let session), .ready(let session, _), .continueAfterSensitiveContent(let session),
+            .closed(let session):
+            [session]
+        default: []
+        }
+    }
+
+    /// Whose apps the event speaks of.
+    func users(sessions of: (SessionID) -> UInt32?, clients: (ClientID) -> UInt32?) -> [UInt32] {
+        var users = self.clients.compactMap(clients) + sessions.compactMap(of)
+        switch self {
+        case .placed(let app, _, _, _), .unplaced(let app, _), .microphone(let app, _), .sensitiveContent(let app),
+            .operatorChose(let app?), .attribute(let app, _, _), .reserved(_, let app):
+            users.append(app.user)
+        default: break
+        }
+        return users
+    }
+}

@@ -1,0 +1,121 @@
+import Arbiter
+import ArbiterProtocol
+import PolicyFile
+import Scenario
+
+/// A trace as a scenario: the same inputs at the same times, recorders that answer as they did, and what that leads to.
+public struct TraceScenario {
+    /// The whole file; `camclient test` passes it.
+    public let text: String
+    /// The first notice that comes otherwise than in the trace, as a sentence; nil: the sessions are told the same.
+    public let deviation: String?
+
+    /// - Parameter claim: the scenario's first line.
+    /// - Throws: that the trace begins in the middle, which no scenario can, or that a name in it cannot be written.
+    public init(_ part: TracePart, claim: String) throws(TraceError) {
+        func fault(_ line: Int, _ message: String) -> TraceError {
+            TraceError(file: part.file, line: line, message: message)
+        }
+        guard part.header.snapshot == nil else {
+            throw fault(
+                part.header.line,
+                "the trace begins in the middle, behind step \(part.header.steps): a scenario begins with nothing. "
+                    + "Convert the trace's first file, or replay this one")
+        }
+        var lines = ["# \(claim.replacing("\n", with: " "))", ""]
+        lines += Self.policy("policy", part.header.policy)
+        lines += ["cameras none", "", "0s   recorder all manual"]
+        // What happened before the first event counts from the broker's start, so nothing is before 0.
+        var writer = ScenarioWriter(origin: part.header.origin)
+        for step in part.steps {
+            guard step.moment >= part.header.origin else {
+                throw fault(step.line, "this step is before the trace's origin")
+            }
+            writer.names.learn(step)
+            let time = TimeText.write(step.moment, from: part.header.origin)
+            let lead = time + String(repeating: " ", count: max(1, 5 - time.count))
+            switch step.event {
+            // Deadlines come by themselves, each at its very moment.
+            case .timePassed: continue
+            case .policyLoaded(let policy):
+                var block = Self.policy("policy-reload", policy)
+                block[0] = lead + block[0]
+                lines += block
+            default:
+                guard let text = writer.text(of: step.event) else {
+                    throw fault(step.line, "a scenario has no line for \(step.event.kind.rawValue)")
+                }
+                lines.append(lead + text)
+            }
+        }
+        let parsed: Scenario
+        var stage: Stage
+        do throws(ScenarioError) {
+            let bare = try Scenario.parse(lines.joined(separator: "\n") + "\n", file: part.file, policies: ".")
+            text = bare.run().rewritten
+            parsed = try Scenario.parse(text, file: part.file, policies: ".")
+            stage = Stage(Arbiter(policy: parsed.world.policy))
+        } catch {
+            throw fault(part.header.line, "the trace cannot be written as a scenario:\n\(error)")
+        }
+        let outcome = parsed.run(on: &stage)
+        guard outcome.passed else {
+            throw fault(part.header.line, "the trace cannot be written as a scenario:\n\(outcome.report)")
+        }
+        deviation = try Self.deviation(part, stage.steps.flatMap(\.effects))
+    }
+
+    private static func policy(_ command: String, _ policy: Policy) -> [String] {
+        if policy == .firstCome { return ["\(command) built-in"] }
+        var text = PolicyWriter.text(policy)
+        if text.hasSuffix("\n") { text.removeLast() }
+        return ["\(command) \"\"\"", text, "\"\"\""]
+    }
+
+    // MARK: Told the same?
+
+    /// A scenario's deadlines fire on time and a broker's a little later, so moments and durations may differ; what each
+    /// session is told, and in which order, may not.
+    private static func deviation(_ part: TracePart, _ effects: [Effect]) throws(TraceError) -> String? {
+        var before: [Effect] = []
+        do throws(Arbiter.BrokenSnapshot) {
+            _ = try Replay.run(part) { before += $0.effects }
+        } catch {
+            throw TraceError(file: part.file, line: part.header.line, message: error.message)
+        }
+        let (traced, staged) = (told(before), told(effects))
+        for session in Set(traced.keys).union(staged.keys).sorted() {
+            let (expected, got) = (traced[session] ?? [], staged[session] ?? [])
+            guard expected != got else { continue }
+            let place = zip(expected, got).prefix { $0 == $1 }.count
+            let words = [expected, got].map { $0.count > place ? $0[place] : "nothing more" }
+            return
+                "session \(session.rawValue), notice \(place + 1): the trace has \(words[0]), the scenario \(words[1])"
+        }
+        return nil
+    }
+
+    private static func told(_ effects: [Effect]) -> [SessionID: [String]] {
+        let writer = ScenarioWriter()
+        var told: [SessionID: [String]] = [:]
+        for case .notify(_, let session, _, let event) in effects {
+            told[session, default: []].append(writer.notice(session, event.withoutTimes))
+        }
+        return told
+    }
+}
+
+extension SessionEvent {
+    fileprivate var withoutTimes: SessionEvent {
+        switch self {
+        case .willBeInterrupted(let id, let cause, _, let rule):
+            .willBeInterrupted(id: id, cause: cause, deadline: .zero, rule: rule)
+        case .interruptionEnded(let id, let causes, _, let willResume):
+            .interruptionEnded(id: id, causesItHad: causes, duration: .zero, willResume: willResume)
+        case .wasInterrupted, .interruptionWithdrawn, .interruptionChanged, .didStartRunning, .didStopRunning,
+            .accessChanged, .sessionStopped, .recordingStarted, .recordingFinished, .photoCaptured,
+            .configurationApplied, .rampFinished, .runtimeError:
+            self
+        }
+    }
+}
