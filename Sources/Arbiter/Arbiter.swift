@@ -113,9 +113,9 @@ struct Turn {
     var effects: [Effect] = []
     var verdicts: Verdicts
     /// Cameras to decide again.
-    var cameras: Set<CameraID> = []
+    var cameras = SortedSet<CameraID>()
     /// Sessions whose causes may have changed while their camera's decision stays.
-    var sessions: Set<SessionID> = []
+    var sessions = SortedSet<SessionID>()
     /// The session whose `startRunning` this step is: the only one that can be refused.
     var starter: SessionID?
     /// The session that asks for control of a camera it watches: decided as if it started.

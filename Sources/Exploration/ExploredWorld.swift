@@ -70,25 +70,11 @@ struct ExploredState: Sendable {
         return (effects, wrong)
     }
 
-    /// Two hashes with different beginnings: 128 bits, so that no state is lost to a collision in any walk we can afford.
     var fingerprint: Fingerprint {
-        let key = arbiter.key
-        var first = Hasher()
-        first.combine(1)
-        var second = Hasher()
-        second.combine(2)
-        first.combine(key)
-        first.combine(checker)
-        first.combine(duties)
-        second.combine(duties)
-        second.combine(checker)
-        second.combine(key)
-        return Fingerprint(first: first.finalize(), second: second.finalize())
-    }
-
-    struct Fingerprint: Hashable {
-        var first: Int
-        var second: Int
+        arbiter.fingerprint { writer in
+            checker.write(into: &writer)
+            duties.write(into: &writer)
+        }
     }
 
     /// The event that an action means now; nil where it cannot happen: a client that is there cannot connect.

@@ -5,9 +5,29 @@ import ArbiterProtocol
 ///
 /// Part of an explored state; ids are left out of its equality, since they only count.
 struct RecorderDuties: Hashable, Sendable {
-    private var cameras: [CameraID: Duty] = [:]
+    private var cameras: SmallMap<CameraID, Duty> = [:]
     private var recordings: [Recording] = []
     private var photos: [Counted<PhotoID>] = []
+
+    /// What its equality sees, as part of an explored state.
+    func write(into writer: inout FingerprintWriter) {
+        writer.unordered(cameras) { writer, entry in
+            let duty = entry.value
+            writer.combine(entry.key)
+            writer.combine(
+                duty.isStreaming, duty.opening != nil, duty.cutting != nil, duty.isKilled, duty.hasRamp,
+                duty.grant != nil)
+            writer.ordered(duty.batches) { $1.write(into: &$0) }
+            writer.ordered(duty.closing) { $0.combine($1) }
+        }
+        writer.combine(recordings.count)
+        for recording in recordings {
+            writer.combine(recording.camera)
+            writer.combine(recording.session)
+            writer.combine(recording.ended) { $0.combine($1.rawValue) }
+        }
+        writer.combine(photos.count)
+    }
 
     /// What recorders do by themselves in a world.
     struct Whims: OptionSet, Hashable {
@@ -61,7 +81,7 @@ struct RecorderDuties: Hashable, Sendable {
         switch event {
         case .startRecording: recordings.count < Self.underWayMax
         case .capturePhoto: photos.count < 1
-        case .configure, .commitConfiguration: cameras.values.allSatisfy { $0.batches.count < Self.underWayMax }
+        case .configure, .commitConfiguration: cameras.allSatisfy { $0.value.batches.count < Self.underWayMax }
         default: true
         }
     }

@@ -47,7 +47,7 @@ public struct Walk: Sendable {
                 return report
             }
         }
-        var seen: Set<ExploredState.Fingerprint> = [start.fingerprint]
+        var seen: Set<Fingerprint> = [start.fingerprint]
         var frontier = [(state: start, node: nodes.count - 1)]
         report.states = 1
         while !frontier.isEmpty {

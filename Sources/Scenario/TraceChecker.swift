@@ -6,8 +6,8 @@ public import ArbiterProtocol
 ///
 /// Its equality leaves out what only counts, so that exploration can make it part of a state.
 public struct TraceChecker: Hashable, Sendable {
-    private var sessions: [SessionID: Watched] = [:]
-    private var cameras: [CameraID: WatchedCamera] = [:]
+    private var sessions: SmallMap<SessionID, Watched> = [:]
+    private var cameras: SmallMap<CameraID, WatchedCamera> = [:]
     private var ids = Ids()
 
     private struct Watched: Hashable {
@@ -27,13 +27,13 @@ public struct TraceChecker: Hashable, Sendable {
 
     /// What grows with every event: outside of equality.
     private struct Ids: Hashable {
-        var sequences: [SessionID: UInt64] = [:]
-        var interruptions: [SessionID: InterruptionID] = [:]
-        var lastInterruptions: [SessionID: InterruptionID] = [:]
-        var warnings: [SessionID: InterruptionID] = [:]
-        var recordings: [SessionID: RecordingID] = [:]
-        var unfinished: [RecordingID: SessionID] = [:]
-        var grants: [CameraID: GrantID] = [:]
+        var sequences: SmallMap<SessionID, UInt64> = [:]
+        var interruptions: SmallMap<SessionID, InterruptionID> = [:]
+        var lastInterruptions: SmallMap<SessionID, InterruptionID> = [:]
+        var warnings: SmallMap<SessionID, InterruptionID> = [:]
+        var recordings: SmallMap<SessionID, RecordingID> = [:]
+        var unfinished: SmallMap<RecordingID, SessionID> = [:]
+        var grants: SmallMap<CameraID, GrantID> = [:]
         var lastGrant: UInt64 = 0
 
         static func == (a: Ids, b: Ids) -> Bool { true }
@@ -41,6 +41,21 @@ public struct TraceChecker: Hashable, Sendable {
     }
 
     public init() {}
+
+    /// What its equality sees, as part of an explored state.
+    package func write(into writer: inout FingerprintWriter) {
+        writer.unordered(sessions) { writer, entry in
+            let watched = entry.value
+            writer.combine(entry.key)
+            writer.combine(watched.client)
+            writer.combine(watched.isRunning, watched.isInterrupted, watched.isWarned, watched.isRecording)
+            writer.combine(watched.unfinished)
+        }
+        writer.unordered(cameras) { writer, entry in
+            writer.combine(entry.key)
+            writer.combine(entry.value.isOpen, entry.value.isCutting)
+        }
+    }
 
     public func lastGrant(of camera: CameraID) -> GrantID? { ids.grants[camera] }
     public func exists(_ session: SessionID) -> Bool { sessions[session] != nil }

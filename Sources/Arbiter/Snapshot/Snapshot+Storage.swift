@@ -1,6 +1,6 @@
 /// A map as a list of pairs, in the order of its keys: two snapshots of one state are one text.
 extension SmallMap: Encodable where Key: Encodable & Comparable, Value: Encodable {
-    package func encode(to encoder: any Encoder) throws {
+    public func encode(to encoder: any Encoder) throws {
         var pairs = encoder.unkeyedContainer()
         for (key, value) in sorted(by: { $0.key < $1.key }) {
             var pair = pairs.nestedUnkeyedContainer()
@@ -11,7 +11,7 @@ extension SmallMap: Encodable where Key: Encodable & Comparable, Value: Encodabl
 }
 
 extension SmallMap: Decodable where Key: Decodable & Comparable, Value: Decodable {
-    package init(from decoder: any Decoder) throws {
+    public init(from decoder: any Decoder) throws {
         self.init()
         var pairs = try decoder.unkeyedContainer()
         while !pairs.isAtEnd {
@@ -33,6 +33,11 @@ protocol Kept {
 }
 
 extension Shared: Codable where Value: Kept {
+    func encode(to encoder: any Encoder) throws { try value.keep(in: encoder) }
+    init(from decoder: any Decoder) throws { self.init(try Value.kept(in: decoder)) }
+}
+
+extension Stamped: Codable where Value: Kept {
     func encode(to encoder: any Encoder) throws { try value.keep(in: encoder) }
     init(from decoder: any Decoder) throws { self.init(try Value.kept(in: decoder)) }
 }

@@ -5,7 +5,7 @@
 /// `Dictionary`, as a busy machine needs it.
 ///
 /// It has no order that anybody may rely on: sort, as with a dictionary. Equality does not see the order either.
-package struct SmallMap<Key: Hashable, Value> {
+public struct SmallMap<Key: Hashable, Value> {
     /// Comparing so many keys one by one costs about what one hash costs.
     @usableFromInline static var fewMax: Int { 12 }
 
@@ -24,20 +24,24 @@ package struct SmallMap<Key: Hashable, Value> {
     @usableFromInline var few: [Entry] = []
     @usableFromInline var many: [Key: Value] = [:]
 
-    @inlinable package init() {}
+    @inlinable public init() {}
 
-    @inlinable package var count: Int { few.count + many.count }
-    @inlinable package var isEmpty: Bool { few.isEmpty && many.isEmpty }
+    @inlinable public var count: Int { few.count + many.count }
+    @inlinable public var isEmpty: Bool { few.isEmpty && many.isEmpty }
 
     /// In no order, each once.
-    @inlinable package var keys: [Key] { isEmpty ? [] : map { $0.key } }
-    @inlinable package var values: [Value] { isEmpty ? [] : map { $0.value } }
+    @inlinable public var keys: [Key] { isEmpty ? [] : map { $0.key } }
+    @inlinable public var values: [Value] { isEmpty ? [] : map { $0.value } }
 
-    @inlinable package subscript(key: Key) -> Value? {
-        get {
-            guard many.isEmpty else { return many[key] }
-            guard let place = place(of: key) else { return nil }
-            return few[place].value
+    @inlinable public subscript(key: Key) -> Value? {
+        _read {
+            if !many.isEmpty {
+                yield many[key]
+            } else if let place = place(of: key) {
+                yield few[place].value
+            } else {
+                yield nil
+            }
         }
         _modify {
             if !many.isEmpty {
@@ -53,7 +57,7 @@ package struct SmallMap<Key: Hashable, Value> {
         }
     }
 
-    @inlinable package subscript(key: Key, default fallback: @autoclosure () -> Value) -> Value {
+    @inlinable public subscript(key: Key, default fallback: @autoclosure () -> Value) -> Value {
         get { self[key] ?? fallback() }
         _modify {
             var value = removeValue(forKey: key) ?? fallback()
@@ -62,13 +66,13 @@ package struct SmallMap<Key: Hashable, Value> {
         }
     }
 
-    @inlinable @discardableResult package mutating func removeValue(forKey key: Key) -> Value? {
+    @inlinable @discardableResult public mutating func removeValue(forKey key: Key) -> Value? {
         guard many.isEmpty else { return many.removeValue(forKey: key) }
         guard let place = place(of: key) else { return nil }
         return few.remove(at: place).value
     }
 
-    @inlinable package func filter(_ isKept: ((key: Key, value: Value)) -> Bool) -> Self {
+    @inlinable public func filter(_ isKept: ((key: Key, value: Value)) -> Bool) -> Self {
         var kept = Self()
         for entry in self where isKept(entry) { kept[entry.key] = entry.value }
         return kept
@@ -89,13 +93,13 @@ package struct SmallMap<Key: Hashable, Value> {
 }
 
 extension SmallMap: ExpressibleByDictionaryLiteral {
-    @inlinable package init(dictionaryLiteral elements: (Key, Value)...) {
+    @inlinable public init(dictionaryLiteral elements: (Key, Value)...) {
         for (key, value) in elements { self[key] = value }
     }
 }
 
 extension SmallMap: Sequence {
-    package struct Iterator: IteratorProtocol {
+    public struct Iterator: IteratorProtocol {
         @usableFromInline var few: IndexingIterator<[Entry]>
         @usableFromInline var many: [Key: Value].Iterator
 
@@ -104,24 +108,24 @@ extension SmallMap: Sequence {
             many = map.many.makeIterator()
         }
 
-        @inlinable package mutating func next() -> (key: Key, value: Value)? {
+        @inlinable public mutating func next() -> (key: Key, value: Value)? {
             if let entry = few.next(), let value = entry.value { return (entry.key, value) }
             return many.next()
         }
     }
 
-    @inlinable package func makeIterator() -> Iterator { Iterator(self) }
-    @inlinable package var underestimatedCount: Int { count }
+    @inlinable public func makeIterator() -> Iterator { Iterator(self) }
+    @inlinable public var underestimatedCount: Int { count }
 }
 
 extension SmallMap: Equatable where Value: Equatable {
-    @inlinable package static func == (a: Self, b: Self) -> Bool {
+    @inlinable public static func == (a: Self, b: Self) -> Bool {
         a.count == b.count && a.allSatisfy { b[$0.key] == $0.value }
     }
 }
 
 extension SmallMap: Hashable where Value: Hashable {
-    @inlinable package func hash(into hasher: inout Hasher) {
+    @inlinable public func hash(into hasher: inout Hasher) {
         var sum = 0
         for (key, value) in self {
             var entry = Hasher()

@@ -4,7 +4,7 @@ import ArbiterProtocol
 struct State: Hashable, Codable {
     var now = Moment.zero
     /// A snapshot has it as text, beside the rest.
-    private var sharedPolicy: Shared<Policy>
+    private(set) var sharedPolicy: Stamped<Policy>
     var clients: SmallMap<ClientID, Client> = [:]
     /// The clients of an app, sorted.
     var apps: SmallMap<AppID, [ClientID]> = [:]
@@ -17,11 +17,12 @@ struct State: Hashable, Codable {
     private var sharedWorld = Shared(World())
     var lastOrdinal: UInt64 = 0
 
-    init(policy: Policy) { sharedPolicy = Shared(policy) }
+    init(policy: Policy) { sharedPolicy = Stamped(policy) }
 
     var policy: Policy {
         _read { yield sharedPolicy.value }
-        _modify { yield &sharedPolicy.value }
+        // Loading the policy that is in force anyway leaves its stamp.
+        set { if newValue != sharedPolicy.value { sharedPolicy = Stamped(newValue) } }
     }
 
     var world: World {

@@ -3,13 +3,13 @@ import ArbiterProtocol
 /// What one look at linked cameras decided, before anything is carried out.
 struct Allocation {
     /// Who may run, and asks to.
-    var claims: [SessionID: Claim] = [:]
+    var claims: SmallMap<SessionID, Claim> = [:]
     /// Sessions that get a camera now, and by which rule.
     var grants: [SessionID: String] = [:]
     /// Winners that wait for a cut or a restart, by camera: nothing is said to them yet.
-    var promises: [CameraID: Camera.Promise] = [:]
+    var promises: SmallMap<CameraID, Camera.Promise> = [:]
     /// Everybody else with a claim, and why.
-    var waiting: [SessionID: Loss] = [:]
+    var waiting: SmallMap<SessionID, Loss> = [:]
     /// Of those who wait, who watches beside the holder.
     var sharers: Set<SessionID> = []
     /// Cameras that went on for a next holder, and there is none.
@@ -62,14 +62,15 @@ extension Arbiter {
         gatherClaims(cameras, &allocation)
         var seats = keepHolders(cameras, &allocation) + keepPromises(cameras, &allocation)
         if state.policy.linksCameras, case .policyLoaded = turn.event { seats = expelled(seats, &allocation, turn) }
-        let sitting = Set(seats.map(\.claim.session))
         let challengers = allocation.claims.values
-            .filter { !sitting.contains($0.session) && allocation.waiting[$0.session] == nil }
+            .filter { claim in
+                allocation.waiting[claim.session] == nil && !seats.contains { $0.claim.session == claim.session }
+            }
             .sorted { a, b in
                 a.comesBefore(b, under: state.policy)
                     || (!b.comesBefore(a, under: state.policy) && a.session < b.session)
             }
-        var contests: [CameraID: Contest] = [:]
+        var contests: SmallMap<CameraID, Contest> = [:]
         for challenger in challengers { seat(challenger, &seats, &contests, &allocation, turn) }
         replaceWaiting(&allocation, turn)
         allocation.abandoned = cameras.filter { camera in
@@ -97,14 +98,14 @@ extension Arbiter {
     // MARK: Who contends
 
     private mutating func gatherClaims(_ cameras: [CameraID], _ allocation: inout Allocation) {
-        var newest: [AppID: Claim] = [:]
+        var newest: SmallMap<AppID, Claim> = [:]
         for camera in cameras {
-            newest.removeAll()
+            newest = [:]
             for id in requests(on: camera) {
                 guard let session = state.sessions[id], let request = session.request else { continue }
                 let facts = facts(of: session)
                 guard mayClaim(session, facts) else {
-                    state.sessions[id]?.request?.claimed = nil
+                    if request.claimed != nil { state.sessions[id]?.request?.claimed = nil }
                     continue
                 }
                 if request.claimed == nil {

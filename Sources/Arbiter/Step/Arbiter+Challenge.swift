@@ -4,7 +4,8 @@ import ArbiterProtocol
 extension Arbiter {
     /// One challenger, strongest first: it takes a free seat, beats everybody in its way, or waits.
     func seat(
-        _ claim: Claim, _ seats: inout [Seat], _ contests: inout [CameraID: Contest], _ allocation: inout Allocation,
+        _ claim: Claim, _ seats: inout [Seat], _ contests: inout SmallMap<CameraID, Contest>,
+        _ allocation: inout Allocation,
         _ turn: Turn
     ) {
         if let reservation = state.cameras[claim.camera]?.reservation, reservation.app != claim.app {
@@ -57,7 +58,7 @@ extension Arbiter {
     }
 
     private func remove(
-        _ seat: Seat, for winner: Claim, _ rule: String, _ contests: inout [CameraID: Contest],
+        _ seat: Seat, for winner: Claim, _ rule: String, _ contests: inout SmallMap<CameraID, Contest>,
         _ allocation: inout Allocation
     ) {
         contests[seat.claim.camera] = nil

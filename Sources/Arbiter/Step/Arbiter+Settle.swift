@@ -11,8 +11,7 @@ extension Arbiter {
         while !turn.cameras.isEmpty || !turn.sessions.isEmpty {
             precondition(rounds > 0, "settling did not come to an end")
             rounds -= 1
-            let cameras = linked(to: turn.cameras)
-            turn.cameras = []
+            let cameras = linked(to: turn.cameras.takeAll())
             for camera in cameras { turn.sessions.formUnion(requests(on: camera)) }
             let allocation = allocate(cameras, turn)
             if stopImpossible(allocation, &turn) {
@@ -20,17 +19,18 @@ extension Arbiter {
                 turn.cameras.formUnion(cameras)
                 continue
             }
-            let sessions = turn.sessions.sorted()
-            turn.sessions = []
-            for camera in cameras { state.cameras[camera]?.promise = allocation.promises[camera] }
+            let sessions = turn.sessions.takeAll()
+            for camera in cameras where state.cameras[camera]?.promise != allocation.promises[camera] {
+                state.cameras[camera]?.promise = allocation.promises[camera]
+            }
             carryOut(allocation, sessions, &turn)
             checkTouched(cameras)
         }
     }
 
     /// The cameras on which a decision depends together: those that conflict, or share a budget.
-    private func linked(to touched: Set<CameraID>) -> [CameraID] {
-        guard state.policy.linksCameras, !touched.isEmpty else { return touched.sorted() }
+    private func linked(to touched: [CameraID]) -> [CameraID] {
+        guard state.policy.linksCameras, !touched.isEmpty else { return touched }
         if state.policy.contention.budget != nil { return state.cameraOrder }
         var component = touched
         var grew = true
@@ -38,7 +38,7 @@ extension Arbiter {
             grew = false
             for camera in state.cameraOrder where !component.contains(camera) {
                 if component.contains(where: { state.policy.conflict($0, camera) }) {
-                    component.insert(camera)
+                    component.append(camera)
                     grew = true
                 }
             }
@@ -66,8 +66,9 @@ extension Arbiter {
         }
         for (camera, contest) in allocation.contests { apply(contest, on: camera, &turn) }
         for loser in allocation.removals { present(loser.session, allocation, &turn) }
-        let losers = Set(allocation.removals.map(\.session))
-        let others = sessions.filter { !losers.contains($0) && allocation.grants[$0] == nil }
+        let others = sessions.filter { session in
+            allocation.grants[session] == nil && !allocation.removals.contains { $0.session == session }
+        }
         for session in others where !allocation.sharers.contains(session) { present(session, allocation, &turn) }
         for session in allocation.grants.keys.sorted() {
             guard let rule = allocation.grants[session] else { continue }

@@ -105,32 +105,3 @@ extension Arbiter {
         return nil
     }
 }
-
-extension Array where Element: Comparable {
-    /// Where an element is in a sorted array, or belongs.
-    private func place(of element: Element) -> Int {
-        var low = startIndex
-        var high = endIndex
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle] < element { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
-
-    /// Inserts into a sorted array, once.
-    mutating func insertSorted(_ element: Element) {
-        let place = place(of: element)
-        if place == endIndex || self[place] != element { insert(element, at: place) }
-    }
-
-    mutating func removeSorted(_ element: Element) {
-        let place = place(of: element)
-        if place != endIndex, self[place] == element { remove(at: place) }
-    }
-
-    func containsSorted(_ element: Element) -> Bool {
-        let place = place(of: element)
-        return place != endIndex && self[place] == element
-    }
-}

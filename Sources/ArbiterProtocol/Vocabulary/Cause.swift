@@ -83,7 +83,7 @@ public enum Cause: UInt8, Hashable, Sendable, CaseIterable {
 /// A set of causes that always lists them in reason order, so that no hash order reaches the wire.
 public struct CauseSet: Hashable, Sendable {
     /// Bit *i* stands for `Cause.reasonOrder[i]`: the lowest bit set is the reason.
-    private var bits: UInt16 = 0
+    package private(set) var bits: UInt16 = 0
 
     public init() {}
 
