@@ -7,6 +7,8 @@ public struct Walk: Sendable {
     public let world: ExploredWorld
     /// More states than this, and the walk stops and says that it is not complete.
     public let statesMax: Int
+    /// Whether every state is compared as a whole too: slow, and only of use to those who doubt fingerprints.
+    public var checksFingerprints = false
 
     public struct Report: Sendable {
         public var world: String
@@ -50,6 +52,7 @@ public struct Walk: Sendable {
         var seen: Set<Fingerprint> = [start.fingerprint]
         var frontier = [(state: start, node: nodes.count - 1)]
         report.states = 1
+        var check = checksFingerprints ? FingerprintCheck() : nil
         while !frontier.isEmpty {
             var next: [(state: ExploredState, node: Int)] = []
             report.depth += 1
@@ -72,7 +75,12 @@ public struct Walk: Sendable {
                         fail(message)
                         return report
                     }
-                    guard seen.insert(after.fingerprint).inserted else { continue }
+                    let fingerprint = after.fingerprint
+                    if let message = check?.problem(after, fingerprint) {
+                        fail(message)
+                        return report
+                    }
+                    guard seen.insert(fingerprint).inserted else { continue }
                     if let message = after.arbiter.violations().first ?? after.lostWakeUp ?? forbidding(after.arbiter) {
                         fail(message)
                         return report

@@ -102,7 +102,8 @@ public struct TraceChecker: Hashable, Sendable {
             case .refused, .answered, .announce: break
             }
         }
-        for (session, watched) in sessions.sorted(by: { $0.key < $1.key }) {
+        let contradicting = sessions.filter { $0.value.isInterrupted || $0.value.isRecording }
+        for (session, watched) in contradicting.sorted(by: { $0.key < $1.key }) {
             if watched.isRunning, watched.isInterrupted {
                 wrong.append("session \(session.rawValue) is running and interrupted")
             }

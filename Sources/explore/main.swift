@@ -46,6 +46,7 @@ case "walk":
     let statesMax = line.option("--max-states").flatMap { Int($0) } ?? 20_000
     let only = line.option("--world")
     let isAll = line.flag("--all")
+    let checksFingerprints = line.flag("--check-fingerprints")
     var found = 0
     var states = 0
     do {
@@ -57,7 +58,9 @@ case "walk":
             exit(2)
         }
         for world in worlds {
-            let report = Walk(world, statesMax: statesMax).run()
+            var walk = Walk(world, statesMax: statesMax)
+            walk.checksFingerprints = checksFingerprints
+            let report = walk.run()
             states += report.states
             let end = report.isComplete ? "complete" : "cut off"
             print(
@@ -106,6 +109,7 @@ default:
         """
         usage: explore scenarios [--policies DIR] [--rewrite] FILES…
                explore walk [--world NAME | --all] [--max-states N]     small worlds, breadth first; --all: also where all events meet
+                            --check-fingerprints: also compares states as wholes, slowly
                explore simulate [--seed N] [--seeds N] [--events N]     long random lives
         Exit status: 0 all is well, 1 a promise is broken or an expectation wrong, 2 the command is.
         """)

@@ -93,7 +93,7 @@ extension Arbiter {
     /// The session records no more; the file is finished by the recorder, which reports it later.
     @discardableResult
     mutating func forgetRecording(_ id: SessionID) -> RecordingID? {
-        state.sessions[id]?.isRecording = false
+        if state.sessions[id]?.isRecording == true { state.sessions[id]?.isRecording = false }
         guard let recording = ledger.sessions[id]?.recording else { return nil }
         ledger.sessions[id]?.recording = nil
         ledger.endedRecordings[recording] = lastDecision

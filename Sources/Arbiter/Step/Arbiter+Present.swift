@@ -10,12 +10,12 @@ extension Arbiter {
                 refuseNewcomer(session, loss, allocation, &turn)
                 return
             }
-            state.sessions[id]?.waits = Session.Waiting(
-                interrupter: loss.interrupter, rule: loss.rule, isSharing: isSharing)
+            let waits = Session.Waiting(interrupter: loss.interrupter, rule: loss.rule, isSharing: isSharing)
+            if session.waits != waits { state.sessions[id]?.waits = waits }
             if isSharing { presentSharer(id, allocation, &turn) } else { interrupt(id, allocation, &turn) }
         } else if allocation.claims[id] == nil {
             // Its causes leave it nothing; who else may want the camera is no matter to it.
-            state.sessions[id]?.waits = nil
+            if session.waits != nil { state.sessions[id]?.waits = nil }
             interrupt(id, allocation, &turn)
         } else if state.cameras[session.camera]?.tenancy.held?.session == id {
             presentHolder(id, allocation, &turn)
@@ -27,7 +27,7 @@ extension Arbiter {
     /// It has won, and waits for a cut or a restart: nothing is said, but that the camera it watched is cut.
     private mutating func presentWinner(_ id: SessionID, _ turn: inout Turn) {
         guard let session = state.sessions[id] else { return }
-        state.sessions[id]?.waits?.isSharing = false
+        if session.waits?.isSharing == true { state.sessions[id]?.waits?.isSharing = false }
         switch session.shown {
         case .stopped: state.sessions[id]?.shown = .pending
         case .running:
@@ -107,7 +107,7 @@ extension Arbiter {
     }
 
     mutating func endInterruption(_ id: SessionID, willResume: Bool, _ turn: inout Turn) {
-        ledger.sessions[id]?.announced = nil
+        if ledger.sessions[id]?.announced != nil { ledger.sessions[id]?.announced = nil }
         guard let open = ledger.sessions[id]?.open else { return }
         ledger.sessions[id]?.open = nil
         notify(
@@ -154,6 +154,7 @@ extension Arbiter {
     /// Announces a contest, moves it to another beneficiary, or withdraws it.
     mutating func apply(_ contest: Contest?, on camera: CameraID, _ turn: inout Turn) {
         guard let held = state.cameras[camera]?.tenancy.held else { return }
+        guard held.contest != contest else { return }
         state.cameras[camera]?.tenancy.update { $0.contest = contest }
         let session = held.session
         if held.contest?.announced == nil, let announced = contest?.announced, let rule = contest?.rule {

@@ -10,14 +10,24 @@ struct Standing: Hashable, Sendable {
     var watches = false
 }
 
-/// A session that may run now, and asks to.
-struct Claim {
-    var session: SessionID
-    var app: AppID
-    var camera: CameraID
-    var facts: Facts
-    var standing: Standing
-    var claimed: Ordinal
+/// A session that may run now, and asks to. Behind a reference, because a look at a camera hands it round a great
+/// deal; it never changes.
+final class Claim: Sendable {
+    let session: SessionID
+    let app: AppID
+    let camera: CameraID
+    let facts: Facts
+    let standing: Standing
+    let claimed: Ordinal
+
+    init(session: SessionID, app: AppID, camera: CameraID, facts: Facts, standing: Standing, claimed: Ordinal) {
+        self.session = session
+        self.app = app
+        self.camera = camera
+        self.facts = facts
+        self.standing = standing
+        self.claimed = claimed
+    }
 }
 
 /// What comparing two claims came to, and by which rule.
@@ -35,41 +45,42 @@ extension Policy {
     /// Ranks first, then the order list from left to right. Cool-down comes before both: who was just
     /// sent away does not come back before those who waited. On a camera that is shared, control comes before
     /// all of it.
-    func compare(_ a: (Facts, Standing), _ b: (Facts, Standing)) -> Comparison {
+    func compare(_ a: Claim, _ b: Claim) -> Comparison {
         // Who only watches loses nothing to one who controls.
-        if a.1.watches != b.1.watches, a.0.camera == b.0.camera {
-            return Comparison(winner: a.1.watches ? .second : .first, rule: Arbiter.controlBeforeWatching)
+        if a.standing.watches != b.standing.watches, a.facts.camera == b.facts.camera {
+            return Comparison(winner: a.standing.watches ? .second : .first, rule: Arbiter.controlBeforeWatching)
         }
-        if a.1.coolsDown != b.1.coolsDown {
-            return Comparison(winner: a.1.coolsDown ? .second : .first, rule: "cool-down")
+        if a.standing.coolsDown != b.standing.coolsDown {
+            return Comparison(winner: a.standing.coolsDown ? .second : .first, rule: "cool-down")
         }
-        if a.1.rank.rank != b.1.rank.rank {
-            let first = a.1.rank.rank < b.1.rank.rank
-            return Comparison(winner: first ? .first : .second, rule: first ? a.1.rank.name : b.1.rank.name)
+        if a.standing.rank.rank != b.standing.rank.rank {
+            let first = a.standing.rank.rank < b.standing.rank.rank
+            return Comparison(
+                winner: first ? .first : .second, rule: first ? a.standing.rank.name : b.standing.rank.name)
         }
         for key in contention.order {
             let (x, y): (Bool, Bool)
             switch key {
-            case .focused: (x, y) = (a.0.isFocused, b.0.isFocused)
-            case .foreground: (x, y) = (a.0.presence.isForeground, b.0.presence.isForeground)
-            case .recording: (x, y) = (a.0.isRecording, b.0.isRecording)
-            case .operatorChosen: (x, y) = (a.0.operatorChosen, b.0.operatorChosen)
-            case .newest: (x, y) = (a.1.started > b.1.started, b.1.started > a.1.started)
-            case .oldest: (x, y) = (a.1.started < b.1.started, b.1.started < a.1.started)
+            case .focused: (x, y) = (a.facts.isFocused, b.facts.isFocused)
+            case .foreground: (x, y) = (a.facts.presence.isForeground, b.facts.presence.isForeground)
+            case .recording: (x, y) = (a.facts.isRecording, b.facts.isRecording)
+            case .operatorChosen: (x, y) = (a.facts.operatorChosen, b.facts.operatorChosen)
+            case .newest: (x, y) = (a.standing.started > b.standing.started, b.standing.started > a.standing.started)
+            case .oldest: (x, y) = (a.standing.started < b.standing.started, b.standing.started < a.standing.started)
             case .attribute(let name):
                 // One that the policy lacks tells nobody apart; a file with such an order is refused.
-                let (first, second) = (a.0.attribute(name)?.place ?? 0, b.0.attribute(name)?.place ?? 0)
+                let (first, second) = (a.facts.attribute(name)?.place ?? 0, b.facts.attribute(name)?.place ?? 0)
                 (x, y) = (first < second, second < first)
             }
-            if x != y { return Comparison(winner: x ? .first : .second, rule: "order: \(key.name)") }
+            if x != y { return Comparison(winner: x ? .first : .second, rule: key.rule) }
         }
-        return Comparison(winner: .tie, rule: "tie: \(contention.tie.rawValue)")
+        return Comparison(winner: .tie, rule: contention.tie.rule)
     }
 }
 
 extension Claim {
     func compare(_ other: Claim, under policy: Policy) -> Comparison {
-        policy.compare((facts, standing), (other.facts, other.standing))
+        policy.compare(self, other)
     }
 
     /// Among those who wait: the policy's order, then the earliest start request.
@@ -78,6 +89,30 @@ extension Claim {
         case .first: true
         case .second: false
         case .tie: standing.started < other.standing.started
+        }
+    }
+}
+
+// Spelled out, so that comparing puts no text together.
+extension Contention.OrderKey {
+    fileprivate var rule: String {
+        switch self {
+        case .focused: "order: focused"
+        case .foreground: "order: foreground"
+        case .recording: "order: recording"
+        case .newest: "order: newest"
+        case .oldest: "order: oldest"
+        case .operatorChosen: "order: operator"
+        case .attribute(let name): "order: \(name)"
+        }
+    }
+}
+
+extension Contention.Tie {
+    fileprivate var rule: String {
+        switch self {
+        case .newcomer: "tie: newcomer"
+        case .holder: "tie: holder"
         }
     }
 }

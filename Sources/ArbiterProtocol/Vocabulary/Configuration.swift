@@ -46,31 +46,51 @@ extension Double {
 
 /// A batch of settings, or a camera's whole configuration. Reads in the order of its keys.
 public struct Configuration: Hashable, Sendable {
-    private var values: [ConfigurationKey: ConfigurationValue]
+    /// Sorted by key: there are fewer than ten, and usually none or one.
+    private var settings: [Setting] = []
 
-    public init(_ values: [ConfigurationKey: ConfigurationValue] = [:]) { self.values = values }
+    private struct Setting: Hashable, Sendable {
+        var key: ConfigurationKey
+        var value: ConfigurationValue
+    }
+
+    public init(_ values: [ConfigurationKey: ConfigurationValue] = [:]) {
+        for (key, value) in values { self[key] = value }
+    }
 
     public subscript(key: ConfigurationKey) -> ConfigurationValue? {
-        get { values[key] }
-        set { values[key] = newValue }
+        get {
+            for setting in settings where setting.key == key { return setting.value }
+            return nil
+        }
+        set {
+            let place = settings.firstIndex { $0.key >= key } ?? settings.count
+            let isThere = place < settings.count && settings[place].key == key
+            switch (newValue, isThere) {
+            case (let value?, true): settings[place].value = value
+            case (let value?, false): settings.insert(Setting(key: key, value: value), at: place)
+            case (nil, true): settings.remove(at: place)
+            case (nil, false): break
+            }
+        }
     }
 
-    public var isEmpty: Bool { values.isEmpty }
-    public var count: Int { values.count }
+    public var isEmpty: Bool { settings.isEmpty }
+    public var count: Int { settings.count }
 
     /// The settings, ordered by key.
-    public var ordered: [(key: ConfigurationKey, value: ConfigurationValue)] {
-        values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    }
+    public var ordered: [(key: ConfigurationKey, value: ConfigurationValue)] { settings.map { ($0.key, $0.value) } }
 
     /// The settings that differ from an earlier configuration's, or are new.
     public func changes(since earlier: Configuration) -> Configuration {
-        Configuration(values.filter { earlier.values[$0.key] != $0.value })
+        var changes = Configuration()
+        changes.settings = settings.filter { earlier[$0.key] != $0.value }
+        return changes
     }
 
     /// A later batch over an earlier one: the later value of each key counts.
     public mutating func merge(_ later: Configuration) {
-        for (key, value) in later.values { values[key] = value }
+        for setting in later.settings { self[setting.key] = setting.value }
     }
 }
 

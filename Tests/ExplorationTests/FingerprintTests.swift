@@ -1,0 +1,94 @@
+import Arbiter
+import ArbiterProtocol
+import Exploration
+import Scenario
+import Testing
+
+@Suite struct FingerprintTests {
+    /// Enough for every field of a state to differ somewhere.
+    #if DEBUG
+        private static let statesMax = 200
+    #else
+        private static let statesMax = 2500
+    #endif
+
+    @Test("Two states have one fingerprint when their keys are equal, and only then, in every small world")
+    func agreement() throws {
+        for world in try ExploredWorld.deep() + ExploredWorld.meetings() {
+            var walk = Walk(world, statesMax: Self.statesMax)
+            walk.checksFingerprints = true
+            if let counterexample = walk.run().counterexample {
+                Issue.record("\(world.name): \(counterexample.message)\n\(counterexample.text)")
+            }
+        }
+    }
+
+    @Test("A fingerprint does not see when something happened, nor how many ids were given before")
+    func history() {
+        #expect(
+            world(startingAt: .zero).fingerprint() == world(startingAt: Moment(nanoseconds: 7_000_000)).fingerprint())
+        #expect(world(startingAt: .zero, oddLives: 3).fingerprint() == world(startingAt: .zero).fingerprint())
+    }
+
+    @Test("A fingerprint is the same in every run")
+    func stability() {
+        let fingerprint = Arbiter(policy: .firstCome).fingerprint()
+        #expect(String(fingerprint.first, radix: 16) == "0")
+        #expect(String(fingerprint.second, radix: 16) == "0")
+    }
+
+    @Test("Two interchangeable clients can be folded: renamed, the one's state is the other's")
+    func renaming() {
+        let first = world(startingAt: .zero, starts: 1)
+        let second = world(startingAt: .zero, starts: 2)
+        #expect(first.fingerprint() != second.fingerprint())
+        let swapped = Renaming(
+            clients: [ClientID(1): ClientID(2), ClientID(2): ClientID(1)],
+            sessions: [SessionID(1): SessionID(2), SessionID(2): SessionID(1)],
+            apps: [Self.app(1): Self.app(2), Self.app(2): Self.app(1)])
+        #expect(first.fingerprint(swapped) == second.fingerprint())
+        #expect(second.fingerprint(swapped) == first.fingerprint())
+    }
+
+    @Test("A policy that was loaded tells two states apart, and loading the old one again makes them one")
+    func policies() {
+        var arbiter = world(startingAt: .zero)
+        let before = arbiter.fingerprint()
+        let other = Policy(name: "other", contention: Contention(tie: .newcomer))
+        _ = arbiter.step(.policyLoaded(other), at: Moment(nanoseconds: 50_000_000))
+        #expect(arbiter.fingerprint() != before)
+        _ = arbiter.step(.policyLoaded(.firstCome), at: Moment(nanoseconds: 50_000_000))
+        #expect(arbiter.fingerprint() == before)
+    }
+
+    private static func app(_ number: UInt64) -> AppID { AppID("app-\(number)", user: 1000) }
+
+    /// Two clients with a session each on one camera; one of them asks for it.
+    private func world(startingAt start: Moment, starts: UInt64 = 1, oddLives: Int = 0) -> Arbiter {
+        var arbiter = Arbiter(policy: .firstCome)
+        let camera = CameraID("back")
+        let format = CameraFormat(pixelFormat: "420v", width: 640, height: 480, minFrameRate: 1, maxFrameRate: 30)
+        _ = arbiter.step(
+            .cameraAppeared(
+                camera,
+                CameraCapabilities(
+                    name: "back", position: .back, sensorWidth: 640, sensorHeight: 480, formats: [format])),
+            at: start)
+        for number in UInt64(1)...2 {
+            _ = arbiter.step(
+                .connected(ClientID(number), app: Self.app(number), verified: true, loginSession: nil), at: start)
+            _ = arbiter.step(
+                .created(
+                    SessionID(number), ClientID(number), camera: camera, Configuration(), reestablished: false),
+                at: start)
+        }
+        for _ in 0..<oddLives {
+            for case .open(_, let grant, _, _) in arbiter.step(.startRunning(SessionID(2)), at: start) {
+                _ = arbiter.step(.stopRunning(SessionID(2)), at: start)
+                _ = arbiter.step(.recorderCut(camera, grant), at: start)
+            }
+        }
+        _ = arbiter.step(.startRunning(SessionID(starts)), at: start)
+        return arbiter
+    }
+}
