@@ -1,7 +1,7 @@
 public import ArbiterProtocol
 
 // Every stored property of a state is written here, or follows from others and is named in a comment. A test holds
-// fingerprints against `canonical` on long walks, and counts the properties.
+// fingerprints against `canonical` on long walks.
 
 extension Arbiter {
     /// What exploration remembers of a state: the same for two arbiters when their `key`s are, and not otherwise.
