@@ -70,7 +70,7 @@ public struct TraceStep: Sendable {
 
 extension Names {
     /// Gives the event's client or session its name in the trace, or else a free one.
-    mutating func learn(_ step: TraceStep) {
+    package mutating func learn(_ step: TraceStep) {
         switch step.event {
         case .connected(let client, let app, _, _):
             addClient(step.name ?? freeClientName(app.name), app: app, id: client)

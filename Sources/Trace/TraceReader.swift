@@ -1,6 +1,5 @@
 import Arbiter
 import ArbiterProtocol
-import Glibc
 import JSONText
 
 /// Reads traces whole, and believes nothing: every line's checksum, number and moment must go on from the one before.
@@ -31,13 +30,12 @@ public struct TraceReader {
         return try reader.parts(mayBeCut)
     }
 
-    /// Whether a file begins like a trace: for commands that take other things too.
-    public static func isTrace(_ text: some StringProtocol) -> Bool { text.hasPrefix("{\"trace\":") }
-
     private init(file: String, bytes: [UInt8]) {
         self.file = file
         self.bytes = bytes
     }
+
+    static let tooLong = "this line is longer than \(lineBytesMax) bytes, and no trace has such a line"
 
     private func error(_ message: String) -> TraceError { TraceError(file: file, line: line, message: message) }
 
@@ -47,9 +45,7 @@ public struct TraceReader {
             line += 1
             let limit = min(bytes.count, start + Self.lineBytesMax + 1)
             guard let end = bytes[start..<limit].firstIndex(of: UInt8(ascii: "\n")) else {
-                guard limit == bytes.count else {
-                    throw error("this line is longer than \(Self.lineBytesMax) bytes, and no trace has such a line")
-                }
+                guard limit == bytes.count else { throw error(Self.tooLong) }
                 if mayBeCut, !parts.isEmpty || part != nil { break }
                 throw error(
                     line == 1
@@ -188,29 +184,6 @@ public struct TraceReader {
         ended.lastLine = line
         parts.append(ended)
         part = nil
-    }
-
-    private static func load(_ path: String) throws(TraceError) -> [UInt8] {
-        func fault(_ message: String, isFault: Bool = true) -> TraceError {
-            TraceError(file: path, line: nil, message: message, isFault: isFault)
-        }
-        let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw fault("the file cannot be read: \(String(cString: strerror(errno)))") }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 1 << 20)
-        while true {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw fault("the file cannot be read: \(String(cString: strerror(errno)))") }
-            if count == 0 { return bytes }
-            bytes += chunk[..<count]
-            guard bytes.count <= fileBytesMax else {
-                throw fault(
-                    "the file is larger than \(fileBytesMax) bytes; camarbd makes several files instead",
-                    isFault: false)
-            }
-        }
     }
 }
 

@@ -25,6 +25,7 @@ public struct TraceScenario {
         var lines = ["# \(claim.replacing("\n", with: " "))", ""]
         lines += Self.policy("policy", part.header.policy)
         lines += ["cameras none", "", "0s   recorder all manual"]
+        if Self.placesBeforeAttaching(part) { lines.append("     shell gone") }
         // What happened before the first event counts from the broker's start, so nothing is before 0.
         var writer = ScenarioWriter(origin: part.header.origin)
         for step in part.steps {
@@ -48,6 +49,10 @@ public struct TraceScenario {
                 lines.append(lead + text)
             }
         }
+        // What time alone brought about behind the last input belongs to it.
+        if let last = part.steps.last, case .timePassed = last.event {
+            lines.append(TimeText.write(last.moment, from: part.header.origin))
+        }
         let parsed: Scenario
         var stage: Stage
         do throws(ScenarioError) {
@@ -63,6 +68,18 @@ public struct TraceScenario {
             throw fault(part.header.line, "the trace cannot be written as a scenario:\n\(outcome.report)")
         }
         deviation = try Self.deviation(part, stage.steps.flatMap(\.effects))
+    }
+
+    /// A scenario lets a shell attach by itself before it first places an app. Where it did not, that must be said.
+    private static func placesBeforeAttaching(_ part: TracePart) -> Bool {
+        for step in part.steps {
+            switch step.event {
+            case .sourceAttached(.shell, _), .sourceGone(.shell, _): return false
+            case .placed(_, _, _, by: .shell): return true
+            default: break
+            }
+        }
+        return false
     }
 
     private static func policy(_ command: String, _ policy: Policy) -> [String] {

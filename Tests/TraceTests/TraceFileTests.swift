@@ -8,7 +8,10 @@ import Trace
 @Suite("Traces")
 struct TraceFileTests {
     /// A trace of a long random life, in as many files as there are numbers in `rotations`, and one more.
-    static func files(seed: UInt64 = 1, events: Int = 300, rotations: [Int] = []) throws -> [[UInt8]] {
+    /// - Parameter isHonest: without requests to sessions that are not there, which a broker keeps from its core.
+    static func files(
+        seed: UInt64 = 1, events: Int = 300, rotations: [Int] = [], isHonest: Bool = false
+    ) throws -> [[UInt8]] {
         var simulation = try Simulation(seed: seed)
         simulation.keepsSteps = true
         var arbiter = Arbiter(policy: simulation.stage.arbiter.policy)
@@ -22,7 +25,12 @@ struct TraceFileTests {
                 writer = TraceWriter(steps: before.steps)
                 files.append(writer.header(program: "test 1", origin: .zero, arbiter: arbiter, following: before))
             }
+            let before = arbiter
             let effects = arbiter.step(step.event, at: step.moment)
+            if isHonest, case .refused(let refusal)? = effects.first, refusal.error.kind == .unknownSession {
+                arbiter = before
+                continue
+            }
             files[files.count - 1] += writer.write(
                 step: TraceWriter.step(
                     writer.steps + 1, step.event, at: step.moment, decision: arbiter.lastDecision, effects))

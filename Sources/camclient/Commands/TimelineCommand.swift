@@ -6,23 +6,26 @@ import JSONText
 import Scenario
 import SystemdBus
 import Timeline
+import Trace
 
 /// The picture of a scenario or of a log.
 struct TimelineCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "timeline",
-        abstract: "Draw who had the camera: of a scenario, or of logs; in the terminal, or as SVG.",
-        usage: "camclient timeline [options] <scenario> | --from <log> ...",
+        abstract: "Draw who had the camera: of a scenario, a trace, or of logs; in the terminal, or as SVG.",
+        usage: "camclient timeline [options] <file> | --from <log> ...",
         discussion: """
-            Logs are what `watch --json`, `run --json` and `shell --json` print; several are put in order by their \
+            The file is a scenario, or a trace that camarbd --trace or camclient trace record has written; a trace is \
+            replayed, and must come out as it was written. Logs are what `watch --json`, `run --json` and `shell --json` print; several are put in order by their \
             moments. For a live picture: camclient watch --timeline.
             Examples:
               camclient timeline the-caller-hangs-up-first.scenario
+              camclient timeline out/demo.trace --svg demo.svg
               camclient timeline --from visit.jsonl --svg visit.svg
               camclient timeline --from photos.jsonl --from call.jsonl --from shell.jsonl
             """)
 
-    @Argument(help: "A scenario file.")
+    @Argument(help: ArgumentHelp("A scenario, or a trace.", valueName: "file"))
     var scenario: String?
     @Option(name: .long, help: ArgumentHelp("A log; - is standard input. Repeatable.", valueName: "log"))
     var from: [String] = []
@@ -36,17 +39,20 @@ struct TimelineCommand: AsyncParsableCommand {
     var width: Int?
     @Option(help: ArgumentHelp("The folder that `policy FILE` in a scenario is relative to.", valueName: "folder"))
     var policies = "policies"
+    @Flag(help: "Leave out a trace's last line where it is cut short, as a broker that was killed may leave it.")
+    var cut = false
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         guard (scenario == nil) != from.isEmpty else {
             throw ValidationError(
-                "Give a scenario file, or logs with --from. For a live picture: camclient watch --timeline")
+                "Give a scenario or a trace, or logs with --from. For a live picture: camclient watch --timeline")
         }
     }
 
     func run() async throws {
-        let entries = try scenario.map(entries(ofScenario:)) ?? readLogs()
+        let traced = try scenario.flatMap(readTrace)
+        let entries = try traced ?? scenario.map(readScenario) ?? readLogs()
         guard !entries.isEmpty else { throw Failure(.answerIsNo, "There is nothing to draw: no event is in it.") }
         if output.json {
             for entry in entries { Output.line(entry.json.text) }
@@ -58,7 +64,8 @@ struct TimelineCommand: AsyncParsableCommand {
         let whole = builder.timeline()
         let picture = builder.timeline(until: whole.end + max(whole.duration / 25, .milliseconds(100)))
         if let svg {
-            let text = picture.svg(title: title ?? scenario.map(claim(ofScenario:)) ?? "Who had the camera")
+            let text = picture.svg(
+                title: title ?? (traced == nil ? scenario : nil).map(claim(ofScenario:)) ?? "Who had the camera")
             if svg == "-" { Output.line(text) } else { try writeText(text, to: svg) }
             return
         }
@@ -78,35 +85,36 @@ struct TimelineCommand: AsyncParsableCommand {
         (try? load(path).claim) ?? path
     }
 
-    private func entries(ofScenario path: String) throws(Failure) -> [LogEntry] {
+    private func readScenario(_ path: String) throws(Failure) -> [LogEntry] {
         let scenario = try load(path)
         var stage = Stage(Arbiter(policy: scenario.world.policy))
         _ = scenario.run(on: &stage)
-        var writer = ScenarioWriter(names: scenario.names)
-        var entries: [LogEntry] = []
-        for step in stage.steps {
-            writer.learn(step.event)
-            if let text = writer.text(of: step.event),
-                let fact = DecisionTrace.fact(text.scenarioWords),
-                // The cameras that are there from the start are the world, not news.
-                !(step.moment == .zero && text.hasPrefix("plug "))
-            {
-                entries.append(.fact(step.moment, fact))
+        var story = StepStory(names: scenario.names)
+        for step in stage.steps { story.note(step.event, step.effects, at: step.moment) }
+        return story.entries
+    }
+
+    // MARK: Traces
+
+    /// Nil where the file is no trace, and therefore a scenario.
+    private func readTrace(_ path: String) throws(Failure) -> [LogEntry]? {
+        guard TraceReader.isTrace(path: path) else { return nil }
+        var story = StepStory()
+        for part in try readParts(path, mayBeCut: cut) {
+            let replayed: (difference: Replay.Difference?, end: Arbiter)
+            do throws(Arbiter.BrokenSnapshot) {
+                story.begin(part.header, try part.header.arbiter(), at: part.header.snapshot?.now)
+                replayed = try Replay.run(part) { story.note($0) }
+            } catch { throw Failure(.usage, "\(path):\(part.header.line): the snapshot: \(error.message)") }
+            if let difference = replayed.difference {
+                throw Failure(
+                    .answerIsNo,
+                    "\(path):\(difference.line): this step comes out otherwise than it was written, and a picture would "
+                        + "be of something else. camclient trace replay shows both.")
             }
-            for effect in step.effects {
-                switch effect {
-                case .notify(_, let session, let sequence, let event):
-                    entries.append(
-                        .event(
-                            step.moment, app: scenario.names.name(of: session),
-                            SessionSignal(sequence: sequence, decision: 0, event: event)))
-                case .announce(.holderChanged(let camera, let app)):
-                    entries.append(.fact(step.moment, .holder(camera: camera.name, app?.name)))
-                default: break
-                }
-            }
+            if case .lost(let count) = part.end { story.lose(count) }
         }
-        return entries
+        return story.entries
     }
 
     // MARK: Logs

@@ -24,7 +24,7 @@ extension Failure {
 }
 
 /// A trace, whole and checked.
-func readTrace(_ path: String, mayBeCut: Bool = false) throws(Failure) -> [TracePart] {
+func readParts(_ path: String, mayBeCut: Bool = false) throws(Failure) -> [TracePart] {
     do throws(TraceError) {
         return try TraceReader.read(path: path, mayBeCut: mayBeCut)
     } catch { throw Failure(error) }

@@ -27,7 +27,7 @@ struct TraceConvert: AsyncParsableCommand {
     var cut = false
 
     func run() async throws {
-        let parts = try readTrace(file, mayBeCut: cut)
+        let parts = try readParts(file, mayBeCut: cut)
         guard parts.count == 1, let part = parts.first else {
             throw Failure(.usage, "\(file): steps are missing in between, and a scenario has no gaps.")
         }

@@ -41,7 +41,7 @@ struct TraceReplay: AsyncParsableCommand {
         // Everything is read and checked before anything is shown.
         var parts: [TracePart] = []
         for file in files {
-            let read = try readTrace(file, mayBeCut: cut)
+            let read = try readParts(file, mayBeCut: cut)
             if let before = parts.last, let next = read.first, let gap = next.gap(after: before) {
                 throw Failure(.usage, "\(file):\(next.header.line): \(gap). Give the oldest file first.")
             }

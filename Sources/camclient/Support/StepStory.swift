@@ -1,0 +1,85 @@
+import Arbiter
+import ArbiterProtocol
+import Scenario
+import Timeline
+import Trace
+
+/// Steps of the core as what a picture shows of them.
+struct StepStory {
+    private(set) var entries: [LogEntry] = []
+    private var writer: ScenarioWriter
+    /// App lanes that a picture has now.
+    private var lanes: Set<String> = []
+    /// Before anybody is there, cameras that appear are the world, not news.
+    private var isInhabited = false
+
+    init(names: Names = Names()) { writer = ScenarioWriter(names: names) }
+
+    mutating func note(_ event: Event, _ effects: [Effect], at moment: Moment) {
+        writer.learn(event)
+        tell(event, effects, at: moment, decision: 0)
+    }
+
+    private mutating func tell(_ event: Event, _ effects: [Effect], at moment: Moment, decision: DecisionID) {
+        switch event {
+        case .connected: isInhabited = true
+        case .cameraAppeared where !isInhabited: return
+        default: break
+        }
+        if let text = writer.text(of: event), let fact = DecisionTrace.fact(text.scenarioWords) {
+            note(fact, at: moment)
+        }
+        for effect in effects {
+            switch effect {
+            case .notify(_, let session, let sequence, let event):
+                entries.append(
+                    .event(
+                        moment, app: writer.names.name(of: session),
+                        SessionSignal(sequence: sequence, decision: decision, event: event)))
+            case .announce(.holderChanged(let camera, let app)):
+                note(.holder(camera: camera.name, app?.name), at: moment)
+            default: break
+            }
+        }
+    }
+
+    private mutating func note(_ fact: TimelineFact, at moment: Moment) {
+        switch fact {
+        case .appeared(let lane): lanes.insert(lane)
+        case .left(let lane): lanes.remove(lane)
+        case .holder, .note: break
+        }
+        entries.append(.fact(moment, fact))
+    }
+
+    // MARK: Traces
+
+    /// A part of a trace: what was there before its first step is shown as if it had come about then.
+    mutating func begin(_ header: TraceHeader, _ arbiter: Arbiter, at moment: Moment?) {
+        writer.names = header.names(of: arbiter)
+        guard let moment else { return }
+        isInhabited = true
+        let status = arbiter.status()
+        for session in status.sessions {
+            let lane = writer.names.name(of: session.id)
+            note(.appeared(lane: lane), at: moment)
+            for event in session.eventsThatLeadToIt {
+                entries.append(.event(moment, app: lane, SessionSignal(sequence: 0, decision: 0, event: event)))
+            }
+        }
+        for camera in status.cameras { note(.holder(camera: camera.id.name, camera.holderApp?.name), at: moment) }
+    }
+
+    mutating func note(_ replayed: Replay.Step) {
+        writer.names.learn(replayed.step)
+        let step = replayed.step
+        tell(step.event, replayed.effects, at: step.moment, decision: step.decision)
+    }
+
+    /// After steps that are not in the trace nothing of before is sure any more.
+    mutating func lose(_ count: UInt64) {
+        guard let last = entries.last?.moment else { return }
+        for lane in lanes.sorted() { note(.left(lane: lane), at: last) }
+        note(.note("\(count) steps are missing here"), at: last)
+    }
+}
