@@ -96,15 +96,4 @@ extension String {
         }
         return String(safe)
     }
-
-    /// At most `columns` characters, the last an ellipsis where something is missing.
-    func fitted(_ columns: Int) -> String {
-        if count <= columns { return self }
-        return columns <= 0 ? "" : String(prefix(columns - 1)) + "…"
-    }
-
-    func padded(_ columns: Int) -> String {
-        let fit = fitted(columns)
-        return fit + String(repeating: " ", count: max(0, columns - fit.count))
-    }
 }

@@ -23,6 +23,8 @@ public struct Timeline: Hashable, Sendable {
         public var spans: [Span] = []
         public var recordings: [Recording] = []
         public var warnings: [Warning] = []
+        /// A camera's.
+        public var deadlines: [Deadline] = []
         public var marks: [Mark] = []
 
         public init(kind: Kind, name: String) {

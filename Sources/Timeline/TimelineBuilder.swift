@@ -8,6 +8,8 @@ public enum TimelineFact: Hashable, Sendable {
     case left(lane: String)
     /// Nil: nobody holds the camera.
     case holder(camera: String, String?)
+    /// A time runs on a camera, or has another end now; nil: it is over, or stands no more.
+    case deadline(camera: String, Timeline.Deadline.Kind, due: Moment?)
     /// What the world did, in the scenario's words.
     case note(String)
 }
@@ -30,6 +32,8 @@ public struct TimelineBuilder: Hashable, Sendable {
         private var recordingID: RecordingID?
         private var recordingSince = Moment.zero
         var warning: Timeline.Warning?
+        /// One of a kind at most.
+        var deadlines: [Timeline.Deadline] = []
 
         init(state: Timeline.State, since: Moment) {
             self.state = state
@@ -110,6 +114,16 @@ public struct TimelineBuilder: Hashable, Sendable {
         case .holder(let camera, let holder):
             let place = lane(camera, .camera, at: now, .free)
             change(place, to: holder.map { .held(by: $0) } ?? .free, at: now)
+        case .deadline(let camera, let kind, let due):
+            let place = lane(camera, .camera, at: now, .free)
+            guard let due else { return endDeadlines(place, at: now) { $0 == kind } }
+            // A cut that was not confirmed in time waits anew, for the killed recorder; a lease only goes on.
+            if kind == .confirmation { endDeadlines(place, at: now) { $0 == kind } }
+            if let known = open[place]?.deadlines.firstIndex(where: { $0.kind == kind }) {
+                open[place]?.deadlines[known].due = due
+            } else {
+                open[place]?.deadlines.append(Timeline.Deadline(kind: kind, begin: now, end: now, due: due))
+            }
         case .note(let text):
             notes.append(Timeline.Note(moment: now, text: text))
         }
@@ -193,6 +207,15 @@ public struct TimelineBuilder: Hashable, Sendable {
         open[lane]?.warning = nil
     }
 
+    private mutating func endDeadlines(_ lane: Int, at now: Moment, where ends: (Timeline.Deadline.Kind) -> Bool) {
+        for var deadline in open[lane]?.deadlines ?? [] where ends(deadline.kind) {
+            deadline.end = now
+            // What came in the same moment was no wait.
+            if deadline.end > deadline.begin { lanes[lane].deadlines.append(deadline) }
+        }
+        open[lane]?.deadlines.removeAll { ends($0.kind) }
+    }
+
     /// The picture up to `end`, or up to the latest event. What is under way goes on until then.
     public func timeline(until end: Moment? = nil) -> Timeline {
         var copy = self
@@ -200,6 +223,7 @@ public struct TimelineBuilder: Hashable, Sendable {
         for lane in copy.lanes.indices {
             copy.endRecording(lane, at: now)
             copy.endWarning(lane, at: now, isWithdrawn: false)
+            copy.endDeadlines(lane, at: now) { _ in true }
             if let last = copy.open[lane], now > last.since {
                 copy.lanes[lane].spans.append(Timeline.Span(begin: last.since, end: now, state: last.state))
             }

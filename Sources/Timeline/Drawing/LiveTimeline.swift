@@ -46,6 +46,9 @@ public struct LiveTimeline: Sendable {
         case .holder(let camera, let holder):
             let who = holder.map { "held by \($0.printable)" } ?? "free"
             return line("\(camera.printable) \(who)", at: moment, changed: nil)
+        case .deadline(let camera, let kind, let due):
+            let text = due.map { "due in \(($0 - moment).shortText)" } ?? "over"
+            return line("\(camera.printable) \(kind.rawValue) \(text)", at: moment, changed: nil)
         case .note(let text): return line(text.printable, at: moment, changed: nil)
         }
     }
@@ -66,7 +69,7 @@ public struct LiveTimeline: Sendable {
             headed = lanes
             linesSinceHeader = 0
             let names = lanes.map { $0.printable.fitted(laneWidth - 1).padded(laneWidth) }.joined()
-            lines.append(style.paint(trimmed("time".padded(Self.timeWidth) + names).fitted(width), .bold))
+            lines.append(style.paint(("time".padded(Self.timeWidth) + names).trimmedAtEnd.fitted(width), .bold))
         }
         linesSinceHeader += 1
         var shown = since.seconds.padded(Self.timeWidth)
@@ -76,7 +79,7 @@ public struct LiveTimeline: Sendable {
             used += laneWidth
         }
         shown += text.fitted(width - used)
-        lines.append(trimmed(shown))
+        lines.append(shown.trimmedAtEnd)
         return lines
     }
 
@@ -90,12 +93,6 @@ public struct LiveTimeline: Sendable {
         }
         return style.paint(
             text.fitted(width - 1).padded(width), recording ? .brightRed : TerminalStyle.ink(state))
-    }
-
-    private func trimmed(_ text: String) -> String {
-        var end = text.endIndex
-        while end > text.startIndex, text[text.index(before: end)] == " " { end = text.index(before: end) }
-        return String(text[..<end])
     }
 }
 

@@ -1,272 +1,223 @@
 import ArbiterProtocol
 
 extension Timeline {
-    /// The picture as an SVG document for browsers and print: light background, hatched where a session was
-    /// interrupted so that it reads without colour, with lane labels, an axis, a legend, and the notes' list.
+    /// The picture as an SVG document for browsers and print: light background (dark where a browser asks for it, never
+    /// on paper), each cause with a colour, a hatching and a letter of its own, and beneath it a legend and what happened
+    /// in words. A description and a title at each shape are there for screen readers and for the mouse.
+    ///
+    /// However many events there were, the document stays within some megabytes: what is narrower than a pixel is drawn
+    /// as one, and of long lists the beginning is shown with how much is left out.
     public func svg(title: String = "Who had the camera") -> String {
         SVGDrawing(timeline: self, title: title).document()
     }
 }
 
-private struct SVGDrawing {
+/// One drawing's measures, and the document around its parts.
+struct SVGDrawing {
+    /// As many lanes as fit onto a few pages; the others are counted.
+    static let lanesMax = 60
+    /// As many lines of words beneath the picture as somebody reads; the others are counted.
+    static let rowsMax = 60
+
     let timeline: Timeline
+    let lanes: [Timeline.Lane]
     let title: String
+    let names: ShortNames
 
     // Measures in px of the document; 1000 wide prints on a page without scaling trouble.
-    private let width = 1000.0
-    private let left = 130.0
-    private let right = 24.0
-    private let noteRowHeight = 20.0
-    private let laneHeight = 28.0
-    private let laneGap = 22.0
-    /// A character of the 12 px sans font, on average: to know whether a label fits.
-    private let characterWidth = 6.6
-
-    /// The row of each note's number above the lanes: neighbours evade each other upwards.
-    private let noteRows: [Int]
-    private let top: Double
-
+    let width = 1000.0
+    let margin = 24.0
+    let left: Double
+    let right = 40.0
+    let laneHeight = 26.0
+    let laneGap = 30.0
+    let top: Double
+    let noteGroups: [NoteGroup]
+    static let noteRowHeight = 20.0
     private static let noteRowsMax = 4
-    /// A character of a legend's label, at the wide end: labels must not run into the next column.
-    private static let legendCharacterWidth = 7.2
-    /// From a column's left edge to its label, and from the widest label to the next column.
-    private static let legendSwatch = 24.0
-    private static let legendGap = 20.0
+    static let rowHeight = 18.0
+
+    /// A column of the 12 px sans font, at the wide end: a label that is taken for too long is shortened, one that is
+    /// taken for too short would lie over its neighbour.
+    static let columnWidth = 7.4
+    /// The same of the 10 px font.
+    static let smallColumnWidth = 6.2
 
     init(timeline: Timeline, title: String) {
         self.timeline = timeline
         self.title = title
-        var rows: [Int] = []
+        lanes = Array(timeline.lanes.prefix(Self.lanesMax))
+        let names = lanes.map(\.name.printable)
+        // Bold letters are a little wider. A quarter of the picture is enough for names.
+        let boldWidth = Self.columnWidth * 1.1
+        let longest = Double(names.map(\.columns).max() ?? 0)
+        left = margin + min(250, max(70, longest * boldWidth)) + 12
+        self.names = ShortNames(names, columns: Int((left - margin - 12) / boldWidth))
+        var groups: [NoteGroup] = []
         var ends = [Double](repeating: -.infinity, count: Self.noteRowsMax)
         let whole = max(1, Double(timeline.duration.wholeNanoseconds))
-        for note in timeline.notes {
-            let x = Double((note.moment - timeline.begin).wholeNanoseconds) / whole * (width - left - right)
-            let row = ends.firstIndex { $0 <= x } ?? Self.noteRowsMax - 1
-            ends[row] = x + 18
-            rows.append(row)
+        for (index, note) in timeline.notes.prefix(Self.rowsMax).enumerated() {
+            let x = left + Double((note.moment - timeline.begin).wholeNanoseconds) / whole * (width - left - right)
+            let row = ends.firstIndex { $0 <= x }
+            // Notes of one place share a number, and so do those that find no row free.
+            if let last = groups.indices.last, row == nil || x < groups[last].x + 1 {
+                groups[last].last = index + 1
+                let group = groups[last]
+                ends[group.row] = group.x + group.width + 2
+            } else {
+                let group = NoteGroup(x: x, row: row ?? 0, first: index + 1, last: index + 1)
+                ends[group.row] = x + group.width + 2
+                groups.append(group)
+            }
         }
-        noteRows = rows
-        top = 76 + Double((rows.max() ?? 0) + (rows.isEmpty ? 0 : 1)) * noteRowHeight
+        noteGroups = groups
+        let used = (groups.map(\.row).max() ?? -1) + 1
+        top = 84 + Double(used) * Self.noteRowHeight
     }
 
-    private var plotWidth: Double { width - left - right }
-    private var plotHeight: Double { Double(timeline.lanes.count) * (laneHeight + laneGap) }
+    var plotWidth: Double { width - left - right }
+    var plotBottom: Double { top + Double(lanes.count) * (laneHeight + laneGap) }
 
-    private func x(_ moment: Moment) -> Double {
+    func x(_ moment: Moment) -> Double {
         let whole = Double(timeline.duration.wholeNanoseconds)
         guard whole > 0 else { return left }
         let share = Double((moment - timeline.begin).wholeNanoseconds) / whole
         return left + min(1, max(0, share)) * plotWidth
     }
 
-    private func y(_ lane: Int) -> Double { top + Double(lane) * (laneHeight + laneGap) }
+    func y(_ lane: Int) -> Double { top + Double(lane) * (laneHeight + laneGap) }
+
+    func time(_ moment: Moment) -> String { (moment - timeline.begin).shortText }
 
     func document() -> String {
-        let legend = legendEntries()
-        let legendTop = top + plotHeight + 14
-        let widest = Double(legend.map(\.name.count).max() ?? 0) * Self.legendCharacterWidth
-        let columnWidth = Self.legendSwatch + widest + Self.legendGap
-        let columns = max(1, Int((plotWidth + Self.legendGap) / columnWidth))
-        let legendRows = (legend.count + columns - 1) / columns
-        let notesTop = legendTop + Double(legendRows) * 22 + 18
-        let height = notesTop + Double(timeline.notes.count) * 18 + (timeline.notes.isEmpty ? 0 : 14)
-        var body = ""
-        body += axis()
-        body += notes(notesTop)
-        for (index, lane) in timeline.lanes.enumerated() { body += draw(lane, index) }
-        for (index, entry) in legend.enumerated() {
-            let x = left + Double(index % columns) * columnWidth
-            let y = legendTop + Double(index / columns) * 22
-            body += "<rect x=\"\(x.px)\" y=\"\(y.px)\" width=\"18\" height=\"12\" rx=\"2\" \(entry.paint)/>\n"
-            body += text(entry.name, x + Self.legendSwatch, y + 10, "legend")
+        var body = axis()
+        body += noteMarks()
+        for (index, lane) in lanes.enumerated() { body += draw(lane, index) }
+        var bottom = plotBottom
+        if timeline.lanes.count > lanes.count {
+            let more = "… and \(timeline.lanes.count - lanes.count) more lanes, which are not drawn"
+            body += text(more, margin, bottom + 4, "legend")
+            bottom += Self.rowHeight
         }
-        // A claim may be a long sentence: it gets smaller rather than cut. A bold character is 0.68 of its size wide.
-        let titleSize = min(18, max(9, (width - 48) / 0.68 / Double(max(1, title.count))))
+        let (legend, legendBottom) = legend(from: bottom + 8)
+        let (words, height) = words(from: legendBottom + 26)
+        body += legend + words
         return """
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(width.px) \(height.px)" width="\(width.px)" \
-            height="\(height.px)" role="img" aria-label="\(title.xml)">
-            <title>\(title.xml)</title>
+            height="\(height.px)" role="img" aria-labelledby="title desc">
+            <title id="title">\(title.xml)</title>
+            <desc id="desc">\(description.xml)</desc>
             <style>
-            text { font: 12px "DejaVu Sans", Verdana, Helvetica, sans-serif; fill: #1d232a; }
-            .title { font-size: \(titleSize.px)px; font-weight: bold; } .lane { font-weight: bold; text-anchor: end; }
-            .tick { font-size: 11px; fill: #5a6572; text-anchor: middle; } .small { font-size: 10px; fill: #5a6572; }
-            .label { fill: #101418; text-anchor: middle; } .number { font-size: 10px; text-anchor: middle; }
+            \(SVGPalette.style)
+            .title { font-size: \(titleSize.px)px; font-weight: bold; }
             </style>
             <defs>
             \(SVGPalette.patterns(causes: causesShown))</defs>
-            <rect width="\(width.px)" height="\(height.px)" fill="#ffffff"/>
-            \(text(title, 24, 32, "title"))\(body)</svg>
+            <rect class="paper" width="\(width.px)" height="\(height.px)" fill="#ffffff"/>
+            \(text(shownTitle, margin, 34, "title"))\(body)</svg>
 
             """
     }
 
+    /// A claim may be a long sentence: it gets smaller rather than cut, down to what can still be read.
+    private var titleSize: Double { min(18, max(9, (width - 2 * margin) / 0.68 / Double(max(1, title.columns)))) }
+    private var shownTitle: String { title.fitted(Int((width - 2 * margin) / 0.68 / titleSize)) }
+
     private var causesShown: [Cause] {
-        let shown = timeline.lanes.flatMap { $0.spans.compactMap(\.state.reason) }
-        return CauseSet(shown).ordered
+        CauseSet(lanes.flatMap { $0.spans.compactMap(\.state.reason) }).ordered
+    }
+
+    /// The picture for who does not see it.
+    private var description: String {
+        let whole = "\(timeline.lanes.count) lanes over \(timeline.duration.shortText)."
+        return lanes.reduce(whole) { words, lane in
+            switch lane.kind {
+            case .camera:
+                let holders = lane.spans.reduce(into: [String]()) { names, span in
+                    if case .held(let name) = span.state, !names.contains(name) { names.append(name) }
+                }
+                return
+                    "\(words) Camera \(lane.name.printable): held by \(list(holders.map(\.printable), or: "nobody"))."
+            case .app:
+                let running = lane.spans.reduce(Duration.zero) { sum, span in
+                    switch span.state {
+                    case .running, .restricted: sum + (span.end - span.begin)
+                    case .stopped, .starting, .interrupted, .held, .free: sum
+                    }
+                }
+                let interruptions = lane.interruptions.map { "\($0.labels.joined(separator: ", then "))" }
+                return "\(words) App \(lane.name.printable): ran for \(running.shortText), interrupted"
+                    + " \(interruptions.count) times\(interruptions.isEmpty ? "" : ": " + list(interruptions, or: "")),"
+                    + " \(lane.recordings.count) recordings."
+            }
+        }
+    }
+
+    /// The first few of them.
+    private func list(_ items: [String], or none: String) -> String {
+        let shownMax = 5
+        if items.isEmpty { return none }
+        let more = items.count > shownMax ? " and \(items.count - shownMax) more" : ""
+        return items.prefix(shownMax).joined(separator: "; ") + more
     }
 
     private func axis() -> String {
         var svg = ""
-        let bottom = top + plotHeight - laneGap + 6
         for tick in TimeAxis.ticks(timeline.duration, atMost: 12) {
             let x = x(timeline.begin + tick)
-            svg += line(x, top - 8, x, bottom, "stroke=\"#e1e5ea\"")
+            svg += line(x, top - 8, x, plotBottom - laneGap + 16, "class=\"grid\" stroke=\"#e1e5ea\"")
             svg += text(TimeAxis.text(tick), x, top - 14, "tick")
         }
         return svg
     }
 
-    private func draw(_ lane: Timeline.Lane, _ index: Int) -> String {
-        let y = y(index)
-        var svg = text(lane.name, left - 12, y + 18, "lane")
-        svg += line(left, y + laneHeight / 2, left + plotWidth, y + laneHeight / 2, "stroke=\"#eef1f4\"")
-        for span in lane.spans { svg += draw(span, y) }
-        for warning in lane.warnings {
-            let (from, to) = (x(warning.begin), x(warning.end))
-            let end = warning.isWithdrawn ? "withdrawn" : "was due \((warning.deadline - timeline.begin).shortText)"
-            svg += """
-                <rect x="\(from.px)" y="\((y - 6).px)" width="\(max(2, to - from).px)" height="4" fill="#d9480f">\
-                <title>\("told to yield: \(warning.cause.shortName), \(end)".xml)</title></rect>
+    /// The numbers of notes in the list beneath the picture, at the time of the first of them.
+    struct NoteGroup {
+        var x: Double
+        var row: Int
+        var first: Int
+        var last: Int
 
-                """
-        }
-        for recording in lane.recordings {
-            let (from, to) = (x(recording.begin), x(recording.end))
-            let end =
-                recording.finished.map {
-                    "\($0.why.rawValue) after \($0.duration.shortText)\($0.frames == 0 ? "" : ", \($0.frames) frames")"
-                }
-                ?? "not finished"
-            svg += """
-                <rect x="\(from.px)" y="\((y + laneHeight + 2).px)" width="\(max(2, to - from).px)" height="5" rx="2" \
-                fill="#c92a2a"><title>\("recording \(recording.id): \(end)".xml)</title></rect>
-
-                """
-            let words = "recording \(recording.id): \(recording.finished?.why.rawValue ?? "not finished")"
-            svg += text(words, min(from, left + plotWidth - Double(words.count) * 5.6), y + laneHeight + 17, "small")
-        }
-        for mark in lane.marks {
-            let x = x(mark.moment)
-            let middle = y + laneHeight / 2
-            let fill = mark.kind == .photo ? "#1864ab" : "#c92a2a"
-            svg += """
-                <path d="M\(x.px) \((middle - 7).px) l7 7 l-7 7 l-7 -7 z" fill="\(fill)" stroke="#ffffff">\
-                <title>\(mark.label.xml)</title></path>
-
-                """
-        }
-        return svg
+        var words: String { first == last ? "\(first)" : "\(first)–\(last)" }
+        var width: Double { max(16, Double(words.count) * SVGDrawing.smallColumnWidth + 8) }
     }
 
-    private func draw(_ span: Timeline.Span, _ y: Double) -> String {
-        let (from, to) = (x(span.begin), x(span.end))
-        // Too short to see is still wide enough to be there.
-        let spanWidth = max(1.5, to - from)
-        let isThin = span.state == .stopped || span.state == .free
-        let (top, height) = isThin ? (y + laneHeight / 2 - 1.5, 3.0) : (y, laneHeight)
-        let hint =
-            "\(span.state.name), \((span.begin - timeline.begin).shortText) to \((span.end - timeline.begin).shortText)"
-        var svg = """
-            <rect x="\(from.px)" y="\(top.px)" width="\(spanWidth.px)" height="\(height.px)" rx="\(isThin ? 1 : 3)" \
-            \(SVGPalette.paint(span.state))><title>\(hint.xml)</title></rect>
-
-            """
-        let room = Int((spanWidth - 8) / characterWidth)
-        let labels: [String]
-        switch span.state {
-        case .interrupted, .restricted: labels = span.state.labels + [span.state.labels.last?.fitted(room) ?? ""]
-        case .held(let holder): labels = [holder, holder.fitted(room)]
-        case .starting: labels = [span.state.label]
-        case .running, .stopped, .free: labels = []
-        }
-        if let shown = labels.first(where: { $0.count <= room }), shown.count >= 3 {
-            // A plate under the words keeps them readable on the hatching.
-            let plate = Double(shown.count) * characterWidth + 6
-            if case .held = span.state {
-            } else {
-                svg += """
-                    <rect x="\(((from + to) / 2 - plate / 2).px)" y="\((y + 6).px)" width="\(plate.px)" height="16" rx="3" \
-                    fill="#ffffff" fill-opacity="0.82"/>
-
-                    """
-            }
-            svg += text(shown, (from + to) / 2, y + 18, "label")
-        }
-        return svg
-    }
-
-    private func notes(_ top: Double) -> String {
+    private func noteMarks() -> String {
         var svg = ""
-        for (index, note) in timeline.notes.enumerated() {
-            let x = x(note.moment)
-            let number = String(index + 1)
-            let middle = self.top - 34 - Double(noteRows[index]) * noteRowHeight
-            svg += line(
-                x, middle, x, self.top + plotHeight - laneGap + 6, "stroke=\"#868e96\" stroke-dasharray=\"2 3\"")
-            svg += "<circle cx=\"\(x.px)\" cy=\"\(middle.px)\" r=\"8\" fill=\"#f1f3f5\" stroke=\"#868e96\"/>\n"
-            svg += text(number, x, middle + 3.5, "number")
-            svg += text(
-                "\(number)  \((note.moment - timeline.begin).shortText)  \(note.text)", left, top + Double(index) * 18,
-                "legend")
+        func middle(_ group: NoteGroup) -> Double { top - 38 - Double(group.row) * Self.noteRowHeight }
+        // All lines before all numbers, and none through a time of the axis.
+        for group in noteGroups {
+            let paint = "class=\"grid\" stroke=\"#adb5bd\" stroke-dasharray=\"2 3\""
+            svg += line(group.x, middle(group), group.x, top - 26, paint)
+            svg += line(group.x, top - 8, group.x, plotBottom - laneGap + 16, paint)
+        }
+        for group in noteGroups {
+            let middle = middle(group)
+            let texts = timeline.notes[(group.first - 1)..<group.last].map(\.text).joined(separator: "; ")
+            // A wide one stands beside its line, so that it stays within the picture.
+            let begin = group.x - 8
+            svg += rect(
+                begin, middle - 8, group.width, 16, "class=\"note\" rx=\"8\" fill=\"#f1f3f5\" stroke=\"#868e96\"", texts
+            )
+            svg += text(group.words, begin + group.width / 2, middle + 3.5, "number")
         }
         return svg
     }
 
-    private func legendEntries() -> [(name: String, paint: String)] {
-        let states = timeline.lanes.flatMap { $0.spans.map(\.state) }
-        var entries: [(String, String)] = []
-        if states.contains(.running) { entries.append(("running", SVGPalette.paint(.running))) }
-        if states.contains(.starting) { entries.append(("starting", SVGPalette.paint(.starting))) }
-        let restricted = states.filter { if case .restricted = $0 { true } else { false } }
-        if !restricted.isEmpty {
-            let causes = CauseSet(restricted.compactMap(\.reason)).ordered.map(\.shortName)
-            entries.append(
-                (
-                    (["restricted"] + [causes.joined(separator: ", ")]).filter { !$0.isEmpty }.joined(separator: ": "),
-                    SVGPalette.paint(.restricted(.none, CauseSet()))
-                ))
-        }
-        let interrupted = CauseSet(
-            states.compactMap { if case .interrupted(_, let causes, _) = $0 { causes.reason } else { nil } })
-        for cause in interrupted.ordered {
-            entries.append(
-                ("interrupted: \(cause.shortName)", SVGPalette.paint(.interrupted(0, CauseSet([cause]), by: nil))))
-        }
-        if states.contains(where: { if case .held = $0 { true } else { false } }) {
-            entries.append(("holds the camera", SVGPalette.paint(.held(by: ""))))
-        }
-        if timeline.lanes.contains(where: { !$0.recordings.isEmpty }) {
-            entries.append(("recording", "fill=\"#c92a2a\""))
-        }
-        if timeline.lanes.contains(where: { !$0.warnings.isEmpty }) {
-            entries.append(("told to yield", "fill=\"#d9480f\""))
-        }
-        if timeline.lanes.contains(where: { $0.marks.contains { $0.kind == .photo } }) {
-            entries.append(("photo", "fill=\"#1864ab\""))
-        }
-        return entries
+    func text(_ text: String, _ x: Double, _ y: Double, _ style: String) -> String {
+        // Two spaces are the edge of a column, which XML would make one.
+        let space = text.utf8.contains(UInt8(ascii: " ")) && text.contains("  ") ? " xml:space=\"preserve\"" : ""
+        return "<text x=\"\(x.px)\" y=\"\(y.px)\" class=\"\(style)\"\(space)>\(text.xml)</text>\n"
     }
 
-    private func text(_ text: String, _ x: Double, _ y: Double, _ style: String) -> String {
-        "<text x=\"\(x.px)\" y=\"\(y.px)\" class=\"\(style)\">\(text.xml)</text>\n"
-    }
-
-    private func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ stroke: String) -> String {
+    func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ stroke: String) -> String {
         "<line x1=\"\(x1.px)\" y1=\"\(y1.px)\" x2=\"\(x2.px)\" y2=\"\(y2.px)\" \(stroke)/>\n"
     }
-}
 
-extension Timeline.State {
-    /// The state in full, for hints.
-    fileprivate var name: String {
-        switch self {
-        case .stopped: "stopped"
-        case .starting: "starting"
-        case .running: "running"
-        case .restricted: "running, \(label)"
-        case .interrupted(let id, _, _): "interrupted #\(id): \(label)"
-        case .held(let holder): "held by \(holder)"
-        case .free: "free"
-        }
+    /// What the mouse and a screen reader are told of a shape.
+    func hint(_ words: String) -> String { "<title>\(words.xml)</title>" }
+
+    func rect(_ x: Double, _ y: Double, _ width: Double, _ height: Double, _ paint: String, _ words: String) -> String {
+        "<rect x=\"\(x.px)\" y=\"\(y.px)\" width=\"\(width.px)\" height=\"\(height.px)\" \(paint)>\(hint(words))</rect>\n"
     }
 }

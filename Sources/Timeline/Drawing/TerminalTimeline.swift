@@ -3,50 +3,62 @@ import ArbiterProtocol
 extension Timeline {
     /// Narrower than this, nothing could be read; it is drawn for this width then.
     public static let terminalWidthMin = 20
+    /// Wider than any screen; it is drawn for this width then.
+    public static let terminalWidthMax = 400
 
-    /// The picture as lines for a terminal, none wider than `width` columns: the lanes with a time axis, then every
-    /// interruption, recording and note with its times, so that nothing depends on what fits into a lane.
+    /// The picture as lines for a terminal, none wider than `width` columns: the lanes with a time axis, a legend of
+    /// what is drawn and shortened, then every interruption, recording, deadline and note with its times, so that
+    /// nothing depends on what fits into a lane.
     public func terminalLines(width: Int, style: TerminalStyle) -> [String] {
-        TerminalDrawing(timeline: self, width: max(width, Self.terminalWidthMin), style: style).lines()
+        let width = min(max(width, Self.terminalWidthMin), Self.terminalWidthMax)
+        return TerminalDrawing(timeline: self, width: width, style: style).lines()
     }
 }
 
-/// One drawing's measures, and its parts.
-private struct TerminalDrawing {
+/// One drawing's measures, and its lanes.
+struct TerminalDrawing {
     let timeline: Timeline
     let width: Int
     let style: TerminalStyle
-    let labelWidth: Int
-    let columns: Int
+    let names: ShortNames
+    private let labelWidth: Int
+    private let columns: Int
 
     private static let recordingLabel = "  recording"
+
+    /// A place of a lane. Of a character that is two columns wide, the second place is empty.
+    private typealias Cell = (glyph: String, ink: TerminalStyle.Ink?)
 
     init(timeline: Timeline, width: Int, style: TerminalStyle) {
         self.timeline = timeline
         self.width = width
         self.style = style
-        let names = timeline.lanes.map { $0.name.printable.count }
-        let hasRecordings = timeline.lanes.contains { !$0.recordings.isEmpty }
-        let longest = max(names.max() ?? 0, hasRecordings ? Self.recordingLabel.count : 0)
+        let names = timeline.lanes.map(\.name.printable)
+        var labels = names
+        if timeline.lanes.contains(where: { !$0.recordings.isEmpty }) { labels.append(Self.recordingLabel) }
+        labels += timeline.lanes.flatMap(\.deadlines).map { Self.label(of: $0.kind) }
         // Names take a third at most: the picture is what the line is for.
-        labelWidth = min(longest + 2, width / 3)
+        labelWidth = min((labels.map(\.columns).max() ?? 0) + 2, width / 3)
         columns = width - labelWidth
+        self.names = ShortNames(names, columns: labelWidth - 1)
     }
 
     func lines() -> [String] {
         var lines = [axis()]
-        for lane in timeline.lanes {
-            lines.append(line(lane))
-            if !lane.recordings.isEmpty { lines.append(recordings(lane)) }
+        for (index, lane) in timeline.lanes.enumerated() {
+            lines.append(names[index].padded(labelWidth) + picture(of: lane))
+            if !lane.recordings.isEmpty { lines.append(label(Self.recordingLabel) + recordings(lane)) }
+            for kind in Timeline.Deadline.Kind.allCases {
+                let deadlines = lane.deadlines.filter { $0.kind == kind }
+                if !deadlines.isEmpty { lines.append(label(Self.label(of: kind)) + drawn(deadlines)) }
+            }
         }
-        lines += table("interrupted", interruptions())
-        lines += table("restricted", restrictions())
-        lines += table("recorded", finishedRecordings())
-        lines += table("meanwhile", timeline.notes.map { "\(time($0.moment))  \($0.text.printable)" })
-        return lines
+        return (lines + legend() + tables()).map(\.trimmedAtEnd)
     }
 
-    private func time(_ moment: Moment) -> String { (moment - timeline.begin).shortText }
+    private func label(_ text: String) -> String { text.fitted(labelWidth - 1).padded(labelWidth) }
+
+    private static func label(of kind: Timeline.Deadline.Kind) -> String { "  \(kind.rawValue)" }
 
     /// The column a moment falls into; `columns` for the end.
     private func column(_ moment: Moment) -> Int {
@@ -56,7 +68,11 @@ private struct TerminalDrawing {
         return min(columns, max(0, Int(share * Double(columns))))
     }
 
-    private func label(_ text: String) -> String { text.printable.fitted(labelWidth - 1).padded(labelWidth) }
+    /// The columns of a time: one at least, so that what is short still shows.
+    private func columns(_ begin: Moment, _ end: Moment) -> Range<Int> {
+        let first = min(column(begin), columns - 1)
+        return first..<max(first + 1, column(end))
+    }
 
     private func axis() -> String {
         var cells = [Character](repeating: " ", count: columns)
@@ -68,11 +84,11 @@ private struct TerminalDrawing {
             for (offset, character) in text.enumerated() { cells[place + offset] = character }
             free = place + text.count + 1
         }
-        return trimmed(label("") + style.paint(trimmed(String(cells)), .faint))
+        return "".padded(labelWidth) + style.paint(String(cells).trimmedAtEnd, .faint)
     }
 
-    private func line(_ lane: Timeline.Lane) -> String {
-        var cells = [(glyph: Character, ink: TerminalStyle.Ink?)](repeating: (" ", nil), count: columns)
+    private func picture(of lane: Timeline.Lane) -> String {
+        var cells = [Cell](repeating: (" ", nil), count: columns)
         var tiny: [(column: Int, span: Timeline.Span)] = []
         for span in lane.spans {
             let from = column(span.begin)
@@ -87,154 +103,100 @@ private struct TerminalDrawing {
                 continue
             }
             let ink = TerminalStyle.ink(span.state)
-            for column in from..<to { cells[column] = (TerminalStyle.glyph(span.state), ink) }
+            for column in from..<to { put(String(TerminalStyle.glyph(span.state)), ink, column, &cells) }
             write(span, from..<to, ink, &cells)
-        }
-        // What is shorter than a column still shows: a handover is the point of the picture.
-        for (column, span) in tiny {
-            cells[column] = (TerminalStyle.glyph(span.state), TerminalStyle.ink(span.state))
         }
         for warning in lane.warnings {
             for column in column(warning.begin)..<max(column(warning.begin), column(warning.end)) {
-                cells[column].glyph = "┄"
+                put("┄", cells[column].ink, column, &cells)
             }
+        }
+        // What is shorter than a column still shows: a handover is the point of the picture.
+        for (column, span) in tiny {
+            let glyph = span.state.reason?.letter ?? TerminalStyle.glyph(span.state)
+            put(String(glyph), TerminalStyle.ink(span.state), column, &cells)
         }
         for mark in lane.marks {
             let column = min(column(mark.moment), columns - 1)
             switch mark.kind {
-            case .photo: cells[column] = ("◆", .bold)
-            case .stoppedForGood: cells[column] = ("✕", .brightRed)
-            case .trouble: cells[column] = ("!", .brightRed)
+            case .photo: put("◆", .bold, column, &cells)
+            case .stoppedForGood: put("✕", .brightRed, column, &cells)
+            case .trouble: put("!", .brightRed, column, &cells)
             }
         }
-        return label(lane.name) + trimmed(painted(cells))
+        return painted(cells)
+    }
+
+    /// Puts a glyph over what is there; half of a wide character that it hits is gone, too.
+    private func put(_ glyph: String, _ ink: TerminalStyle.Ink?, _ column: Int, _ cells: inout [Cell]) {
+        if cells[column].glyph.isEmpty, column > 0 { cells[column - 1].glyph = " " }
+        if column + 1 < cells.count, cells[column + 1].glyph.isEmpty { cells[column + 1].glyph = " " }
+        cells[column] = (glyph, ink)
     }
 
     /// Names what a drawing alone does not say: why, and who.
-    private func write(
-        _ span: Timeline.Span, _ range: Range<Int>, _ ink: TerminalStyle.Ink?,
-        _ cells: inout [(glyph: Character, ink: TerminalStyle.Ink?)]
-    ) {
+    private func write(_ span: Timeline.Span, _ range: Range<Int>, _ ink: TerminalStyle.Ink?, _ cells: inout [Cell]) {
         var start = range.lowerBound
         let shown: String
         switch span.state {
         case .interrupted, .restricted:
+            if let letter = span.state.reason?.letter { put(String(letter), ink, start, &cells) }
             let labels = span.state.labels.map { " \($0.printable) " }
-            guard let fitting = labels.first(where: { $0.count + 2 <= range.count }) else { return }
+            // Between the letter and the next span there is a glyph on each side.
+            guard let fitting = labels.first(where: { $0.columns + 3 <= range.count }) else { return }
             shown = fitting
-            start += (range.count - shown.count) / 2
-        case .held: shown = "\(span.state.label.printable) ".fitted(range.count)
+            start += (range.count - shown.columns) / 2
+        case .held(let holder):
+            let name = holder.printable
+            // Without a gap behind it, it would become one word with the next.
+            shown = name.columns < range.count ? "\(name) " : "\(names.told(name)) ".fitted(range.count)
         case .running, .starting, .stopped, .free: return
         }
-        for (offset, character) in shown.enumerated() { cells[start + offset] = (character, ink) }
+        for character in shown {
+            put(String(character), ink, start, &cells)
+            start += 1
+            if TextColumns.of(character) == 2 {
+                cells[start] = ("", ink)
+                start += 1
+            }
+        }
     }
 
     private func recordings(_ lane: Timeline.Lane) -> String {
-        var cells = [(glyph: Character, ink: TerminalStyle.Ink?)](repeating: (" ", nil), count: columns)
+        var cells = [Cell](repeating: (" ", nil), count: columns)
         for recording in lane.recordings {
-            let from = min(column(recording.begin), columns - 1)
-            let to = max(from + 1, column(recording.end))
-            for column in from..<to { cells[column] = ("▬", .brightRed) }
-            cells[from].glyph = "●"
-            if to - from > 1, recording.finished != nil { cells[to - 1].glyph = "■" }
+            let range = columns(recording.begin, recording.end)
+            for column in range { cells[column] = ("▬", .brightRed) }
+            cells[range.lowerBound].glyph = "●"
+            if range.count > 1, recording.finished != nil { cells[range.upperBound - 1].glyph = "■" }
         }
-        return label(Self.recordingLabel) + trimmed(painted(cells))
+        return painted(cells)
+    }
+
+    private func drawn(_ deadlines: [Timeline.Deadline]) -> String {
+        var cells = [Cell](repeating: (" ", nil), count: columns)
+        for deadline in deadlines {
+            let range = columns(deadline.begin, deadline.end)
+            for column in range { cells[column] = ("╍", nil) }
+            if !deadline.isMet { cells[range.upperBound - 1] = ("┫", .brightRed) }
+        }
+        return painted(cells)
     }
 
     /// Neighbours of one colour share their escape codes.
-    private func painted(_ cells: [(glyph: Character, ink: TerminalStyle.Ink?)]) -> String {
+    private func painted(_ cells: [Cell]) -> String {
         var text = ""
         var run = ""
         var ink: TerminalStyle.Ink?
-        for cell in cells {
+        let end = cells.lastIndex { $0.glyph != " " }.map { $0 + 1 } ?? 0
+        for cell in cells[..<end] {
             if cell.ink != ink {
                 text += style.paint(run, ink)
                 run = ""
                 ink = cell.ink
             }
-            run.append(cell.glyph)
+            run += cell.glyph
         }
         return text + style.paint(run, ink)
-    }
-
-    /// A line for each interruption, with its causes in the order in which they came.
-    private func interruptions() -> [String] {
-        timeline.lanes.flatMap { lane -> [String] in
-            var rows: [(id: InterruptionID, begin: Moment, end: Moment, labels: [String])] = []
-            for span in lane.spans {
-                guard case .interrupted(let id, _, _) = span.state else { continue }
-                let label = span.state.label.printable
-                // Numbers begin anew with another session of the same name; such a row does not go on.
-                if let last = rows.indices.last, rows[last].id == id, rows[last].end == span.begin {
-                    rows[last].end = span.end
-                    rows[last].labels.append(label)
-                } else {
-                    rows.append((id, span.begin, span.end, [label]))
-                }
-            }
-            return rows.map { row in
-                "\(lane.name.printable) #\(row.id)  \(time(row.begin)) to \(time(row.end))  "
-                    + row.labels.joined(separator: ", then ")
-            }
-        }
-    }
-
-    private func restrictions() -> [String] {
-        timeline.lanes.flatMap { lane in
-            lane.spans.compactMap { span in
-                guard case .restricted = span.state else { return nil }
-                return "\(lane.name.printable)  \(time(span.begin)) to \(time(span.end))  "
-                    + span.state.label.printable
-            }
-        }
-    }
-
-    private func finishedRecordings() -> [String] {
-        timeline.lanes.flatMap { lane in
-            lane.recordings.map { recording in
-                let end =
-                    recording.finished.map {
-                        "\($0.why.rawValue) after \($0.duration.shortText)\($0.frames == 0 ? "" : ", \($0.frames) frames")"
-                    } ?? "not finished"
-                return
-                    "\(lane.name.printable) \(recording.id)  \(time(recording.begin)) to \(time(recording.end))  \(end)"
-            }
-        }
-    }
-
-    private func table(_ title: String, _ rows: [String]) -> [String] {
-        rows.isEmpty ? [] : ["", style.paint(title.fitted(width), .bold)] + rows.map { ("  " + $0).fitted(width) }
-    }
-
-    private func trimmed(_ text: String) -> String {
-        var end = text.endIndex
-        while end > text.startIndex, text[text.index(before: end)] == " " { end = text.index(before: end) }
-        return String(text[..<end])
-    }
-}
-
-/// Round times for an axis.
-enum TimeAxis {
-    /// Steps people count in, in milliseconds.
-    private static let steps: [Int64] = [
-        10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000,
-        1_800_000, 3_600_000,
-    ]
-
-    /// A tick's name: in seconds below a minute, so that neighbours look alike.
-    static func text(_ tick: Duration) -> String {
-        let milliseconds = tick.wholeNanoseconds / 1_000_000
-        return milliseconds < 60_000 ? "\((Double(milliseconds) / 1000).shortDescription)s" : tick.shortText
-    }
-
-    /// From 0 up to `duration`, in the smallest step that makes at most `count` intervals.
-    static func ticks(_ duration: Duration, atMost count: Int) -> [Duration] {
-        let milliseconds = max(0, duration.wholeNanoseconds / 1_000_000)
-        let longest: Int64 = 3_600_000
-        // Beyond the longest step its multiples go on, so that a week has no more ticks than a minute.
-        let step =
-            steps.first { milliseconds / $0 <= Int64(count) }
-            ?? longest * ((milliseconds / longest + Int64(count) - 1) / Int64(count))
-        return stride(from: 0, through: milliseconds, by: Int(step)).map { .milliseconds($0) }
     }
 }

@@ -37,6 +37,11 @@ package enum LogEntry: Hashable, Sendable {
                 return json.adding([
                     "fact": .string("holder"), "camera": .string(camera), "holder": .optional(holder),
                 ])
+            case .deadline(let camera, let kind, let due):
+                return json.adding([
+                    "fact": .string("deadline"), "camera": .string(camera), "kind": .string(kind.rawValue),
+                    "due": due.map { .integer($0.nanoseconds) } ?? .null,
+                ])
             case .note(let text): return json.adding(["fact": .string("note"), "text": .string(text)])
             }
         }
@@ -53,6 +58,17 @@ package enum LogEntry: Hashable, Sendable {
             case "left": self = .fact(moment, .left(lane: json["app"]?.string ?? ""))
             case "holder":
                 self = .fact(moment, .holder(camera: json["camera"]?.string ?? "", json["holder"]?.string))
+            case "deadline":
+                guard let kind = Timeline.Deadline.Kind(rawValue: json["kind"]?.string ?? "") else {
+                    throw BrokerError(
+                        .invalidArguments,
+                        "“\(json["kind"]?.string ?? "")” is no kind of deadline: those are lease and confirmation.")
+                }
+                self = .fact(
+                    moment,
+                    .deadline(
+                        camera: json["camera"]?.string ?? "", kind,
+                        due: json["due"]?.integer.map { Moment(nanoseconds: $0) }))
             case "note": self = .fact(moment, .note(json["text"]?.string ?? ""))
             default: return nil
             }

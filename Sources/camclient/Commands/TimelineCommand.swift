@@ -16,10 +16,15 @@ struct TimelineCommand: AsyncParsableCommand {
         usage: "camclient timeline [options] <file> | --from <log> ...",
         discussion: """
             The file is a scenario, or a trace that camarbd --trace or camclient trace record has written; a trace is \
-            replayed, and must come out as it was written. Logs are what `watch --json`, `run --json` and `shell --json` print; several are put in order by their \
-            moments. For a live picture: camclient watch --timeline.
+            replayed, and must come out as it was written. Logs are what `watch --json`, `run --json` and \
+            `shell --json` print; several are put in order by their moments. For a live picture: camclient watch --timeline.
+            Apps come first, then cameras, each with its recordings and with the times that run on it: a lease, and \
+            the time in which a recorder has to confirm a cut. Each cause of an interruption has its colour, a letter \
+            and, in SVG, its hatching; the legend explains what occurs. What does not fit into the picture stands \
+            beneath it in words.
             Examples:
               camclient timeline the-caller-hangs-up-first.scenario
+              camclient timeline --width 60 --color never the-caller-hangs-up-first.scenario
               camclient timeline out/demo.trace --svg demo.svg
               camclient timeline --from visit.jsonl --svg visit.svg
               camclient timeline --from photos.jsonl --from call.jsonl --from shell.jsonl
@@ -35,7 +40,7 @@ struct TimelineCommand: AsyncParsableCommand {
     var svg: String?
     @Option(help: ArgumentHelp("The drawing's title.", valueName: "text"))
     var title: String?
-    @Option(help: ArgumentHelp("Columns of the terminal drawing, a number from 20.", valueName: "columns"))
+    @Option(help: ArgumentHelp("Columns of the terminal drawing, from 20 to 400.", valueName: "columns"))
     var width: Int?
     @Option(help: ArgumentHelp("The folder that `policy FILE` in a scenario is relative to.", valueName: "folder"))
     var policies = "policies"
@@ -47,6 +52,10 @@ struct TimelineCommand: AsyncParsableCommand {
         guard (scenario == nil) != from.isEmpty else {
             throw ValidationError(
                 "Give a scenario or a trace, or logs with --from. For a live picture: camclient watch --timeline")
+        }
+        let widths = Timeline.terminalWidthMin...Timeline.terminalWidthMax
+        if let width, !widths.contains(width) {
+            throw ValidationError("--width is \(width); it takes \(widths.lowerBound) to \(widths.upperBound).")
         }
     }
 
@@ -88,8 +97,10 @@ struct TimelineCommand: AsyncParsableCommand {
     private func readScenario(_ path: String) throws(Failure) -> [LogEntry] {
         let scenario = try load(path)
         var stage = Stage(Arbiter(policy: scenario.world.policy))
+        // Whether a scenario holds is what `test` says; here only what happens counts.
+        stage.checksEverything = false
         _ = scenario.run(on: &stage)
-        var story = StepStory(names: scenario.names)
+        var story = StepStory(from: Arbiter(policy: scenario.world.policy), names: scenario.names)
         for step in stage.steps { story.note(step.event, step.effects, at: step.moment) }
         return story.entries
     }
@@ -99,7 +110,7 @@ struct TimelineCommand: AsyncParsableCommand {
     /// Nil where the file is no trace, and therefore a scenario.
     private func readTrace(_ path: String) throws(Failure) -> [LogEntry]? {
         guard TraceReader.isTrace(path: path) else { return nil }
-        var story = StepStory()
+        var story = StepStory(from: Arbiter(policy: .firstCome))
         for part in try readParts(path, mayBeCut: cut) {
             let replayed: (difference: Replay.Difference?, end: Arbiter)
             do throws(Arbiter.BrokenSnapshot) {

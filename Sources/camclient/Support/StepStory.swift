@@ -12,8 +12,15 @@ struct StepStory {
     private var lanes: Set<String> = []
     /// Before anybody is there, cameras that appear are the world, not news.
     private var isInhabited = false
+    /// Lives the same steps again: how long a lease has still to run stands in its state and in no effect.
+    private var arbiter: Arbiter
+    private var due: [CameraID: [Timeline.Deadline.Kind: Moment]] = [:]
 
-    init(names: Names = Names()) { writer = ScenarioWriter(names: names) }
+    /// - Parameter arbiter: as it was before the first step.
+    init(from arbiter: Arbiter, names: Names = Names()) {
+        self.arbiter = arbiter
+        writer = ScenarioWriter(names: names)
+    }
 
     mutating func note(_ event: Event, _ effects: [Effect], at moment: Moment) {
         writer.learn(event)
@@ -21,6 +28,8 @@ struct StepStory {
     }
 
     private mutating func tell(_ event: Event, _ effects: [Effect], at moment: Moment, decision: DecisionID) {
+        _ = arbiter.step(event, at: moment)
+        defer { noteDeadlines(at: moment) }
         switch event {
         case .connected: isInhabited = true
         case .cameraAppeared where !isInhabited: return
@@ -43,11 +52,27 @@ struct StepStory {
         }
     }
 
+    /// Those that are others than before the step.
+    private mutating func noteDeadlines(at now: Moment) {
+        for camera in arbiter.status().cameras {
+            for kind in Timeline.Deadline.Kind.allCases {
+                let until =
+                    switch kind {
+                    case .lease: camera.leaseUntil
+                    case .confirmation: camera.revokedAt
+                    }
+                guard until != due[camera.id]?[kind] else { continue }
+                due[camera.id, default: [:]][kind] = until
+                note(.deadline(camera: camera.id.name, kind, due: until), at: now)
+            }
+        }
+    }
+
     private mutating func note(_ fact: TimelineFact, at moment: Moment) {
         switch fact {
         case .appeared(let lane): lanes.insert(lane)
         case .left(let lane): lanes.remove(lane)
-        case .holder, .note: break
+        case .holder, .deadline, .note: break
         }
         entries.append(.fact(moment, fact))
     }
@@ -56,6 +81,7 @@ struct StepStory {
 
     /// A part of a trace: what was there before its first step is shown as if it had come about then.
     mutating func begin(_ header: TraceHeader, _ arbiter: Arbiter, at moment: Moment?) {
+        self.arbiter = arbiter
         writer.names = header.names(of: arbiter)
         guard let moment else { return }
         isInhabited = true
@@ -68,6 +94,7 @@ struct StepStory {
             }
         }
         for camera in status.cameras { note(.holder(camera: camera.id.name, camera.holderApp?.name), at: moment) }
+        noteDeadlines(at: moment)
     }
 
     mutating func note(_ replayed: Replay.Step) {
