@@ -7,7 +7,7 @@ SWIFT_BUILD = swift build -c release
 .PHONY: help build test demo bench format lint install-packages clean
 
 help:
-	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo and an SVG in ./out"
+	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
 	@echo "make test              everything that is tested: Swift, real D-Bus clients, real processes, planted bugs"
 	@echo "make bench             the broker against programs of its own in C, as ratios (QUICK=1: fewer rounds)"
 	@echo "make build             the programs, in .build/release"

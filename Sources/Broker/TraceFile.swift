@@ -57,7 +57,6 @@ final class TraceFile {
         writer = TraceWriter(steps: steps)
         timer = try loop.addTimer { [unowned self] in flush() }
         try begin(following: nil)
-        flush()
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
@@ -112,6 +111,8 @@ final class TraceFile {
         written = 0
         headerBytes = header.count
         buffer = header
+        // Not later: a broker that is killed now leaves a trace, and not an empty file.
+        flush()
     }
 
     /// FILE becomes FILE.1, FILE.1 becomes FILE.2, and the oldest goes.

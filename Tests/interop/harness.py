@@ -67,6 +67,8 @@ class Daemon:
         for camera in cameras:
             command += ["--camera", camera]
         self.apps = []
+        # How it may end; whoever kills it says so.
+        self.ends = (0, -signal.SIGTERM)
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(
                 [str(word) for word in (*command, *extra)], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -96,7 +98,7 @@ class Daemon:
         if kind is not None:
             print(f"  camarbd said:\n{said}", file=sys.stderr)
         else:
-            assert status in (0, -signal.SIGTERM), f"camarbd's exit status is {status}; it said:\n{said}"
+            assert status in self.ends, f"camarbd's exit status is {status}; it said:\n{said}"
 
     def said(self):
         text = self.log.read_text(errors="replace")

@@ -1,0 +1,362 @@
+"""Traces from outside: a broker writes one while applications use it; camclient replays, compares, converts and draws it."""
+import json, os, pathlib, resource, signal, subprocess, tempfile, xml.etree.ElementTree
+
+from camclient import Running, camclient
+from harness import BROKER, CAMERA, PROGRAMS, ROOT, SHELL, Daemon, claim, wait_until
+
+# The smallest there is: a rotation is soon reached.
+SIZE = 64 << 10
+# The header's snapshot and a line that goes over the size come on top.
+FILE_MAX = SIZE + (32 << 10)
+IOS, KIOSK = ROOT / "policies" / "ios9.toml", ROOT / "policies" / "kiosk.toml"
+REPLAYED = "steps replayed, byte for byte the same\n"
+
+
+class Folder(tempfile.TemporaryDirectory):
+    """A folder for traces, which outlive their brokers."""
+
+    def __enter__(self):
+        return pathlib.Path(super().__enter__())
+
+
+def place(shell, app, where, focused=False):
+    shell.call(SHELL, "PlaceApp", "ssb", app, where, focused)
+
+
+def visit(daemon):
+    """photos records, a call takes the camera, and photos has it back."""
+    shell = daemon.shell()
+    place(shell, "photos", "fullscreen", True)
+    photos = daemon.app("photos")
+    session = photos.session()
+    session.start()
+    photos.wait("DidStartRunning")
+    session.record(daemon.directory / "visit.mkv")
+    photos.wait("RecordingStarted")
+    call = daemon.app("call", kind="voip")
+    calling = call.session()
+    place(shell, "photos", "background")
+    place(shell, "call", "fullscreen", True)
+    calling.start()
+    call.wait("DidStartRunning")
+    photos.wait("RecordingFinished")
+    calling.call("StopRunning")
+    call.wait("DidStopRunning")
+    place(shell, "call", "background")
+    place(shell, "photos", "fullscreen", True)
+    photos.wait("InterruptionEnded")
+    photos.wait("DidStartRunning")
+    return shell
+
+
+def walk(shell, steps):
+    """So many steps of the core without much ado."""
+    for step in range(steps):
+        place(shell, "notes", ("split", "background")[step % 2])
+
+
+def lines(path):
+    return path.read_bytes().splitlines(keepends=True)
+
+
+def sealed(bodies):
+    """Lines with the checksums that they would have had."""
+    value, text = 0xcbf29ce484222325, b""
+    for body in bodies:
+        for byte in body:
+            value = (value ^ byte) * 0x100000001b3 & (1 << 64) - 1
+        text += body + b',"sum":"%016x"}\n' % value
+    return text
+
+
+def bodies(path):
+    return [line[:-len(b',"sum":"0123456789abcdef"}\n')] for line in lines(path)]
+
+
+def replay(*words, status=0):
+    return camclient(None, "trace", "replay", *map(str, words), status=status)
+
+
+@claim("a broker's trace rotates in bounded files; each replays byte for byte alone, and all of them in a row")
+def rotated():
+    with Folder() as folder:
+        trace = folder / "camarb.trace"
+        older = [folder / f"camarb.trace.{number}" for number in (1, 2, 3, 4)]
+        with Daemon("ios9", extra=("--trace", trace, "--trace-size", "64K")) as daemon:
+            shell = visit(daemon)
+            wait_until("two rotations", lambda: (walk(shell, 50), older[1].exists())[1])
+            assert "trace" not in json.loads(camclient(daemon, "status", "--json").stdout)["degraded"]
+        files = [path for path in (*reversed(older), trace) if path.exists()]
+        assert len(files) >= 3, files
+        counted = 0
+        for path in files:
+            assert path.stat().st_mode & 0o777 == 0o600, oct(path.stat().st_mode)
+            assert path.stat().st_size <= FILE_MAX, (path, path.stat().st_size)
+            report = json.loads(replay("--json", path).stdout)
+            assert report["ok"] and report["ended"] and report["steps"] > 0 and report["lost"] == 0, report
+            counted += report["steps"]
+        assert replay(*files).stdout == f"{counted} {REPLAYED}"
+        assert json.loads(lines(trace)[-1])["end"] == "stopped" and json.loads(lines(older[0])[-1])["end"] == "rotated"
+        # The oldest first, and none left out.
+        refused = replay(trace, older[0], status=2)
+        assert f"{older[0]}:1: " in refused.stderr and refused.stdout == "", (refused.stdout, refused.stderr)
+        assert f"{trace}:1: it begins behind step" in replay(older[1], trace, status=2).stderr
+        # What is the oldest goes: five files are kept, whatever happens.
+        with Daemon("ios9", extra=("--trace", trace, "--trace-size", "64K")) as daemon:
+            shell = daemon.shell()
+
+            def all_its_own():
+                walk(shell, 100)
+                begins = [json.loads(lines(path)[0])["steps"] for path in (*reversed(older), trace) if path.exists()]
+                return len(begins) == 5 and begins[0] > 0 and begins == sorted(begins)
+
+            wait_until("files to be dropped", all_its_own)
+        assert sorted(os.listdir(folder)) == sorted(path.name for path in (trace, *older)), os.listdir(folder)
+        replay(*reversed(older), trace)
+        return f"{counted} steps in {len(files)} files"
+
+
+@claim("a trace becomes a scenario that camclient test passes, a picture, and a comparison with another policy")
+def converted():
+    with Folder() as folder:
+        trace, scenario, picture = folder / "visit.trace", folder / "visit.scenario", folder / "visit.svg"
+        with Daemon("ios9", extra=("--trace", trace)) as daemon:
+            visit(daemon)
+        assert replay(trace).stdout.endswith(REPLAYED)
+        camclient(None, "trace", "convert", str(trace), "-o", str(scenario))
+        assert "1 of 1 scenarios passed" in camclient(None, "test", str(scenario)).stdout
+        text = scenario.read_text()
+        for notice in ("photos wasInterrupted #1", "cutting recording 1", "photos interruptionEnded #1"):
+            assert notice in text, text
+        # The claim is tested, not only written down: without one of its notices it does not pass.
+        wrong = folder / "wrong.scenario"
+        wrong.write_text("".join(line for line in text.splitlines(keepends=True) if "photos wasInterrupted" not in line))
+        camclient(None, "test", str(wrong), status=1)
+        camclient(None, "timeline", str(trace), "--svg", str(picture))
+        drawn = " ".join(xml.etree.ElementTree.parse(picture).getroot().itertext())
+        assert "photos" in drawn and "call" in drawn, drawn
+        drawn = camclient(None, "timeline", str(trace), "--width", "100").stdout
+        assert any(line.startswith(CAMERA) for line in drawn.splitlines()), drawn
+        other = [json.loads(line) for line in replay(trace, "--policy", KIOSK, "--json").stdout.splitlines()]
+        assert other[-1]["changes"] == len(other) - 1 > 0, other
+        assert {change["session"] for change in other[:-1]} <= {"photos", "call"}, other
+        same = json.loads(replay(trace, "--policy", IOS, "--json").stdout)
+        assert same["changes"] == 0 and same["inputs"] > 10, same
+        replay(trace, "--policy", folder / "none.toml", status=2)
+
+
+@claim("a broker killed in mid-trace leaves whole lines that replay, and the trace says that it has no end")
+def killed():
+    with Folder() as folder:
+        trace, before = folder / "camarb.trace", folder / "camarb.trace.1"
+        with Daemon("ios9", extra=("--trace", trace)) as daemon:
+            shell = visit(daemon)
+            size = trace.stat().st_size
+            # After a second nothing waits any more.
+            wait_until("the trace to be written", lambda: trace.stat().st_size > size)
+            walk(shell, 300)
+            daemon.ends = (-signal.SIGKILL,)
+            daemon.process.kill()
+            daemon.process.wait()
+        done = replay(trace)
+        assert REPLAYED in done.stdout and "has no end" in done.stdout, done.stdout
+        assert json.loads(replay(trace, "--json").stdout)["ended"] is False
+        written = trace.read_bytes()
+        # The system may lose the rest of a line with the machine: that is told apart, and may be left out.
+        trace.write_bytes(written[:-25])
+        number = written.count(b"\n")
+        said = replay(trace, status=2)
+        assert said.stderr == f"camclient: {trace}:{number}: the trace ends in the middle of this line; --cut leaves it out\n"
+        assert said.stdout == ""
+        assert replay(trace, "--cut").stdout.startswith(f"{number - 2} {REPLAYED}")
+        scenario = folder / "cut.scenario"
+        camclient(None, "trace", "convert", str(trace), "-o", str(scenario), status=2)
+        assert not scenario.exists(), "a part was presented as whole"
+        camclient(None, "trace", "convert", str(trace), "--cut", "-o", str(scenario))
+        camclient(None, "test", str(scenario))
+        # The next broker leaves it as it is, beside its own.
+        with Daemon("ios9", extra=("--trace", trace)):
+            pass
+        assert before.read_bytes() == written[:-25]
+        assert replay(trace).stdout.endswith(REPLAYED)
+
+
+@claim("an edited trace is refused with its line; one with a forged checksum, by what the core decides")
+def edited():
+    with Folder() as folder:
+        trace, wrong = folder / "visit.trace", folder / "wrong.trace"
+        with Daemon("ios9", extra=("--trace", trace)) as daemon:
+            visit(daemon)
+        whole = lines(trace)
+        (at,) = [number for number, line in enumerate(whole) if b'"notice":"WasInterrupted"' in line]
+        lie = whole[at].replace(b'"notice":"WasInterrupted"', b'"notice":"WasInterrupter"')
+        wrong.write_bytes(b"".join(whole[:at] + [lie] + whole[at + 1:]))
+        for command in (("trace", "replay"), ("trace", "convert"), ("timeline",), ("trace", "replay", "--policy", str(KIOSK))):
+            said = camclient(None, *command, str(wrong), status=2)
+            assert f"{wrong}:{at + 1}: this line is not as it was written" in said.stderr and said.stdout == "", said
+        wrong.write_bytes(b"".join(whole[:at] + whole[at + 1:]))
+        assert f"{wrong}:{at + 1}: this line is not as it was written" in replay(wrong, status=2).stderr
+        forged = bodies(trace)
+        assert sealed(forged) == trace.read_bytes()
+        forged[at] = lie[:-len(b',"sum":"0123456789abcdef"}\n')]
+        wrong.write_bytes(sealed(forged))
+        said = json.loads(replay("--json", wrong, status=1).stdout)
+        assert (said["ok"], said["line"], said["steps"]) == (False, at + 1, at - 1), said
+        assert "WasInterrupter" in said["expected"] and "WasInterrupter" not in said["got"], said
+        newer = bodies(trace)
+        newer[0] = newer[0].replace(b'{"trace":1,', b'{"trace":2,')
+        wrong.write_bytes(sealed(newer))
+        assert f"{wrong}:1: the trace has format version 2, and this program reads 1" in replay(wrong, status=2).stderr
+
+
+@claim("what is no trace is refused with a sentence: text, nothing, a scenario, a gigabyte in one line, no file")
+def junk():
+    with Folder() as folder:
+        wrong = folder / "wrong.trace"
+        scenario = next((ROOT / "Tests" / "scenarios").rglob("*.scenario"))
+        for content in (b"", b"hello\n", b"{}\n", b'{"trace":1}\n', os.urandom(1000), scenario.read_bytes()):
+            wrong.write_bytes(content)
+            said = replay(wrong, status=2)
+            assert said.stderr.startswith(f"camclient: {wrong}:") and said.stdout == "", said
+        with open(wrong, "wb") as file:
+            file.truncate(1 << 30)
+        assert f"{wrong}:1: this line is longer than 8388608 bytes" in replay(wrong, status=2).stderr
+        replay(folder / "none.trace", status=5)
+        replay(status=2)
+        daemon = ["--trace", str(folder), "--socket", str(folder / "socket")]
+        for command, status in ((daemon, 1), ([*daemon, "--trace-size", "1K"], 2), (["--trace"], 2)):
+            done = subprocess.run([str(PROGRAMS / "camarbd"), *command], capture_output=True, text=True, timeout=20)
+            assert done.returncode == status and done.stderr, (command, done.returncode, done.stderr)
+
+
+@claim("a disk that is full ends the trace at a whole line, and never the broker; its status says so")
+def full():
+    with Folder() as folder:
+        trace = folder / "camarb.trace"
+        with Daemon("ios9", cameras=(f"{CAMERA}=none",), extra=("--trace", trace)) as daemon:
+            resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (50_000, 50_000))
+            shell = daemon.shell()
+
+            def degraded():
+                walk(shell, 100)
+                return json.loads(camclient(daemon, "status", "--json").stdout)["degraded"]
+
+            wait_until("the end of the trace", lambda: "The trace has ended early" in degraded())
+            size = trace.stat().st_size
+            app = daemon.app("photos")
+            place(shell, "photos", "fullscreen", True)
+            app.session().start()
+            app.wait("DidStartRunning")
+            walk(shell, 200)
+            assert trace.stat().st_size == size <= 50_000
+        done = replay(trace)
+        assert REPLAYED in done.stdout and "has no end" in done.stdout, done.stdout
+
+
+@claim("a recording of a running broker begins with a snapshot, replays, and is no beginning of a scenario")
+def recorded():
+    with Folder() as folder, Daemon("ios9") as daemon:
+        trace = folder / "visit.trace"
+        before = daemon.app("photos")
+        before.session().start()
+        before.wait("DidStartRunning")
+        with Running(daemon, "trace", "record", str(trace)) as recorder:
+            wait_until("the snapshot", lambda: trace.exists() and trace.stat().st_size)
+            shell = visit(daemon)
+            walk(shell, 20)
+            daemon.process.send_signal(signal.SIGHUP)  # The same policy again.
+            wait_until("the reload", lambda: b'"event":"policyLoaded"' in trace.read_bytes())
+            recorder.process.send_signal(signal.SIGINT)
+            assert "steps in" in recorder.end()[1]
+        report = json.loads(replay(trace, "--json").stdout)
+        assert report["ok"] and report["ended"] and report["steps"] > 30, report
+        refused = camclient(None, "trace", "convert", str(trace), status=2).stderr
+        assert f"{trace}:1: the trace begins in the middle" in refused, refused
+        assert "photos" in camclient(None, "timeline", str(trace), "--width", "80").stdout
+        camclient(daemon, "trace", "record", str(trace), status=5)
+        camclient(daemon, "trace", "record", str(trace), "--overwrite", "-d", "100ms")
+        assert len(lines(trace)) >= 2
+
+
+@claim("whoever records too slowly is told, and the file says how much is missing")
+def slow():
+    with Folder() as folder, Daemon("ios9", cameras=(f"{CAMERA}=none",)) as daemon:
+        trace = folder / "slow.trace"
+        shell = daemon.shell()
+        with Running(daemon, "trace", "record", str(trace)) as recorder:
+            wait_until("the snapshot", lambda: trace.exists() and trace.stat().st_size)
+            recorder.process.send_signal(signal.SIGSTOP)
+            walk(shell, 4000)
+            recorder.process.send_signal(signal.SIGCONT)
+            wait_until("the loss", lambda: (walk(shell, 2), b'{"end":"lost"' in trace.read_bytes())[1])
+            walk(shell, 10)
+            recorder.process.send_signal(signal.SIGINT)
+            assert "missing in between" in recorder.end(status=1)[1]
+        report = json.loads(replay(trace, "--json", status=1).stdout)
+        assert not report["ok"] and report["lost"] > 0 and report["ended"], report
+        assert "are missing here" in camclient(None, "timeline", str(trace), "--json").stdout
+        camclient(None, "trace", "convert", str(trace), status=2)
+        return f"{report['lost']} of {report['lost'] + report['steps']} steps lost"
+
+
+def shared(daemon):
+    """One controls, another watches, and takes over the picture when the first leaves."""
+    teams, mirror = daemon.app("teams"), daemon.app("mirror")
+    control, watch = teams.session(), mirror.session(sharingMode="sharedReadOnly")
+    for app, session in ((teams, control), (mirror, watch)):
+        session.start()
+        app.wait("DidStartRunning")
+    mirror.wait("AccessChanged")
+    control.call("StopRunning")
+    teams.wait("DidStopRunning")
+    return "accessChanged"
+
+
+def scored(daemon):
+    """An app with a stronger attribute evicts; one that lowers itself is evicted."""
+    shell = daemon.shell()
+    music, photos = daemon.app("music"), daemon.app("photos")
+    for app, score in (("music", "visible-app"), ("photos", "foreground-app")):
+        shell.call(SHELL, "SetAttribute", "sss", app, "score", score)
+    first, second = music.session(), photos.session()
+    first.start()
+    music.wait("DidStartRunning")
+    second.start()
+    music.wait("SessionStopped")
+    photos.wait("DidStartRunning")
+    photos.call(BROKER, "LowerAttribute", "ss", "score", "cached-app-max")
+    first.start()
+    photos.wait("SessionStopped")
+    music.wait("DidStartRunning")
+    return "attribute photos score foreground-app"
+
+
+def reloaded(daemon):
+    """Another policy in the middle of a visit, and a wrong one, which changes nothing."""
+    shell = visit(daemon)
+    policy = daemon.directory / "policy.toml"
+    for text, name in (("nmae = 1", None), (KIOSK.read_text(), "kiosk"), (IOS.read_text(), "ios9")):
+        policy.write_text(text)
+        daemon.process.send_signal(signal.SIGHUP)
+        if name:
+            wait_until(f"policy {name}", lambda: json.loads(camclient(daemon, "status", "--json").stdout)["policy"] == name)
+        walk(shell, 4)
+    return "policy-reload"
+
+
+@claim("traces of shared cameras, of attributes and of reloaded policies replay, and become scenarios that pass")
+def policies():
+    with Folder() as folder:
+        own = folder / "policy.toml"
+        own.write_text(IOS.read_text())
+        for name, policy, story in (("windows", "windows", shared), ("android", "android", scored), ("reload", own, reloaded)):
+            trace, scenario = folder / f"{name}.trace", folder / f"{name}.scenario"
+            with Daemon(policy, extra=("--trace", trace)) as daemon:
+                if policy is own:
+                    own.rename(daemon.directory / "policy.toml")
+                    own.symlink_to(daemon.directory / "policy.toml")
+                shown = story(daemon)
+            assert replay(trace).stdout.endswith(REPLAYED)
+            camclient(None, "trace", "convert", str(trace), "-o", str(scenario))
+            camclient(None, "test", str(scenario))
+            assert shown in scenario.read_text(), (shown, scenario.read_text())
