@@ -48,9 +48,12 @@ extension Arbiter {
                 let turn = Explanation.Turn(of: .app(other.app), key: "recording", from: "true", to: "false")
                 found.append(Supposition(turn: turn, change: .notRecording(other.id)))
             }
-            if keys.contains("operator"), state.world.operatorChoice == other.app {
-                let turn = Explanation.Turn(of: .app(other.app), key: "operator", from: "\"chosen\"", to: "\"none\"")
-                found.append(Supposition(turn: turn, change: .operatorChose(nil)))
+            if keys.contains("operator") {
+                let isChosen = state.world.operatorChoice == other.app
+                let words = ["\"none\"", "\"chosen\""]
+                let turn = Explanation.Turn(
+                    of: .app(other.app), key: "operator", from: words[isChosen ? 1 : 0], to: words[isChosen ? 0 : 1])
+                found.append(Supposition(turn: turn, change: .operatorChose(isChosen ? nil : other.app)))
             }
         }
         if keys.contains("foreground-apps") { found += othersInFront(of: session, keys) }
@@ -81,8 +84,11 @@ extension Arbiter {
         guard believedSource(for: app) != nil else { return [] }
         let place = placement(of: app)
         var found: [Supposition] = []
-        if !keys.isDisjoint(with: ["presence", "foreground-apps"]) {
-            let inFront = place.presence.isForeground
+        let inFront = place.presence.isForeground
+        // In the background there is neither layout nor focus; in front without another word is the full screen.
+        var readers: Set = ["presence", "foreground-apps", "layout", "focused"]
+        if !inFront, keys.contains("layout") { readers = ["presence", "foreground-apps"] }
+        if !keys.isDisjoint(with: readers) {
             let words = ["\"background\"", "\"foreground\""]
             let turn = Explanation.Turn(
                 of: subject, key: "presence", from: words[inFront ? 1 : 0], to: words[inFront ? 0 : 1])

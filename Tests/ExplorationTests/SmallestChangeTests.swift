@@ -1,0 +1,275 @@
+import Arbiter
+import ArbiterProtocol
+import Exploration
+import Scenario
+import Testing
+
+import struct Arbiter.Explanation
+
+/// What `explain` calls the smallest change is the smallest: on worlds so small that every other world can be tried, by
+/// ordinary events, none that is closer to the one that was turns the verdict.
+@Suite("The smallest change of facts")
+struct SmallestChangeTests {
+    /// Each reads other facts, alone and together.
+    static let policies = [
+        """
+        [[cause]]
+        name = "In the background"
+        when = { presence = "background" }
+        cause = "video-device-not-available-in-background"
+        [[cause]]
+        name = "Too hot"
+        when = { pressure = "critical" }
+        cause = "video-device-not-available-due-to-system-pressure"
+        [contention]
+        order = ["operator", "focused"]
+        tie = "holder"
+        """,
+        """
+        [[cause]]
+        name = "Two in front"
+        when = { foreground-apps = "several", layout = "split" }
+        cause = "video-device-not-available-with-multiple-foreground-apps"
+        [[cause]]
+        name = "Hot, and nobody looks"
+        when = { pressure = "critical", focused = false }
+        cause = "video-device-not-available-due-to-system-pressure"
+        [contention]
+        order = ["foreground", "newest"]
+        tie = "newcomer"
+        """,
+        """
+        ranks = ["chosen", "seen", "other"]
+        [[rank]]
+        name = "Whom the staff chose"
+        operator = "chosen"
+        focused = true
+        rank = "chosen"
+        [[rank]]
+        name = "Who is seen"
+        layout = "fullscreen"
+        pressure = "nominal"
+        rank = "seen"
+        [[rank]]
+        name = "Everybody else"
+        rank = "other"
+        """,
+    ]
+
+    @Test("Nothing smaller turns the verdict, and what is named does", arguments: policies)
+    func smallest(_ policy: String) throws {
+        let begin = try TinyWorld.begin(policy)
+        var sizes: [Int: Int] = [:]
+        var turned = 0
+        // A prime stride goes through worlds that differ in everything.
+        for index in stride(from: 0, to: TinyWorld.all.count, by: 101) {
+            let world = TinyWorld.all[index]
+            let outcome = begin.live(in: world)
+            let explanation = try #require(outcome.explanation)
+            let verdict = try #require(explanation.verdicts.last { $0.session == TinyWorld.newcomer })
+            #expect((verdict.outcome == .granted) == outcome.runs)
+            let (smallest, nearest) = begin.smallestByTryingAll(from: world, runs: outcome.runs)
+            let found = verdict.turnedBy.first?.count
+            let places = "\(world), \(verdict.outcome) because “\(verdict.rule)”"
+            // A search that was cut says so, and claims nothing.
+            #expect(verdict.searched.map { if case .upTo = $0 { true } else { false } } == true, "\(places): cut")
+            guard smallest <= 3 else {
+                #expect(found == nil, "\(places): \(verdict.turnedBy.map(\.words)), and nothing of up to 3 facts does")
+                continue
+            }
+            #expect(
+                found == smallest,
+                "\(places): named \(verdict.turnedBy.map(\.words)), and \(smallest) are enough: \(nearest.map(\.description) ?? "")"
+            )
+            sizes[smallest, default: 0] += 1
+            for change in verdict.turnedBy {
+                #expect(change.count == found, "\(places): \(change.words) is not as small as the others")
+                let other = try #require(world.with(change), "\(places): \(change.words) is no world")
+                #expect(
+                    begin.live(in: world, but: other).runs != outcome.runs, "\(places): \(change.words) turns nothing")
+                turned += 1
+            }
+        }
+        #expect(turned > 20, "only \(turned) changes were tried")
+        #expect(sizes.count >= 2, "only changes of \(sizes) facts")
+    }
+}
+
+/// Two apps, one camera, and every fact that these policies read.
+private struct TinyWorld: Hashable, CustomStringConvertible {
+    enum Place: CaseIterable { case background, fullscreen, split, slideOver, pictureInPicture }
+    enum Who: CaseIterable { case nobody, holder, newcomer }
+
+    var holder: Place
+    var newcomer: Place
+    var focus: Who
+    var chosen: Who
+    var pressure: SystemPressure
+    var isPrivate: Bool
+    /// An app that asks for no camera is in front.
+    var isAnotherInFront: Bool
+
+    static let newcomer = SessionID(2)
+
+    /// An app in the background has no focus.
+    static let all: [TinyWorld] = Place.allCases.flatMap { holder in
+        Place.allCases.flatMap { newcomer in
+            Who.allCases.flatMap { focus in
+                Who.allCases.flatMap { chosen in
+                    SystemPressure.allCases.flatMap { pressure in
+                        [(false, false), (false, true), (true, false), (true, true)].map {
+                            TinyWorld(
+                                holder: holder, newcomer: newcomer, focus: focus, chosen: chosen, pressure: pressure,
+                                isPrivate: $0, isAnotherInFront: $1)
+                        }
+                    }
+                }
+            }
+        }
+    }
+    .filter { $0.isPossible }
+
+    private var isPossible: Bool {
+        switch focus {
+        case .nobody: true
+        case .holder: holder != .background
+        case .newcomer: newcomer != .background
+        }
+    }
+
+    /// How many facts are otherwise: the focus that an app loses by going to the background is no fact of its own.
+    func distance(to other: TinyWorld) -> Int {
+        var same = self
+        var count = 0
+        if other.holder != holder { count += 1 }
+        if other.newcomer != newcomer { count += 1 }
+        (same.holder, same.newcomer) = (other.holder, other.newcomer)
+        if !same.isPossible { same.focus = .nobody }
+        if other.focus != same.focus { count += 1 }
+        if other.chosen != chosen { count += 1 }
+        if other.pressure != pressure { count += 1 }
+        if other.isAnotherInFront != isAnotherInFront { count += 1 }
+        if other.isPrivate != isPrivate { count += 1 }
+        return count
+    }
+
+    /// The world in which these facts are otherwise; nil where there is none.
+    func with(_ change: [Explanation.Turn]) -> TinyWorld? {
+        var other = self
+        for turn in change {
+            let isHolder = turn.of == .app(AppID("a", user: 1000))
+            let who = isHolder ? Who.holder : .newcomer
+            if turn.of == .app(AppID("another app", user: 1000)) {
+                other.isAnotherInFront = turn.to == "\"foreground\""
+                continue
+            }
+            switch turn.key {
+            case "presence", "layout":
+                let place: Place =
+                    switch turn.to {
+                    case "\"background\"": .background
+                    case "\"split\"": .split
+                    case "\"slide-over\"": .slideOver
+                    case "\"picture-in-picture\"": .pictureInPicture
+                    default: .fullscreen
+                    }
+                if isHolder { other.holder = place } else { other.newcomer = place }
+            case "focused": other.focus = turn.to == "true" ? who : .nobody
+            case "operator": other.chosen = turn.to == "\"chosen\"" ? who : .nobody
+            case "pressure":
+                other.pressure = SystemPressure.allCases.first { "\"\($0.wireName)\"" == turn.to } ?? pressure
+            case "video-device-blocked-by-privacy": other.isPrivate = false
+            default: return nil
+            }
+        }
+        if !other.isPossible, !change.contains(where: { $0.key == "focused" }) { other.focus = .nobody }
+        return other.isPossible ? other : nil
+    }
+
+    var events: [Event] {
+        func placed(_ name: String, _ place: Place, _ focused: Bool) -> Event {
+            let presence: Presence =
+                switch place {
+                case .background: .background
+                case .fullscreen: .foreground(.fullscreen)
+                case .split: .foreground(.split)
+                case .slideOver: .foreground(.slideOver)
+                case .pictureInPicture: .foreground(.pictureInPicture)
+                }
+            return .placed(AppID(name, user: 1000), presence, focused: focused, by: .shell)
+        }
+        let chosen: AppID? =
+            switch chosen {
+            case .nobody: nil
+            case .holder: AppID("a", user: 1000)
+            case .newcomer: AppID("b", user: 1000)
+            }
+        // Who has the focus says so last: an app that is placed with it takes it from the other.
+        let places = [placed("a", holder, focus == .holder), placed("b", newcomer, focus == .newcomer)]
+        return (focus == .holder ? places.reversed() : places)
+            + [
+                .operatorChose(chosen), .pressure(pressure),
+                placed("another app", isAnotherInFront ? .fullscreen : .background, false),
+                .privacy(CameraID("back"), on: isPrivate),
+            ]
+    }
+
+    var description: String {
+        "holder \(holder), newcomer \(newcomer), focus \(focus), chosen \(chosen), \(pressure)"
+            + "\(isAnotherInFront ? ", another in front" : "")"
+            + "\(isPrivate ? ", private" : "")"
+    }
+
+    // MARK: Living in it
+
+    static func begin(_ policy: String) throws -> Stage {
+        let scenario = try Scenario.parse(
+            """
+            policy \"""
+            name = "tiny"
+            sources = ["shell"]
+            pressure-settle = "0s"
+            \(policy)
+            \"""
+            camera back
+            0s   shell attach
+                 connect a
+                 connect b
+                 session a camera=back
+                 session b camera=back
+
+            """, file: "tiny", policies: ".")
+        var stage = Stage(Arbiter(policy: scenario.world.policy))
+        stage.history = History()
+        _ = scenario.run(on: &stage)
+        return stage
+    }
+}
+
+extension Stage {
+    /// The holder starts in one world; then, if it is said, things are otherwise; and then the newcomer starts.
+    fileprivate func live(
+        in world: TinyWorld, but other: TinyWorld? = nil
+    ) -> (runs: Bool, explanation: Explanation?) {
+        var stage = self
+        func become(_ world: TinyWorld) {
+            for event in world.events { stage.perform(.event(event)) }
+            _ = stage.advance(to: stage.now + .microseconds(1))
+        }
+        become(world)
+        stage.perform(.event(.startRunning(SessionID(1))))
+        if let other { become(other) }
+        stage.perform(.event(.startRunning(TinyWorld.newcomer)))
+        let runs = stage.arbiter.status(of: TinyWorld.newcomer)?.state == .running
+        return (runs, other == nil ? stage.history?.explain(0, of: stage.arbiter) : nil)
+    }
+
+    /// The smallest number of facts with which the newcomer fares otherwise, by trying every world.
+    fileprivate func smallestByTryingAll(from world: TinyWorld, runs: Bool) -> (distance: Int, world: TinyWorld?) {
+        // The machine is asked for what stands to be over, not for what could have come.
+        let others = TinyWorld.all.filter { $0 != world && (world.isPrivate || !$0.isPrivate) }
+            .map { (distance: world.distance(to: $0), world: $0) }.sorted { $0.distance < $1.distance }
+        return others.first { live(in: world, but: $0.world).runs != runs }.map { ($0.distance, $0.world) }
+            ?? (Int.max, nil)
+    }
+}
