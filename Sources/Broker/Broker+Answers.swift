@@ -93,6 +93,7 @@ extension Broker {
 
     /// The event as a scenario line; nil where it is about apps that the client may not know.
     private func happened(_ explanation: Explanation, _ client: BrokerClient) -> String? {
+        if explanation.event == .timePassed { return "a deadline came" }
         guard isTrusted(client) || everybodyInvolved(explanation.event, [], isOf: client.uid) else { return nil }
         return ScenarioWriter(names: names(), origin: origin).text(of: explanation.event)
     }
@@ -135,8 +136,10 @@ extension Broker {
             folder = String(path[..<slash])
         }
         do throws(ScenarioError) {
-            return try Scenario.plan(scenario, on: arbiter, at: Self.now(), names: names(), policies: folder)
-                .joined(separator: "\n")
+            return try Scenario.plan(
+                scenario, on: arbiter, at: Self.now(), names: names(), user: client.uid, policies: folder
+            )
+            .joined(separator: "\n")
         } catch {
             throw BrokerError(.invalidValue, "\(error)")
         }

@@ -7,6 +7,9 @@ public struct Names: Sendable {
     /// The user whose apps need no `@user` behind their name: the first one Debian creates.
     public static let usualUser: UInt32 = 1000
 
+    /// Whose apps are meant where a line does not say: in a plan, those of who asks.
+    var user = Self.usualUser
+
     private(set) var clients: [(name: String, id: ClientID, app: AppID)] = []
     private(set) var sessions: [(name: String, id: SessionID, client: ClientID)] = []
     private var clientByName: [String: Int] = [:]
@@ -73,7 +76,7 @@ public struct Names: Sendable {
         if let at = text.lastIndex(of: "@"), let user = UInt32(text[text.index(after: at)...]) {
             return AppID(String(text[..<at]), user: user)
         }
-        return clients.last { $0.app.name == text }?.app ?? AppID(text, user: Self.usualUser)
+        return clients.last { $0.app.name == text }?.app ?? AppID(text, user: user)
     }
 
     var sessionNames: [String] { sessionByName.keys.sorted() }

@@ -45,10 +45,10 @@ struct PlanSummary {
         var told: [SessionID: Moment] = [:]
         var running = Set<SessionID>()
         for step in steps {
-            let at = TimeText.write(step.moment, from: writer.origin)
+            let at = Self.time(step.moment, writer)
             for case .notify(_, let session, _, let event) in step.effects {
                 let name = writer.names.name(of: session).scenarioWord
-                let warned = told[session].map { ", told at \(TimeText.write($0, from: writer.origin))" } ?? ""
+                let warned = told[session].map { ", told at \(time($0, writer))" } ?? ""
                 switch event {
                 case .didStartRunning: running.insert(session)
                 case .willBeInterrupted: told[session] = step.moment
@@ -74,13 +74,26 @@ struct PlanSummary {
         return ["Interrupted, in this order:"] + found.enumerated().map { "  \($0.offset + 1). \($0.element)" }
     }
 
+    /// To a hundredth of a second: a broker's clock has nanoseconds, and nobody reads those.
+    private static func time(_ moment: Moment, _ writer: ScenarioWriter) -> String {
+        let step: Int64 = 10_000_000
+        let nanoseconds = (moment - writer.origin).wholeNanoseconds
+        return TimeText.write(.nanoseconds((nanoseconds + step / 2) / step * step))
+    }
+
     private static func failure(
         of session: SessionID, _ stage: Stage, _ ahead: Stage, _ writer: ScenarioWriter
     ) -> [String] {
-        guard let status = ahead.arbiter.status(of: session), status.state != .running, status.state != .starting,
-            let verdict = lastLoss(of: session, stage)
+        guard let status = ahead.arbiter.status(of: session), status.state != .running, status.state != .starting
         else { return [] }
         let name = writer.names.name(of: session).scenarioWord
+        guard let verdict = lastLoss(of: session, stage) else {
+            // It had asked before; `explain` has the decision that made it wait.
+            guard status.state == .interrupted else { return [] }
+            let why = "\(ScenarioWriter.text(of: status.causes))\(status.rule.map { " because \"\($0)\"" } ?? "")"
+            let against = status.waitsFor.map { ", against \($0.name)" } ?? ""
+            return ["\(name) has asked already, and would go on waiting: \(why)\(against)."]
+        }
         let what = if case .interrupted = verdict.outcome { "would wait" } else { "would be refused" }
         let against = verdict.opponent.map { ", against \(writer.names.name(of: $0))" } ?? ""
         let line = "\(name) \(what) because \"\(verdict.rule)\"\(against)."

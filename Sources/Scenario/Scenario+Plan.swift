@@ -12,11 +12,14 @@ extension Scenario {
     /// The lines are those of a scenario; their indentation is free, and times count from now. Recorders
     /// answer at once, which is the best guess: what they really do, only the world knows. Behind the lines stand
     /// comments: who would be interrupted, in which order, and what would let a request through that fails.
-    /// - Parameter names: what the broker calls its clients and sessions (`ScenarioWriter.names` of its journal);
-    ///   nil: by their apps.
+    /// - Parameters:
+    ///   - names: what the broker calls its clients and sessions (`ScenarioWriter.names` of its journal);
+    ///     nil: by their apps.
+    ///   - user: whose apps are meant where a line does not say.
     /// - Throws: every problem of the text at once. Nothing changes either way.
     public static func plan(
-        _ text: String, on arbiter: Arbiter, at now: Moment, names: Names? = nil, policies: String = "."
+        _ text: String, on arbiter: Arbiter, at now: Moment, names: Names? = nil, user: UInt32 = Names.usualUser,
+        policies: String = "."
     ) throws(ScenarioError) -> [String] {
         guard text.utf8.count <= planBytesMax else {
             throw ScenarioError([
@@ -25,7 +28,9 @@ extension Scenario {
                     length: 1)
             ])
         }
-        var parser = ScenarioParser(file: "plan", policies: policies, names: names ?? Names(of: arbiter))
+        var names = names ?? Names(of: arbiter)
+        names.user = user
+        var parser = ScenarioParser(file: "plan", policies: policies, names: names)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             let bare = line.drop { $0 == " " }
             guard let first = bare.first, first != "#", !first.isASCIIDigit else { return String(bare) }

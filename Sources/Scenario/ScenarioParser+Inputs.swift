@@ -99,7 +99,7 @@ extension ScenarioParser {
         try checkIsNew(client: named)
         let name = named.text
         var appName = name
-        var user = Names.usualUser
+        var user = names.user
         var login: LoginSessionID?
         var placed: Presence?
         var attributes = ClientAttributes()

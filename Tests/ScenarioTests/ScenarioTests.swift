@@ -238,6 +238,25 @@ private func problems(_ text: String) -> [ScenarioError.Problem] {
                 "#   focused = true (is false)", "#   or operator = \"chosen\" (is \"none\")",
                 "#   or photos's presence = \"background\" (is \"foreground\")",
             ])
+        stage.perform(.event(.startRunning(SessionID(2))))
+        let again = try Scenario.plan("start call", on: stage.arbiter, at: stage.now).filter { $0.hasPrefix("#") }
+        #expect(
+            again == [
+                "# Nobody would be interrupted.",
+                "# call has asked already, and would go on waiting: device-in-use because \"order: focused\", against photos.",
+            ])
+    }
+
+    @Test("A plan is about the apps of who asks")
+    func whose() throws {
+        let lines = try Scenario.plan(
+            "connect photos\n2s presence notes fullscreen", on: Arbiter(policy: .firstCome), at: .zero, user: 0)
+        #expect(lines.contains("0s   connect photos user=0"))
+        // Another user's has to be named, and then is written so.
+        let others = try Scenario.plan(
+            "presence notes@1001 fullscreen", on: Arbiter(policy: .firstCome), at: .zero, user: 0)
+        #expect(lines.contains("2s   presence notes fullscreen"))
+        #expect(others.contains("0s   presence notes@1001 fullscreen"))
     }
 
     @Test("A plan looks beyond a grace: who is cut when, and which recording with it")

@@ -12,10 +12,12 @@ struct Explain: AsyncParsableCommand {
             Every event carries the id of its decision; the last 1,024 decisions are kept. "turned by" is the smallest \
             change of facts with which the verdict would have been another: one fact, or two or three together, of the \
             session, of another app ("notes's presence") or of the machine. Each was tried on a copy of the broker's \
-            state from right before the decision.
+            state from right before the decision. What could have turned it and was not one of these is not named: an app \
+            cannot be another, and a recorder that was lost comes back in its own time.
             Examples:
               camclient explain          the latest
-              camclient explain 42
+              camclient explain 42       the one of an event that `watch --json` shows with "decision":42
+              camclient plan "start photos"    the same question about what has not happened yet
             """)
 
     @Argument(help: "The decision's id, a number from 1; the latest about a session if left out.")
@@ -34,19 +36,24 @@ struct Explain: AsyncParsableCommand {
                     "verdicts": .array(explanation.verdicts.map(\.json)),
                 ]).text)
         }
-        Output.line(explanation.summary.printableLines)
-        for verdict in explanation.verdicts {
+        let lines = explanation.summary.split(separator: "\n").map { String($0).printable }
+        guard lines.count == explanation.verdicts.count + 1 else {
+            return Output.line(explanation.summary.printableLines)
+        }
+        Output.line(lines[0])
+        for (line, verdict) in zip(lines.dropFirst(), explanation.verdicts) {
             Output.line("")
-            for entry in verdict.entries where !["decision", "turnedBy", "searched"].contains(entry.key) {
-                let words = entry.value.words
-                if !words.isEmpty { Output.line("  \(entry.key.printable): \(words)") }
+            Output.line(line)
+            if let read = verdict["read"]?.strings, !read.isEmpty {
+                Output.line("  facts read: \(read.map(\.printable).joined(separator: ", "))")
             }
-            let changes = verdict["turnedBy"]?.strings ?? []
-            if changes.isEmpty {
-                Output.line("  turned by: nothing found; tried: \(verdict["searched"]?.words ?? "nothing")")
-            } else {
-                Output.line("  turned by\(changes.count == 1 ? "" : " any of"):")
-                for change in changes { Output.line("    \(change.printable)") }
+            let changes = (verdict["turnedBy"]?.strings ?? []).map(\.printable)
+            switch changes.count {
+            case 0: Output.line("  turned by: nothing found; tried: \(verdict["searched"]?.words ?? "nothing")")
+            case 1: Output.line("  turned by: \(changes[0])")
+            default:
+                Output.line("  turned by any one of these:")
+                for change in changes { Output.line("    \(change)") }
             }
         }
     }
@@ -57,13 +64,16 @@ struct Plan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say what would happen, without anything happening.",
         discussion: """
-            Takes input lines of the scenario language (docs/scenarios.md), as arguments or on standard input, and answers with the notices they \
-            would lead to now. Behind them, as comments: who would be interrupted, in which order and by which rule, also \
-            after a grace, and what that would cut; and for a start that fails the smallest change of facts that would \
-            let it through. Names are those that `camclient watch` shows.
+            Takes input lines of the scenario language, camarb-scenario(5), as arguments or on standard input, and \
+            answers with the notices they would lead to now. Behind them, as comments: who would be interrupted, in \
+            which order and by which rule, also after a grace, and what that would cut; and for a start that fails the \
+            smallest change of facts that would let it through. Times count from now. Names are those that \
+            `camclient watch` shows, and apps are yours unless user= says whose. With --json, "outcome" has the lines \
+            and "summary" the comments.
             Examples:
               camclient plan "presence notes slide-over"
               camclient plan "connect call" "session call camera=front" "start call"
+              camclient plan "start photos" "10s presence photos background"
             """)
 
     @Argument(help: ArgumentHelp("Scenario lines; standard input if left out.", valueName: "line"))
