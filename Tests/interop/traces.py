@@ -153,7 +153,7 @@ def killed():
             shell = visit(daemon)
             size = trace.stat().st_size
             # After a second nothing waits any more.
-            wait_until("the trace to be written", lambda: trace.stat().st_size > size)
+            wait_until("the trace to be written", lambda: (walk(shell, 2), trace.stat().st_size > size)[1])
             walk(shell, 300)
             daemon.ends = (-signal.SIGKILL,)
             daemon.process.kill()
