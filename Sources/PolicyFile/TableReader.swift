@@ -70,7 +70,9 @@ struct TableReader {
             return wrongType(entry, takes: takes, hint: hint)
         }
         guard let duration = DurationText.read(text) else {
-            problems.add("\(subject(key)) is \(Wording.quoted(text)); it takes \(takes)", at: entry.node.place)
+            let hint = DurationText.meant(by: text).map { "did you mean \"\($0)\"?" } ?? ""
+            problems.add(
+                "\(subject(key)) is \(Wording.quoted(text)); it takes \(takes)", at: entry.node.place, hint: hint)
             return nil
         }
         guard range.contains(duration) else {

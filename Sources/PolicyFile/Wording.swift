@@ -79,6 +79,19 @@ enum DurationText {
         return .nanoseconds(overflow ? .max : nanoseconds)
     }
 
+    /// What was probably meant by what is no duration: a space before the unit, or its longer name.
+    static func meant(by text: String) -> String? {
+        let names = [
+            ("ms", ["msec", "milliseconds", "millisecond"]), ("s", ["", "sec", "secs", "second", "seconds"]),
+            ("min", ["m", "mins", "minute", "minutes"]), ("h", ["hr", "hrs", "hour", "hours"]),
+        ]
+        let bare = String(text.unicodeScalars.filter { $0 != " " })
+        let digits = bare.prefix { $0.isASCII && $0.isNumber }
+        let unit = bare.dropFirst(digits.count)
+        let name = names.first { $0.0 == unit || $0.1.contains(String(unit)) }?.0
+        return name.map { digits + $0 }.flatMap { read($0) == nil ? nil : $0 }
+    }
+
     /// In the greatest unit that leaves a whole number: `90s`, `3min`, `0s`.
     static func write(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components

@@ -4,7 +4,11 @@ extension Scenario {
     /// Reads a scenario file. `policies`: the folder that `policy FILE` is relative to.
     /// - Throws: every problem of the text at once, or that the file cannot be read.
     public static func load(path: String, policies: String) throws(ScenarioError) -> Scenario {
-        try parse(try read(path), file: path, policies: policies)
+        // Each of its lines would be a problem, and none would say what is wrong.
+        if path.hasSuffix(".toml") {
+            throw problem(path, "this is a policy and no scenario; `camclient policy check` looks at policies")
+        }
+        return try parse(try read(path), file: path, policies: policies)
     }
 
     /// Replaces the file by `text`.
@@ -21,6 +25,8 @@ extension Scenario {
             rest = rest.dropFirst(count)
         }
     }
+
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     private static func read(_ path: String) throws(ScenarioError) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

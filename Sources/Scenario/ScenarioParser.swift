@@ -232,6 +232,10 @@ struct ScenarioParser {
         do {
             return try loadPolicy("\(policies)/\(word.text)")
         } catch {
+            guard Scenario.exists("\(policies)/\(word.text)") else {
+                throw LineProblem(
+                    word, "there is no \(word.text) in the folder “\(policies)”; --policies names another")
+            }
             throw LineProblem(word, "the policy is not valid:\n\(error)")
         }
     }

@@ -255,7 +255,7 @@ extension WrongPolicyTests {
                           ^  did you mean "5s"?
                 p.toml:7:12: "min-hold" in rule "Booth" is "10 s"; it takes a duration such as "250ms", "5s", "3min" or "1h"
                   min-hold = "10 s"
-                             ^^^^^^
+                             ^^^^^^  did you mean "10s"?
                 p.toml:8:9: "lease" in rule "Booth" is "100ms"; it takes a duration from "1s" to "24h"
                   lease = "100ms"
                           ^^^^^^^

@@ -42,6 +42,14 @@ import Testing
         #expect(said.utf8.count < 1000)
     }
 
+    @Test("A policy given as a scenario is one problem, which says so")
+    func policy() {
+        #expect(
+            message(of: Self.root.appending(path: "policies/kiosk.toml").path).hasPrefix(
+                "policies/kiosk.toml:1:1: this is a policy and no scenario; `camclient policy check` looks at policies")
+        )
+    }
+
     @Test("A hundred problems are not listed: the rest shows when the first are mended")
     func many() throws {
         let text = "# a claim\n0s   connect photos\n" + String(repeating: "     strat photos\n", count: 100)

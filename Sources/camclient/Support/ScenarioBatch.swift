@@ -15,6 +15,8 @@ struct ScenarioBatch {
     var rewrite = false
     private(set) var failed = 0
     private(set) var unreadable = 0
+    /// None of them says anything.
+    var isUnreadable: Bool { unreadable == paths.count }
 
     init(_ paths: [String], policies: String, output: OutputOptions) {
         self.paths = paths
