@@ -92,6 +92,17 @@ struct TimelineWidthTests {
         }
     }
 
+    @Test("Something short at the beginning of an interruption leaves its letter where it shows")
+    func coveredLetter() {
+        var story = LiveStory()
+        story.event("photos", .didStartRunning(grant: GrantID(1)), 0)
+        story.event(
+            "photos",
+            .wasInterrupted(id: 1, causes: CauseSet([.systemSleep]), interrupter: nil, cutting: nil, rule: ""), 1)
+        let lines = story.timeline(until: 1000).terminalLines(width: 20, style: Self.plain)
+        #expect(lines[1] == "phot… ━Z░░░░░░░░░░░░")
+    }
+
     @Test("A deadline is drawn while it runs, and its end says whether it ran out")
     func deadlines() {
         var story = LiveStory()

@@ -124,7 +124,18 @@ struct TerminalDrawing {
             case .trouble: put("!", .brightRed, column, &cells)
             }
         }
+        for span in lane.spans { keepLetter(of: span, &cells) }
         return painted(cells)
+    }
+
+    /// A letter that something short lies over moves to the next place of its span.
+    private func keepLetter(of span: Timeline.Span, _ cells: inout [Cell]) {
+        let range = column(span.begin)..<column(span.end)
+        guard let letter = span.state.reason?.letter, let first = range.first, cells[first].glyph != String(letter)
+        else { return }
+        let own = String(TerminalStyle.glyph(span.state))
+        guard let free = range.first(where: { cells[$0].glyph == own }) else { return }
+        put(String(letter), TerminalStyle.ink(span.state), free, &cells)
     }
 
     /// Puts a glyph over what is there; half of a wide character that it hits is gone, too.
