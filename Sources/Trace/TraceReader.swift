@@ -139,19 +139,23 @@ public struct TraceReader {
     private mutating func readStep(
         _ members: [JSON.Member], _ body: ArraySlice<UInt8>, _ said: String
     ) throws(LineFault) {
-        guard let now = part else {
+        // Only these of the part: a copy of it, held here, would have its steps copied for the one that comes.
+        guard
+            let before = part.map({
+                (sum: $0.sum, number: $0.lastNumber, moment: $0.steps.last?.moment ?? $0.header.snapshot?.now ?? .zero)
+            })
+        else {
             throw LineFault(parts.isEmpty ? "a trace begins with a header" : "a step stands behind the trace's end")
         }
-        let sum = try checked(body, said, after: now.sum)
+        let sum = try checked(body, said, after: before.sum)
         var fields = TraceFields("the step", members: members)
         let number = try fields.count("step")
-        guard number == now.lastNumber &+ 1 else {
-            throw LineFault("step \(number) follows step \(now.lastNumber)")
+        guard number == before.number &+ 1 else {
+            throw LineFault("step \(number) follows step \(before.number)")
         }
         let moment = Moment(nanoseconds: try fields.nanoseconds("at"))
-        let earliest = now.steps.last?.moment ?? now.header.snapshot?.now ?? .zero
-        guard moment >= earliest else {
-            throw LineFault("the clock goes back, from \(earliest.nanoseconds) to \(moment.nanoseconds) ns")
+        guard moment >= before.moment else {
+            throw LineFault("the clock goes back, from \(before.moment.nanoseconds) to \(moment.nanoseconds) ns")
         }
         let event = try Event(&fields)
         let step = TraceStep(
