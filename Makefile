@@ -4,11 +4,12 @@
 # through `package` access and not through @testable, which wants flags of its own.
 SWIFT_BUILD = swift build -c release
 
-.PHONY: help build test demo bench format lint install-packages clean
+.PHONY: help build test demo verify bench format lint install-packages clean
 
 help:
 	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
 	@echo "make test              everything that is tested: Swift, real D-Bus clients, real processes, planted bugs"
+	@echo "make verify            every shipped policy in every state of small worlds, as far as MINUTES=10 each allow"
 	@echo "make bench             the broker against programs of its own in C, as ratios (QUICK=1: fewer rounds)"
 	@echo "make build             the programs, in .build/release"
 	@echo "make format            formats the Swift sources"
@@ -26,6 +27,12 @@ build:
 test:
 	@make/packages build test
 	@make/test
+
+# Longer than a test run may take: `make test` walks the first states of the same worlds.
+verify:
+	@make/packages build
+	$(SWIFT_BUILD) --product camclient
+	.build/release/camclient policy verify --max-time $(or $(MINUTES),10)min --max-states 100000000 --max-memory 8G policies/*.toml
 
 demo:
 	@make/packages build demo

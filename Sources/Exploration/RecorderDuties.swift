@@ -187,6 +187,23 @@ struct RecorderDuties: Hashable, Sendable {
         }
     }
 
+    /// What is owed on a camera, and of a session's recordings, apart from ids: for fingerprints.
+    func mark(of camera: CameraID) -> UInt64 {
+        guard let duty = cameras[camera] else { return 0 }
+        return 1 | (duty.isStreaming ? 2 : 0) | (duty.opening != nil ? 4 : 0) | (duty.cutting != nil ? 8 : 0)
+            | (duty.isKilled ? 16 : 0) | (duty.hasRamp ? 32 : 0) | UInt64(duty.batches.count) << 6
+            | UInt64(photos.count) << 16 | UInt64(duty.closing.count) << 20
+    }
+
+    func mark(of session: SessionID) -> UInt64 {
+        var mark: UInt64 = 0
+        // The order of files that end is nobody's business, so they are counted: four bits for each way to end.
+        for recording in recordings where recording.session == session {
+            mark += recording.ended.map { 16 << UInt64(4 * (RecordingEnd.allCases.firstIndex(of: $0) ?? 0)) } ?? 1
+        }
+        return mark
+    }
+
     /// Nobody owes anything.
     var areDone: Bool {
         cameras.values.allSatisfy {

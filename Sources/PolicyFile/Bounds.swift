@@ -19,6 +19,8 @@ public enum Bounds {
     public static let attributeValuesMax = 64
     /// Attributes and their values are words of scenarios and command lines.
     public static let wordBytesMax = 48
+    /// `policy verify` asks each of them in every state.
+    public static let statementsMax = 64
     /// A name is part of every verdict, log line and notice.
     public static let nameBytesMax = 120
     /// Two or three lines of a terminal.

@@ -1,9 +1,11 @@
 extension PolicyFile {
     /// Every key that a policy file may have, but for the names of its tables: `docs/policy.md` shows each.
     package static var keys: [String] {
-        PolicyReader.keys.filter { !["attribute", "cause", "rank", "contention", "camera"].contains($0) }
+        PolicyReader.keys.filter {
+            !["attribute", "cause", "rank", "contention", "camera", "never", "always"].contains($0)
+        }
             + PolicyReader.attributeKeys + PolicyReader.causeKeys + PolicyReader.rankKeys + PolicyReader.contentionKeys
             + PolicyReader.cameraKeys
-            + FactReader.keys
+            + FactReader.keys + PolicyReader.neverKeys + PolicyReader.alwaysKeys
     }
 }

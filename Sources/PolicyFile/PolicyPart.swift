@@ -10,10 +10,13 @@ public enum PolicyPart: Hashable, Sendable {
     case rule(String)
     /// A `[[camera]]`, by its id.
     case camera(String)
+    /// A `[[never]]` or `[[always]]`, by its name. No two statements share one.
+    case statement(String)
 }
 
 extension PolicyPart {
-    /// What the part stands in, in a word, for programs: "", `attribute`, `contention`, `rule` or `camera`.
+    /// What the part stands in, in a word, for programs: "", `attribute`, `contention`, `rule`, `camera` or
+    /// `statement`.
     public var table: String {
         switch self {
         case .top: ""
@@ -21,6 +24,7 @@ extension PolicyPart {
         case .rule: "rule"
         case .attribute: "attribute"
         case .camera: "camera"
+        case .statement: "statement"
         }
     }
 
@@ -28,7 +32,7 @@ extension PolicyPart {
     public var name: String {
         switch self {
         case .top(let key), .contention(let key): key
-        case .rule(let name), .camera(let name), .attribute(let name): name
+        case .rule(let name), .camera(let name), .attribute(let name), .statement(let name): name
         }
     }
 
@@ -40,6 +44,7 @@ extension PolicyPart {
         case "rule": self = .rule(name)
         case "attribute": self = .attribute(name)
         case "camera": self = .camera(name)
+        case "statement": self = .statement(name)
         default: return nil
         }
     }

@@ -95,7 +95,7 @@ extension PolicyReader {
             }
             if table == "[[cause]]", facts.contains(key) { return "facts go inside when = { … }" }
             if table != "", keys.contains(key) {
-                return ["cause", "rank", "attribute"].contains(key)
+                return ["cause", "rank", "attribute", "never", "always"].contains(key)
                     ? nil : "it goes to the top of the file, above the first table"
             }
             if table != "[contention]", contentionKeys.contains(key) { return "it goes below [contention]" }

@@ -7,7 +7,7 @@ import ArbiterProtocol
 struct PolicyReader {
     static let keys = [
         "include", "name", "summary", "sources", "ranks", "pressure-settle", "attribute", "cause", "rank", "contention",
-        "camera",
+        "camera", "never", "always",
     ]
 
     let problems: ProblemList
@@ -16,7 +16,7 @@ struct PolicyReader {
     private var ruleNames: [String: Place] = [:]
     /// What the file declares, for the rules that name it.
     private(set) var declared: [Attribute] = []
-    private var factKeys: [String] { FactReader.keys(with: declared) }
+    var factKeys: [String] { FactReader.keys(with: declared) }
 
     init(_ root: TomlTable, problems: ProblemList) {
         self.problems = problems
@@ -41,6 +41,7 @@ struct PolicyReader {
         policy.rankRules = top.tables("rank", countMax: Bounds.rulesMax).compactMap { rankRule($0, ranks: ranks) }
         policy.contention = contention()
         policy.cameras = cameras()
+        policy.statements = statements()
         top.refuseUnknown(Self.keys, advice: Self.advice(at: ""))
         return policy
     }

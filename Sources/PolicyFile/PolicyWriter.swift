@@ -29,19 +29,15 @@ public struct PolicyWriter {
         }
         for rule in policy.causeRules {
             let pairs = Self.pairs(rule)
-            if pairs.allSatisfy({ TomlText.fitsOnALine("\($0.key) = \($0.value)") }) {
-                table("[[cause]]", pairs, .rule(rule.name))
-            } else {
-                table("[[cause]]", pairs.filter { $0.key != "when" }, .rule(rule.name))
-                // An inline table may not be broken over lines; in its long form it takes what follows, so it is last.
-                text += "[cause.when]\n"
-                for fact in rule.when { write(Pair(fact)) }
-            }
+            table("[[cause]]", pairs.filter { $0.key != "when" }, .rule(rule.name))
+            // In its long form it takes what follows, so it is last.
+            facts("when", of: "cause", rule.when)
         }
         for rule in policy.rankRules { table("[[rank]]", Self.pairs(rule, ranks: policy.ranks), .rule(rule.name)) }
         text += "\n[contention]\n"
         for pair in Self.pairs(policy.contention) { write(pair, .contention(pair.key)) }
         for camera in policy.cameras { table("[[camera]]", Self.pairs(camera), .camera(camera.camera.name)) }
+        for statement in policy.statements { write(statement) }
     }
 
     // MARK: Keys and values
@@ -60,6 +56,15 @@ public struct PolicyWriter {
         init(_ key: String, _ duration: Duration) { self.init(key, TomlText.quoted(duration)) }
         init(_ key: String, _ texts: [String]) { self.init(key, TomlText.list(texts)) }
         init(_ fact: FactTest) { self.init(fact.written.key, TomlText.value(of: fact)) }
+
+        /// An inline table, which may not be broken over lines.
+        init(_ key: String, _ facts: [FactTest]) {
+            let pairs = facts.map(Pair.init).map(\.line).joined(separator: ", ")
+            self.init(key, pairs.isEmpty ? "{}" : "{ \(pairs) }")
+        }
+
+        var line: String { "\(key) = \(value)" }
+        var fitsOnALine: Bool { TomlText.fitsOnALine(line) }
     }
 
     /// What stands at the top of the file.
@@ -79,11 +84,10 @@ public struct PolicyWriter {
     }
 
     public static func pairs(_ rule: CauseRule) -> [Pair] {
-        let facts = rule.when.map(Pair.init).map { "\($0.key) = \($0.value)" }.joined(separator: ", ")
-        return [
+        [
             Pair("name", quoted: rule.name), Pair("cause", quoted: rule.cause.wireName),
             Pair("access", Access.rights.filter { rule.access.contains($0.right) }.map(\.name)),
-            Pair("when", facts.isEmpty ? "{}" : "{ \(facts) }"),
+            Pair("when", rule.when),
         ]
     }
 
@@ -122,7 +126,7 @@ public struct PolicyWriter {
 
     // MARK: Lines
 
-    private mutating func table(_ header: String, _ pairs: [Pair], _ part: PolicyPart) {
+    mutating func table(_ header: String, _ pairs: [Pair], _ part: PolicyPart) {
         text += "\n"
         note(part)
         text += header + "\n"
@@ -131,7 +135,15 @@ public struct PolicyWriter {
 
     private mutating func write(_ pair: Pair, _ part: PolicyPart? = nil) {
         if let part { note(part) }
-        text += "\(pair.key) = \(pair.value)\n"
+        text += pair.line + "\n"
+    }
+
+    /// Facts as an inline table where it fits on a line, else as a table of their own.
+    mutating func facts(_ key: String, of header: String, _ facts: [FactTest], isShort: Bool? = nil) {
+        let pair = Pair(key, facts)
+        if isShort ?? pair.fitsOnALine { return write(pair) }
+        text += "[\(header).\(key)]\n"
+        for fact in facts { write(Pair(fact)) }
     }
 
     private mutating func note(_ part: PolicyPart) {

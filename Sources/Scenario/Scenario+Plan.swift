@@ -66,7 +66,7 @@ extension Scenario {
 
 extension Event {
     /// News of a recorder, rather than of a client or of the world.
-    var isRecorderAnswer: Bool {
+    package var isRecorderAnswer: Bool {
         switch self {
         case .recorderStreaming, .recorderCut, .recorderConfigured, .recorderRefusedConfiguration, .recorderGone,
             .recorderClosedStreams,

@@ -63,6 +63,16 @@ public struct TraceChecker: Hashable, Sendable {
     public func warning(of session: SessionID) -> InterruptionID? {
         sessions[session]?.isWarned == true ? ids.warnings[session] : nil
     }
+    /// What it remembers of a session, and of a camera, apart from what only counts: for fingerprints.
+    package func mark(of session: SessionID) -> UInt64 {
+        guard let watched = sessions[session] else { return 0 }
+        return 1 | (watched.isRunning ? 2 : 0) | (watched.isInterrupted ? 4 : 0) | (watched.isWarned ? 8 : 0)
+            | (watched.isRecording ? 16 : 0) | UInt64(watched.unfinished) << 5
+    }
+    package func mark(of camera: CameraID) -> UInt64 {
+        guard let watched = cameras[camera] else { return 0 }
+        return (watched.isOpen ? 1 : 0) | (watched.isCutting ? 2 : 0)
+    }
     public func isRunning(_ session: SessionID) -> Bool { sessions[session]?.isRunning ?? false }
     public func isInterrupted(_ session: SessionID) -> Bool { sessions[session]?.isInterrupted ?? false }
     public func hasUnfinishedRecording(_ session: SessionID) -> Bool { (sessions[session]?.unfinished ?? 0) > 0 }

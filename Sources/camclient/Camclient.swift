@@ -23,6 +23,7 @@ struct Camclient: AsyncParsableCommand {
               3  the broker cannot be reached, or the connection was lost
               4  the broker refused, and said why
               5  a file cannot be read or written
+              6  a search ended at a bound, and found nothing so far
               130  ended by Ctrl-C; where that is the usual end, 0
 
             The broker is looked for at --address, else at $CAMARB_SOCKET, else at

@@ -32,7 +32,7 @@ struct PolicyGenerator {
             attributes: attributes,
             causeRules: (0..<roll(0, 6)).map { _ in causeRule() }, ranks: ranks,
             rankRules: (0..<roll(0, 6)).map { _ in rankRule(ranks) }, contention: contention(), cameras: cameras(),
-            pressureSettle: duration(0, 600_000))
+            pressureSettle: duration(0, 600_000), statements: statements())
     }
 
     private mutating func attribute() -> Attribute {
@@ -73,6 +73,20 @@ struct PolicyGenerator {
         return ids.map { id in
             CameraRule(camera: id, conflicts: some(of: ids.filter { $0 != id }), cost: coin() ? 0 : roll(1, 1_000_000))
         }
+    }
+
+    /// Every `never` before every `always`, as reading has them.
+    private mutating func statements() -> [Statement] {
+        let nevers = (0..<roll(0, 2)).map { _ in
+            let parts = Statement.Part.allCases
+            let first = roll(0, parts.count - 1)
+            let players = parts[first...].prefix(roll(1, 3)).map { Statement.Player($0, when: facts()) }
+            return Statement(name: name(), .never(players))
+        }
+        return nevers
+            + (0..<roll(0, 2)).map { _ in
+                Statement(name: name(), .always(when: facts(), is: one(of: Statement.Part.allCases)))
+            }
     }
 
     /// Each fact at most once, as a table has each key at most once.

@@ -30,7 +30,11 @@ struct WriterTests {
             givesWay: .longestHeld,
             strongestMayExceed: true, backfill: true),
         cameras: [CameraRule(camera: CameraID("a"), conflicts: [CameraID("b")], cost: 60)],
-        pressureSettle: .milliseconds(1500))
+        pressureSettle: .milliseconds(1500),
+        statements: [
+            Statement(name: "never", .never(Statement.Part.allCases.map { Statement.Player($0) })),
+            Statement(name: "always", .always(when: [.focused(true)], is: .running)),
+        ])
 
     private func readsBack(_ policy: Policy, _ place: SourceLocation = #_sourceLocation) {
         let text = PolicyWriter.text(policy)
@@ -112,7 +116,7 @@ struct WriterTests {
             switch part {
             case .rule(let name): "rule \(name)\u{1b}[2J\nname = \"forged\""
             case .top("ranks"): "the ranks"
-            case .top, .attribute, .contention, .camera: nil
+            case .top, .attribute, .contention, .camera, .statement: nil
             }
         }
         #expect(text.contains("# the ranks\nranks = "))

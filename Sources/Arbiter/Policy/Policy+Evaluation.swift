@@ -1,4 +1,4 @@
-import ArbiterProtocol
+package import ArbiterProtocol
 
 extension Policy {
     /// The rule and access of one live cause.
@@ -38,18 +38,18 @@ extension Policy {
     static let defaultRankRule = "no rank rule matches: the weakest rank"
 
     /// Either side listing the other is enough.
-    func conflict(_ a: CameraID, _ b: CameraID) -> Bool {
+    package func conflict(_ a: CameraID, _ b: CameraID) -> Bool {
         cameras.contains {
             ($0.camera == a && $0.conflicts.contains(b)) || ($0.camera == b && $0.conflicts.contains(a))
         }
     }
 
-    func cost(_ camera: CameraID) -> Int {
+    package func cost(_ camera: CameraID) -> Int {
         cameras.first { $0.camera == camera }?.cost ?? 0
     }
 
     /// Whether a decision on one camera can touch another at all.
-    var linksCameras: Bool {
+    package var linksCameras: Bool {
         contention.budget != nil || cameras.contains { !$0.conflicts.isEmpty }
     }
 

@@ -33,6 +33,21 @@ extension Policy: Fingerprinted {
             writer.combine(rule.cost)
         }
         writer.combine(pressureSettle)
+        writer.ordered(statements) { writer, statement in
+            writer.combine(statement.name)
+            switch statement.claim {
+            case .never(let players):
+                writer.ordered(players) { writer, player in
+                    writer.combine(player.part.rawValue)
+                    writer.ordered(player.when) { $1.write(into: &$0) }
+                }
+            case .always(let when, let part):
+                // No statement without players is one about never.
+                writer.combine(0)
+                writer.ordered(when) { $1.write(into: &$0) }
+                writer.combine(part.rawValue)
+            }
+        }
     }
 }
 

@@ -22,12 +22,14 @@ public struct Policy: Hashable, Sendable {
     /// A lower pressure counts only after it has lasted this long, so that cameras do not flicker
     /// on and off at a threshold.
     public var pressureSettle: Duration
+    /// What the policy promises about itself; for `camclient policy verify`, never for a decision.
+    public var statements: [Statement]
 
     public init(
         name: String, summary: String = "", sources: [PresenceSource] = [], attributes: [Attribute] = [],
         causeRules: [CauseRule] = [], ranks: [String] = ["everyone"], rankRules: [RankRule] = [],
         contention: Contention = Contention(),
-        cameras: [CameraRule] = [], pressureSettle: Duration = .seconds(5)
+        cameras: [CameraRule] = [], pressureSettle: Duration = .seconds(5), statements: [Statement] = []
     ) {
         precondition(!ranks.isEmpty, "a policy needs at least one rank")
         self.name = name
@@ -40,6 +42,7 @@ public struct Policy: Hashable, Sendable {
         self.contention = contention
         self.cameras = cameras
         self.pressureSettle = pressureSettle
+        self.statements = statements
     }
 }
 

@@ -8,7 +8,7 @@ public struct Fingerprint: Hashable, Sendable {
     public let first: UInt64
     public let second: UInt64
 
-    @inlinable init(first: UInt64, second: UInt64) {
+    @inlinable public init(first: UInt64, second: UInt64) {
         self.first = first
         self.second = second
     }
@@ -21,26 +21,8 @@ public struct Fingerprint: Hashable, Sendable {
     @inlinable public func hash(into hasher: inout Hasher) { hasher.combine(first) }
 }
 
-/// Other names under which a fingerprint is taken; who is not in it keeps its own.
-///
-/// Where two clients are interchangeable, a state and the one with both swapped behave alike: whoever takes the
-/// least of their fingerprints walks one of the two.
-public struct Renaming: Sendable {
-    public var clients: [ClientID: ClientID]
-    public var sessions: [SessionID: SessionID]
-    public var apps: [AppID: AppID]
-
-    public init(
-        clients: [ClientID: ClientID] = [:], sessions: [SessionID: SessionID] = [:], apps: [AppID: AppID] = [:]
-    ) {
-        self.clients = clients
-        self.sessions = sessions
-        self.apps = apps
-    }
-}
-
 /// Takes a fingerprint, word by word, of a state seen from now: moments are written as distances, ordinals as their
-/// rank, and names as the renaming has them.
+/// rank.
 ///
 /// What has no order is written with `unordered`. Whatever is optional or of varying length is preceded by a word
 /// that says so, so that no two states write the same words.
@@ -53,7 +35,15 @@ public struct FingerprintWriter {
     let ordinals: [Ordinal]
     /// A camera is written as its place in this list.
     let cameras: [CameraID]
-    let renaming: Renaming?
+    /// What the reader of the fingerprint cares about.
+    let view: View
+
+    enum View {
+        /// Everything that tells two states apart.
+        case whole
+        /// Only what turns how a state goes on: no ids, no names of rules, and apps without their names.
+        case folded(readsClaims: Bool)
+    }
 
     // Digits of π and odd multipliers without a pattern: any would do, as long as they never change.
     @usableFromInline static var firstSeed: UInt64 { 0x243f_6a88_85a3_08d3 }
@@ -61,11 +51,11 @@ public struct FingerprintWriter {
     @usableFromInline static var firstFactor: UInt64 { 0x9e37_79b9_7f4a_7c15 }
     @usableFromInline static var secondFactor: UInt64 { 0xd6e8_feb8_6659_fd93 }
 
-    init(now: Moment = .zero, ordinals: [Ordinal] = [], cameras: [CameraID] = [], renaming: Renaming? = nil) {
+    init(now: Moment = .zero, ordinals: [Ordinal] = [], cameras: [CameraID] = [], view: View = .whole) {
         self.now = now
         self.ordinals = ordinals
         self.cameras = cameras
-        self.renaming = renaming
+        self.view = view
     }
 
     /// Each half is a bijection of its word: two words that differ leave both halves different.
@@ -75,6 +65,11 @@ public struct FingerprintWriter {
         second = (second &+ word) &* Self.secondFactor
         second ^= second >> 29
     }
+
+    /// Begins again, to write another part of the same state.
+    mutating func begin() { (first, second) = (Self.firstSeed, Self.secondSeed) }
+
+    var isWhole: Bool { if case .whole = view { true } else { false } }
 
     @inlinable public func finished() -> Fingerprint {
         var (a, b) = (first &* Self.secondFactor, second &* Self.firstFactor)
@@ -121,11 +116,10 @@ public struct FingerprintWriter {
 
     // MARK: What is seen from the state
 
-    public mutating func combine(_ client: ClientID) { combine((renaming?.clients[client] ?? client).rawValue) }
-    public mutating func combine(_ session: SessionID) { combine((renaming?.sessions[session] ?? session).rawValue) }
+    public mutating func combine(_ client: ClientID) { combine(client.rawValue) }
+    public mutating func combine(_ session: SessionID) { combine(session.rawValue) }
 
     public mutating func combine(_ app: AppID) {
-        let app = renaming?.apps[app] ?? app
         combine(app.name)
         combine(UInt64(app.user))
     }

@@ -1,20 +1,21 @@
 /// A dictionary that is at its best with a handful of entries, and still one with ten thousand.
 ///
-/// Exploration copies a state for every transition, and its maps hold two cameras and three sessions: a short array
-/// is copied at once, and comparing a few keys is cheaper than hashing one. Past `fewMax` entries it is a
-/// `Dictionary`, as a busy machine needs it.
+/// Exploration copies a state for every transition, and its maps hold two cameras and three sessions: comparing a few
+/// keys is cheaper than hashing one, and a copy shares every entry that is not changed. An entry is read where it
+/// lies, too: a session is large, and mostly one of its fields is wanted. Past `fewMax` entries it is a `Dictionary`,
+/// as a busy machine needs it.
 ///
 /// It has no order that anybody may rely on: sort, as with a dictionary. Equality does not see the order either.
 public struct SmallMap<Key: Hashable, Value> {
     /// Comparing so many keys one by one costs about what one hash costs.
     @usableFromInline static var fewMax: Int { 12 }
 
-    @usableFromInline struct Entry {
+    @usableFromInline final class Entry {
         @usableFromInline let key: Key
-        /// Nil only while a value is changed where it lies, and may go.
+        /// Nil only while a value is changed where it lies, and may go. Changed only in an entry of one map alone.
         @usableFromInline var value: Value?
 
-        @inlinable init(_ key: Key, _ value: Value) {
+        @inlinable init(_ key: Key, _ value: Value?) {
             self.key = key
             self.value = value
         }
@@ -48,6 +49,9 @@ public struct SmallMap<Key: Hashable, Value> {
                 yield &many[key]
             } else if let place = place(of: key) {
                 defer { if few[place].value == nil { few.remove(at: place) } }
+                if !isKnownUniquelyReferenced(&few[place]) {
+                    few[place] = Entry(key, few[place].value)
+                }
                 yield &few[place].value
             } else {
                 var value: Value?
@@ -138,4 +142,5 @@ extension SmallMap: Hashable where Value: Hashable {
 }
 
 extension SmallMap: Sendable where Key: Sendable, Value: Sendable {}
-extension SmallMap.Entry: Sendable where Key: Sendable, Value: Sendable {}
+// Only an entry that no other map has is ever written.
+extension SmallMap.Entry: @unchecked Sendable where Key: Sendable, Value: Sendable {}

@@ -1,18 +1,18 @@
 public import ArbiterProtocol
 
 // Every stored property of a state is written here, or follows from others and is named in a comment. A test holds
-// fingerprints against `canonical` on long walks.
+// fingerprints against `canonical` on long walks. What only a whole view writes is behind `isWhole`; the rest of a
+// folded view is in State+Fold.swift.
 
 extension Arbiter {
     /// What exploration remembers of a state: the same for two arbiters when their `key`s are, and not otherwise.
     ///
     /// It is taken from the state as it lies, and costs a tenth of a key.
-    public func fingerprint(_ renaming: Renaming? = nil) -> Fingerprint { fingerprint(renaming) { _ in } }
+    public func fingerprint() -> Fingerprint { fingerprint { _ in } }
 
     /// The same, of a state that is more than the arbiter: the rest is written by the caller.
-    public func fingerprint(_ renaming: Renaming? = nil, with rest: (inout FingerprintWriter) -> Void) -> Fingerprint {
-        var writer = FingerprintWriter(
-            now: state.now, ordinals: state.ordinals(), cameras: state.cameraOrder, renaming: renaming)
+    public func fingerprint(with rest: (inout FingerprintWriter) -> Void) -> Fingerprint {
+        var writer = FingerprintWriter(now: state.now, ordinals: state.ordinals(), cameras: state.cameraOrder)
         state.write(into: &writer)
         rest(&writer)
         return writer.finished()
@@ -50,9 +50,12 @@ extension State {
 }
 
 extension Client {
-    fileprivate func write(into writer: inout FingerprintWriter) {
-        writer.combine(id)
-        writer.combine(app)
+    func write(into writer: inout FingerprintWriter) {
+        if writer.isWhole {
+            writer.combine(id)
+            writer.combine(app)
+            writer.ordered(sessions) { $0.combine($1) }
+        }
         writer.combine(
             isVerified, attributes.multitasking, attributes.requiresFullScreen, attributes.kind == .picker,
             attributes.kind == .voip, attributes.claimedApp != nil, loginSession != nil, loweredTo != nil,
@@ -61,7 +64,6 @@ extension Client {
         if let loginSession { writer.combine(loginSession.name) }
         if let loweredTo { writer.combine(loweredTo) }
         if !loweredAttributes.isEmpty { loweredAttributes.write(into: &writer) }
-        writer.ordered(sessions) { $0.combine($1) }
     }
 }
 
@@ -76,23 +78,32 @@ extension AttributeValues {
 
 extension Session {
     /// Its app is its client's.
-    fileprivate func write(into writer: inout FingerprintWriter) {
-        writer.combine(id)
-        writer.combine(client)
+    func write(into writer: inout FingerprintWriter) {
+        if writer.isWhole {
+            writer.combine(id)
+            writer.combine(client)
+        }
         writer.combine(camera)
         writer.combine(
             isSensitive, isReestablished, isRecording, isSwitched, request != nil, waits != nil, open != nil,
             confirmed == configuration)
         if let request {
-            writer.combine(request.started)
-            writer.combine(request.claimed) { $0.combine($1) }
-            writer.combine(request.hasHeld)
+            switch writer.view {
+            case .whole:
+                writer.combine(request.started)
+                writer.combine(request.claimed) { $0.combine($1) }
+                writer.combine(request.hasHeld)
+            case .folded(let readsClaims): if readsClaims { writer.combine(request.hasHeld) }
+            }
             writer.combine(request.leaseLeft) { $0.combine($1) }
         }
         if let waits {
-            writer.combine(waits.interrupter) { $0.combine($1) }
-            writer.combine(waits.rule)
-            writer.combine(waits.isSharing)
+            if writer.isWhole {
+                writer.combine(waits.interrupter) { $0.combine($1) }
+                writer.combine(waits.rule)
+            }
+            // Whether another app keeps the camera from it, a statement may ask.
+            writer.combine(waits.isSharing, waits.interrupter.map { $0 != app } ?? false)
         }
         switch shown {
         case .stopped: writer.combine(0)
@@ -130,23 +141,26 @@ extension Configuration {
 }
 
 extension Camera {
-    fileprivate func write(into writer: inout FingerprintWriter) {
-        capabilities.write(into: &writer)
+    func write(into writer: inout FingerprintWriter) {
+        // A fold compares states of one world, whose cameras stay what they are.
+        if writer.isWhole { capabilities.write(into: &writer) }
         writer.combine(
             isPresent, isPrivate, isHeldOutside, isStuck, restartAt != nil, reservation != nil, promise != nil)
         tenancy.write(into: &writer)
-        writer.ordered(closing) { writer, closing in
-            writer.combine(closing.session)
-            writer.combine(distanceTo: closing.until)
+        if writer.isWhole {
+            writer.ordered(closing) { writer, closing in
+                writer.combine(closing.session)
+                writer.combine(distanceTo: closing.until)
+            }
         }
         // Ages, not distances: a fault counts for a minute after it happened.
         writer.ordered(faults) { $0.combine(ageOf: $1) }
         if let restartAt { writer.combine(distanceTo: restartAt) }
         if let reservation {
-            writer.combine(reservation.app)
+            if writer.isWhole { writer.combine(reservation.app) }
             writer.combine(distanceTo: reservation.until)
         }
-        if let promise {
+        if writer.isWhole, let promise {
             writer.combine(promise.session)
             writer.combine(promise.rule)
         }
@@ -205,22 +219,26 @@ extension Cut {
 extension Held {
     /// `since` is history, as it is for the key.
     fileprivate func write(into writer: inout FingerprintWriter) {
-        writer.combine(session)
+        if writer.isWhole {
+            writer.combine(session)
+            writer.combine(granted)
+            writer.combine(rule)
+        }
         writer.combine(isVacant)
         inForce.write(into: &writer)
-        writer.combine(granted)
         // A min-hold that is over is none.
         writer.combine(minHoldUntil.flatMap { $0 > writer.now ? $0 : nil }) { $0.combine(distanceTo: $1) }
         writer.combine(leaseUntil) { $0.combine(distanceTo: $1) }
         writer.combine(contest) { writer, contest in
-            writer.combine(contest.beneficiary)
+            if writer.isWhole {
+                writer.combine(contest.beneficiary)
+                writer.combine(contest.rule)
+            }
             writer.combine(distanceTo: contest.due)
-            writer.combine(contest.rule)
             writer.combine(contest.announced) { writer, announced in
                 writer.combine(distanceTo: announced.deadline)
                 writer.combine(announced.isReady)
             }
         }
-        writer.combine(rule)
     }
 }

@@ -46,14 +46,40 @@ extension World {
                 entry.value.write(into: &writer)
             }
         }
-        if !loginSessions.isEmpty {
-            writer.unordered(loginSessions) { writer, entry in
-                writer.combine(entry.key.name)
-                writer.combine(entry.value.isActive, entry.value.isLocked)
-            }
-        }
+        if !loginSessions.isEmpty { writeLoginSessions(&writer) }
         if !falling.isEmpty { writeFalling(&writer) }
         if !coolDowns.isEmpty { writeCoolDowns(&writer) }
+    }
+
+    /// What concerns no app in particular.
+    func writeShared(into writer: inout FingerprintWriter) {
+        writer.combine(isPrivate, isAsleep, sources.isEmpty, loginSessions.isEmpty, falling.isEmpty)
+        writer.combine(UInt64(pressure.rawValue))
+        if !sources.isEmpty { writeSources(&writer) }
+        if !loginSessions.isEmpty { writeLoginSessions(&writer) }
+        if !falling.isEmpty { writeFalling(&writer) }
+    }
+
+    /// What concerns one app; who is in front follows from where apps are.
+    func write(_ app: AppID, into writer: inout FingerprintWriter) {
+        writer.combine(microphones.contains(app), operatorChoice == app)
+        for source in [PresenceSource.shell, .agent] {
+            writer.combine(placements[PlacementKey(source: source, app: app)]) { $1.write(into: &$0) }
+            writer.combine(focus[FocusKey(source: source, user: app.user)] == app)
+        }
+        writer.combine(declared[app.user]?[app]) { $1.write(into: &$0) }
+        writer.combine(attributes[app]) { $1.write(into: &$0) }
+        for coolDown in coolDowns where coolDown.app == app {
+            writer.combine(coolDown.camera)
+            writer.combine(distanceTo: coolDown.until)
+        }
+    }
+
+    private func writeLoginSessions(_ writer: inout FingerprintWriter) {
+        writer.unordered(loginSessions) { writer, entry in
+            writer.combine(entry.key.name)
+            writer.combine(entry.value.isActive, entry.value.isLocked)
+        }
     }
 
     private func writeSources(_ writer: inout FingerprintWriter) {
@@ -94,8 +120,11 @@ extension World {
 extension World.Placement {
     fileprivate func write(into writer: inout FingerprintWriter) {
         switch presence {
-        case .background: writer.combine("background")
-        case .foreground(let layout): writer.combine(layout.rawValue)
+        case .background: writer.combine(0)
+        case .foreground(.fullscreen): writer.combine(1)
+        case .foreground(.split): writer.combine(2)
+        case .foreground(.slideOver): writer.combine(3)
+        case .foreground(.pictureInPicture): writer.combine(4)
         }
         writer.combine(isFocused, isStale)
     }

@@ -11,6 +11,8 @@ struct Failure: Error {
         case unreachable = 3
         case refused = 4
         case file = 5
+        /// A search ended at a bound: what it found so far is not the whole.
+        case cutOff = 6
     }
 
     var status: Status

@@ -11,6 +11,8 @@ struct PolicyCommand: AsyncParsableCommand {
             Examples:
               camclient policy check policies/kiosk.toml
               camclient policy show
+              camclient policy verify policies/kiosk.toml
+              camclient policy diff policies/ios9.toml policies/ipados16.toml
             """,
-        subcommands: [PolicyCheck.self, PolicyShow.self, PolicyTest.self])
+        subcommands: [PolicyCheck.self, PolicyShow.self, PolicyTest.self, PolicyVerify.self, PolicyDiff.self])
 }

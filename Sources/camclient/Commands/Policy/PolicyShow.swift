@@ -103,6 +103,10 @@ private struct ShownPolicy {
         lines += ["", "contention"]
         lines += columns(PolicyWriter.pairs(policy.contention).map { row($0, .contention($0.key)) })
         section("cameras", policy.cameras.map { (.camera($0.camera.name), PolicyWriter.pairs($0)) }, &lines)
+        section(
+            "statements: what the rules are for",
+            policy.statements.map { (.statement($0.name), PolicyWriter.pairs($0)) },
+            &lines)
         return lines
     }
 

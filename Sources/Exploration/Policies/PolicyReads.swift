@@ -1,0 +1,110 @@
+import Arbiter
+import ArbiterProtocol
+
+/// What one or several policies read, all in all: a small world needs no event that changes anything else.
+struct PolicyReads {
+    let tests: [FactTest]
+    let order: [Contention.OrderKey]
+    let policies: [Policy]
+
+    init(_ policies: [Policy]) {
+        self.policies = policies
+        tests = policies.flatMap { policy in
+            policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when)
+                + policy.statements.flatMap(\.testsRead)
+        }
+        order = unique(policies.flatMap(\.contention.order))
+    }
+
+    private func reads(_ key: String) -> Bool { tests.contains { $0.written.key == key } }
+
+    var layout: Bool { reads("layout") }
+    var focus: Bool { reads("focused") || order.contains(.focused) }
+    /// Where apps are.
+    var presence: Bool {
+        layout || focus || reads("presence") || reads("foreground-apps") || order.contains(.foreground)
+    }
+    var microphone: Bool { reads("microphone") }
+    /// Some policy lets clients watch beside whoever has the camera.
+    var sharing: Bool { policies.contains { $0.contention.sharing != .none } }
+    var claims: Bool { reads("claim") }
+    var operatorChoice: Bool { reads("operator") || order.contains(.operatorChosen) }
+    var recording: Bool {
+        reads("recording") || order.contains(.recording)
+            || policies.flatMap(\.statements).contains { $0.parts.contains(.recording) }
+    }
+    var graces: Bool { policies.contains { $0.rankRules.contains { $0.grace > .zero } } }
+    /// The weakest rank, which a client may take for itself; of several policies, one that all of them know.
+    var lowering: [String] {
+        guard let first = policies.first, first.ranks.count > 1 else { return [] }
+        return first.ranks.last { rank in policies.allSatisfy { $0.ranks.contains(rank) } }.map { [$0] } ?? []
+    }
+
+    /// Each declared attribute that is read, with as many values as clients can be told apart by: those that a rule
+    /// names, and the strongest and the weakest, which the order tells apart.
+    var attributes: [(name: String, values: [String])] {
+        var found: [(name: String, values: [String])] = []
+        for attribute in policies.flatMap(\.attributes) where !found.contains(where: { $0.name == attribute.name }) {
+            var values = tests.compactMap { test in
+                if case .attribute(attribute.name, let value) = test { value } else { nil }
+            }
+            if order.contains(.attribute(attribute.name)), let first = attribute.values.first {
+                values += [first, attribute.values[attribute.values.count - 1]]
+            }
+            if values.isEmpty { continue }
+            values.append(attribute.defaultValue)
+            found.append((attribute.name, attribute.values.filter(values.contains)))
+        }
+        return found
+    }
+
+    /// Every level that a rule names, and the one below all.
+    var pressures: [SystemPressure] {
+        let named = tests.compactMap { if case .pressure(let level) = $0 { level } else { nil } }
+        return named.isEmpty ? [] : unique([.nominal] + named).sorted()
+    }
+
+    /// Whether somebody else than a shell or an agent says where apps are.
+    var sources: [PresenceSource] { unique(policies.compactMap(\.sources.first)) }
+    var login: Bool { reads("login-session") || sources.contains(.loginSession) }
+
+    /// Cameras that a rule or a table names.
+    var cameras: [CameraID] {
+        unique(
+            policies.flatMap { $0.cameras.flatMap { [$0.camera] + $0.conflicts } }
+                + tests.compactMap { if case .camera(let camera) = $0 { camera } else { nil } })
+    }
+
+    /// What rules and tables say of a camera beside others, in words that are equal where it makes no difference.
+    func character(of camera: CameraID, among others: [CameraID]) -> String {
+        let isNamed = tests.contains { $0 == .camera(camera) }
+        return policies.map { policy in
+            let links = others.filter { policy.conflict(camera, $0) }.count
+            return "\(policy.cost(camera)) \(links)"
+        }.joined(separator: ", ") + (isNamed || !positions.isEmpty ? " \(camera.name)" : "")
+    }
+
+    var positions: [CameraPosition] {
+        unique(tests.compactMap { if case .position(let position) = $0 { position } else { nil } })
+    }
+
+    /// For each rule, statement and part: the tests that stand together.
+    var conjunctions: [[FactTest]] {
+        policies.flatMap { policy in
+            policy.causeRules.map(\.when) + policy.rankRules.map(\.when)
+                + policy.statements.flatMap { statement in
+                    switch statement.claim {
+                    case .never(let players): players.map(\.when)
+                    case .always(let when, _): [when]
+                    }
+                }
+        }
+    }
+}
+
+/// Each once, in the order of their first.
+func unique<T: Equatable>(_ all: [T]) -> [T] {
+    var found: [T] = []
+    for one in all where !found.contains(one) { found.append(one) }
+    return found
+}

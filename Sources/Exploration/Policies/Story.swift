@@ -1,0 +1,139 @@
+import Arbiter
+import ArbiterProtocol
+import Scenario
+
+/// A path through a small world as a scenario: without whoever plays no part in it, and with recorders that answer
+/// by themselves wherever that tells the same.
+struct Story {
+    let world: SmallWorld
+    let policyLine: String
+    let policies: String
+
+    init(_ world: SmallWorld, policyLine: String, policies: String) {
+        self.world = world
+        self.policyLine = policyLine
+        self.policies = policies
+    }
+
+    func finding(
+        _ found: (state: Int, message: String, statement: String?), _ ways: Ways, _ policy: Policy
+    ) -> PolicyWalk.Finding {
+        let path = ways.path(to: found.state)
+        let events = world.events(along: path, policy, answers: true)
+        let claim = "Found by `camclient policy verify`: \(found.message)."
+        let told = telling(events, claim, policy) { isBroken($0, found.statement) }
+        return PolicyWalk.Finding(
+            message: found.message, statement: found.statement, length: path.count, scenario: told)
+    }
+
+    private func isBroken(_ stage: Stage, _ statement: String?) -> Bool {
+        guard let statement else { return !stage.violations.isEmpty }
+        return stage.arbiter.brokenStatement()?.statement.name == statement
+    }
+
+    /// The shortest text that still shows it: recorders answering by themselves, and only who has a part in it.
+    /// - Parameter shows: whether a stage at the end of the scenario shows what it is about.
+    func telling(
+        _ events: [(event: Event, moment: Moment)], _ claim: String, _ policy: Policy, _ shows: (Stage) -> Bool
+    ) -> String {
+        for isManual in [false, true] {
+            for isWhole in [false, true] {
+                let text = text(events, claim, policy, isManual: isManual, isWhole: isWhole)
+                guard let scenario = try? Scenario.parse(text, file: "story", policies: policies) else { continue }
+                var stage = Stage(Arbiter(policy: scenario.world.policy))
+                let outcome = scenario.run(on: &stage)
+                if shows(stage) { return outcome.rewritten }
+            }
+        }
+        return text(events, claim, policy, isManual: true, isWhole: true)
+    }
+
+    private func text(
+        _ events: [(event: Event, moment: Moment)], _ claim: String, _ policy: Policy, isManual: Bool, isWhole: Bool
+    ) -> String {
+        (["# \(claim)", "", "policy \(policyLine)"] + lines(events, policy, isManual: isManual, isWhole: isWhole))
+            .joined(separator: "\n") + "\n"
+    }
+
+    /// A path lived under each of several policies: the scenario as far as they look alike, what clients are told on
+    /// the way included, and then how each ends. Nil where that shows no difference.
+    func contrast(
+        _ events: [(event: Event, moment: Moment)], _ policies: [Policy]
+    ) -> (common: [String], ends: [[String]])? {
+        let head = ["policy built-in"]
+        let lines = head + lines(events, policies[0], isManual: false, isWhole: false)
+        guard let scenario = try? Scenario.parse(lines.joined(separator: "\n"), file: "story", policies: ".") else {
+            return nil
+        }
+        let told = policies.map { policy in
+            var stage = Stage(Arbiter(policy: policy))
+            return scenario.run(on: &stage).rewritten.split(separator: "\n", omittingEmptySubsequences: false)
+                .dropFirst(head.count).map(String.init)
+        }
+        let shared = zip(told[0], told[1]).prefix { $0 == $1 }.count
+        let ends = told.map { $0.dropFirst(shared).map { String($0.drop { $0 == " " }) }.filter { !$0.isEmpty } }
+        return ends[0] == ends[1] ? nil : (Array(told[0].prefix(shared)), ends)
+    }
+
+    /// The machine and the inputs, of whoever has a part in them.
+    func inputLines(_ events: [(event: Event, moment: Moment)], _ policy: Policy) -> [String] {
+        lines(events, policy, isManual: false, isWhole: false)
+    }
+
+    private func lines(
+        _ events: [(event: Event, moment: Moment)], _ policy: Policy, isManual: Bool, isWhole: Bool
+    ) -> [String] {
+        var lines = world.cameraLines + [""]
+        let inputs = inputs(events, policy, isManual: isManual)
+        var time = ""
+        func add(_ line: String, at moment: String) {
+            if moment == time {
+                lines.append("     \(line)")
+            } else {
+                time = moment
+                lines.append(time + String(repeating: " ", count: max(1, 5 - time.count)) + line)
+            }
+        }
+        if isManual { add("recorder all manual", at: "0s") }
+        let used = Set(inputs.flatMap { words($0.line) })
+        for line in world.setupLines {
+            // A client that no later line speaks of has no part in it.
+            let words = words(line)
+            if !isWhole, ["connect", "session"].contains(words[0]), !used.contains(words[1]) { continue }
+            add(line, at: "0s")
+        }
+        for input in inputs {
+            if input.line.isEmpty {
+                time = input.time
+                lines.append(time)
+            } else {
+                add(input.line, at: input.time)
+            }
+        }
+        return lines
+    }
+
+    private func words(_ line: String) -> [String] { line.split(separator: " ").map(String.init) }
+
+    /// The inputs as lines; an empty one: only time passes.
+    func inputs(
+        _ events: [(event: Event, moment: Moment)], _ policy: Policy, isManual: Bool
+    ) -> [(time: String, line: String)] {
+        let writer = ScenarioWriter(names: world.names)
+        var found: [(String, String)] = []
+        for (event, moment) in events {
+            let time = TimeText.write(moment)
+            if case .cameraAppeared(let camera, _) = event {
+                found.append((time, "plug \(camera.name)"))
+            } else if case .declared = event, case (_, let line)? = found.last, line.hasPrefix("connect") {
+                // The line that connects says what the client declares, too.
+                found[found.count - 1].1 = world.setupLines.first { $0.hasPrefix(line) } ?? line
+            } else if event == .timePassed {
+                found.append((time, ""))
+            } else if isManual || !event.isRecorderAnswer {
+                if let line = writer.text(of: event) { found.append((time, line)) }
+            }
+        }
+        return found
+    }
+}

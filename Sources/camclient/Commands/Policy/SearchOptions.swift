@@ -1,0 +1,101 @@
+import ArbiterProtocol
+import ArgumentParser
+import Exploration
+import Glibc
+import Scenario
+
+/// How large a world, and how far a search through it may go.
+struct SearchOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Clients in a world: 1 to 4.", valueName: "number"))
+    var clients = 3
+    @Option(help: ArgumentHelp("Cameras in a world: 1 to 3.", valueName: "number"))
+    var cameras = 2
+    @Flag(help: "Every cast of kinds of clients; without it, enough casts that every two kinds meet.")
+    var allCasts = false
+    @Option(help: ArgumentHelp("States to look at, at most.", valueName: "number"))
+    var maxStates = 5_000_000
+    @Option(help: ArgumentHelp("How long to search, such as 30s or 10min.", valueName: "time"))
+    var maxTime = "1min"
+    @Option(help: ArgumentHelp("Memory to take, such as 500M or 2G.", valueName: "size"))
+    var maxMemory = "2G"
+
+    func validate() throws {
+        guard (1...4).contains(clients) else { throw ValidationError("--clients \(clients) is outside 1 to 4.") }
+        guard (1...3).contains(cameras) else { throw ValidationError("--cameras \(cameras) is outside 1 to 3.") }
+        guard maxStates > 0 else { throw ValidationError("--max-states \(maxStates) is not above 0.") }
+        guard TimeText.parse(maxTime) != nil else {
+            throw ValidationError("--max-time \(maxTime) is no time; a time is written 30s, 500ms or 10min.")
+        }
+        guard Self.bytes(maxMemory) != nil else {
+            throw ValidationError("--max-memory \(maxMemory) is no size; a size is written 500M or 2G.")
+        }
+    }
+
+    private static func bytes(_ text: String) -> Int? {
+        let units = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
+        guard let last = text.last, let unit = units[String(last).uppercased()], let count = Int(text.dropLast()),
+            count > 0, count < 1 << 20
+        else { return nil }
+        return count * unit
+    }
+
+    /// Says on a terminal how far the search is, and stops it at the bounds that need a clock or a look at memory.
+    func watch(_ what: String, since begin: Moment) -> SearchWatch {
+        let deadline = begin + (TimeText.parse(maxTime) ?? .seconds(60))
+        let memoryMax = Self.bytes(maxMemory) ?? .max
+        let shown = LastShown(begin)
+        return { progress in
+            let now = Moment.now
+            if now >= deadline { return .time }
+            let memory = Self.memory()
+            if memory >= memoryMax { return .memory }
+            if Output.isErrorTerminal, now - begin > .seconds(2), now - shown.at > .milliseconds(200) {
+                shown.at = now
+                Output.progress(
+                    "\(what): world \(progress.world) of \(progress.worlds), \(progress.states) states, "
+                        + "\(Self.rate(progress.transitions, now - begin)) transitions a second, \(memory >> 20) MB")
+            }
+            return nil
+        }
+    }
+
+    private final class LastShown {
+        var at: Moment
+        init(_ at: Moment) { self.at = at }
+    }
+
+    static func rate(_ transitions: Int, _ time: Duration) -> Int {
+        let milliseconds = max(1, Int(time.wholeNanoseconds / 1_000_000))
+        return transitions * 1000 / milliseconds
+    }
+
+    /// Resident, in bytes; 0 where the kernel does not say.
+    static func memory() -> Int {
+        guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 128)
+        guard fgets(&line, 128, file) != nil else { return 0 }
+        let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            .split(separator: " ")
+        return (words.count > 1 ? Int(words[1]) ?? 0 : 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    /// The folder and the name of a file, for a scenario's `policy` line.
+    static func place(_ path: String) -> (folder: String, name: String) {
+        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+        return (String(path[..<slash]), String(path[path.index(after: slash)...]))
+    }
+}
+
+extension Int {
+    /// `1234567` as `1,234,567`.
+    var grouped: String {
+        var digits = Array(String(self).reversed())
+        var index = 3
+        while index < digits.count {
+            digits.insert(",", at: index)
+            index += 4
+        }
+        return String(digits.reversed())
+    }
+}
