@@ -13,7 +13,10 @@ extension SmallWorld {
             (CameraID("back"), .back), (CameraID("front"), .front), (CameraID("desk"), .external),
         ]
         for camera in plain where !all.contains(where: { $0.id == camera.id }) { all.append(camera) }
-        if isLinked { return linked(reads, all, cameras) }
+        if isLinked {
+            let told = reads.cameras.count + reads.positions.count
+            return linked(reads, Array(all.prefix(max(cameras, told))), cameras)
+        }
         let wanted = Array(all.prefix(cameras))
         let isTold = !reads.cameras.isEmpty || !reads.positions.isEmpty
         return isTold ? wanted.map { [$0] } : [Array(wanted.prefix(1))]

@@ -92,8 +92,10 @@ struct PolicyDiff: AsyncParsableCommand {
             for line in outcome.isEmpty ? ["nobody is told anything"] : outcome { Output.line("       \(line)") }
         }
         Output.line("")
-        let bound = report.cutOffBy.map { ", cut off \($0.sentence)" } ?? ""
-        Output.line("# Kinds of differences within \(report.depth) steps\(bound) (\(figures)):")
+        let reach =
+            report.cutOffBy.map { "until it was cut off \($0.sentence)" }
+            ?? "within \(report.depth) step\(report.depth == 1 ? "" : "s")"
+        Output.line("# Kinds of differences \(reach) (\(figures)):")
         for kind in report.kinds {
             Output.line("#   \(Self.sentence(kind, names))")
         }
