@@ -46,7 +46,7 @@ def wrong_drop_in():
         drop_in = os.path.join(folder, "a.toml")
         write(drop_in, '[contention]\n\ttie = "\\u001b[31m" # \u009b31m\n"\u202etie" = 1\n')
         daemon.process.send_signal(signal.SIGHUP)
-        wait_until("the problem", lambda: json.loads(camclient(daemon, "status", "--json").stdout)["degraded"])
+        wait_until("the problem", lambda: json.loads(camclient(daemon, "status", "--json").stdout)["degraded"].find(drop_in) >= 0)
         status = camclient(daemon, "status").stdout
         assert f"  {drop_in}:2:8: " in status and "\n    \t      ^" in status, status
         checked = camclient(None, "policy", "check", KIOSK, "--policy-dir", folder, status=1).stdout
