@@ -14,6 +14,8 @@ public struct PolicyWalk: Sendable {
 
     public struct Report: Sendable {
         public var worlds = 0
+        /// Those that there are; fewer were walked where a bound was met.
+        public var worldsInAll = 0
         public var states = 0
         public var transitions = 0
         /// Steps of the longest way that had to be gone.
@@ -52,6 +54,7 @@ public struct PolicyWalk: Sendable {
         watch: SearchWatch = { _ in nil }
     ) -> Report {
         var report = Report()
+        report.worldsInAll = worlds.count
         for world in worlds {
             report.worlds += 1
             var search = WorldSearch(world, policy, isFolded: isFolded, bounds, report, worlds.count)

@@ -73,6 +73,7 @@ struct PolicyVerify: AsyncParsableCommand {
                 JSON.object([
                     "file": .string(file), "clients": .integer(Int64(search.clients)),
                     "cameras": .integer(Int64(search.cameras)), "worlds": .integer(Int64(report.worlds)),
+                    "worldsInAll": .integer(Int64(report.worldsInAll)),
                     "states": .integer(Int64(report.states)), "transitions": .integer(Int64(report.transitions)),
                     "depth": .integer(Int64(report.depth)), "statements": .integer(Int64(statements)),
                     "complete": .bool(report.isComplete),
@@ -88,9 +89,13 @@ struct PolicyVerify: AsyncParsableCommand {
                     } ?? .null,
                 ]).text)
         }
+        let worlds =
+            report.worlds < report.worldsInAll
+            ? "\(report.worlds) of \(report.worldsInAll) worlds"
+            : "\(report.worlds) world\(report.worlds == 1 ? "" : "s")"
         let figures =
-            "walked \(report.states.grouped) states and \(report.transitions.grouped) transitions of \(report.worlds) "
-            + "world\(report.worlds == 1 ? "" : "s") in \(took.shortText), \(rate.grouped) transitions a second"
+            "walked \(report.states.grouped) states and \(report.transitions.grouped) transitions of \(worlds) "
+            + "in \(took.shortText), \(rate.grouped) transitions a second"
         if let finding = report.finding {
             // The scenario alone goes to standard output, so that it can be kept as a file.
             Output.notice("\(file): \(finding.message), after \(finding.length) steps; \(figures)")
