@@ -4,12 +4,13 @@
 # through `package` access and not through @testable, which wants flags of its own.
 SWIFT_BUILD = swift build -c release
 
-.PHONY: help build test demo verify bench format lint install-packages clean
+.PHONY: help build test test-vm demo verify bench format lint install-packages clean
 
 help:
 	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
 	@echo "make test              everything that is tested: Swift, real D-Bus clients, real processes, planted bugs"
 	@echo "make verify            every shipped policy in every state of small worlds, as far as MINUTES=10 each allow"
+	@echo "make test-vm           real cameras' interfaces and login sessions, in a virtual machine (STEPS='words': only these)"
 	@echo "make bench             the broker against programs of its own in C, as ratios (QUICK=1: fewer rounds)"
 	@echo "make build             the programs, in .build/release"
 	@echo "make format            formats the Swift sources"
@@ -18,7 +19,7 @@ help:
 	@echo "make clean             removes what was built"
 
 install-packages:
-	@make/packages build test demo bench
+	@make/packages build test demo bench vm
 
 build:
 	@make/packages build
@@ -33,6 +34,11 @@ verify:
 	@make/packages build
 	$(SWIFT_BUILD) --product camclient
 	.build/release/camclient policy verify --max-time $(or $(MINUTES),10)min --max-states 100000000 --max-memory 8G policies/*.toml
+
+test-vm:
+	@make/packages build vm
+	$(SWIFT_BUILD)
+	@Tests/vm/run $(STEPS)
 
 demo:
 	@make/packages build demo
@@ -51,4 +57,4 @@ lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests
 
 clean:
-	rm -rf .build .build-bench .build-demo .build-python out
+	rm -rf .build .build-bench .build-demo .build-python .build-vm out
