@@ -17,13 +17,13 @@ package struct AppIdentity {
     static func of(_ client: BrokerClient) -> AppIdentity? {
         let group = controlGroup(client.pid)
         let command = command(client.pid)
-        let session = LoginSessions.session(ofProcess: client.pid, user: client.uid)
+        let membership = LoginSessions.membership(ofProcess: client.pid, user: client.uid)
         // Looked at last: while the process lives, its number was its own.
         guard client.process.isAlive else { return nil }
         let unit = unit(inControlGroup: group ?? "")
         return AppIdentity(
             name: unit.name ?? command ?? "pid-\(client.pid)", isVerified: unit.isSystem,
-            loginSession: session.map { LoginSessionID($0) })
+            loginSession: LoginSessionWatch.id(of: membership))
     }
 
     /// The innermost unit of a control group's path.

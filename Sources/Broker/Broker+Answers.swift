@@ -14,6 +14,8 @@ extension Broker {
         return BrokerStatus(
             version: BrokerOptions.version, policy: status.policy, degraded: degraded,
             presenceKnown: status.isPresenceKnown, isPrivate: status.isPrivate, isAsleep: status.isAsleep,
+            loginSessionsUnknown: logins?.trouble ?? "",
+            loginSessions: logins?.status { isTrusted(client) || $0 == client.uid } ?? [],
             pressure: status.pressure, moment: Self.now(), decision: arbiter.lastDecision,
             // As given on the command line: the first is the one for apps that name none.
             cameras: cameraOrder.compactMap { link in status.cameras.first { $0.id == link.camera } }.map { camera in

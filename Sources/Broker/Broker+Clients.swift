@@ -102,7 +102,7 @@ extension Broker: BusConnectionDelegate {
         client.isGone = true
         processes?.remove(client.process)
         client.connection.close()
-        if client.app != nil { step(.disconnected(client.id)) }
+        if client.app != nil { unregister(client) }
         for session in client.sessions { owners[session.rawValue] = nil }
         client.sessions = []
         if let more = client.more {
@@ -125,24 +125,37 @@ extension Broker: BusConnectionDelegate {
 
     /// Makes the client known to the core, with the app the kernel names, before the first thing that concerns
     /// decisions. One that only looks on (a monitor, a status line) is nobody's app and in nobody's foreground.
-    /// - Parameter claimed: what `--trust-claims` lets it be.
-    func register(_ client: BrokerClient, claimed: String? = nil) throws(BrokerError) {
-        if client.app != nil && claimed == nil { return }
+    /// - Parameters:
+    ///   - claimed: what `--trust-claims` lets it be.
+    ///   - login: the login session that it lets it be in.
+    func register(
+        _ client: BrokerClient, claimed: String? = nil, login: LoginSessionID? = nil
+    ) throws(BrokerError) {
+        if client.app != nil && claimed == nil && login == nil { return }
         guard let identity = AppIdentity.of(client) else {
             throw BrokerError(.disconnected, "The process that connected is gone.")
         }
         let app = AppID(claimed ?? identity.name, user: client.uid)
-        if client.app == app && claimed == nil { return }
-        if client.app != nil { step(.disconnected(client.id)) }
+        if client.app == app && claimed == nil && login == nil { return }
+        if client.app != nil { unregister(client) }
         client.app = app
+        client.loginSession = login ?? identity.loginSession
+        if let session = client.loginSession { logins?.join(session) }
         client.name = freeClientName(app.name, except: client)
         step(
             .connected(
                 client.id, app: app, verified: claimed != nil || identity.isVerified,
-                loginSession: identity.loginSession))
+                loginSession: client.loginSession))
         if let said = client.more?.presence {
             step(.declaredPresence(client.id, said.0, focused: said.focused))
         }
+    }
+
+    /// The core forgets it, and the session nobody else is in.
+    private func unregister(_ client: BrokerClient) {
+        step(.disconnected(client.id))
+        if let session = client.loginSession { logins?.leave(session) }
+        client.loginSession = nil
     }
 
     func attach(_ source: PresenceSource, _ client: BrokerClient) {

@@ -185,6 +185,7 @@ extension Broker {
 
     func declareClient(_ request: Request, _ wire: WireDictionary) throws(BrokerError) {
         var attributes = ClientAttributes()
+        var login: LoginSessionID?
         for entry in wire.entries {
             func mistake(_ allowed: String) -> BrokerError {
                 BrokerError(.invalidValue, "\(entry.key) is \(entry.value.sentence); it takes \(allowed).")
@@ -206,6 +207,11 @@ extension Broker {
             case "requiresFullScreen":
                 guard let flag = entry.value.boolean else { throw mistake("true or false") }
                 attributes.requiresFullScreen = flag
+            case "loginSession" where options.trustsClaims:
+                guard let name = entry.value.string, !name.isEmpty, name.utf8.count <= AppIdentity.nameBytesMax else {
+                    throw mistake("a login session's name of 1 to \(AppIdentity.nameBytesMax) bytes")
+                }
+                login = LoginSessionID(AppIdentity.safe(name[...]))
             default:
                 throw BrokerError(
                     .invalidValue,
@@ -215,8 +221,9 @@ extension Broker {
         }
         let client = request.client
         let before = client.app
-        let believed = options.trustsClaims && client.sessions.isEmpty ? attributes.claimedApp : nil
-        try register(client, claimed: believed)
+        let isNew = client.sessions.isEmpty
+        let believed = options.trustsClaims && isNew ? attributes.claimedApp : nil
+        try register(client, claimed: believed, login: isNew ? login : nil)
         decide(.declared(client.id, attributes), request)
         // Where only a claim names the app, the core took it.
         client.app = arbiter.app(of: client.id)
@@ -237,7 +244,7 @@ extension Broker {
     }
 
     func cameraBecameKnown() {
-        if cameraOrder.allSatisfy(\.isKnown) { camerasAreKnown() }
+        if cameraOrder.allSatisfy(\.isKnown), logins?.isSettled != false { camerasAreKnown() }
     }
 
     /// When the last recorder core has left for want of work, the broker has been idle for seconds, and is likely to be

@@ -59,6 +59,7 @@ public final class Broker {
     var camerasKnownTimer: Timer?
 
     // Facts with a life of their own
+    private(set) var logins: LoginSessionWatch?
     var sourceCounts: [SourceKey: Int] = [:]
     struct SourceKey: Hashable {
         var source: PresenceSource
@@ -102,6 +103,7 @@ public final class Broker {
             cameraOrder.append(link)
         }
         if let path = options.trace { try openTrace(path) }
+        logins = try LoginSessionWatch(self, address: options.systemBus ?? SystemBus.address)
         try listen()
         for link in cameraOrder { link.describe() }
         camerasKnownTimer = try loop.addTimer { [unowned self] in camerasAreKnown() }
@@ -188,6 +190,7 @@ public final class Broker {
         if let camera = event.recorderNewsOf { tellFree(camera) }
         tell(event, effects, now)
         trace(event, effects, now)
+        if let logins, logins.isHoldingSleep { logins.letSleepWhenSettled() }
         return refusal
     }
 

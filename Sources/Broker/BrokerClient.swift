@@ -12,6 +12,8 @@ final class BrokerClient {
     let process: ProcessHandle
     /// The app it counts as; nil until it does something that concerns decisions.
     var app: AppID?
+    /// The login session it is in, once it has an app; nil for a service.
+    var loginSession: LoginSessionID?
     /// What traces call it: its app's name, with a number where several clients have it.
     var name = ""
     var isGone = false

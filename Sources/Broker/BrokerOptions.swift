@@ -22,6 +22,8 @@ public struct BrokerOptions: Sendable {
     public var policyFolder = usualPolicyFolder
     public var cameras: [Camera] = []
     public var recorder: String?
+    /// The D-Bus address of the machine's bus, where logind is; empty: it is not asked. Nil: where it usually is.
+    public var systemBus: String?
     public var trustsClaims = false
     public var printsDecisions = false
     /// Where every step of the core is written.
@@ -75,6 +77,7 @@ public struct BrokerOptions: Sendable {
                 case "--policy-dir": options.policyFolder = try value("a folder")
                 case "--camera": try options.addCamera(try value("ID=SPEC"))
                 case "--recorder": options.recorder = try value("a program")
+                case "--system-bus": options.systemBus = try address(flag, try value("an address"))
                 case "--trust-claims": options.trustsClaims = true
                 case "--decisions": options.printsDecisions = true
                 case "--trace": options.trace = try value("a file")
@@ -117,6 +120,14 @@ public struct BrokerOptions: Sendable {
                     + "\(TraceFile.sizes.upperBound >> 20)M.")
         }
         return number << (shift ?? 0)
+    }
+
+    private static func address(_ flag: String, _ text: String) throws(Mistake) -> String {
+        if text.isEmpty { return text }
+        do throws(BrokerError) { _ = try SocketAddress.path(of: text) } catch {
+            throw Mistake("\(flag): \(error.message)")
+        }
+        return text
     }
 
     private mutating func addCamera(_ text: String) throws(Mistake) {
@@ -162,6 +173,8 @@ public struct BrokerOptions: Sendable {
                               none               no pictures: to try a policy by its notices alone
                             without any: simulated=simulated
           --recorder PATH   the recorder core to start for each camera; without it, camrecorder beside camarbd
+          --system-bus ADDRESS  where logind tells which login session is active and when the machine sleeps; without
+                            it $DBUS_SYSTEM_BUS_ADDRESS or \(SystemBus.usualAddress); "" asks nobody
           --trust-claims    believe what clients say their app is. For development and demonstrations: any program
                             can then pass for any app, and status says so
           --decisions       print every decision to standard error, in the scenario language

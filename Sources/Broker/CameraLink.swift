@@ -245,6 +245,9 @@ class CameraLink {
         call("StopRecording", [.uint64(recording), .string(why.rawValue)]) { _ in }
     }
 
+    /// A recording or a photo is under way.
+    var hasFiles: Bool { !recordings.isEmpty || !photos.isEmpty }
+
     /// Whether a file is being recorded to: two recordings of one file would destroy each other.
     func isRecording(to identity: OutputFile.Identity) -> Bool {
         recordings.values.contains { $0.file.identity == identity }

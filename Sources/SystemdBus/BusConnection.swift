@@ -174,38 +174,41 @@ public final class BusConnection {
     ///
     /// Before the peer is ready the call waits here, since libsystemd would block until it knows whether the peer
     /// takes descriptors. Descriptors among the arguments stay the caller's, who keeps them open until the answer.
+    /// - Parameter destination: a name, where the peer is a message bus.
     public func call(
-        path: String, interface: String, member: String, _ arguments: [WireValue] = [],
+        to destination: String? = nil, path: String, interface: String, member: String, _ arguments: [WireValue] = [],
         timeout: Int64 = 25_000_000_000, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
     ) {
         call(
-            path: path, interface: interface, member: member, timeout: timeout,
+            to: destination, path: path, interface: interface, member: member, timeout: timeout,
             filling: { message in for argument in arguments { message.append(argument) } }, handler)
     }
 
     /// The same, for arguments of types that `WireValue` does not have: `filling` appends them.
     public func call(
-        path: String, interface: String, member: String, timeout: Int64 = 25_000_000_000,
+        to destination: String? = nil, path: String, interface: String, member: String,
+        timeout: Int64 = 25_000_000_000,
         filling fill: @escaping (BusMessage) -> Void, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
     ) {
         let pending = PendingCall(self, handler)
         if isOpen && pendingEnd == nil && !isReady {
             calls[ObjectIdentifier(pending)] = pending
             untilReady.append { [self] in
-                makeCall(pending, path: path, interface: interface, member: member, fill, timeout)
+                makeCall(pending, to: destination, path: path, interface: interface, member: member, fill, timeout)
             }
         } else {
-            makeCall(pending, path: path, interface: interface, member: member, fill, timeout)
+            makeCall(pending, to: destination, path: path, interface: interface, member: member, fill, timeout)
         }
     }
 
     private func makeCall(
-        _ pending: PendingCall, path: String, interface: String, member: String,
+        _ pending: PendingCall, to destination: String?, path: String, interface: String, member: String,
         _ fill: (BusMessage) -> Void, _ timeout: Int64
     ) {
         do {
             guard isOpen, pendingEnd == nil else { throw BrokerError(.disconnected, "The connection is closed.") }
-            let message = try BusMessage.call(on: self, path: path, interface: interface, member: member)
+            let message = try BusMessage.call(
+                on: self, to: destination, path: path, interface: interface, member: member)
             fill(message)
             if let fault = message.buildFault { throw fault }
             var slot: OpaquePointer?

@@ -44,6 +44,8 @@ public final class BusMessage {
     public var interface: String { string(sd_bus_message_get_interface(pointer)) }
     public var member: String { string(sd_bus_message_get_member(pointer)) }
     public var destination: String { string(sd_bus_message_get_destination(pointer)) }
+    /// On a message bus the bus's own word for who sent it; from a peer no more than what the peer says.
+    public var sender: String { string(sd_bus_message_get_sender(pointer)) }
     /// The whole body's signature.
     public var signature: String { string(sd_bus_message_get_signature(pointer, 1)) }
 
@@ -135,11 +137,11 @@ extension BusMessage {
     }
 
     static func call(
-        on connection: BusConnection, path: String, interface: String, member: String
+        on connection: BusConnection, to destination: String?, path: String, interface: String, member: String
     ) throws(SystemFault) -> BusMessage {
         var created: OpaquePointer?
         try check(
-            sd_bus_message_new_method_call(connection.bus, &created, nil, path, interface, member),
+            sd_bus_message_new_method_call(connection.bus, &created, destination, path, interface, member),
             "make a call of \(interface).\(member) at \(path)")
         guard let created else { throw SystemFault("make a call", ENOMEM) }
         return BusMessage(owning: created, connection)

@@ -1,19 +1,31 @@
 import CSystemd
 import Glibc
 
-/// What systemd knows about a process, for a machine that runs it. Reads small files, waits for nobody.
+/// Which login session a process belongs to. Reads small files, waits for nobody.
 public enum LoginSessions {
-    /// The login session a process belongs to, else the one its user looks at; nil for services and without systemd.
-    public static func session(ofProcess pid: Int32, user: UInt32) -> String? {
+    public enum Membership: Hashable, Sendable {
+        /// It is in this session's own scope.
+        case session(String)
+        /// It was started by its user's own manager, as desktops start apps: it is wherever its user looks.
+        case user(UInt32)
+    }
+
+    /// Nil for services, and without systemd.
+    public static func membership(ofProcess pid: Int32, user: UInt32) -> Membership? {
         var name: UnsafeMutablePointer<CChar>?
         if sd_pid_get_session(pid, &name) >= 0, let name {
             defer { free(name) }
-            return String(cString: name)
+            return .session(String(cString: name))
         }
-        // A unit of the user's own manager (an app's scope) is in no session itself.
         var owner: uid_t = 0
         guard sd_pid_get_owner_uid(pid, &owner) >= 0, owner == user else { return nil }
-        guard sd_uid_get_display(owner, &name) >= 0, let name else { return nil }
+        return .user(owner)
+    }
+
+    /// The session that a user looks at: logind's choice among those the user has. Nil when there is none.
+    public static func display(of user: UInt32) -> String? {
+        var name: UnsafeMutablePointer<CChar>?
+        guard sd_uid_get_display(user, &name) >= 0, let name else { return nil }
         defer { free(name) }
         return String(cString: name)
     }
@@ -25,5 +37,30 @@ public enum LoginSessions {
         var text = [CChar](repeating: 0, count: 33)
         _ = sd_id128_to_string(id, &text)
         return String(decoding: text.prefix(32).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+/// Tells when `LoginSessions.display` may have another answer for somebody.
+public final class DisplayMonitor {
+    private let monitor: OpaquePointer
+    private var source: IOSource?
+
+    /// - Throws: where logind has never run.
+    public init(on loop: EventLoop, onChange: @escaping () -> Void) throws(SystemFault) {
+        var created: OpaquePointer?
+        try check(sd_login_monitor_new("uid", &created), "watch logind's users")
+        guard let created else { throw SystemFault("watch logind's users", ENOMEM) }
+        monitor = created
+        let descriptor = sd_login_monitor_get_fd(created)
+        try check(descriptor, "watch logind's users")
+        source = try loop.addIO(descriptor, .readable) { _ in
+            _ = sd_login_monitor_flush(created)
+            onChange()
+        }
+    }
+
+    deinit {
+        source?.cancel()
+        _ = sd_login_monitor_unref(monitor)
     }
 }

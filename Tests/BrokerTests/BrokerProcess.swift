@@ -31,7 +31,8 @@ final class BrokerProcess {
         directory = try #require(
             template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!).map { String(cString: $0) } })
         socket = directory + "/socket"
-        var words = ["--socket", socket]
+        // Nobody's login session is asked for, so that no test depends on who sits at the machine.
+        var words = ["--socket", socket, "--system-bus", ""]
         if let policy {
             words += ["--policy", policy.hasPrefix("/") ? policy : Self.root + "/policies/\(policy).toml"]
         }

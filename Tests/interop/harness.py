@@ -57,7 +57,8 @@ def wait_until(what, condition, patience=PATIENCE):
 class Daemon:
     """A camarbd with a private socket in a temporary directory."""
 
-    def __init__(self, policy="desktop", cameras=(SIMULATED,), extra=()):
+    def __init__(self, policy="desktop", cameras=(SIMULATED,), extra=(), system_bus=""):
+        """`system_bus` is where logind is: nowhere, so that no test depends on who sits at the machine; None is its own."""
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-test."))
         self.path = self.directory / "socket"
         self.address = f"unix:path={self.path}"
@@ -66,6 +67,8 @@ class Daemon:
         command = [PROGRAMS / "camarbd", "--socket", self.path, "--policy", policy, "--trust-claims", "--decisions"]
         for camera in cameras:
             command += ["--camera", camera]
+        if system_bus is not None:
+            command += ["--system-bus", system_bus]
         self.apps = []
         # How it may end; whoever kills it says so.
         self.ends = (0, -signal.SIGTERM)

@@ -17,7 +17,8 @@ class Manager:
         environment = {**os.environ, "NOTIFY_SOCKET": str(self.directory / "notify")}
         if watchdog:
             environment["WATCHDOG_USEC"] = str(int(watchdog * 1e6))
-        command = [PROGRAMS / "camarbd", "--policy", ROOT / "policies" / "desktop.toml", "--camera", SIMULATED, *extra]
+        command = [PROGRAMS / "camarbd", "--policy", ROOT / "policies" / "desktop.toml", "--camera", SIMULATED,
+                   "--system-bus", "", *extra]
         keep = ()
         self.listener = None
         # Both variables name the process they are meant for, which only that process itself knows.

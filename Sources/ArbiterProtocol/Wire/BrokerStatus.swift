@@ -11,6 +11,10 @@ public struct BrokerStatus: Hashable, Sendable {
     public var isPrivate: Bool
     /// The machine sleeps, or is about to.
     public var isAsleep: Bool
+    /// Why login sessions are not known, so that nobody is paused for one; empty when they are.
+    public var loginSessionsUnknown: String
+    /// Those the asker may know, which are its own user's unless it is trusted. Ordered by id.
+    public var loginSessions: [LoginSessionStatus]
     public var pressure: SystemPressure
     /// When the answer was true, on the broker's clock.
     public var moment: Moment
@@ -23,7 +27,8 @@ public struct BrokerStatus: Hashable, Sendable {
 
     public init(
         version: String, policy: String, degraded: String = "", presenceKnown: Bool, isPrivate: Bool = false,
-        isAsleep: Bool = false, pressure: SystemPressure = .nominal, moment: Moment,
+        isAsleep: Bool = false, loginSessionsUnknown: String = "", loginSessions: [LoginSessionStatus] = [],
+        pressure: SystemPressure = .nominal, moment: Moment,
         decision: DecisionID, cameras: [CameraStatus], sessions: [SessionStatus]
     ) {
         self.version = version
@@ -32,11 +37,33 @@ public struct BrokerStatus: Hashable, Sendable {
         self.presenceKnown = presenceKnown
         self.isPrivate = isPrivate
         self.isAsleep = isAsleep
+        self.loginSessionsUnknown = loginSessionsUnknown
+        self.loginSessions = loginSessions
         self.pressure = pressure
         self.moment = moment
         self.decision = decision
         self.cameras = cameras
         self.sessions = sessions
+    }
+}
+
+/// One login session in `BrokerStatus`, as logind tells it.
+public struct LoginSessionStatus: Hashable, Sendable {
+    public var id: String
+    public var user: UInt32
+    /// Empty for a session without one.
+    public var seat: String
+    public var isRemote: Bool
+    public var isActive: Bool
+    public var isLocked: Bool
+
+    public init(id: String, user: UInt32, seat: String, isRemote: Bool, isActive: Bool, isLocked: Bool) {
+        self.id = id
+        self.user = user
+        self.seat = seat
+        self.isRemote = isRemote
+        self.isActive = isActive
+        self.isLocked = isLocked
     }
 }
 
@@ -136,6 +163,8 @@ extension BrokerStatus {
             .dictionary([
                 "version": .string(version), "policy": .string(policy), "degraded": .string(degraded),
                 "presenceKnown": .boolean(presenceKnown), "privacy": .boolean(isPrivate), "asleep": .boolean(isAsleep),
+                "loginSessionsUnknown": .string(loginSessionsUnknown),
+                "loginSessions": .dictionaries(loginSessions.map(\.wire)),
                 "pressure": .string(pressure.wireName), "moment": .int64(moment.nanoseconds),
                 "decision": .uint64(decision),
             ]),
@@ -155,13 +184,35 @@ extension BrokerStatus {
         for (index, wire) in try reader.dictionaries("sessions").enumerated() {
             sessions.append(try SessionStatus(WireFields("sessions[\(index)]", wire)))
         }
+        var logins: [LoginSessionStatus] = []
+        for (index, wire) in try broker.dictionaries("loginSessions").enumerated() {
+            logins.append(try LoginSessionStatus(WireFields("loginSessions[\(index)]", wire)))
+        }
         self.init(
             version: try broker.string("version"), policy: try broker.string("policy"),
             degraded: try broker.string("degraded"), presenceKnown: try broker.boolean("presenceKnown"),
             isPrivate: try broker.boolean("privacy"), isAsleep: try broker.boolean("asleep"),
+            loginSessionsUnknown: try broker.string("loginSessionsUnknown"),
+            loginSessions: logins,
             pressure: SystemPressure(wireName: try broker.string("pressure")) ?? .nominal,
             moment: Moment(nanoseconds: try broker.int64("moment")), decision: try broker.uint64("decision"),
             cameras: cameras, sessions: sessions)
+    }
+}
+
+extension LoginSessionStatus {
+    fileprivate var wire: WireDictionary {
+        [
+            "id": .string(id), "user": .uint32(user), "seat": .string(seat), "remote": .boolean(isRemote),
+            "active": .boolean(isActive), "locked": .boolean(isLocked),
+        ]
+    }
+
+    fileprivate init(_ fields: WireFields) throws(BrokerError) {
+        self.init(
+            id: try fields.string("id"), user: UInt32(clamping: try fields.uint64("user")),
+            seat: try fields.string("seat"), isRemote: try fields.boolean("remote"),
+            isActive: try fields.boolean("active"), isLocked: try fields.boolean("locked"))
     }
 }
 

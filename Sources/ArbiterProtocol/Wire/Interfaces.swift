@@ -12,7 +12,7 @@ extension Interface {
                 "DeclareClient", [Argument("attributes", "a{sv}")],
                 """
                 Says what the client is: `app` (s, a claim), `kind` (s: app, picker, voip), `multitasking` (b), \
-                `requiresFullScreen` (b). Before its first session.
+                `requiresFullScreen` (b); where camarbd trusts claims also `loginSession` (s). Before its first session.
                 """),
             Method(
                 "DeclarePresence", [Argument("presence", "s"), Argument("focused", "b")],

@@ -29,6 +29,10 @@ extension BrokerStatus {
             lines.append("degraded: \(lined.joined(separator: "\n  "))")
         }
         if !presenceKnown { lines.append("no presence source: every app counts as foreground") }
+        if !loginSessionsUnknown.isEmpty {
+            lines.append("login sessions are not known: \(loginSessionsUnknown.printable)")
+        }
+        for login in loginSessions { lines.append(login.line) }
         if isPrivate { lines.append("the privacy switch of the machine is on: no app has a camera") }
         if isAsleep { lines.append("the machine sleeps, or is about to: no app has a camera") }
         if pressure != .nominal { lines.append("pressure is \(pressure.wireName)") }
@@ -66,9 +70,30 @@ extension BrokerStatus {
         .object([
             "version": .string(version), "policy": .string(policy), "degraded": .string(degraded),
             "presenceKnown": .bool(presenceKnown), "privacy": .bool(isPrivate), "asleep": .bool(isAsleep),
+            "loginSessionsKnown": .bool(loginSessionsUnknown.isEmpty),
+            "loginSessionsUnknown": .string(loginSessionsUnknown),
+            "loginSessions": .array(loginSessions.map(\.json)),
             "pressure": .string(pressure.wireName), "moment": .integer(moment.nanoseconds),
             "decision": .count(decision),
             "cameras": .array(cameras.map(\.json)), "sessions": .array(sessions.map(\.json)),
+        ])
+    }
+}
+
+extension LoginSessionStatus {
+    fileprivate var line: String {
+        var words = ["login session \(id.printable) of user \(user)"]
+        if !seat.isEmpty { words.append("on \(seat.printable)") }
+        words.append(isActive ? "is active" : "is not active")
+        if isLocked { words.append("and locked") }
+        if isRemote { words.append("(remote)") }
+        return words.joined(separator: " ")
+    }
+
+    fileprivate var json: JSON {
+        .object([
+            "id": .string(id), "user": .count(UInt64(user)), "seat": .string(seat), "remote": .bool(isRemote),
+            "active": .bool(isActive), "locked": .bool(isLocked),
         ])
     }
 }
