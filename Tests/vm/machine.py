@@ -1,0 +1,155 @@
+"""For steps in Python: camarbd as a system service would be, real camclients inside users' login sessions, and logind.
+
+Nothing here sleeps for luck: every wait is for an event and has a bound, long enough for an emulated machine.
+"""
+import json, os, pathlib, pwd, queue, subprocess, sys, threading, time
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+PROGRAMS = pathlib.Path(os.environ["CAMARB_PROGRAMS"])
+ROOT = FOLDER.parents[1]
+PATIENCE = 30.0 * float(os.environ["CAMARB_VM_SLOWNESS"])
+
+
+def wait_until(what, condition, patience=PATIENCE):
+    until = time.monotonic() + patience
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > until:
+            raise AssertionError(f"waited {patience:.0f} s for {what}")
+        time.sleep(0.05)
+
+
+def run(*command):
+    """What a command says; fails when it does."""
+    done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}: status {done.returncode}: {done.stdout.strip()}"
+    return done.stdout
+
+
+class Broker:
+    """camarbd as root, on the system's socket and the system's bus."""
+
+    def __init__(self, policy="login-session", cameras=("front=simulated",), extra=()):
+        command = [PROGRAMS / "camarbd", "--policy", ROOT / "policies" / f"{policy}.toml", "--decisions"]
+        for camera in cameras:
+            command += ["--camera", camera]
+        self.log = pathlib.Path("/tmp/camarbd.log")
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen([str(word) for word in (*command, *extra)], stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log)
+
+    def __enter__(self):
+        def is_there():
+            assert self.process.poll() is None, f"camarbd ended: {self.log.read_text()}"
+            done = subprocess.run([PROGRAMS / "camclient", "status", "--json"], capture_output=True, text=True)
+            return done.returncode == 0 and json.loads(done.stdout)
+        status = wait_until("camarbd to answer", is_there)
+        assert status["loginSessionsKnown"], status["loginSessionsUnknown"]
+        return self
+
+    def __exit__(self, kind, *_):
+        self.process.terminate()
+        self.process.wait(timeout=PATIENCE)
+        if kind is not None:
+            print(f"camarbd said:\n{self.log.read_text()}")
+
+    def status(self):
+        return json.loads(run(PROGRAMS / "camclient", "status", "--json"))
+
+
+class App:
+    """`camclient run` inside a user's login session, typed into; its reports are read as they come."""
+
+    def __init__(self, user, name, *before, camera="front"):
+        # `before` is what starts it, if not the session itself. Few frames: making them is work for an emulated machine.
+        starts = before or (FOLDER / "in-session", user)
+        self.name = name
+        self.process = subprocess.Popen(
+            [str(word) for word in (*starts, PROGRAMS / "camclient", "run", "--app", name, "--camera", camera, "--json",
+                                        "--set", "frameRate=2")],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.reports, self.seen = queue.Queue(), []
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.reports.put(json.loads(line))
+        self.reports.put(None)
+
+    def type(self, command):
+        self.process.stdin.write(command + "\n")
+        self.process.stdin.flush()
+
+    def start(self):
+        self.type("start")
+
+    def event(self, name, causes=None, passed_over=("ConfigurationApplied",)):
+        """The next event, which must have that name: nothing else is passed over."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                report = self.reports.get(timeout=max(0.01, until - time.monotonic()))
+            except queue.Empty:
+                raise AssertionError(f"{self.name}: no {name} within {PATIENCE:.0f} s; came: {self.seen}") from None
+            assert report is not None, f"{self.name} ended before {name}; came: {self.seen}"
+            assert report.get("ok") is not False, f"{self.name}: {report}"
+            if "event" not in report or report["event"] in passed_over:
+                continue
+            self.seen.append(report["event"])
+            assert report["event"] == name, f"{self.name}: {report['event']} came, not {name}: {report}"
+            assert causes is None or report["causes"] == causes, f"{self.name}: {report}"
+            return report
+
+    def events(self, *names):
+        for name in names:
+            self.event(name)
+
+    def nothing_came(self):
+        while not self.reports.empty():
+            report = self.reports.get()
+            assert report and "event" not in report, f"{self.name}: {report} came, and nothing should have"
+
+    def end(self):
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
+        self.process.wait(timeout=PATIENCE)
+
+
+def sessions():
+    """logind's sessions by id, as it writes them down: asking it takes a process each time."""
+    found = {}
+    for path in pathlib.Path("/run/systemd/sessions").iterdir():
+        if path.suffix != ".ref" and not path.name.startswith("."):
+            try:
+                found[path.name] = dict(line.split("=", 1) for line in path.read_text().splitlines() if "=" in line)
+            except OSError:
+                pass  # It has just ended.
+    return found
+
+
+def session(user):
+    """The id of the login session that a user has on the seat; the latest, where an earlier one is being closed."""
+    uid = str(pwd.getpwnam(user).pw_uid)
+    ids = [id for id, fields in sessions().items()
+           if fields.get("UID") == uid and fields.get("SEAT") == "seat0" and fields.get("STATE") != "closing"]
+    assert ids, f"{user} is not logged in: {sessions()}"
+    return max(ids, key=lambda id: (len(id), id))
+
+
+def activate(user):
+    """Switches to the user's session, as its key chord does, and waits until logind has."""
+    run("loginctl", "activate", session(user))
+    wait_until(f"{user}'s session to be active", lambda: sessions()[session(user)].get("ACTIVE") == "1")
+
+
+def lock(user, locked):
+    """As the user's screen locker does."""
+    id = session(user)
+    path = f"/org/freedesktop/login1/session/{'_3' if id[0].isdigit() else ''}{id}"
+    run(FOLDER / "in-session", user, "busctl", "--system", "call", "org.freedesktop.login1", path,
+        "org.freedesktop.login1.Session", "SetLockedHint", "b", "true" if locked else "false")
