@@ -166,8 +166,12 @@ struct WireTests {
     @Test("A status reads back, with the types of the table")
     func statusReadsBack() throws {
         let status = BrokerStatus(
-            version: "1", policy: "ios9", degraded: "", presenceKnown: true, moment: Moment(nanoseconds: 3),
-            decision: 4,
+            version: "1", policy: "ios9", degraded: "", presenceKnown: true, loginSessionsUnknown: "nobody was asked",
+            loginSessions: [
+                LoginSessionStatus(
+                    id: "c1", user: 4_000_000_000, seat: "seat0", isRemote: false, isActive: true, isLocked: true)
+            ],
+            moment: Moment(nanoseconds: 3), decision: 4,
             cameras: [
                 CameraStatus(
                     camera: CameraID("front"), name: "Front", position: .front, present: true, generation: 2,

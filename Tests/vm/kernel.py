@@ -2,7 +2,7 @@
 
 The kernel's package is downloaded and unpacked, never installed: this machine boots what it boots.
 """
-import gzip, lzma, os, pathlib, shutil, struct, subprocess, sys
+import contextlib, fcntl, gzip, lzma, os, pathlib, shutil, struct, subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CACHE = pathlib.Path(os.environ.get("CAMARB_VM_CACHE", ROOT / ".build-vm"))
@@ -16,13 +16,32 @@ class NotToBeHad(Exception):
     """The guest cannot be had here, and why; no fault of the project's."""
 
 
+class Mistake(Exception):
+    """What was asked for cannot be meant, and why."""
+
+
 def say(text):
     print(f"   {text}", flush=True)
 
 
-def ran(*command, **options):
-    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, **options)
+def ran(*command, timeout=60, cwd=None):
+    """How a command ended and what it said; one that cannot be had, or takes too long, ended with 127."""
+    try:
+        return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, timeout=timeout, cwd=cwd)
+    except OSError as why:
+        return subprocess.CompletedProcess(command, 127, f"{command[0]}: {why.strerror}")
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 127, f"{command[0]} took more than {timeout} s")
+
+
+@contextlib.contextmanager
+def alone():
+    """One run prepares the kernel, and others wait for it."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with open(CACHE / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def package_name():
@@ -79,6 +98,9 @@ def download(name, folder):
     if done.returncode != 0:
         return f"{name} could not be unpacked ({done.stdout.strip()[-200:]})"
     packages[0].unlink()
+    for earlier in folder.parent.iterdir():
+        if earlier != folder:
+            shutil.rmtree(earlier, ignore_errors=True)
     (folder / "unpacked").touch()
     return ""
 
