@@ -58,8 +58,8 @@ def long_texts():
                 (session.at, "Configure", "a{sv}", {"activeFormat": ("s", long)})):
             refusal("LimitExceeded", member, "1024", of=lambda: app.call(at, member, signature, *body))
         try:
-            app.call(BROKER, "DeclareClient", "a{sv}", {f"key{number}": ("b", True) for number in range(60_000)})
-            raise AssertionError("a dictionary of 60000 keys was taken")
+            app.call(BROKER, "DeclareClient", "a{sv}", {f"key{number}": ("b", True) for number in range(30_000)})
+            raise AssertionError("a dictionary of 30000 keys was taken")
         except Refused as refused:
             assert "256 keys" in refused.message, refused
         watcher.call(BROKER, "GetStatus")
