@@ -44,9 +44,9 @@ class Broker:
     def __enter__(self):
         def is_there():
             assert self.process.poll() is None, f"camarbd ended: {self.log.read_text()}"
-            done = subprocess.run([PROGRAMS / "camclient", "status", "--json"], capture_output=True, text=True)
-            return done.returncode == 0 and json.loads(done.stdout)
-        status = wait_until("camarbd to answer", is_there)
+            return pathlib.Path("/run/camarb/socket").exists()
+        wait_until("camarbd's socket", is_there)
+        status = self.status()
         assert status["loginSessionsKnown"], status["loginSessionsUnknown"]
         return self
 
