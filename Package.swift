@@ -42,6 +42,13 @@ let package = Package(
             name: "CLibav",
             linkerSettings: ["avformat", "avcodec", "swscale", "avutil"].map { .linkedLibrary($0) }),
         .target(name: "CTurboJPEG", linkerSettings: [.linkedLibrary("turbojpeg")]),
+        .target(name: "CXCB", linkerSettings: [.linkedLibrary("xcb"), .linkedLibrary("xcb-res")]),
+        // Headers alone: the library is opened at run time, where it is there.
+        .target(
+            name: "CPipeWire",
+            cSettings: [
+                .unsafeFlags(["-isystem", "/usr/include/pipewire-0.3", "-isystem", "/usr/include/spa-0.2"])
+            ]),
 
         // The decision core: no C, no clock, no I/O.
         // An optimized build calls libm's `trunc`, and nothing else here brings libm along.
@@ -58,6 +65,9 @@ let package = Package(
         library("Trace", ["Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile", "Scenario"]),
         library("Timeline", ["ArbiterProtocol", "JSONText"]),
 
+        // What a user's desktop is, as facts about apps: no C, no input or output.
+        library("DesktopFacts", ["ArbiterProtocol"]),
+
         // The edges.
         library("SystemdBus", ["ArbiterProtocol", "CSystemd", "CLinux"]),
         library("FrameStream", ["ArbiterProtocol", "CLinux"]),
@@ -66,6 +76,10 @@ let package = Package(
             "Broker",
             ["Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile", "Scenario", "Trace", "SystemdBus", "CLinux"]),
 
+        library(
+            "Agent",
+            ["DesktopFacts", "ArbiterProtocol", "JSONText", "SystemdBus", "CXCB", "CPipeWire"]),
+
         // The programs: thin, everything testable is in a library.
         // The daemon carries the Swift runtime in itself: half the memory and half the time to start
         // (performance: "process"). Only a root package may say so, and this one always is.
@@ -73,6 +87,7 @@ let package = Package(
             name: "camarbd", dependencies: ["Broker", "SystemdBus"], swiftSettings: strict,
             // And nobody looks up its symbols by name: exported, they would keep all code that nothing calls.
             linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--no-export-dynamic"])]),
+        program("camagent", ["Agent", "SystemdBus"]),
         program("camrecorder", ["RecorderCore", "ArbiterProtocol", "SystemdBus", "CLinux"]),
         program(
             "camclient",
@@ -99,6 +114,7 @@ let package = Package(
             "TraceTests",
             ["Trace", "Arbiter", "ArbiterProtocol", "Exploration", "JSONText", "PolicyFile", "Scenario"]),
         tests("TimelineTests", ["Timeline", "JSONText", "ArbiterProtocol"]),
+        tests("DesktopFactsTests", ["DesktopFacts", "ArbiterProtocol"]),
         tests("SystemdBusTests", ["SystemdBus", "ArbiterProtocol", "CLinux"]),
         tests("RecorderCoreTests", ["RecorderCore", "FrameStream", "ArbiterProtocol", "SystemdBus", "CLinux"]),
         tests(

@@ -13,8 +13,8 @@ extension Broker {
         let waiting = Dictionary(grouping: status.sessions.filter { $0.state == .interrupted }, by: \.camera)
         return BrokerStatus(
             version: BrokerOptions.version, policy: status.policy, degraded: degraded,
-            presenceKnown: status.isPresenceKnown, isPrivate: status.isPrivate, isAsleep: status.isAsleep,
-            loginSessionsUnknown: logins?.trouble ?? "",
+            presenceKnown: status.isPresenceKnown, unknown: unknownFacts(for: client), isPrivate: status.isPrivate,
+            isAsleep: status.isAsleep, loginSessionsUnknown: logins?.trouble ?? "",
             loginSessions: logins?.status { isTrusted(client) || $0 == client.uid } ?? [],
             pressure: status.pressure, moment: Self.now(), decision: arbiter.lastDecision,
             // As given on the command line: the first is the one for apps that name none.

@@ -108,6 +108,8 @@ extension Broker: BusConnectionDelegate {
         if let more = client.more {
             for app in more.microphones { step(.microphone(app, taken: false)) }
             for source in more.sources { detach(source, client) }
+            watchMicrophones(false, client)
+            if more.knowsClients { clientLists -= 1 }
         }
         if client.watches { watchers -= 1 }
         setTraces(client, false)
@@ -119,6 +121,7 @@ extension Broker: BusConnectionDelegate {
         }
         let left = connectionsOfUser[client.uid, default: 1] - 1
         connectionsOfUser[client.uid] = left > 0 ? left : nil
+        if client.app != nil { tellClientsChanged(of: client.uid) }
     }
 
     // MARK: Registration
@@ -132,14 +135,14 @@ extension Broker: BusConnectionDelegate {
         _ client: BrokerClient, claimed: String? = nil, login: LoginSessionID? = nil
     ) throws(BrokerError) {
         if client.app != nil && claimed == nil && login == nil { return }
-        guard let identity = AppIdentity.of(client) else {
+        guard let identity = AppIdentity.of(client.pid, user: client.uid, client.process) else {
             throw BrokerError(.disconnected, "The process that connected is gone.")
         }
         let app = AppID(claimed ?? identity.name, user: client.uid)
         if client.app == app && claimed == nil && login == nil { return }
         if client.app != nil { unregister(client) }
         client.app = app
-        client.loginSession = login ?? identity.loginSession
+        client.loginSession = login ?? LoginSessionWatch.id(of: identity.membership)
         if let session = client.loginSession { logins?.join(session) }
         client.name = freeClientName(app.name, except: client)
         step(
@@ -149,6 +152,7 @@ extension Broker: BusConnectionDelegate {
         if let said = client.more?.presence {
             step(.declaredPresence(client.id, said.0, focused: said.focused))
         }
+        tellClientsChanged(of: client.uid)
     }
 
     /// The core forgets it, and the session nobody else is in.
@@ -156,21 +160,5 @@ extension Broker: BusConnectionDelegate {
         step(.disconnected(client.id))
         if let session = client.loginSession { logins?.leave(session) }
         client.loginSession = nil
-    }
-
-    func attach(_ source: PresenceSource, _ client: BrokerClient) {
-        let more = client.withMore()
-        guard !more.sources.contains(source) else { return }
-        more.sources.append(source)
-        let key = SourceKey(source: source, user: isTrusted(client) ? nil : client.uid)
-        sourceCounts[key, default: 0] += 1
-        if sourceCounts[key] == 1 { step(.sourceAttached(source, user: key.user)) }
-    }
-
-    private func detach(_ source: PresenceSource, _ client: BrokerClient) {
-        let key = SourceKey(source: source, user: isTrusted(client) ? nil : client.uid)
-        let left = sourceCounts[key, default: 1] - 1
-        sourceCounts[key] = left > 0 ? left : nil
-        if left == 0 { step(.sourceGone(source, user: key.user)) }
     }
 }

@@ -119,7 +119,10 @@ extension MethodTables {
     ]
 
     static func presence(_ reader: inout WireReader) throws(BrokerError) -> Presence {
-        let text = try reader.string("presence")
+        try presence(try reader.string("presence"))
+    }
+
+    static func presence(_ text: String) throws(BrokerError) -> Presence {
         guard let presence = Presence(wireName: text) else {
             throw BrokerError(
                 .invalidValue,
@@ -227,7 +230,10 @@ extension Broker {
         decide(.declared(client.id, attributes), request)
         // Where only a claim names the app, the core took it.
         client.app = arbiter.app(of: client.id)
-        if let app = client.app, app != before { client.name = freeClientName(app.name, except: client) }
+        if let app = client.app, app != before {
+            client.name = freeClientName(app.name, except: client)
+            tellClientsChanged(of: client.uid)
+        }
     }
 
     func watch(_ client: BrokerClient, _ on: Bool) {

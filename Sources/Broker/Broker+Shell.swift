@@ -6,11 +6,28 @@ import SystemdBus
 extension MethodTables {
     static let shellMethods: [String: Handler] = [
         "Attach": { (broker, request, reader) throws(BrokerError) in
-            let word = try reader.string("source")
-            guard let source = PresenceSource(rawValue: word), source == .shell || source == .agent else {
-                throw BrokerError(.invalidValue, "source is \(word.quotedShort); it takes shell, agent.")
+            broker.attach(try MethodTables.source(&reader), request.client)
+        },
+        "AttachPlacing": { (broker, request, reader) throws(BrokerError) in
+            let source = try MethodTables.source(&reader)
+            var places: [(app: AppID, presence: Presence, focused: Bool)] = []
+            for (index, wire) in try reader.dictionaries("apps").enumerated() {
+                let fields = WireFields("apps[\(index)]", wire)
+                places.append(
+                    (
+                        try broker.app(try fields.string("app"), by: request.client),
+                        try MethodTables.presence(try fields.string("presence")), try fields.boolean("focused")
+                    ))
             }
+            // Nobody believes them until the source is there, and then all of them.
+            let events = try places.map { (place) throws(BrokerError) in
+                try broker.placing(place.app, place.presence, focused: place.focused, by: source, request.client)
+            }
+            for event in events { broker.step(event) }
             broker.attach(source, request.client)
+        },
+        "Detach": { (broker, request, reader) throws(BrokerError) in
+            broker.detach(try MethodTables.source(&reader), request.client)
         },
         "PlaceApp": { (broker, request, reader) throws(BrokerError) in
             let app = try broker.app(try reader.string("app"), by: request.client)
@@ -19,16 +36,7 @@ extension MethodTables {
             }
             let presence = try MethodTables.presence(&reader)
             let focused = try reader.boolean("focused")
-            let more = request.client.withMore()
-            if !more.placed.contains(app) {
-                guard more.placed.count < ClientBound.placedAppsMax else {
-                    throw BrokerError(
-                        .limitExceeded,
-                        "The client has placed \(more.placed.count) apps, the most it may place.")
-                }
-                more.placed.insert(app)
-            }
-            broker.decide(.placed(app, presence, focused: focused, by: source), request)
+            broker.decide(try broker.placing(app, presence, focused: focused, by: source, request.client), request)
         },
         "TakeMicrophone": { (broker, request, reader) throws(BrokerError) in
             let app = try broker.app(try reader.string("app"), by: request.client)
@@ -48,6 +56,12 @@ extension MethodTables {
             let app = try broker.app(try reader.string("app"), by: request.client)
             request.client.more?.microphones.removeAll { $0 == app }
             broker.decide(.microphone(app, taken: false), request)
+        },
+        "WatchMicrophones": { (broker, request, reader) throws(BrokerError) in
+            broker.watchMicrophones(try reader.boolean("on"), request.client)
+        },
+        "ListClients": { (broker, request, reader) throws(BrokerError) in
+            request.answer([broker.listClients(for: request.client)])
         },
         "SetPrivacy": { (broker, request, reader) throws(BrokerError) in
             try broker.requireTrust(request)
@@ -109,6 +123,14 @@ extension MethodTables {
 }
 
 extension MethodTables {
+    static func source(_ reader: inout WireReader) throws(BrokerError) -> PresenceSource {
+        let word = try reader.string("source")
+        guard let source = PresenceSource(rawValue: word), source == .shell || source == .agent else {
+            throw BrokerError(.invalidValue, "source is \(word.quotedShort); it takes shell, agent.")
+        }
+        return source
+    }
+
     /// An attribute's name or value: it may be kept and shown, so that it is as short as a policy's are.
     static func attributeWord(_ argument: String, _ reader: inout WireReader) throws(BrokerError) -> String {
         let word = try reader.string(argument)

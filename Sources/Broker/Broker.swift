@@ -77,6 +77,10 @@ public final class Broker {
     /// Steps of the core in this life: a trace counts them.
     var stepsTaken: UInt64 = 0
     var traceFile: TraceFile?
+    /// Clients that are told when their user's clients change.
+    var clientLists = 0
+    /// How many clients of each user say that they know who has a microphone.
+    var microphoneWatchers: [UInt32: Int] = [:]
     let methods = MethodTables()
     let ownUser = geteuid()
     /// Traces count time from here.

@@ -322,3 +322,24 @@ ssize_t camarb_name_of(pid_t pid, char *buffer, size_t size) {
     buffer[length] = 0;
     return length;
 }
+
+int camarb_process_of(pid_t pid, pid_t *parent, uid_t *user) {
+    char name[64], text[4096];
+    snprintf(name, sizeof name, "/proc/%d/status", (int)pid);
+    int descriptor = open(name, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return -errno;
+    ssize_t length = read(descriptor, text, sizeof text - 1);
+    int fault = errno;
+    close(descriptor);
+    if (length < 0) return -fault;
+    text[length] = 0;
+    /* The name stands in the first line, with its own line ends escaped: it cannot pass for another. */
+    const char *parent_line = strstr(text, "\nPPid:"), *user_line = strstr(text, "\nUid:");
+    unsigned int real, effective;
+    int number;
+    if (!parent_line || sscanf(parent_line, "\nPPid: %d", &number) != 1) return -ENODATA;
+    if (!user_line || sscanf(user_line, "\nUid: %u %u", &real, &effective) != 2) return -ENODATA;
+    *parent = number;
+    *user = effective;
+    return 0;
+}

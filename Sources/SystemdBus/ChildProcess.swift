@@ -6,6 +6,13 @@ public final class ProcessHandle {
     /// Readable once the process is gone. Valid while the handle lives.
     public let descriptor: Int32
     init(owning descriptor: Int32) { self.descriptor = descriptor }
+    /// Nil when there is no such process.
+    public convenience init?(opening pid: Int32) {
+        guard pid > 0 else { return nil }
+        let descriptor = camarb_pidfd_open(pid)
+        guard descriptor >= 0 else { return nil }
+        self.init(owning: descriptor)
+    }
     deinit { close(descriptor) }
 
     public var isAlive: Bool { camarb_pidfd_alive(descriptor) != 0 }

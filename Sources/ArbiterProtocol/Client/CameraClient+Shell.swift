@@ -1,13 +1,49 @@
+/// Where a presence source puts an app.
+public struct AppPlacement: Hashable, Sendable {
+    public var app: String
+    public var presence: Presence
+    public var isFocused: Bool
+
+    public init(app: String, presence: Presence, isFocused: Bool) {
+        self.app = app
+        self.presence = presence
+        self.isFocused = isFocused
+    }
+}
+
+/// A client of the broker's, as its user's agent may know it.
+public struct ConnectedClient: Hashable, Sendable {
+    /// In the broker's words.
+    public var app: String
+    public var process: Int32
+}
+
 /// The client as a shell, a compositor or an agent: facts for the broker, from peers that the policy trusts.
 /// Every call throws `.notTrusted` when it trusts this one not.
 extension CameraClient {
-    private func shell(_ member: String, _ arguments: [WireValue]) async throws(BrokerError) {
-        _ = try await call(ObjectPath.shell, InterfaceName.shell, member, arguments)
+    @discardableResult
+    private func shell(_ member: String, _ arguments: [WireValue] = []) async throws(BrokerError) -> [WireValue] {
+        try await call(ObjectPath.shell, InterfaceName.shell, member, arguments)
     }
 
     /// Becomes a presence source, `shell` or `agent`, for as long as the connection lasts.
     public func attach(as source: PresenceSource) async throws(BrokerError) {
         try await shell("Attach", [.string(source.rawValue)])
+    }
+
+    /// The same, with apps placed at once: none of them is in the background for a moment.
+    public func attach(as source: PresenceSource, placing apps: [AppPlacement]) async throws(BrokerError) {
+        let places: [WireDictionary] = apps.map {
+            [
+                "app": .string($0.app), "presence": .string($0.presence.wireName), "focused": .boolean($0.isFocused),
+            ]
+        }
+        try await shell("AttachPlacing", [.string(source.rawValue), .dictionaries(places)])
+    }
+
+    /// Is a presence source no more.
+    public func detach(as source: PresenceSource) async throws(BrokerError) {
+        try await shell("Detach", [.string(source.rawValue)])
     }
 
     public func place(app: String, _ presence: Presence, focused: Bool = false) async throws(BrokerError) {
@@ -20,6 +56,23 @@ extension CameraClient {
 
     public func releaseMicrophone(app: String) async throws(BrokerError) {
         try await shell("ReleaseMicrophone", [.string(app)])
+    }
+
+    /// Says whether this client knows, from now on, which of its user's apps have a microphone.
+    public func watchMicrophones(_ on: Bool) async throws(BrokerError) {
+        try await shell("WatchMicrophones", [.boolean(on)])
+    }
+
+    /// The clients of this client's user that have an app. From then on `brokerNotices` has `.clientsChanged`.
+    public func listClients() async throws(BrokerError) -> [ConnectedClient] {
+        var reader = WireReader("ListClients", try await shell("ListClients"))
+        var clients: [ConnectedClient] = []
+        for (index, wire) in try reader.dictionaries("clients").enumerated() {
+            let fields = WireFields("clients[\(index)]", wire)
+            clients.append(
+                ConnectedClient(app: try fields.string("app"), process: Int32(clamping: try fields.uint64("process"))))
+        }
+        return clients
     }
 
     /// - Parameter camera: its id, or `""` for all.

@@ -110,7 +110,7 @@ public final class CameraClient: Sendable {
         case InterfaceName.session:
             guard let session = ObjectPath.sessionID(signal.path) else { return }
             perform(state.withLock { $0.arrived(signal, for: session) })
-        case InterfaceName.broker:
+        case InterfaceName.broker, InterfaceName.shell:
             guard wantsNotices.load(ordering: .relaxed) else { return }
             do {
                 guard let notice = try BrokerNotice(signal: signal) else { return }

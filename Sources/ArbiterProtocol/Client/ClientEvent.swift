@@ -134,6 +134,8 @@ public enum BrokerNotice: Hashable, Sendable {
     /// A camera has another holder, or none.
     case holderChanged(camera: CameraID, holder: Interrupter?)
     case prioritiesChanged
+    /// For who called `listClients`: ask again.
+    case clientsChanged
     /// For watchers: a decision as scenario lines.
     case decided(DecisionID, at: Moment, trace: String)
     /// For those who trace: a step of the core, as a line without its checksum.
@@ -143,7 +145,7 @@ public enum BrokerNotice: Hashable, Sendable {
     /// The last one, always.
     case ended(BrokerError)
 
-    /// Reads a signal of `org.camarb.Broker1`.
+    /// Reads a signal of `org.camarb.Broker1` or `.Shell1`.
     /// - Throws: `.invalidArguments` with what is wrong. Nil for signals that a newer broker may send.
     init?(signal: WireSignal) throws(BrokerError) {
         var reader = WireReader(signal.member, signal.arguments)
@@ -154,6 +156,7 @@ public enum BrokerNotice: Hashable, Sendable {
                 camera: CameraID(try reader.string("camera")),
                 holder: Interrupter(wireName: try reader.string("holder")))
         case "PrioritiesChanged": self = .prioritiesChanged
+        case "ClientsChanged": self = .clientsChanged
         case "Decided":
             self = .decided(
                 try reader.uint64("decision"), at: Moment(nanoseconds: try reader.int64("moment")),

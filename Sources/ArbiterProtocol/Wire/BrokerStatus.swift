@@ -7,6 +7,8 @@ public struct BrokerStatus: Hashable, Sendable {
     public var degraded: String
     /// False: no presence source, so every client counts as foreground.
     public var presenceKnown: Bool
+    /// What nobody tells the broker about the asker's desktop.
+    public var unknown: [UnknownFact]
     /// The privacy switch of the whole machine is on.
     public var isPrivate: Bool
     /// The machine sleeps, or is about to.
@@ -26,15 +28,16 @@ public struct BrokerStatus: Hashable, Sendable {
     public var sessions: [SessionStatus]
 
     public init(
-        version: String, policy: String, degraded: String = "", presenceKnown: Bool, isPrivate: Bool = false,
-        isAsleep: Bool = false, loginSessionsUnknown: String = "", loginSessions: [LoginSessionStatus] = [],
-        pressure: SystemPressure = .nominal, moment: Moment,
+        version: String, policy: String, degraded: String = "", presenceKnown: Bool, unknown: [UnknownFact] = [],
+        isPrivate: Bool = false, isAsleep: Bool = false, loginSessionsUnknown: String = "",
+        loginSessions: [LoginSessionStatus] = [], pressure: SystemPressure = .nominal, moment: Moment,
         decision: DecisionID, cameras: [CameraStatus], sessions: [SessionStatus]
     ) {
         self.version = version
         self.policy = policy
         self.degraded = degraded
         self.presenceKnown = presenceKnown
+        self.unknown = unknown
         self.isPrivate = isPrivate
         self.isAsleep = isAsleep
         self.loginSessionsUnknown = loginSessionsUnknown
@@ -65,6 +68,14 @@ public struct LoginSessionStatus: Hashable, Sendable {
         self.isActive = isActive
         self.isLocked = isLocked
     }
+}
+
+/// A part of a user's desktop that the broker decides without, until a shell or the user's camagent tells it.
+public enum UnknownFact: String, Hashable, Sendable, CaseIterable {
+    /// Where apps are: the next source that the policy believes is asked instead.
+    case windows
+    /// Which apps have a microphone: none counts as having one.
+    case microphones
 }
 
 /// One camera in `BrokerStatus`.
@@ -162,7 +173,8 @@ extension BrokerStatus {
         [
             .dictionary([
                 "version": .string(version), "policy": .string(policy), "degraded": .string(degraded),
-                "presenceKnown": .boolean(presenceKnown), "privacy": .boolean(isPrivate), "asleep": .boolean(isAsleep),
+                "presenceKnown": .boolean(presenceKnown), "unknown": .strings(unknown.map(\.rawValue)),
+                "privacy": .boolean(isPrivate), "asleep": .boolean(isAsleep),
                 "loginSessionsUnknown": .string(loginSessionsUnknown),
                 "loginSessions": .dictionaries(loginSessions.map(\.wire)),
                 "pressure": .string(pressure.wireName), "moment": .int64(moment.nanoseconds),
@@ -191,6 +203,7 @@ extension BrokerStatus {
         self.init(
             version: try broker.string("version"), policy: try broker.string("policy"),
             degraded: try broker.string("degraded"), presenceKnown: try broker.boolean("presenceKnown"),
+            unknown: try broker.strings("unknown").compactMap(UnknownFact.init(rawValue:)),
             isPrivate: try broker.boolean("privacy"), isAsleep: try broker.boolean("asleep"),
             loginSessionsUnknown: try broker.string("loginSessionsUnknown"),
             loginSessions: logins,

@@ -206,12 +206,34 @@ extension Interface {
         methods: [
             Method(
                 "Attach", [Argument("source", "s")],
-                "Becomes a presence source: `shell` or `agent`. Gone when the connection ends."),
+                """
+                Becomes a presence source: `shell`, or `agent`, which speaks for its own user alone. Gone when the \
+                connection ends.
+                """),
+            Method(
+                "AttachPlacing", [Argument("source", "s"), Argument("apps", "aa{sv}")],
+                """
+                The same, with all apps placed at once: no app is in the background until its turn comes. Each has \
+                `app` s, `presence` s and `focused` b.
+                """),
+            Method("Detach", [Argument("source", "s")], "Is a presence source no more."),
             Method(
                 "PlaceApp", [Argument("app", "s"), Argument("presence", "s"), Argument("focused", "b")],
                 "Places an app: background, fullscreen, split, slide-over or picture-in-picture."),
             Method("TakeMicrophone", [Argument("app", "s")], "The app has the microphone."),
             Method("ReleaseMicrophone", [Argument("app", "s")], "The app has it no more."),
+            Method(
+                "WatchMicrophones", [Argument("on", "b")],
+                """
+                The caller knows, from now on, which of its user's apps have a microphone, or no more. While nobody \
+                does, status says so.
+                """),
+            Method(
+                "ListClients", gives: [Argument("clients", "aa{sv}")],
+                """
+                The clients of the caller's user that have an app: `app` s, as the broker calls it, and `process` u. \
+                From then on `ClientsChanged` says when to ask again.
+                """),
             Method(
                 "SetPrivacy", [Argument("camera", "s"), Argument("on", "b")],
                 "The privacy switch of a camera, or of all with \"\"."),
@@ -235,7 +257,11 @@ extension Interface {
                 "Plug", [Argument("camera", "s"), Argument("present", "b")],
                 "Unplugs or re-plugs a simulated or file camera."),
         ],
-        signals: [],
+        signals: [
+            Signal(
+                "ClientsChanged", [], "For who asked `ListClients`: a client of its user came, went or has another app."
+            )
+        ],
         properties: [])
 
     /// Between broker (the caller) and recorder core, on a private connection. `grant` orders everything:

@@ -106,3 +106,6 @@ void camarb_give_back_start(void);
 ssize_t camarb_own_program(char *buffer, size_t size);
 /* The short name of a process, zero-terminated. Its length or -errno. */
 ssize_t camarb_name_of(pid_t pid, char *buffer, size_t size);
+
+/* The process that started a process, and its effective user. 0, or -errno. */
+int camarb_process_of(pid_t pid, pid_t *parent, uid_t *user);

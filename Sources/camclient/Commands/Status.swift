@@ -29,6 +29,11 @@ extension BrokerStatus {
             lines.append("degraded: \(lined.joined(separator: "\n  "))")
         }
         if !presenceKnown { lines.append("no presence source: every app counts as foreground") }
+        if !unknown.isEmpty {
+            let facts = unknown.map(\.rawValue).joined(separator: ", ")
+            lines.append(
+                "not known: \(facts), because no shell and no camagent says (camagent --print shows what one sees)")
+        }
         if !loginSessionsUnknown.isEmpty {
             lines.append("login sessions are not known: \(loginSessionsUnknown.printable)")
         }
@@ -69,7 +74,8 @@ extension BrokerStatus {
     var json: JSON {
         .object([
             "version": .string(version), "policy": .string(policy), "degraded": .string(degraded),
-            "presenceKnown": .bool(presenceKnown), "privacy": .bool(isPrivate), "asleep": .bool(isAsleep),
+            "presenceKnown": .bool(presenceKnown), "unknown": .strings(unknown.map(\.rawValue)),
+            "privacy": .bool(isPrivate), "asleep": .bool(isAsleep),
             "loginSessionsKnown": .bool(loginSessionsUnknown.isEmpty),
             "loginSessionsUnknown": .string(loginSessionsUnknown),
             "loginSessions": .array(loginSessions.map(\.json)),

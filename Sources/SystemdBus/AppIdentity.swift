@@ -1,29 +1,43 @@
-import ArbiterProtocol
 import CLinux
 import Glibc
-import SystemdBus
 
-/// Which app a process belongs to, from what the kernel says and nothing the client does.
+/// Which app a process belongs to, from what the kernel says and nothing the process does.
+///
+/// The broker names its clients' apps by it, and a user's agent the apps of windows and microphones: one place, so that
+/// both use the same words.
 package struct AppIdentity {
-    var name: String
+    package var name: String
     /// The name is one that only root can give: a system service's.
-    var isVerified: Bool
-    var loginSession: LoginSessionID?
+    package var isVerified: Bool
+    /// Nil for services outside any login session.
+    package var membership: LoginSessions.Membership?
 
     /// Longer names are cut: they appear in notices, logs and status lines.
-    static let nameBytesMax = 128
+    package static let nameBytesMax = 128
 
     /// Reads small files of /proc; nil when the process is gone.
-    static func of(_ client: BrokerClient) -> AppIdentity? {
-        let group = controlGroup(client.pid)
-        let command = command(client.pid)
-        let membership = LoginSessions.membership(ofProcess: client.pid, user: client.uid)
+    package static func of(_ pid: Int32, user: UInt32, _ process: ProcessHandle) -> AppIdentity? {
+        let group = controlGroup(pid)
+        let command = command(pid)
+        let membership = LoginSessions.membership(ofProcess: pid, user: user)
         // Looked at last: while the process lives, its number was its own.
-        guard client.process.isAlive else { return nil }
+        guard process.isAlive else { return nil }
         let unit = unit(inControlGroup: group ?? "")
         return AppIdentity(
-            name: unit.name ?? command ?? "pid-\(client.pid)", isVerified: unit.isSystem,
-            loginSession: LoginSessionWatch.id(of: membership))
+            name: unit.name ?? command ?? "pid-\(pid)", isVerified: unit.isSystem, membership: membership)
+    }
+
+    /// The name alone, of a process of this user's; nil when it is gone or is another user's.
+    package static func name(of pid: Int32, user: UInt32) -> String? {
+        guard let process = ProcessHandle(opening: pid), owner(of: pid)?.user == user else { return nil }
+        return of(pid, user: user, process)?.name
+    }
+
+    /// Who started a process, and whose it is; nil when it is gone.
+    package static func owner(of pid: Int32) -> (parent: Int32, user: UInt32)? {
+        var parent: pid_t = 0
+        var user: uid_t = 0
+        return camarb_process_of(pid, &parent, &user) == 0 ? (parent, user) : nil
     }
 
     /// The innermost unit of a control group's path.
@@ -54,7 +68,7 @@ package struct AppIdentity {
     }
 
     /// A name that cannot break a line of a log or of a scenario.
-    static func safe(_ name: Substring) -> String {
+    package static func safe(_ name: Substring) -> String {
         String(Journal.printable(String(name), keepLines: false).utf8.prefix(nameBytesMax)) ?? "app"
     }
 

@@ -1,0 +1,133 @@
+import DesktopFacts
+import Glibc
+import JSONText
+public import SystemdBus
+
+/// camagent: looks at a user's desktop, and tells the broker.
+///
+///     X11 ─────▶ windows ───┐
+///     PipeWire ▶ streams ───┼─▶ facts about apps ─▶ what the broker does not know yet ─▶ Shell1
+///     broker ──▶ clients ───┘
+///
+/// Everything happens on the loop's thread. It decides nothing, and keeps nothing that it could not see anew.
+public final class Agent {
+    private let options: AgentOptions
+    private let loop: EventLoop
+    private let journal = Journal(identifier: "camagent")
+    private let user = geteuid()
+    private var windows: WindowWatcher?
+    private var microphones: MicrophoneWatcher?
+    private var link: BrokerLink?
+    /// Why windows are not even looked for.
+    private var windowTrouble: String?
+    /// What was written down about windows and microphones, so that it is written once.
+    private var told: (windows: String?, microphones: String?) = (nil, nil)
+    /// Windows without a process that were written down.
+    private var strangers: Set<UInt32> = []
+    private var shown: Sight?
+
+    /// - Throws: when the loop cannot take what it needs.
+    public init(_ options: AgentOptions, on loop: EventLoop) throws(SystemFault) {
+        self.options = options
+        self.loop = loop
+        windowTrouble = Self.whyNoWindows(options)
+        if windowTrouble == nil {
+            windows = try WindowWatcher(on: loop, display: options.display) { [unowned self] in look() }
+        }
+        if options.microphones == .automatic {
+            microphones = try MicrophoneWatcher(on: loop) { [unowned self] in look() }
+        }
+        if options.printing == nil {
+            link = try BrokerLink(on: loop, address: options.socket, user: user, journal: journal) {
+                [unowned self] in look()
+            }
+        }
+        link?.connect()
+        windows?.open()
+        microphones?.open()
+        look()
+        ServiceManager.ready(status: "telling the broker what is seen")
+        loop.startWatchdog()
+    }
+
+    public func stop() { link?.disconnect() }
+
+    private static func whyNoWindows(_ options: AgentOptions) -> String? {
+        switch options.windows {
+        case .none: return "--windows none"
+        case .x11: return nil
+        case .automatic:
+            if options.display != nil { return nil }
+            if environment("WAYLAND_DISPLAY") != nil || environment("XDG_SESSION_TYPE") == "wayland" {
+                return "this is a Wayland session, where the compositor alone knows the windows"
+            }
+            return environment("DISPLAY") == nil ? "there is no X11 display ($DISPLAY is not set)" : nil
+        }
+    }
+
+    /// Puts together what is seen, and tells or prints it.
+    private func look() {
+        let names = AppNames(link?.clients ?? [], SystemProcesses(user: user))
+        let facts = UserFacts(
+            desktop: windows?.desktop, captures: microphones?.captures, user: user, names: names)
+        noteTroubles()
+        link?.tell(facts)
+        if options.printing != nil { show(facts) }
+    }
+
+    private func noteTroubles() {
+        // Said where it is printed.
+        guard options.printing == nil else { return }
+        let trouble = windowTrouble ?? windows?.trouble
+        if trouble != told.windows {
+            journal.send(.notice, trouble.map { "windows: \($0)" } ?? "windows: known")
+            told.windows = trouble
+        }
+        let silence = microphones == nil ? "--microphones none" : microphones?.trouble
+        if silence != told.microphones {
+            journal.send(.notice, silence.map { "microphones: \($0)" } ?? "microphones: known")
+            told.microphones = silence
+        }
+        let nameless = Set(
+            (windows?.desktop?.windows ?? []).filter { $0.kind == .application && $0.process == nil }.map(\.id))
+        for window in nameless.subtracting(strangers).sorted() {
+            journal.send(
+                .notice,
+                "window 0x\(String(window, radix: 16)) is of no process that the X server can name; its app is not placed"
+            )
+        }
+        strangers = nameless
+    }
+
+    private func show(_ facts: UserFacts) {
+        let isSettled = windows?.isSettled != false && microphones?.isSettled != false
+        guard isSettled else { return }
+        let processes = Set(
+            (windows?.desktop?.windows ?? []).compactMap(\.process)
+                + (microphones?.captures ?? []).map(\.believedProcess))
+        let table = SystemProcesses(user: user)
+        var names: [Int32: String] = [:]
+        for process in processes { names[process] = table.app(of: process) }
+        let sight = Sight(
+            user: user, desktop: windows?.desktop, captures: microphones?.captures,
+            windowTrouble: windowTrouble ?? windows?.trouble,
+            microphoneTrouble: microphones == nil ? "--microphones none" : microphones?.trouble, facts: facts,
+            names: names)
+        guard sight != shown else { return }
+        let text = options.isJSON ? sight.json.text : (shown == nil ? "" : "\n") + sight.text
+        shown = sight
+        write(text + "\n")
+        if options.printing == .once { loop.exit() }
+    }
+
+    private func write(_ text: String) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            // Whoever read has seen enough.
+            if count <= 0 { return loop.exit() }
+            rest = rest.dropFirst(count)
+        }
+    }
+}

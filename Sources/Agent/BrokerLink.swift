@@ -1,0 +1,199 @@
+import ArbiterProtocol
+import DesktopFacts
+import Synchronization
+import SystemdBus
+
+/// The connection to the broker: says what is known, and on a new connection all of it again.
+///
+///     waiting ──time──▶ connecting ──there──▶ connected ──ended──▶ waiting, longer each time up to a bound
+///
+/// One batch of statements is on its way at a time; what is learned meanwhile goes with the next. Lives on the loop's
+/// thread; the client library's tasks leave their news in a mailbox.
+final class BrokerLink {
+    private enum News: Sendable {
+        case connected(CameraClient, [ClientProcess])
+        case clients([ClientProcess])
+        case said([BrokerError])
+        case ended(BrokerError)
+    }
+
+    /// News with the number of the connection they are of: those of an earlier one are nobody's.
+    private final class Mailbox: Sendable {
+        private let items = Mutex<[(Int, News)]>([])
+        private let wakeup = Mutex<Wakeup?>(nil)
+
+        func setWakeup(_ new: Wakeup) { wakeup.withLock { $0 = new } }
+
+        func post(_ number: Int, _ news: News) {
+            items.withLock { $0.append((number, news)) }
+            wakeup.withLock { $0?.signal() }
+        }
+
+        func take() -> [(Int, News)] {
+            items.withLock { items in
+                defer { items = [] }
+                return items
+            }
+        }
+    }
+
+    /// One connection, from its beginning to its end.
+    private struct Connection: Sendable {
+        var number: Int
+        var address: String?
+        var mailbox: Mailbox
+
+        func run() async {
+            do throws(BrokerError) {
+                let client = try CameraClient.connect(address: address)
+                let notices = client.brokerNotices
+                mailbox.post(number, .connected(client, try await clients(of: client)))
+                for await notice in notices {
+                    switch notice {
+                    case .clientsChanged: mailbox.post(number, .clients(try await clients(of: client)))
+                    case .ended(let error): mailbox.post(number, .ended(error))
+                    case .camerasChanged, .holderChanged, .prioritiesChanged, .decided: break
+                    }
+                }
+            } catch {
+                mailbox.post(number, .ended(error))
+            }
+        }
+
+        private func clients(of client: CameraClient) async throws(BrokerError) -> [ClientProcess] {
+            try await client.listClients().map { ClientProcess(process: $0.process, app: $0.app) }
+        }
+    }
+
+    /// The clients of this user, in the broker's words; empty while it is not reached.
+    private(set) var clients: [ClientProcess] = []
+
+    private let address: String?
+    private let user: UInt32
+    private let journal: Journal
+    private let onClients: () -> Void
+    private let mailbox = Mailbox()
+    private var retry: Timer?
+    private var backOff = BackOff.broker
+    private var number = 0
+    private var client: CameraClient?
+    private var isBusy = false
+    private var facts = UserFacts()
+    private var said = SaidFacts()
+    /// The last trouble that was written down, so that each is written once.
+    private var trouble: String?
+
+    /// - Parameter onClients: `clients` are others.
+    init(
+        on loop: EventLoop, address: String?, user: UInt32, journal: Journal, onClients: @escaping () -> Void
+    ) throws(SystemFault) {
+        self.address = address
+        self.user = user
+        self.journal = journal
+        self.onClients = onClients
+        mailbox.setWakeup(try loop.addWakeup { [unowned self] in takeNews() })
+        retry = try loop.addTimer { [unowned self] in connect() }
+    }
+
+    func connect() {
+        number += 1
+        let task = Connection(number: number, address: address, mailbox: mailbox)
+        Task.detached { await task.run() }
+    }
+
+    func disconnect() {
+        number += 1
+        client?.disconnect()
+        client = nil
+    }
+
+    func tell(_ new: UserFacts) {
+        facts = new
+        speak()
+    }
+
+    // MARK: What comes
+
+    private func takeNews() {
+        for (number, news) in mailbox.take() where number == self.number {
+            switch news {
+            case .connected(let client, let clients):
+                self.client = client
+                backOff.reset()
+                isBusy = false
+                said = SaidFacts()
+                if trouble != nil { journal.send(.notice, "the broker is reached again; it is told everything anew") }
+                trouble = nil
+                take(clients)
+                speak()
+            case .clients(let clients): take(clients)
+            case .said(let refusals):
+                isBusy = false
+                for refusal in refusals { journal.send(.warning, "the broker refused: \(refusal.message)") }
+                speak()
+            case .ended(let error): ended(error)
+            }
+        }
+    }
+
+    private func take(_ new: [ClientProcess]) {
+        guard new != clients else { return }
+        clients = new
+        onClients()
+    }
+
+    private func ended(_ error: BrokerError) {
+        disconnect()
+        if trouble != error.message { journal.send(.notice, "\(error.message) Trying again.") }
+        trouble = error.message
+        retry?.arm(at: EventLoop.now + backOff.wait().nanoseconds)
+        take([])
+    }
+
+    // MARK: What is said
+
+    private func speak() {
+        guard let client, !isBusy else { return }
+        let statements = said.toSay(facts)
+        guard !statements.isEmpty else { return }
+        isBusy = true
+        let (number, mailbox, user) = (number, mailbox, user)
+        Task.detached {
+            var refusals: [BrokerError] = []
+            for statement in statements {
+                do throws(BrokerError) {
+                    try await statement.say(to: client, user: user)
+                } catch {
+                    switch error.kind {
+                    // The rest could not be said either: everything is, on the next connection.
+                    case .disconnected, .noReply: return mailbox.post(number, .ended(error))
+                    default: refusals.append(error)
+                    }
+                }
+            }
+            mailbox.post(number, .said(refusals))
+        }
+    }
+}
+
+extension Statement {
+    /// Apps are named with their user: without it a broker may take the name for another user's app.
+    fileprivate func say(to client: CameraClient, user: UInt32) async throws(BrokerError) {
+        switch self {
+        case .attach(let apps):
+            try await client.attach(
+                as: .agent,
+                placing: apps.map {
+                    AppPlacement(
+                        app: "\($0.app)@\(user)", presence: $0.placement.presence, isFocused: $0.placement.isFocused)
+                })
+        case .detach: try await client.detach(as: .agent)
+        case .place(let placed):
+            let placement = placed.placement
+            try await client.place(app: "\(placed.app)@\(user)", placement.presence, focused: placement.isFocused)
+        case .watchMicrophones(let on): try await client.watchMicrophones(on)
+        case .takeMicrophone(let app): try await client.takeMicrophone(app: "\(app)@\(user)")
+        case .releaseMicrophone(let app): try await client.releaseMicrophone(app: "\(app)@\(user)")
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import CXCB
+import DesktopFacts
+import Glibc
+import SystemdBus
+
+/// The windows of an X11 display, followed by its events.
+///
+///     closed ──opened──▶ open: reading, then known while a window manager lists them ──lost──▶ closed, tried again
+///
+/// It never waits for the server, except to connect.
+final class WindowWatcher {
+    /// From the first event of a change to the reading: a change of focus is several events, with nobody focused between
+    /// them. Later ones do not move it, so that no program can hold a reading off by changing something all the time.
+    static let settleTime: Int64 = 50_000_000
+
+    /// Nil while the windows are not known; `trouble` then says why.
+    private(set) var desktop: Desktop?
+    private(set) var trouble: String?
+    /// It is known, or known why not.
+    var isSettled: Bool { desktop != nil || trouble != nil }
+
+    private let loop: EventLoop
+    private let display: String?
+    private let onChange: () -> Void
+    private var x11: OpaquePointer?
+    private var source: IOSource?
+    private var settling: Timer?
+    private var retry: Timer?
+    private var backOff = BackOff.desktop
+    /// Something changed while a reading was under way.
+    private var isStale = false
+
+    /// - Parameters:
+    ///   - display: nil for `$DISPLAY`.
+    ///   - onChange: `desktop` or `trouble` is another.
+    init(on loop: EventLoop, display: String?, onChange: @escaping () -> Void) throws(SystemFault) {
+        self.loop = loop
+        self.display = display
+        self.onChange = onChange
+        settling = try loop.addTimer { [unowned self] in read() }
+        retry = try loop.addTimer { [unowned self] in open() }
+    }
+
+    deinit { close() }
+
+    func open() {
+        var opened: OpaquePointer?
+        let fault = camarb_x11_open(display, &opened)
+        guard fault == camarb_x11_good, let opened else { return failed(fault) }
+        x11 = opened
+        do throws(SystemFault) {
+            source = try loop.addIO(camarb_x11_descriptor(opened), .readable) { [unowned self] _ in turn() }
+        } catch {
+            lost("\(error)")
+            return
+        }
+        read()
+    }
+
+    private func close() {
+        source?.cancel()
+        source = nil
+        settling?.arm(at: nil)
+        if let x11 { camarb_x11_close(x11) }
+        x11 = nil
+    }
+
+    private func failed(_ fault: camarb_x11_fault) {
+        let name = display ?? environment("DISPLAY") ?? ""
+        switch fault {
+        case camarb_x11_elsewhere:
+            know(nil, "the display \(name) may be another machine's, whose processes are not this one's")
+        case camarb_x11_bad_name: know(nil, "“\(name)” is no name of an X11 display, such as :0")
+        case camarb_x11_no_processes:
+            know(nil, "the X server of \(name) cannot say which processes windows belong to (X-Resource 1.2)")
+        default: lost("no X server answers on \(name)")
+        }
+    }
+
+    /// Tries again, less and less often.
+    private func lost(_ why: String) {
+        close()
+        retry?.arm(at: EventLoop.now + backOff.wait().nanoseconds)
+        know(nil, why)
+    }
+
+    private func read() {
+        guard let x11 else { return }
+        if !camarb_x11_read(x11) { isStale = true }
+        turn()
+    }
+
+    private func turn() {
+        guard let x11 else { return }
+        let news = Int(camarb_x11_turn(x11))
+        if news & CAMARB_X11_LOST != 0 { return lost("the X server went away") }
+        if news & CAMARB_X11_READ != 0 {
+            backOff.reset()
+            take(x11)
+        }
+        if news & CAMARB_X11_CHANGED != 0 || isStale && news & CAMARB_X11_READ != 0 {
+            isStale = false
+            // One that runs already comes soon enough.
+            if settling?.deadline == nil { settling?.arm(at: EventLoop.now + Self.settleTime) }
+        }
+    }
+
+    private func take(_ x11: OpaquePointer) {
+        let read = camarb_x11_desktop_of(x11)
+        // A manager that died leaves its lists, and is usually back in a moment: what was known stays known. One that
+        // never was there leaves nothing to know.
+        guard read.has_list, read.has_manager || desktop != nil else {
+            return know(nil, "no window manager says which windows there are")
+        }
+        let windows = (0..<read.count).map { Window(camarb_x11_window_of(x11, $0)) }
+        know(
+            Desktop(
+                windows: windows, active: read.active == 0 ? nil : read.active,
+                workspace: read.workspace == .max ? nil : read.workspace, hasManager: read.has_manager),
+            read.has_manager ? nil : "the window manager went away; the focus is where it was")
+    }
+
+    private func know(_ desktop: Desktop?, _ trouble: String?) {
+        guard desktop != self.desktop || trouble != self.trouble else { return }
+        self.desktop = desktop
+        self.trouble = trouble
+        onChange()
+    }
+}
+
+extension Window {
+    fileprivate init(_ window: camarb_x11_window) {
+        self.init(
+            id: window.id, process: window.process > 0 ? window.process : nil,
+            kind: window.kind == camarb_x11_application ? .application : .furniture, isViewable: window.is_viewable,
+            isHidden: window.is_hidden, isFullscreen: window.is_fullscreen,
+            workspace: window.workspace == .max ? nil : window.workspace,
+            frame: Frame(x: window.x, y: window.y, width: window.width, height: window.height))
+    }
+}

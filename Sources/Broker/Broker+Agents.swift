@@ -1,0 +1,114 @@
+import Arbiter
+import ArbiterProtocol
+import SystemdBus
+
+/// What the broker and a user's agent tell each other beside facts: who the clients are, and what is not known.
+extension Broker {
+    // MARK: Sources
+
+    /// For whom a source speaks: an agent for its own user alone, since it sees no other's desktop; a shell of root's,
+    /// or of the broker's own user, for everybody.
+    private func key(_ source: PresenceSource, _ client: BrokerClient) -> SourceKey {
+        SourceKey(source: source, user: source == .shell && isTrusted(client) ? nil : client.uid)
+    }
+
+    func attach(_ source: PresenceSource, _ client: BrokerClient) {
+        let more = client.withMore()
+        guard !more.sources.contains(source) else { return }
+        more.sources.append(source)
+        let key = key(source, client)
+        sourceCounts[key, default: 0] += 1
+        if sourceCounts[key] == 1 { step(.sourceAttached(source, user: key.user)) }
+    }
+
+    func detach(_ source: PresenceSource, _ client: BrokerClient) {
+        guard let more = client.more, let place = more.sources.firstIndex(of: source) else { return }
+        more.sources.remove(at: place)
+        let key = key(source, client)
+        let left = sourceCounts[key, default: 1] - 1
+        sourceCounts[key] = left > 0 ? left : nil
+        if left == 0 { step(.sourceGone(source, user: key.user)) }
+    }
+
+    /// Takes an app into what a source speaks of, or lets it go where it counts as nothing else anyway.
+    func notePlaced(_ app: AppID, _ presence: Presence, _ client: BrokerClient) throws(BrokerError) {
+        let more = client.withMore()
+        if more.placed.contains(app) { return }
+        guard more.placed.count < ClientBound.placedAppsMax else {
+            throw BrokerError(
+                .limitExceeded, "The client has placed \(more.placed.count) apps, the most it may place.")
+        }
+        more.placed.insert(app)
+    }
+
+    /// The event of a placement. An app in the background that has no client here is forgotten, and makes room: an
+    /// agent that runs for weeks sees more apps than it may place at once.
+    func placing(
+        _ app: AppID, _ presence: Presence, focused: Bool, by source: PresenceSource, _ client: BrokerClient
+    ) throws(BrokerError) -> Event {
+        if source == .agent, presence == .background, !clients.values.contains(where: { $0.app == app }) {
+            client.more?.placed.remove(app)
+            return .unplaced(app, by: source)
+        }
+        try notePlaced(app, presence, client)
+        return .placed(app, presence, focused: focused, by: source)
+    }
+
+    // MARK: Clients
+
+    func listClients(for client: BrokerClient) -> WireValue {
+        let more = client.withMore()
+        if !more.knowsClients {
+            more.knowsClients = true
+            clientLists += 1
+        }
+        let own = clients.values.filter { $0.uid == client.uid && !$0.isGone }.sorted { $0.id < $1.id }
+        return .dictionaries(
+            own.compactMap { other in
+                guard let app = other.app, app.user == client.uid else { return nil }
+                return ["app": .string(app.name), "process": .uint32(UInt32(bitPattern: other.pid))]
+            })
+    }
+
+    /// To the agents of the client's user: another app, or one less.
+    func tellClientsChanged(of user: UInt32) {
+        guard clientLists > 0 else { return }
+        for client in clients.values
+        where client.uid == user && client.more?.knowsClients == true && client.connection.isReady {
+            let signal = BusMessage.sealedSignal(
+                on: client.connection, path: ObjectPath.shell, interface: InterfaceName.shell, member: "ClientsChanged",
+                [])
+            if let signal { client.connection.send(signal) }
+        }
+    }
+
+    // MARK: What is not known
+
+    func watchMicrophones(_ on: Bool, _ client: BrokerClient) {
+        let more = client.withMore()
+        guard more.watchesMicrophones != on else { return }
+        more.watchesMicrophones = on
+        let count = microphoneWatchers[client.uid, default: 0] + (on ? 1 : -1)
+        microphoneWatchers[client.uid] = count > 0 ? count : nil
+    }
+
+    /// Of the asker's own desktop; who is trusted hears of every user that has apps here.
+    func unknownFacts(for client: BrokerClient) -> [UnknownFact] {
+        var users: Set<UInt32> = [client.uid]
+        if isTrusted(client) {
+            let others = Set(clients.values.compactMap { $0.app?.user })
+            if !others.isEmpty { users = others }
+        }
+        return UnknownFact.allCases.filter { fact in
+            !users.allSatisfy { user in
+                switch fact {
+                case .windows:
+                    sourceCounts[SourceKey(source: .shell, user: nil)] != nil
+                        || sourceCounts[SourceKey(source: .shell, user: user)] != nil
+                        || sourceCounts[SourceKey(source: .agent, user: user)] != nil
+                case .microphones: microphoneWatchers[user] != nil
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import DesktopFacts
+import Testing
+
+@Suite("Who has a microphone")
+struct MicrophoneTests {
+    private func takers(_ captures: [CaptureStream], clients: [ClientProcess] = []) -> Set<String>? {
+        UserFacts(
+            desktop: nil, captures: captures, user: 1000, names: AppNames(clients, FakeProcesses.usual)
+        ).microphones
+    }
+
+    @Test("An app has a microphone while samples flow to it, and none while its stream is paused")
+    func running() {
+        #expect(takers([CaptureStream(node: 1, process: 30)]) == ["browser"])
+        #expect(takers([CaptureStream(node: 1, process: 30, isRunning: false)]) == [])
+        #expect(
+            takers([CaptureStream(node: 1, process: 30, isRunning: false), CaptureStream(node: 2, process: 30)])
+                == ["browser"])
+    }
+
+    @Test("Listening to what is played, or measuring a level, is no microphone in use")
+    func monitors() {
+        #expect(takers([CaptureStream(node: 1, process: 30, isMonitor: true)]) == [])
+    }
+
+    @Test("The socket's process is believed before the one the stream claims")
+    func forged() {
+        #expect(takers([CaptureStream(node: 1, process: 30, claimedProcess: 40)]) == ["browser"])
+        #expect(takers([CaptureStream(node: 1, process: nil, claimedProcess: 40)]) == ["editor"])
+    }
+
+    @Test("Behind PipeWire's server for PulseAudio's clients only the claim tells whose the stream is")
+    func relayed() {
+        #expect(takers([CaptureStream(node: 1, process: 10, claimedProcess: 40, isRelayed: true)]) == ["editor"])
+        #expect(takers([CaptureStream(node: 1, process: 10, isRelayed: true)]) == ["session"])
+    }
+
+    @Test("Another user's stream, and one of a process that is gone, are nobody's")
+    func strangers() {
+        #expect(takers([CaptureStream(node: 1, process: 30, user: 1001), CaptureStream(node: 2, process: 99)]) == [])
+        #expect(takers([CaptureStream(node: 1, process: 30, user: 1000)]) == ["browser"])
+    }
+
+    @Test("A client is called what the broker calls it")
+    func brokersWords() {
+        let clients: [ClientProcess] = [.init(process: 30, app: "web")]
+        #expect(takers([CaptureStream(node: 1, process: 30)], clients: clients) == ["web"])
+    }
+}

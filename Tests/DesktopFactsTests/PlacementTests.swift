@@ -1,0 +1,103 @@
+import ArbiterProtocol
+import DesktopFacts
+import Testing
+
+@Suite("Where windows put apps")
+struct PlacementTests {
+    private let inFront = Placement(.foreground(.split))
+    private let focused = Placement(.foreground(.split), isFocused: true)
+    private let fullscreen = Placement(.foreground(.fullscreen))
+
+    private func places(
+        _ windows: [Window], active: UInt32? = nil, workspace: UInt32? = nil, clients: [ClientProcess] = [],
+        _ table: FakeProcesses = .usual
+    ) -> [String: Placement] {
+        let desktop = Desktop(windows: windows, active: active, workspace: workspace)
+        return UserFacts(desktop: desktop, captures: nil, user: 1000, names: AppNames(clients, table)).placements ?? [:]
+    }
+
+    @Test("The app of the active window is focused; the others that can be seen are in front")
+    func focus() {
+        #expect(places([.of(30), .of(40)], active: 40) == ["browser": inFront, "editor": focused])
+        #expect(places([.of(30), .of(40)], active: 30) == ["browser": focused, "editor": inFront])
+        #expect(places([.of(30), .of(40)]) == ["browser": inFront, "editor": inFront])
+    }
+
+    @Test(
+        "A window that is minimized, unmapped or on another workspace puts nothing in front",
+        arguments: [
+            Window.of(30, hidden: true), .of(30, viewable: false), .of(30, workspace: 2),
+        ])
+    func unseen(window: Window) {
+        #expect(places([window], workspace: 1) == ["browser": .background])
+    }
+
+    @Test("A window on all workspaces, or where there are none, is on the one that is shown")
+    func workspaces() {
+        #expect(places([.of(30)], workspace: 1) == ["browser": inFront])
+        #expect(places([.of(30, workspace: 2)]) == ["browser": inFront])
+    }
+
+    @Test("A fullscreen window hides what it covers, and not what lies on another screen or above it")
+    func covered() {
+        let beside = Window.of(40, frame: .init(x: 1200, y: 0, width: 300, height: 300))
+        #expect(
+            places([.of(30), beside, .of(20, fullscreen: true)], active: 20) == [
+                "browser": .background, "editor": inFront,
+                "terminal": Placement(.foreground(.fullscreen), isFocused: true),
+            ])
+        #expect(places([.of(20, fullscreen: true), .of(30)]) == ["terminal": fullscreen, "browser": inFront])
+        #expect(places([.of(30), .of(20, hidden: true, fullscreen: true)])["browser"] == inFront)
+    }
+
+    @Test("What the user works with is seen, whatever the stack says for a moment")
+    func focusedUnderneath() {
+        #expect(places([.of(30), .of(20, fullscreen: true)], active: 30)["browser"] == focused)
+    }
+
+    @Test("An app with several windows is where the strongest of them is")
+    func severalWindows() {
+        let windows: [Window] = [.of(30, id: 1, hidden: true), .of(30, id: 2), .of(30, id: 3, workspace: 9)]
+        #expect(places(windows, workspace: 1) == ["browser": inFront])
+        #expect(places(windows, active: 2, workspace: 1) == ["browser": focused])
+    }
+
+    @Test("Panels and desktops put no app in front, and take the focus from all")
+    func furniture() {
+        #expect(places([.of(40), .of(10, kind: .furniture)], active: 10) == ["editor": inFront])
+    }
+
+    @Test("A window of no known process, or of another user's, places nobody")
+    func strangers() {
+        #expect(places([.of(nil, id: 7), .of(99)], active: 7) == [:])
+    }
+
+    @Test("A client is called what the broker calls it")
+    func brokersWords() {
+        #expect(places([.of(30)], active: 30, clients: [.init(process: 30, app: "web@home")]) == ["web@home": focused])
+    }
+
+    @Test("A client without a window is where the program is that started it")
+    func behindAWindow() {
+        let clients: [ClientProcess] = [.init(process: 31, app: "capture"), .init(process: 22, app: "camclient")]
+        let found = places([.of(20), .of(30)], active: 30, clients: clients)
+        #expect(found["capture"] == focused)
+        #expect(found["camclient"] == inFront)
+        // The focus is one: it goes to the client, whose camera it is about.
+        #expect(found["browser"] == inFront)
+    }
+
+    @Test("A client whose own window has the focus keeps it from those it started")
+    func ownWindowFirst() {
+        let clients: [ClientProcess] = [.init(process: 20, app: "terminal"), .init(process: 22, app: "camclient")]
+        let found = places([.of(20)], active: 20, clients: clients)
+        #expect(found == ["terminal": focused, "camclient": inFront])
+    }
+
+    @Test("A client that nothing with a window started is not placed; nor does a circle of parents hold anybody up")
+    func noWindowAnywhere() {
+        #expect(places([.of(40)], clients: [.init(process: 22, app: "camclient")])["camclient"] == nil)
+        let circle = FakeProcesses(all: [50: ("a", 51), 51: ("b", 50), 40: ("editor", 10)])
+        #expect(places([.of(40)], clients: [.init(process: 50, app: "a")], circle) == ["editor": inFront])
+    }
+}
