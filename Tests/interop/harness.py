@@ -29,6 +29,10 @@ def claim(sentence):
     return register
 
 
+class Skipped(Exception):
+    """The claim needs what this machine cannot have; the run says so, and what."""
+
+
 class Refused(Exception):
     """The broker answered with an error."""
 
@@ -57,14 +61,17 @@ def wait_until(what, condition, patience=PATIENCE):
 class Daemon:
     """A camarbd with a private socket in a temporary directory."""
 
-    def __init__(self, policy="desktop", cameras=(SIMULATED,), extra=(), system_bus=""):
-        """`system_bus` is where logind is: nowhere, so that no test depends on who sits at the machine; None is its own."""
+    def __init__(self, policy="desktop", cameras=(SIMULATED,), extra=(), system_bus="", claims=True):
+        """`system_bus` is where logind is: nowhere, so that no test depends on who sits at the machine; None is its own.
+        With `claims` apps are what they say they are, else what the kernel says."""
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-test."))
         self.path = self.directory / "socket"
         self.address = f"unix:path={self.path}"
         self.log = self.directory / "camarbd.log"
         policy = ROOT / "policies" / f"{policy}.toml" if "/" not in str(policy) else policy
-        command = [PROGRAMS / "camarbd", "--socket", self.path, "--policy", policy, "--trust-claims", "--decisions"]
+        command = [PROGRAMS / "camarbd", "--socket", self.path, "--policy", policy, "--decisions"]
+        if claims:
+            command.append("--trust-claims")
         for camera in cameras:
             command += ["--camera", camera]
         if system_bus is not None:
@@ -72,16 +79,29 @@ class Daemon:
         self.apps = []
         # How it may end; whoever kills it says so.
         self.ends = (0, -signal.SIGTERM)
-        with open(self.log, "w") as log:
+        self.command = [str(word) for word in (*command, *extra)]
+        self.start()
+
+    def start(self):
+        with open(self.log, "a") as log:
             self.process = subprocess.Popen(
-                [str(word) for word in (*command, *extra)], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                preexec_fn=die_with_parent)
+                self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=die_with_parent)
 
         def listening():
             assert self.process.poll() is None, f"camarbd ended at once:\n{self.said()}"
             return self.path.exists()
 
         wait_until("camarbd's socket", listening)
+
+    def restart(self):
+        """Kills it and starts another in its place; connections end, and files stay."""
+        for app in self.apps:
+            app.close()
+        self.apps = []
+        self.process.kill()
+        self.process.wait()
+        self.path.unlink(missing_ok=True)
+        self.start()
 
     def __enter__(self):
         return self
@@ -219,7 +239,8 @@ class App:
 class Session:
     def __init__(self, app, camera, configuration):
         self.app = app
-        given = {key: ("s" if isinstance(value, str) else "d", value) for key, value in configuration.items()}
+        given = {key: ("b" if isinstance(value, bool) else "s" if isinstance(value, str) else "d", value)
+                 for key, value in configuration.items()}
         (self.path,) = app.call(BROKER, "CreateSession", "sa{sv}", camera, given)
         self.at = DBusAddress(self.path, "org.camarb", "org.camarb.Session1")
 

@@ -1,0 +1,445 @@
+"""Windows on X11, told by camagent: the camera follows the focus. A real X server without a screen, a real window
+manager, and apps that are processes of their own, each with a window and a session."""
+import json, os, pathlib, select, shutil, subprocess, tempfile, time
+
+from harness import BROKER, PATIENCE, PROGRAMS, ROOT, Daemon, Skipped, claim, die_with_parent, wait_until
+from xwindow import Display
+
+PROGRAM = str(PROGRAMS / "camagent")
+ROUNDS = 10
+CAUSE = "video-device-in-use-by-another-client"
+
+
+def needs(*programs):
+    """Skips aloud where make/packages could not install what a test is about."""
+    missing = [program for program in programs if not shutil.which(program)]
+    if missing:
+        raise Skipped(f"there is no {', no '.join(missing)} here (make/packages test installs them)")
+
+
+def tells_apart():
+    """Whether the kernel tells this test's processes apart. Where the whole run is a unit of its own, they are all that
+    unit's, and claims have to stand in for what a desktop's own units would say."""
+    unit = pathlib.Path("/proc/self/cgroup").read_text().strip().rsplit("/", 1)[-1]
+    return not unit.endswith((".service", ".scope")) or unit.startswith(("session-", "user@", "init."))
+
+
+class Screen:
+    """An X server without a screen, and a window manager. Each is ended by its own id."""
+
+    def __init__(self, number=None, manager=True):
+        needs("Xvfb", "openbox")
+        self.home = tempfile.mkdtemp(prefix="camarb-screen.")
+        self.server = self.manager = None
+        self.start_server(number)
+        if manager:
+            self.start_manager()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop_manager()
+        self.stop_server()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def start_server(self, number=None):
+        reading, writing = os.pipe()
+        name = [f":{number}"] if number is not None else []
+        self.server = subprocess.Popen(
+            ["Xvfb", *name, "-displayfd", str(writing), "-screen", "0", "800x600x24", "-nolisten", "tcp"],
+            pass_fds=[writing], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            preexec_fn=die_with_parent)
+        os.close(writing)
+        said = b""
+        while not said.endswith(b"\n"):
+            assert select.select([reading], [], [], PATIENCE)[0], "Xvfb did not start"
+            piece = os.read(reading, 64)
+            assert piece, f"Xvfb ended with status {self.server.wait()}"
+            said += piece
+        os.close(reading)
+        self.number = int(said)
+        self.name = f":{self.number}"
+        self.display = Display(self.name)
+
+    def stop_server(self):
+        if self.server:
+            self.server.terminate()
+            self.server.wait()
+            self.server = None
+
+    def start_manager(self):
+        environment = {**os.environ, "DISPLAY": self.name, "HOME": self.home, "XDG_RUNTIME_DIR": self.home}
+        self.manager = subprocess.Popen(
+            ["openbox", "--sm-disable"], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, preexec_fn=die_with_parent)
+        # A window that is mapped while the manager looks for the first time may be nobody's.
+        wait_until("the window manager", lambda: self.display.root_has("_NET_SUPPORTING_WM_CHECK", "_NET_CLIENT_LIST"))
+
+    def stop_manager(self):
+        if self.manager:
+            self.manager.kill()
+            self.manager.wait()
+            self.manager = None
+
+
+class Agent:
+    """A camagent with surroundings of its own."""
+
+    def __init__(self, daemon, *words, status=0, **variables):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-agent."))
+        self.log = self.directory / "log"
+        self.status = status
+        environment = {key: value for key, value in os.environ.items()
+                       if key not in ("DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE", "CAMARB_SOCKET")}
+        environment.update({"XDG_RUNTIME_DIR": str(self.directory), **variables})
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen(
+                [PROGRAM, "--socket", str(daemon.path), *words], env=environment, stdin=subprocess.DEVNULL, stdout=log,
+                stderr=log, preexec_fn=die_with_parent)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        self.process.terminate()
+        status = self.process.wait(timeout=PATIENCE)
+        said = self.said()
+        shutil.rmtree(self.directory, ignore_errors=True)
+        if kind is not None:
+            print(f"  camagent said:\n{said}")
+        else:
+            assert status == self.status, f"camagent's exit status is {status}; it said:\n{said}"
+
+    def said(self):
+        return self.log.read_text(errors="replace")
+
+    def says(self, words):
+        wait_until(f"camagent to say {words!r}", lambda: words in self.said() or self.ended())
+
+    def ended(self):
+        assert self.process.poll() is None, f"camagent ended with {self.process.returncode}:\n{self.said()}"
+        return False
+
+
+class DesktopApp:
+    """A desktop_app.py of the test's own."""
+
+    def __init__(self, daemon, screen, name, *words):
+        self.name = name
+        self.process = subprocess.Popen(
+            ["/usr/bin/python3", str(pathlib.Path(__file__).parent / "desktop_app.py"), daemon.address, screen.name,
+             name, *words, *([] if tells_apart() else ["claim"])],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, preexec_fn=die_with_parent)
+        self.heard = []
+        self.window = None if "windowless" in words else self.wait("window")["window"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def wait(self, *whats, where=lambda said: True):
+        """What it says next of one of these kinds; what it says before is passed over, and kept in `heard`."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            ready = select.select([self.process.stdout], [], [], max(0, until - time.monotonic()))[0]
+            assert ready, f"{self.name} did not say {whats} within {PATIENCE:.0f} s, only {self.heard[-5:]}"
+            # A line is written at once, so that reading it waits for nothing; one is read at a time, unbuffered lines
+            # being no loss here.
+            line = self.line()
+            assert line, f"{self.name} ended before it said {whats}"
+            said = json.loads(line)
+            self.heard.append(said)
+            if said["what"] in whats and where(said):
+                return said
+
+    def line(self):
+        """One line, byte by byte: what a buffer held back, select would not see."""
+        line = b""
+        while not line.endswith(b"\n"):
+            byte = os.read(self.process.stdout.fileno(), 1)
+            if not byte:
+                break
+            line += byte
+        return line
+
+    def do(self, command):
+        self.process.stdin.write(command + "\n")
+        self.process.stdin.flush()
+
+
+def unknown(daemon):
+    """What the broker says it is not told."""
+    app = daemon.app()
+    broker = app.call(BROKER, "GetStatus")[0]
+    app.close()
+    return broker["unknown"][1]
+
+
+def presences(daemon):
+    """Where each app is that has a session, as the broker believes."""
+    app = daemon.app()
+    sessions = app.call(BROKER, "GetStatus")[2]
+    app.close()
+    return {one["app"][1]: (one["presence"][1], one["focused"][1]) for one in sessions}
+
+
+def focus(daemon, screen, app, *others):
+    """Gives an app the focus, once all windows are there: a new one takes it."""
+    names = {app.name, *(other.name for other in others)}
+    wait_until("all windows to be in front", lambda: names == {
+        name for name, (presence, _) in presences(daemon).items() if presence != "background"})
+    wait_until("one to be focused", lambda: [focused for _, focused in presences(daemon).values()].count(True) == 1)
+    screen.display.activate(app.window)
+    wait_until(f"{app.name} to be focused", lambda: presences(daemon) == {
+        app.name: ("split", True), **{other.name: ("split", False) for other in others}})
+
+
+def desk(**options):
+    return Daemon(claims=not tells_apart(), **options)
+
+
+@claim(f"the focus moving between two X11 windows moves the camera, {ROUNDS} times, with the right notices both ways")
+def focus_moves_the_camera():
+    with Screen() as screen, desk() as daemon, Agent(daemon, DISPLAY=screen.name):
+        wait_until("the windows to be known", lambda: "windows" not in unknown(daemon))
+        with DesktopApp(daemon, screen, "red") as red, DesktopApp(daemon, screen, "blue") as blue:
+            # Which of the two was there first, and who had the camera for a moment, is not what this is about.
+            for app in (red, blue):
+                app.wait("started")
+            focus(daemon, screen, red, blue)
+            wait_until("red to run", lambda: red_runs(daemon))
+            holder, other = red, blue
+            for app in (red, blue):
+                app.heard.clear()
+            for _ in range(ROUNDS):
+                screen.display.activate(other.window)
+                lost = holder.wait("WasInterrupted", where=lambda said: other.name in said["body"])
+                holder.wait("DidStopRunning")
+                gained = other.wait("InterruptionEnded", where=lambda said: said["body"][1] >= lost["body"][1])
+                assert gained["body"][1] == lost["body"][1], f"two decisions for one handover: {lost}, {gained}"
+                other.wait("DidStartRunning", where=lambda said: said["body"][1] >= lost["body"][1])
+                assert lost["body"][3] == [CAUSE] and lost["body"][5] == other.name, lost
+                assert gained["body"][3] == [CAUSE], gained
+                holder, other = other, holder
+            for app in (red, blue):
+                told = [said["what"] for said in app.heard if said["what"] in ("WasInterrupted", "InterruptionEnded")]
+                assert all(a != b for a, b in zip(told, told[1:])), f"{app.name} was told {told}"
+
+
+def red_runs(daemon):
+    app = daemon.app()
+    cameras = app.call(BROKER, "GetStatus")[1]
+    app.close()
+    return cameras[0]["holder"][1] == "red" and cameras[0]["tenancy"][1] == "streaming"
+
+
+@claim("an app whose window fills the screen is fullscreen, what it covers and what is minimized or closed is in the background")
+def layouts():
+    with Screen() as screen, desk() as daemon, Agent(daemon, DISPLAY=screen.name):
+        with DesktopApp(daemon, screen, "red") as red, DesktopApp(daemon, screen, "blue") as blue:
+            for app in (red, blue):
+                app.wait("started")
+
+            def becomes(**expected):
+                wait_until(f"{expected}", lambda: presences(daemon) == expected)
+
+            focus(daemon, screen, blue, red)
+            blue.do("fullscreen")
+            becomes(red=("background", False), blue=("fullscreen", True))
+            blue.do("window")
+            becomes(red=("split", False), blue=("split", True))
+            red.do("minimize")
+            becomes(red=("background", False), blue=("split", True))
+            screen.display.activate(red.window)
+            becomes(red=("split", True), blue=("split", False))
+            blue.do("close")
+            becomes(red=("split", True), blue=("background", False))
+
+
+@claim("a window that writes another app's process id is still its own app's: the X server's word counts")
+def forged():
+    with Screen() as screen, desk() as daemon, Agent(daemon, DISPLAY=screen.name):
+        with DesktopApp(daemon, screen, "red") as red:
+            red.wait("started")
+            with DesktopApp(daemon, screen, "blue", f"forge={red.process.pid}") as blue:
+                blue.wait("started")
+                focus(daemon, screen, red, blue)
+                focus(daemon, screen, blue, red)
+
+
+@claim("a process without a window is where the one is that started it, as a program in a terminal or a browser's helper")
+def helpers():
+    with Screen() as screen, desk() as daemon, Agent(daemon, DISPLAY=screen.name):
+        with DesktopApp(daemon, screen, "browser", "helper") as browser, DesktopApp(daemon, screen, "red") as red:
+            red.wait("started")
+            wait_until("both windows", lambda: {name for name, (presence, _) in presences(daemon).items()
+                                                if presence == "split"} == {"browser-helper", "red"})
+            screen.display.activate(red.window)
+            wait_until("red to be focused", lambda: presences(daemon) == {
+                "browser-helper": ("split", False), "red": ("split", True)})
+            screen.display.activate(browser.window)
+            wait_until("the browser's helper to be focused", lambda: presences(daemon) == {
+                "browser-helper": ("split", True), "red": ("split", False)})
+            # One without any window anywhere is in the background: this test has none either.
+            with DesktopApp(daemon, screen, "lonely", "windowless") as lonely:
+                lonely.wait("started")
+                assert presences(daemon)["lonely"] == ("background", False)
+
+
+@claim("an agent that comes when an app already runs places it without a moment in the background")
+def no_gap():
+    with Screen() as screen:
+        # An app in the background is interrupted here, as on a phone.
+        policy = pathlib.Path(screen.home) / "strict.toml"
+        policy.write_text((ROOT / "policies" / "desktop.toml").read_text().replace(
+            "[contention]", '[[cause]]\nname = "In the background"\nwhen = { presence = "background" }\n'
+            'cause = "video-device-not-available-in-background"\n\n[contention]', 1))
+        with desk(policy=str(policy)) as daemon, DesktopApp(daemon, screen, "red") as red:
+            red.wait("DidStartRunning")
+            with Agent(daemon, DISPLAY=screen.name):
+                wait_until("red to be focused", lambda: presences(daemon)["red"] == ("split", True))
+                red.do("answer")
+                red.wait("answer")
+                so_far = [said["what"] for said in red.heard]
+                assert "WasInterrupted" not in so_far and "DidStopRunning" not in so_far, so_far
+                # The policy does see it in the background when it is there.
+                red.do("minimize")
+                assert red.wait("WasInterrupted")["body"][3] == ["video-device-not-available-in-background"]
+
+
+@claim("a broker that was killed and started anew is told everything again, by itself")
+def broker_restarts():
+    with Screen() as screen, desk() as daemon, Agent(daemon, DISPLAY=screen.name) as agent:
+        wait_until("the windows to be known", lambda: "windows" not in unknown(daemon))
+        for _ in range(3):
+            daemon.restart()
+            wait_until("the windows to be known again", lambda: "windows" not in unknown(daemon))
+        agent.says("it is told everything anew")
+        with DesktopApp(daemon, screen, "red") as red, DesktopApp(daemon, screen, "blue") as blue:
+            red.wait("started"), blue.wait("started")
+            focus(daemon, screen, red, blue)
+
+
+@claim("a window manager that dies, and an X server that goes away, are said and survived")
+def manager_and_server():
+    with Screen() as screen, desk() as daemon, Agent(daemon, DISPLAY=screen.name) as agent:
+        with DesktopApp(daemon, screen, "red") as red, DesktopApp(daemon, screen, "blue") as blue:
+            red.wait("started"), blue.wait("started")
+            focus(daemon, screen, red, blue)
+            screen.stop_manager()
+            agent.says("the window manager went away")
+            assert presences(daemon)["red"] == ("split", True), "what was known did not stay"
+            screen.start_manager()
+            agent.says("windows: known")
+
+            def blue_is_focused():
+                screen.display.activate(blue.window)
+                return presences(daemon)["blue"] == ("split", True)
+
+            wait_until("blue to be focused under the new window manager", blue_is_focused)
+        screen.stop_manager()
+        screen.stop_server()
+        agent.says("the X server went away")
+        wait_until("the windows to be unknown", lambda: "windows" in unknown(daemon))
+        screen.start_server(screen.number)
+        screen.start_manager()
+        wait_until("the windows of the new server to be known", lambda: "windows" not in unknown(daemon))
+
+
+@claim("without X11 camagent says what it does not know, leaves every app in front, and camclient status says it too")
+def nothing_known():
+    with desk() as daemon, Agent(daemon) as agent:
+        agent.says("windows: there is no X11 display")
+        agent.says("microphones: ")
+        assert unknown(daemon) == ["windows", "microphones"], unknown(daemon)
+        status = subprocess.run(
+            [str(PROGRAMS / "camclient"), "status", "--address", daemon.address], capture_output=True, text=True,
+            timeout=PATIENCE)
+        assert "not known: windows, microphones" in status.stdout, status.stdout
+    with desk() as daemon, Agent(daemon, DISPLAY=":0", WAYLAND_DISPLAY="wayland-0") as agent:
+        agent.says("Wayland")
+    with desk() as daemon, Agent(daemon, DISPLAY="localhost:10.0") as agent:
+        agent.says("another machine")
+
+
+@claim("camagent --once shows windows, apps and microphones, for people and as JSON; a wrong command line is status 2")
+def once():
+    with Screen() as screen, desk() as daemon, DesktopApp(daemon, screen, "red") as red:
+        environment = {**os.environ, "DISPLAY": screen.name, "XDG_RUNTIME_DIR": screen.home}
+
+        def run(*words, status=0):
+            done = subprocess.run(
+                [PROGRAM, *words], env=environment, capture_output=True, text=True, timeout=PATIENCE)
+            assert done.returncode == status, (words, done)
+            return done
+
+        def seen():
+            return json.loads(run("--once", "--json", "--windows", "x11").stdout)
+
+        screen.display.activate(red.window)
+        sight = wait_until("a focused window", lambda: next(
+            (sight for sight in [seen()] if any(window["focused"] for window in sight["windows"] or [])), None))
+        (window,) = sight["windows"]
+        assert window["window"] == red.window and window["process"] == red.process.pid, window
+        assert sight["apps"] == [{"app": window["app"], "presence": "split", "focused": True}], sight
+        if tells_apart():
+            assert window["app"] == "red", window
+        text = run("--once", "--windows", "x11").stdout
+        assert f"({red.process.pid})" in text and "focused, in front" in text, text
+        assert "not known" in text, "PipeWire cannot be there"
+        assert "--windows" in run("--help").stdout
+        for wrong in (["--windows", "some"], ["--json"], ["--fly"], ["--socket"], ["--once=1"]):
+            assert wrong[0].split("=")[0] in run(*wrong, status=2).stderr, wrong
+
+
+@claim("an agent is believed for its own user only")
+def own_user_only():
+    with desk() as daemon:
+        if os.geteuid() != 0:
+            raise Skipped("only root can be another user")
+        os.chmod(daemon.directory, 0o755)
+        os.chmod(daemon.path, 0o666)
+        code = """
+import sys
+sys.path.insert(0, sys.argv[2])
+import os; os.setresuid(65534, 65534, 65534)
+from harness import App, BROKER, Refused, SHELL
+app = App(sys.argv[1])
+app.call(SHELL, "Attach", "s", "agent")
+app.call(SHELL, "PlaceApp", "ssb", "mine", "fullscreen", True)
+for member, signature, *body in (("PlaceApp", "ssb", "red@0", "background", False), ("TakeMicrophone", "s", "red@0")):
+    try:
+        app.call(SHELL, member, signature, *body)
+    except Refused as refused:
+        assert refused.name == "org.camarb.Error.NotTrusted", refused
+    else:
+        raise AssertionError(member)
+try:
+    app.call(SHELL, "AttachPlacing", "saa{sv}", "agent",
+             [{"app": ("s", "red@0"), "presence": ("s", "background"), "focused": ("b", False)}])
+except Refused as refused:
+    assert refused.name == "org.camarb.Error.NotTrusted", refused
+else:
+    raise AssertionError("AttachPlacing")
+assert app.call(SHELL, "ListClients")[0] == [], "another user's clients were told"
+print("done", flush=True)
+sys.stdin.read()
+"""
+        red = daemon.app("red")
+        red.session().start()
+        red.wait("DidStartRunning")
+        with open(daemon.directory / "other.log", "w+") as log:
+            other = subprocess.Popen(
+                ["/usr/bin/python3", "-B", "-c", code, daemon.address, str(ROOT / "Tests" / "interop")],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, preexec_fn=die_with_parent)
+            said = other.stdout.readline()
+            assert said == "done\n", (daemon.directory / "other.log").read_text()
+            # Its own attaching says nothing about this user, whose windows stay unknown and whose apps in front.
+            assert list(presences(daemon).values()) == [("fullscreen", False)], presences(daemon)
+            assert "windows" in unknown(daemon)
+            other.communicate()
+        assert "WasInterrupted" not in red.names(), red.names()

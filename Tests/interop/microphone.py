@@ -1,0 +1,196 @@
+"""Microphones in PipeWire, told by camagent: a call interrupts sessions that use audio, and nobody else. PipeWire and its
+session manager are the test's own, with a microphone that hears nothing."""
+import json, os, pathlib, select, shutil, subprocess, tempfile
+
+from desktop import Agent, needs, unknown
+from harness import PATIENCE, Daemon, claim, die_with_parent, wait_until
+
+CAUSE = "audio-device-in-use-by-another-client"
+SOURCE = "fake-microphone"
+# A session that uses audio is interrupted here while another app has a microphone.
+POLICY = "ios9"
+
+
+class Sound:
+    """A bus, PipeWire, its session manager and a microphone, in a directory of their own; each ended by its own id."""
+
+    def __init__(self):
+        needs("dbus-daemon", "pipewire", "wireplumber", "pw-cli", "pw-dump", "pw-record", "pw-link")
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-sound."))
+        self.variables = {"XDG_RUNTIME_DIR": str(self.directory), "HOME": str(self.directory)}
+        self.log = self.directory / "log"
+        self.running = []
+        reading, writing = os.pipe()
+        self.start("dbus-daemon", "--session", "--nofork", f"--print-address={writing}", passing=[writing])
+        os.close(writing)
+        assert select.select([reading], [], [], PATIENCE)[0], "dbus-daemon says no address"
+        self.variables["DBUS_SESSION_BUS_ADDRESS"] = os.read(reading, 4096).decode().strip()
+        os.close(reading)
+        self.bus, self.running = self.running, []
+        self.begin()
+
+    def environment(self):
+        return {**{key: value for key, value in os.environ.items() if not key.startswith(("PIPEWIRE", "DISPLAY"))},
+                **self.variables}
+
+    def start(self, *command, passing=()):
+        with open(self.log, "a") as log:
+            process = subprocess.Popen(
+                command, env=self.environment(), pass_fds=passing, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                preexec_fn=die_with_parent)
+        self.running.append(process)
+        return process
+
+    def begin(self):
+        self.start("pipewire")
+        wait_until("PipeWire's socket", (self.directory / "pipewire-0").exists)
+        self.start("wireplumber")
+        wait_until("PipeWire's session manager", lambda: any(
+            one.get("info", {}).get("props", {}).get("application.name") == "WirePlumber" for one in self.objects()))
+        self.ask("pw-cli", "create-node", "adapter",
+                 f"{{ factory.name=support.null-audio-sink node.name={SOURCE} media.class=Audio/Source/Virtual "
+                 "object.linger=true audio.position=MONO }")
+        wait_until("the microphone", lambda: self.state(SOURCE))
+
+    def end(self, processes):
+        for process in reversed(processes):
+            process.terminate()
+            try:
+                process.wait(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        processes.clear()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        self.end(self.running)
+        self.end(self.bus)
+        if kind is not None:
+            print(f"  PipeWire and its like said:\n{self.log.read_text(errors='replace')}")
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def ask(self, *command):
+        done = subprocess.run(
+            command, env=self.environment(), capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
+        assert done.returncode == 0, (command, done)
+        return done.stdout
+
+    def objects(self):
+        return json.loads(self.ask("pw-dump") or "[]")
+
+    def state(self, name):
+        """The state of a node, or None where there is none of this name."""
+        return next((one["info"]["state"] for one in self.objects()
+                     if one.get("info") and one["info"].get("props", {}).get("node.name") == name
+                     and "state" in one["info"]), None)
+
+    def call(self, process_name="pw-record"):
+        """A call: a program that listens to the microphone and throws away what it hears."""
+        call = self.start("pw-record", "--media-role", "Communication", "--target", SOURCE, "/dev/null")
+        wait_until("the call to listen", lambda: self.state("pw-record") == "running")
+        return call
+
+    def hang_up(self, call):
+        call.terminate()
+        call.wait(timeout=PATIENCE)
+        self.running.remove(call)
+
+    def link(self, on):
+        self.ask("pw-link", *([] if on else ["-d"]), f"{SOURCE}:capture_MONO", "pw-record:input_MONO")
+
+
+def agent(daemon, sound):
+    return Agent(daemon, "--windows", "none", **sound.variables)
+
+
+def talking(daemon, name, **configuration):
+    """An app with a running session."""
+    app = daemon.app(name)
+    app.session(**configuration).start()
+    app.wait("DidStartRunning")
+    return app
+
+
+@claim("a call on a PipeWire microphone interrupts a session that uses audio with cause 2, and its end releases it")
+def a_call():
+    with Sound() as sound, Daemon(policy=POLICY, cameras=("front=simulated", "back=simulated")) as daemon, agent(daemon, sound):
+        wait_until("the microphones to be known", lambda: "microphones" not in unknown(daemon))
+        film = talking(daemon, "film", camera="front", usesAudio=True)
+        silent = talking(daemon, "silent", camera="back")
+        for _ in range(3):
+            call = sound.call()
+            interruption = film.wait("WasInterrupted")
+            assert interruption[3] == [CAUSE] and interruption[5] == "pw-record", interruption
+            film.wait("DidStopRunning")
+            sound.hang_up(call)
+            ended = film.wait("InterruptionEnded")
+            assert ended[2] == interruption[2] and ended[3] == [CAUSE], (interruption, ended)
+            film.wait("DidStartRunning")
+        silent.poll()
+        assert "WasInterrupted" not in silent.names(), silent.names()
+
+
+@claim("a call that is held releases the microphone, and takes it again when it goes on")
+def held():
+    with Sound() as sound, Daemon(policy=POLICY) as daemon, agent(daemon, sound):
+        film = talking(daemon, "film", usesAudio=True)
+        call = sound.call()
+        film.wait("WasInterrupted")
+        # Without a link no sample flows, as in a stream that its program has paused.
+        sound.link(False)
+        film.wait("InterruptionEnded")
+        film.wait("DidStartRunning")
+        sound.link(True)
+        film.wait("WasInterrupted")
+        sound.hang_up(call)
+        film.wait("InterruptionEnded")
+
+
+@claim("an app's own stream does not count against it")
+def own_stream():
+    with Sound() as sound, Daemon(policy=POLICY, cameras=("front=simulated", "back=simulated")) as daemon, agent(daemon, sound):
+        own = talking(daemon, "pw-record", camera="front", usesAudio=True)
+        other = talking(daemon, "film", camera="back", usesAudio=True)
+        call = sound.call()
+        assert other.wait("WasInterrupted")[5] == "pw-record"
+        sound.hang_up(call)
+        other.wait("InterruptionEnded")
+        own.poll()
+        assert "WasInterrupted" not in own.names(), own.names()
+
+
+@claim("without PipeWire camagent goes on and says so; when PipeWire goes nobody has a microphone, and when it comes all is known")
+def comes_and_goes():
+    with Sound() as sound, Daemon(policy=POLICY) as daemon:
+        sound.end(sound.running)
+        with agent(daemon, sound) as one:
+            one.says("microphones: PipeWire does not run")
+            assert "microphones" in unknown(daemon)
+            sound.begin()
+            wait_until("the microphones to be known", lambda: "microphones" not in unknown(daemon))
+            film = talking(daemon, "film", usesAudio=True)
+            sound.call()
+            film.wait("WasInterrupted")
+            sound.end(sound.running)
+            film.wait("InterruptionEnded")
+            one.says("microphones: PipeWire went away")
+            wait_until("the microphones to be unknown", lambda: "microphones" in unknown(daemon))
+            sound.begin()
+            wait_until("the microphones to be known again", lambda: "microphones" not in unknown(daemon))
+            sound.call()
+            film.wait("WasInterrupted")
+
+
+@claim("a broker that was killed and started anew hears of a call that goes on")
+def broker_restarts():
+    with Sound() as sound, Daemon(policy=POLICY) as daemon, agent(daemon, sound):
+        sound.call()
+        wait_until("the microphones to be known", lambda: "microphones" not in unknown(daemon))
+        daemon.restart()
+        wait_until("the microphones to be known again", lambda: "microphones" not in unknown(daemon))
+        film = daemon.app("film")
+        film.session(usesAudio=True).start()
+        assert film.wait("WasInterrupted")[3] == [CAUSE]
