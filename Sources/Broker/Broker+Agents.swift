@@ -30,8 +30,8 @@ extension Broker {
         if left == 0 { step(.sourceGone(source, user: key.user)) }
     }
 
-    /// Takes an app into what a source speaks of, or lets it go where it counts as nothing else anyway.
-    func notePlaced(_ app: AppID, _ presence: Presence, _ client: BrokerClient) throws(BrokerError) {
+    /// Takes an app into what a source speaks of.
+    private func notePlaced(_ app: AppID, _ client: BrokerClient) throws(BrokerError) {
         let more = client.withMore()
         if more.placed.contains(app) { return }
         guard more.placed.count < ClientBound.placedAppsMax else {
@@ -50,7 +50,7 @@ extension Broker {
             client.more?.placed.remove(app)
             return .unplaced(app, by: source)
         }
-        try notePlaced(app, presence, client)
+        try notePlaced(app, client)
         return .placed(app, presence, focused: focused, by: source)
     }
 

@@ -6,7 +6,7 @@ struct LayeringTests {
     static let allowed: [(target: String, imports: Set<String>)] = [
         ("ArbiterProtocol", ["Synchronization"]), ("Arbiter", ["ArbiterProtocol"]),
         ("ReferenceArbiter", ["ArbiterProtocol"]), ("JSONText", ["ArbiterProtocol"]),
-        ("Timeline", ["ArbiterProtocol", "JSONText"]),
+        ("Timeline", ["ArbiterProtocol", "JSONText"]), ("DesktopFacts", ["ArbiterProtocol"]),
     ]
 
     @Test("The vocabulary and the core import no C, and arrows point one way", arguments: allowed)

@@ -1,0 +1,111 @@
+import ArbiterProtocol
+import Glibc
+import SystemdBus
+import Testing
+
+/// What a user's agent and the broker say to each other beside facts about apps.
+@Suite struct AgentTests {
+    private static func place(_ app: String, _ presence: String, focused: Bool = false) -> WireDictionary {
+        ["app": .string(app), "presence": .string(presence), "focused": .boolean(focused)]
+    }
+
+    private func placement(_ client: TestClient, _ app: String) throws -> (Presence, Bool)? {
+        try client.status().sessions.first { $0.app == .app(app) }.map { ($0.presence, $0.focused) }
+    }
+
+    @Test func statusSaysWhatNobodyTellsUntilSomebodyDoes() throws {
+        let process = try BrokerProcess()
+        let agent = try process.client()
+        #expect(try agent.status().unknown == [.windows, .microphones])
+        try agent.shell("AttachPlacing", .string("agent"), .dictionaries([]))
+        #expect(try agent.status().unknown == [.microphones])
+        try agent.shell("WatchMicrophones", .boolean(true))
+        try agent.shell("WatchMicrophones", .boolean(true))
+        #expect(try agent.status().unknown == [])
+        try agent.shell("Detach", .string("agent"))
+        #expect(try agent.status().unknown == [.windows])
+        let asker = try process.client()
+        agent.close()
+        try process.wait("the agent to be gone") { try asker.status().unknown == [.windows, .microphones] }
+    }
+
+    @Test func appsPlacedWithAttachCountTogetherWithTheSource() throws {
+        let process = try BrokerProcess()
+        let session = try process.client("photos").session()
+        _ = try process.client("notes").session()
+        let agent = try process.client()
+        try agent.shell(
+            "AttachPlacing", .string("agent"),
+            .dictionaries([Self.place("photos", "fullscreen", focused: true)]))
+        #expect(try placement(agent, "photos")! == (.foreground(.fullscreen), true))
+        #expect(try placement(agent, "notes")! == (.background, false))
+        try session.run()
+        #expect(session.names == ["DidStartRunning"])
+    }
+
+    @Test func aWrongPlaceRefusesAllOfThemAndAttachesNothing() throws {
+        let process = try BrokerProcess()
+        let agent = try process.client()
+        refused(.invalidValue, "sideways", "slide-over") {
+            try agent.shell(
+                "AttachPlacing", .string("agent"),
+                .dictionaries([Self.place("a", "fullscreen"), Self.place("b", "sideways")]))
+        }
+        refused(.invalidArguments, "apps[0]", "focused") {
+            try agent.shell(
+                "AttachPlacing", .string("agent"),
+                .dictionaries([["app": .string("a"), "presence": .string("split")]]))
+        }
+        refused(.invalidValue, "king", "agent") {
+            try agent.shell("AttachPlacing", .string("king"), .dictionaries([]))
+        }
+        refused(.invalidValue, "king", "agent") { try agent.shell("Detach", .string("king")) }
+        refused(.notTrusted, "Attach") { try agent.shell("PlaceApp", .string("a"), .string("split"), .boolean(false)) }
+        #expect(try agent.status().unknown == [.windows, .microphones])
+    }
+
+    @Test func anAgentSpeaksForItsOwnUserEvenWhenItIsRoots() throws {
+        let process = try BrokerProcess()
+        let agent = try process.client()
+        _ = try process.client("photos").session()
+        try agent.shell("Attach", .string("agent"))
+        #expect(try placement(agent, "photos")! == (.background, false))
+        // The place is taken, as root may, and believed by nobody: the agent is no source for that user.
+        try agent.shell("PlaceApp", .string("photos@4242"), .string("fullscreen"), .boolean(true))
+        #expect(try placement(agent, "photos")! == (.background, false))
+    }
+
+    @Test func anAgentMaySeeMoreAppsInItsLifeThanItMayPlaceAtOnce() throws {
+        let process = try BrokerProcess()
+        let agent = try process.client()
+        try agent.shell("Attach", .string("agent"))
+        for number in 0..<1100 {
+            let name = WireValue.string("window-\(number)")
+            try agent.shell("PlaceApp", name, .string("split"), .boolean(false))
+            try agent.shell("PlaceApp", name, .string("background"), .boolean(false))
+        }
+    }
+
+    @Test func clientsAreListedToWhoAsksWhoIsThenToldOfChanges() throws {
+        let process = try BrokerProcess()
+        let agent = try process.client()
+        let quiet = try process.client()
+        func list() throws -> [WireDictionary] {
+            var reader = WireReader("ListClients", try agent.shell("ListClients"))
+            return try reader.dictionaries("clients")
+        }
+        func apps() throws -> [String] { try list().compactMap { $0["app"]?.string } }
+        func changes(_ client: TestClient) -> Int { client.signals.count { $0.member == "ClientsChanged" } }
+        #expect(try apps() == [])
+        let photos = try process.client("photos")
+        try process.wait("news of the first client") { changes(agent) > 0 }
+        #expect(try apps() == ["photos"])
+        #expect(try list().first?["process"]?.uint64 == UInt64(getpid()))
+        let before = changes(agent)
+        photos.close()
+        try process.wait("news of its end") { changes(agent) > before }
+        #expect(try apps() == [])
+        _ = try quiet.status()
+        #expect(changes(quiet) == 0)
+    }
+}
