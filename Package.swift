@@ -87,7 +87,10 @@ let package = Package(
             name: "camarbd", dependencies: ["Broker", "SystemdBus"], swiftSettings: strict,
             // And nobody looks up its symbols by name: exported, they would keep all code that nothing calls.
             linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--no-export-dynamic"])]),
-        program("camagent", ["Agent", "SystemdBus"]),
+        // Each user runs one, all the time: small for the same reasons.
+        .executableTarget(
+            name: "camagent", dependencies: ["Agent", "SystemdBus"], swiftSettings: strict,
+            linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--no-export-dynamic"])]),
         program("camrecorder", ["RecorderCore", "ArbiterProtocol", "SystemdBus", "CLinux"]),
         program(
             "camclient",

@@ -49,17 +49,19 @@ struct Sight: Equatable {
                 .array(desktop.windows.enumerated().map { json(of: $1, desktop.placement(of: $0)) })
             } ?? .null,
             "apps": facts.placements.map { placements in
-                .array(
-                    placements.sorted { $0.key < $1.key }.map { app, placement in
-                        .object(["app": .string(app)] as KeyValuePairs).adding([
-                            "presence": .string(placement.presence.wireName), "focused": .bool(placement.isFocused),
-                        ])
-                    })
+                .array(placements.sorted { $0.key < $1.key }.map { Self.json(of: $0, $1) })
             } ?? .null,
             "windowTrouble": .optional(windowTrouble),
             "captures": captures.map { .array($0.map(json(of:))) } ?? .null,
             "microphones": facts.microphones.map { .strings($0.sorted()) } ?? .null,
             "microphoneTrouble": .optional(microphoneTrouble),
+        ])
+    }
+
+    private static func json(of app: String, _ placement: Placement) -> JSON {
+        .object([
+            "app": .string(app), "presence": .string(placement.presence.wireName),
+            "focused": .bool(placement.isFocused),
         ])
     }
 

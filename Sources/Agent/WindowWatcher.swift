@@ -1,14 +1,37 @@
 import CXCB
 import DesktopFacts
 import Glibc
+import Synchronization
 import SystemdBus
 
 /// The windows of an X11 display, followed by its events.
 ///
-///     closed ──opened──▶ open: reading, then known while a window manager lists them ──lost──▶ closed, tried again
+///     opening ──▶ open: reading, then known while a window manager lists them ──lost──▶ closed, opened again later
 ///
-/// It never waits for the server, except to connect.
+/// The loop never waits for the server: connecting does, and is a task's.
 final class WindowWatcher {
+    /// What a task that opened a display leaves for the loop, which alone uses it from then on.
+    private final class Door: Sendable {
+        private let result = Mutex<(fault: camarb_x11_fault, opened: UInt)?>(nil)
+        private let wakeup = Mutex<Wakeup?>(nil)
+
+        func setWakeup(_ new: Wakeup) { wakeup.withLock { $0 = new } }
+
+        func open(_ display: String?) {
+            var opened: OpaquePointer?
+            let fault = camarb_x11_open(display, &opened)
+            result.withLock { $0 = (fault, UInt(bitPattern: opened)) }
+            wakeup.withLock { $0?.signal() }
+        }
+
+        func take() -> (fault: camarb_x11_fault, opened: OpaquePointer?)? {
+            result.withLock { result in
+                defer { result = nil }
+                return result.map { ($0.fault, OpaquePointer(bitPattern: $0.opened)) }
+            }
+        }
+    }
+
     /// From the first event of a change to the reading: a change of focus is several events, with nobody focused between
     /// them. Later ones do not move it, so that no program can hold a reading off by changing something all the time.
     static let settleTime: Int64 = 50_000_000
@@ -22,6 +45,7 @@ final class WindowWatcher {
     private let loop: EventLoop
     private let display: String?
     private let onChange: () -> Void
+    private let door = Door()
     private var x11: OpaquePointer?
     private var source: IOSource?
     private var settling: Timer?
@@ -39,13 +63,18 @@ final class WindowWatcher {
         self.onChange = onChange
         settling = try loop.addTimer { [unowned self] in read() }
         retry = try loop.addTimer { [unowned self] in open() }
+        door.setWakeup(try loop.addWakeup { [unowned self] in takeOpened() })
     }
 
     deinit { close() }
 
     func open() {
-        var opened: OpaquePointer?
-        let fault = camarb_x11_open(display, &opened)
+        let (door, display) = (door, display)
+        Task.detached { door.open(display) }
+    }
+
+    private func takeOpened() {
+        guard let (fault, opened) = door.take() else { return }
         guard fault == camarb_x11_good, let opened else { return failed(fault) }
         x11 = opened
         do throws(SystemFault) {

@@ -1,6 +1,6 @@
 """Windows on X11, told by camagent: the camera follows the focus. A real X server without a screen, a real window
 manager, and apps that are processes of their own, each with a window and a session."""
-import json, os, pathlib, select, shutil, subprocess, tempfile, time
+import json, os, pathlib, select, shutil, signal, subprocess, tempfile, time
 
 from harness import BROKER, PATIENCE, PROGRAMS, ROOT, Daemon, Skipped, claim, die_with_parent, wait_until
 from xwindow import Display
@@ -214,6 +214,8 @@ def focus_moves_the_camera():
             wait_until("red to run", lambda: red_runs(daemon))
             holder, other = red, blue
             for app in (red, blue):
+                app.do("answer")
+                app.wait("answer")
                 app.heard.clear()
             for _ in range(ROUNDS):
                 screen.display.activate(other.window)
@@ -348,6 +350,20 @@ def manager_and_server():
         screen.start_server(screen.number)
         screen.start_manager()
         wait_until("the windows of the new server to be known", lambda: "windows" not in unknown(daemon))
+
+
+@claim("an X server that is stopped holds up neither the broker's other facts nor camagent's end, running or connecting")
+def stopped_server():
+    with Screen() as screen, desk() as daemon:
+        with Agent(daemon, DISPLAY=screen.name):
+            wait_until("the windows to be known", lambda: "windows" not in unknown(daemon))
+            screen.server.send_signal(signal.SIGSTOP)
+            daemon.restart()
+            wait_until("the windows to be known again", lambda: "windows" not in unknown(daemon))
+        with Agent(daemon, DISPLAY=screen.name) as agent:
+            # It says this once it has looked everywhere it can.
+            agent.says("microphones: ")
+        screen.server.send_signal(signal.SIGCONT)
 
 
 @claim("without X11 camagent says what it does not know, leaves every app in front, and camclient status says it too")

@@ -133,6 +133,19 @@ def a_call():
         assert "WasInterrupted" not in silent.names(), silent.names()
 
 
+@claim("a call through PulseAudio's protocol is the calling app's, and not of the server that relays it")
+def pulseaudio():
+    needs("pipewire-pulse", "parec")
+    with Sound() as sound, Daemon(policy=POLICY) as daemon, agent(daemon, sound):
+        sound.start("pipewire-pulse")
+        wait_until("PulseAudio's socket", (sound.directory / "pulse" / "native").exists)
+        film = talking(daemon, "film", usesAudio=True)
+        call = sound.start("parec", "--raw", "--device", SOURCE, "/dev/null")
+        assert film.wait("WasInterrupted")[5] == "parec"
+        sound.hang_up(call)
+        film.wait("InterruptionEnded")
+
+
 @claim("a call that is held releases the microphone, and takes it again when it goes on")
 def held():
     with Sound() as sound, Daemon(policy=POLICY) as daemon, agent(daemon, sound):

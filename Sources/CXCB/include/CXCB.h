@@ -4,7 +4,8 @@
  * the socket when the program connected. _NET_WM_PID is not read: any program can write any number there.
  *
  * A reading is two rounds of requests, each closed by one whose answer comes last; answers are collected once that one
- * is there, so that a server which is stopped, or grabbed by somebody, holds nobody up. Only opening waits for it. */
+ * is there, so that a server which is stopped, or grabbed by somebody, holds nobody up. Only opening waits for it, and
+ * may be done on another thread than the rest. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
