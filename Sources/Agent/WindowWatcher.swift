@@ -136,17 +136,18 @@ final class WindowWatcher {
 
     private func take(_ x11: OpaquePointer) {
         let read = camarb_x11_desktop_of(x11)
-        // A manager that died leaves its lists, and is usually back in a moment: what was known stays known. One that
-        // never was there leaves nothing to know.
-        guard read.has_list, read.has_manager || desktop != nil else {
-            return know(nil, "no window manager says which windows there are")
-        }
         let windows = (0..<read.count).map { Window(camarb_x11_window_of(x11, $0)) }
-        know(
-            Desktop(
-                windows: windows, active: read.active == 0 ? nil : read.active,
-                workspace: read.workspace == .max ? nil : read.workspace, hasManager: read.has_manager),
-            read.has_manager ? nil : "the window manager went away; the focus is where it was")
+        if read.has_manager, read.has_list || desktop != nil {
+            let active = read.active == 0 ? nil : read.active
+            let workspace = read.workspace == .max ? nil : read.workspace
+            know(Desktop(windows: windows, active: active, workspace: workspace), nil)
+        } else if var left = desktop {
+            // A manager that dies is usually back in a moment: what it said last stands, for windows that are there.
+            if read.has_list { left.keep(Set(windows.map(\.id))) }
+            know(left, "the window manager went away; the focus is where it was")
+        } else {
+            know(nil, "no window manager says which windows there are")
+        }
     }
 
     private func know(_ desktop: Desktop?, _ trouble: String?) {

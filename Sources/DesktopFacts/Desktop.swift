@@ -63,15 +63,15 @@ public struct Desktop: Hashable, Sendable {
     public var active: UInt32?
     /// The workspace that is shown; nil where there are none.
     public var workspace: UInt32?
-    /// A window manager is there now. Without one the rest is what it left behind, as far as it is still there.
-    public var hasManager: Bool
 
-    public init(windows: [Window], active: UInt32?, workspace: UInt32? = nil, hasManager: Bool = true) {
+    public init(windows: [Window], active: UInt32?, workspace: UInt32? = nil) {
         self.windows = windows
         self.active = active
         self.workspace = workspace
-        self.hasManager = hasManager
     }
+
+    /// Forgets the windows that are not among these.
+    public mutating func keep(_ there: Set<UInt32>) { windows.removeAll { !there.contains($0.id) } }
 
     /// Where the app of a window is, by this window alone.
     ///

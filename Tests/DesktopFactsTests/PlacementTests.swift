@@ -67,6 +67,14 @@ struct PlacementTests {
         #expect(places([.of(40), .of(10, kind: .furniture)], active: 10) == ["editor": inFront])
     }
 
+    @Test("Of windows that are gone nothing is kept, and nobody is focused when the focused one is among them")
+    func keepingWhatIsThere() {
+        var desktop = Desktop(windows: [.of(30), .of(40)], active: 30)
+        desktop.keep([40, 77])
+        #expect(desktop.windows.map(\.id) == [40])
+        #expect(places(desktop.windows, active: desktop.active) == ["editor": inFront])
+    }
+
     @Test("A window of no known process, or of another user's, places nobody")
     func strangers() {
         #expect(places([.of(nil, id: 7), .of(99)], active: 7) == [:])
