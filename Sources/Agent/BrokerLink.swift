@@ -52,7 +52,7 @@ final class BrokerLink {
                     switch notice {
                     case .clientsChanged: mailbox.post(number, .clients(try await clients(of: client)))
                     case .ended(let error): mailbox.post(number, .ended(error))
-                    case .camerasChanged, .holderChanged, .prioritiesChanged, .decided: break
+                    case .camerasChanged, .holderChanged, .prioritiesChanged, .decided, .traced, .traceLost: break
                     }
                 }
             } catch {

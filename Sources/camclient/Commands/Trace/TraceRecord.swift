@@ -62,7 +62,8 @@ struct TraceRecord: AsyncParsableCommand {
             case .notice(.ended(let error)):
                 failure = Failure(error)
                 break recording
-            case .notice(.decided), .notice(.holderChanged), .notice(.camerasChanged), .notice(.prioritiesChanged):
+            case .notice(.decided), .notice(.holderChanged), .notice(.camerasChanged), .notice(.prioritiesChanged),
+                .notice(.clientsChanged):
                 continue
             }
         }
