@@ -42,9 +42,10 @@ public final class Agent {
                 [unowned self] in look()
             }
         }
-        link?.connect()
-        windows?.open()
+        // First of all, while no other thread reads the environment: libpipewire sets a variable.
         microphones?.open()
+        windows?.open()
+        link?.connect()
         look()
         ServiceManager.ready(status: "telling the broker what is seen")
         loop.startWatchdog()

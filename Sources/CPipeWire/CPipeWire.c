@@ -1,26 +1,11 @@
 #include "CPipeWire.h"
+#include "library.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <pipewire/pipewire.h>
 #include <spa/utils/result.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What is called by name; all else goes through the tables that PipeWire's headers define. */
-static struct {
-    bool was_tried;
-    void *handle;
-    void (*init)(int *, char ***);
-    struct pw_loop *(*loop_new)(const struct spa_dict *);
-    void (*loop_destroy)(struct pw_loop *);
-    struct pw_context *(*context_new)(struct pw_loop *, struct pw_properties *, size_t);
-    void (*context_destroy)(struct pw_context *);
-    struct pw_core *(*context_connect)(struct pw_context *, struct pw_properties *, size_t);
-    int (*core_disconnect)(struct pw_core *);
-    void (*proxy_destroy)(struct pw_proxy *);
-} library;
 
 struct client {
     uint32_t id;
@@ -55,34 +40,6 @@ struct camarb_pipewire {
     int markers_left;
     bool changed, lost;
 };
-
-/* --- The library --- */
-
-static bool find(void *function, const char *name) {
-    void *found = dlsym(library.handle, name);
-    memcpy(function, &found, sizeof found);
-    return found != NULL;
-}
-
-static bool load(void) {
-    if (library.was_tried) return library.handle != NULL;
-    library.was_tried = true;
-    library.handle = dlopen("libpipewire-0.3.so.0", RTLD_NOW | RTLD_LOCAL);
-    if (!library.handle) return false;
-    if (!(find(&library.init, "pw_init") && find(&library.loop_new, "pw_loop_new") &&
-          find(&library.loop_destroy, "pw_loop_destroy") && find(&library.context_new, "pw_context_new") &&
-          find(&library.context_destroy, "pw_context_destroy") &&
-          find(&library.context_connect, "pw_context_connect") &&
-          find(&library.core_disconnect, "pw_core_disconnect") && find(&library.proxy_destroy, "pw_proxy_destroy"))) {
-        dlclose(library.handle);
-        library.handle = NULL;
-        return false;
-    }
-    /* A server that is not there is said by the caller, once; the library would say it at every try. */
-    setenv("PIPEWIRE_DEBUG", "0", 0);
-    library.init(NULL, NULL);
-    return true;
-}
 
 /* --- What the server tells --- */
 
@@ -163,7 +120,7 @@ static void appeared(
 
 static void forget_capture(struct capture *capture) {
     spa_hook_remove(&capture->listener);
-    library.proxy_destroy((struct pw_proxy *)capture->node);
+    camarb_library.proxy_destroy((struct pw_proxy *)capture->node);
     free(capture);
 }
 
@@ -213,15 +170,15 @@ static const struct pw_registry_events registry_events = {
 
 enum camarb_pipewire_fault camarb_pipewire_open(struct camarb_pipewire **opened) {
     *opened = NULL;
-    if (!load()) return camarb_pipewire_no_library;
+    if (!camarb_library_load()) return camarb_pipewire_no_library;
     struct camarb_pipewire *pipewire = calloc(1, sizeof *pipewire);
     if (!pipewire) return camarb_pipewire_no_server;
-    pipewire->loop = library.loop_new(NULL);
+    pipewire->loop = camarb_library.loop_new(NULL);
     if (pipewire->loop) {
         pw_loop_enter(pipewire->loop);
-        pipewire->context = library.context_new(pipewire->loop, NULL, 0);
+        pipewire->context = camarb_library.context_new(pipewire->loop, NULL, 0);
     }
-    if (pipewire->context) pipewire->core = library.context_connect(pipewire->context, NULL, 0);
+    if (pipewire->context) pipewire->core = camarb_library.context_connect(pipewire->context, NULL, 0);
     if (pipewire->core) {
         pw_core_add_listener(pipewire->core, &pipewire->core_listener, &core_events, pipewire);
         pipewire->registry = pw_core_get_registry(pipewire->core, PW_VERSION_REGISTRY, 0);
@@ -242,16 +199,16 @@ void camarb_pipewire_close(struct camarb_pipewire *pipewire) {
     while (pipewire->capture_count > 0) forget_capture(pipewire->captures[--pipewire->capture_count]);
     if (pipewire->registry) {
         spa_hook_remove(&pipewire->registry_listener);
-        library.proxy_destroy((struct pw_proxy *)pipewire->registry);
+        camarb_library.proxy_destroy((struct pw_proxy *)pipewire->registry);
     }
     if (pipewire->core) {
         spa_hook_remove(&pipewire->core_listener);
-        library.core_disconnect(pipewire->core);
+        camarb_library.core_disconnect(pipewire->core);
     }
-    if (pipewire->context) library.context_destroy(pipewire->context);
+    if (pipewire->context) camarb_library.context_destroy(pipewire->context);
     if (pipewire->loop) {
         pw_loop_leave(pipewire->loop);
-        library.loop_destroy(pipewire->loop);
+        camarb_library.loop_destroy(pipewire->loop);
     }
     free(pipewire);
 }
