@@ -39,6 +39,12 @@ struct ClientTests {
         try await client.lower("duty", to: "off")
         try await client.watch()
         try await client.attach(as: .shell)
+        try await client.attach(
+            as: .agent, placing: [AppPlacement(app: "photos", presence: .background, isFocused: false)])
+        try await client.detach(as: .agent)
+        try await client.watchMicrophones(true)
+        let listed = try await client.listClients()
+        #expect(listed.map(\.app) == ["photos"] && listed.map(\.process) == [12])
         try await client.place(app: "photos", .background)
         try await client.takeMicrophone(app: "call")
         try await client.releaseMicrophone(app: "call")

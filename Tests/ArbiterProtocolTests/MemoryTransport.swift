@@ -23,12 +23,13 @@ final class MemoryTransport: Transport {
         (calls, callsSeen) = AsyncStream.makeStream()
     }
 
-    /// Session 7 is created; everything else gives nothing.
+    /// Session 7 is created, and process 12 is a client; everything else gives nothing.
     static func standardAnswer(_ call: WireCall) throws(BrokerError) -> [WireValue] {
         switch call.member {
         case "CreateSession": [.objectPath("/org/camarb/session/7")]
         case "StartRecording", "CapturePhoto": [.uint64(5)]
         case "OpenStream": [.fileDescriptor(9)]
+        case "ListClients": [.dictionaries([["app": .string("photos"), "process": .uint32(12)]])]
         default: []
         }
     }
