@@ -411,6 +411,36 @@ def once():
             assert wrong[0].split("=")[0] in run(*wrong, status=2).stderr, wrong
 
 
+@claim("camagent --print says what it sees at each change, until Ctrl-C or until nobody reads it any more")
+def printing():
+    with Screen() as screen, desk() as daemon, DesktopApp(daemon, screen, "red") as red:
+        def start():
+            return subprocess.Popen(
+                [PROGRAM, "--print", "--json", "--windows", "x11", "--microphones", "none", "--display", screen.name],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent)
+
+        def until(agent, presence, focused):
+            for line in agent.stdout:
+                apps = json.loads(line)["apps"]
+                if apps and (apps[0]["presence"], apps[0]["focused"]) == (presence, focused):
+                    return
+            raise AssertionError(f"camagent --print ended with {agent.wait()} before {presence}")
+
+        agent = start()
+        until(agent, "split", True)
+        red.do("fullscreen")
+        until(agent, "fullscreen", True)
+        red.do("minimize")
+        until(agent, "background", False)
+        agent.send_signal(signal.SIGINT)
+        assert agent.wait(timeout=PATIENCE) == 0
+        agent = start()
+        until(agent, "background", False)
+        agent.stdout.close()
+        screen.display.activate(red.window)
+        assert agent.wait(timeout=PATIENCE) == 0
+
+
 @claim("an agent is believed for its own user only")
 def own_user_only():
     with desk() as daemon:
