@@ -41,6 +41,7 @@ let package = Package(
         .target(
             name: "CLibav",
             linkerSettings: ["avformat", "avcodec", "swscale", "avutil"].map { .linkedLibrary($0) }),
+        .target(name: "CVideo4Linux", linkerSettings: [.linkedLibrary("v4lconvert")]),
         .target(name: "CTurboJPEG", linkerSettings: [.linkedLibrary("turbojpeg")]),
         .target(name: "CXCB", linkerSettings: [.linkedLibrary("xcb"), .linkedLibrary("xcb-res")]),
         // Headers alone: the library is opened at run time, where it is there.
@@ -71,10 +72,17 @@ let package = Package(
         // The edges.
         library("SystemdBus", ["ArbiterProtocol", "CSystemd", "CLinux"]),
         library("FrameStream", ["ArbiterProtocol", "CLinux"]),
-        library("RecorderCore", ["ArbiterProtocol", "FrameStream", "CLibav", "CTurboJPEG", "CLinux"]),
+        // Which cameras the machine has, and who they are, read from /sys: nothing is opened.
+        library("VideoNodes"),
+        library(
+            "RecorderCore",
+            ["ArbiterProtocol", "FrameStream", "VideoNodes", "CLibav", "CTurboJPEG", "CVideo4Linux", "CLinux"]),
         library(
             "Broker",
-            ["Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile", "Scenario", "Trace", "SystemdBus", "CLinux"]),
+            [
+                "Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile", "Scenario", "Trace", "SystemdBus", "VideoNodes",
+                "CLinux",
+            ]),
 
         library(
             "Agent",
@@ -119,7 +127,10 @@ let package = Package(
         tests("TimelineTests", ["Timeline", "JSONText", "ArbiterProtocol"]),
         tests("DesktopFactsTests", ["DesktopFacts", "ArbiterProtocol"]),
         tests("SystemdBusTests", ["SystemdBus", "ArbiterProtocol", "CLinux"]),
-        tests("RecorderCoreTests", ["RecorderCore", "FrameStream", "ArbiterProtocol", "SystemdBus", "CLinux"]),
+        tests("VideoNodesTests", ["VideoNodes"]),
+        tests(
+            "RecorderCoreTests",
+            ["RecorderCore", "FrameStream", "ArbiterProtocol", "SystemdBus", "CVideo4Linux", "CLinux"]),
         tests(
             "BrokerTests",
             ["Broker", "Arbiter", "ArbiterProtocol", "PolicyFile", "SystemdBus", "FrameStream", "CLinux"]),

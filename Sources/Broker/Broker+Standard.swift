@@ -205,6 +205,7 @@ extension Broker {
             "Generation": .uint64(link.generation), "Present": .boolean(link.isPresent),
             "Holder": .string(link.holder.map { shown($0, to: client).wireName } ?? ""),
             "Formats": .dictionaries(link.capabilities?.formats.map(\.wire) ?? []),
+            "Controls": .dictionaries(link.capabilities?.controls.map(\.wire) ?? []),
         ]
     }
 

@@ -57,6 +57,8 @@ public final class Broker {
     /// Questions about cameras that came before the cameras were known.
     var untilCamerasKnown: [() -> Void] = []
     var camerasKnownTimer: Timer?
+    /// The machine's cameras as they come and go; nil where none was asked for.
+    private var followed: CamerasFollowed?
 
     // Facts with a life of their own
     private(set) var logins: LoginSessionWatch?
@@ -98,20 +100,17 @@ public final class Broker {
         loadFirstPolicy()
         alarm = try loop.addTimer { [unowned self] in alarmRang() }
         processes = try ProcessWatcher(on: loop) { [unowned self] tag in clientProcessEnded(tag) }
-        for camera in options.cameras {
-            let link =
-                camera.spec == DryCamera.spec
-                ? DryCamera(self, camera.id, spec: camera.spec, program: recorderProgram)
-                : CameraLink(self, camera.id, spec: camera.spec, program: recorderProgram)
-            cameras[camera.id] = link
-            cameraOrder.append(link)
-        }
+        for camera in options.cameras { _ = addCamera(camera.id, spec: camera.spec) }
         if let path = options.trace { try openTrace(path) }
         logins = try LoginSessionWatch(self, address: options.systemBus ?? SystemBus.address)
         try listen()
-        for link in cameraOrder { link.describe() }
+        for link in cameraOrder where !link.isFollowed { link.describe() }
         camerasKnownTimer = try loop.addTimer { [unowned self] in camerasAreKnown() }
         camerasKnownTimer?.arm(at: EventLoop.now + Self.camerasKnownTimeMax)
+        if options.followsCameras || cameraOrder.contains(where: \.isFollowed) {
+            followed = CamerasFollowed(self, followsAll: options.followsCameras)
+            if cameraOrder.isEmpty { loop.defer { [unowned self] in cameraBecameKnown() } }
+        }
         ServiceManager.ready(status: statusLine)
         loop.startWatchdog()
     }
@@ -119,6 +118,16 @@ public final class Broker {
     /// How long a question about cameras waits for them after a start, in nanoseconds: a recorder core that has not
     /// described its camera by then has a problem of its own.
     static let camerasKnownTimeMax: Int64 = 5_000_000_000
+
+    func addCamera(_ id: CameraID, spec: String) -> CameraLink {
+        let link =
+            spec == DryCamera.spec
+            ? DryCamera(self, id, spec: spec, program: recorderProgram)
+            : CameraLink(self, id, spec: spec, program: recorderProgram)
+        cameras[id] = link
+        cameraOrder.append(link)
+        return link
+    }
 
     private func listen() throws(SystemFault) {
         let refused: (SystemFault) -> Void = { [unowned self] fault in

@@ -21,6 +21,8 @@ public struct BrokerOptions: Sendable {
     /// Drop-ins over the policy; empty: none are read.
     public var policyFolder = usualPolicyFolder
     public var cameras: [Camera] = []
+    /// Every camera of the machine is served, beside those that are named.
+    public var followsCameras = false
     public var recorder: String?
     /// The D-Bus address of the machine's bus, where logind is; empty: it is not asked. Nil: where it usually is.
     public var systemBus: String?
@@ -92,7 +94,7 @@ public struct BrokerOptions: Sendable {
                 return .mistake(error.sentence)
             }
         }
-        if options.cameras.isEmpty { options.cameras = [Camera(id: CameraID("simulated"), spec: "simulated")] }
+        if options.cameras.isEmpty, !options.followsCameras { options.cameras = [Camera(id: CameraID("simulated"), spec: "simulated")] }
         return .run(options)
     }
 
@@ -131,11 +133,15 @@ public struct BrokerOptions: Sendable {
     }
 
     private mutating func addCamera(_ text: String) throws(Mistake) {
+        if text == "v4l2" {
+            followsCameras = true
+            return
+        }
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex,
             text.index(after: equals) != text.endIndex
         else {
             throw Mistake(
-                "--camera is “\(text)”; it takes ID=SPEC, such as front=simulated or back=file:/path/clip.mp4.")
+                "--camera is “\(text)”; it takes ID=SPEC, such as front=simulated or back=file:/path/clip.mp4, or v4l2 for all cameras of the machine.")
         }
         let id = CameraID(String(text[..<equals]))
         guard !cameras.contains(where: { $0.id == id }) else {
@@ -147,8 +153,11 @@ public struct BrokerOptions: Sendable {
         let spec = String(text[text.index(after: equals)...])
         if spec != DryCamera.spec {
             do throws(BrokerError) { _ = try CameraSpec(parsing: spec) } catch {
+                guard !spec.hasPrefix("v4l2:") || spec == "v4l2:" else {
+                    throw Mistake("--camera \(id.name): \(error.message)")
+                }
                 throw Mistake(
-                    "--camera \(id.name): “\(spec)” is no camera; it takes simulated, simulated:MODEL (\(CameraSpec.models.joined(separator: ", "))), file:PATH, or none for no pictures."
+                    "--camera \(id.name): “\(spec)” is no camera; it takes simulated, simulated:MODEL (\(CameraSpec.models.joined(separator: ", "))), file:PATH, v4l2:IDENTITY, or none for no pictures."
                 )
             }
         }
@@ -170,8 +179,11 @@ public struct BrokerOptions: Sendable {
                               simulated[:MODEL]  a test picture with frame number and capture time, as a certain
                                                  camera would take it: iphone6s-back (the usual one), iphone5-back, …
                               file:/path/clip    footage, looped at its own pace
+                              v4l2:IDENTITY      a camera of the machine, by its serial number or its port;
+                                                 camrecorder --list-cameras shows them
                               none               no pictures: to try a policy by its notices alone
                             without any: simulated=simulated
+          --camera v4l2     every camera of the machine, as they are plugged in and out, each under its identity
           --recorder PATH   the recorder core to start for each camera; without it, camrecorder beside camarbd
           --system-bus ADDRESS  where logind tells which login session is active and when the machine sleeps; without
                             it $DBUS_SYSTEM_BUS_ADDRESS or \(SystemBus.usualAddress); "" asks nobody

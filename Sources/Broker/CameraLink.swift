@@ -20,6 +20,8 @@ class CameraLink {
     private(set) var isPresent = false
     /// Why it could not be described; nil when all is well.
     private(set) var trouble: String?
+    /// The program that has it without asking the broker, as far as that can be known; nil: none has.
+    private(set) var outside: String?
     /// Who has it, as last announced.
     var holder: AppID?
     /// Nobody has it any more, and that has not been announced yet.
@@ -264,6 +266,12 @@ class CameraLink {
             } catch {
                 if isStopping { return }
                 trouble = error.message
+                // What is not there is waited for; what is there and is no camera, nothing is asked of again.
+                if isFollowed, error.kind == .unknownCamera {
+                    trouble = nil
+                    isKnown = true
+                    return broker.cameraBecameKnown()
+                }
                 broker.journal.send(.error, "camera “\(camera.name)” (\(spec)): \(error.message)")
                 describeFailures += 1
                 let pause = min(Self.describePauseMax, 1_000_000_000 << Int64(min(describeFailures - 1, 10)))
@@ -296,11 +304,34 @@ class CameraLink {
     /// Unplugged or re-plugged, by the device or by a shell's word.
     func setPresent(_ present: Bool) {
         if present {
-            if let capabilities { appear(capabilities) } else { describe() }
-        } else if isPresent {
+            // A device that is plugged in again may be able to do other things, and is asked.
+            if let capabilities, !isFollowed { appear(capabilities) } else { describe() }
+        } else {
+            describeTimer?.arm(at: nil)
+            heldOutside(by: nil)
+            guard isPresent else { return }
             isPresent = false
             broker.step(.cameraDisappeared(camera))
         }
+    }
+
+    /// It is not plugged in, and nothing is known of it: nobody waits for it to be described.
+    func isNotThere() {
+        guard !isKnown else { return }
+        isKnown = true
+        broker.loop.defer { [self] in broker.cameraBecameKnown() }
+    }
+
+    /// A program that did not ask has the camera, or has it no more.
+    private func heldOutside(by holder: String?) {
+        guard holder != outside else { return }
+        outside = holder
+        if let holder {
+            broker.journal.send(
+                .warning, "camera “\(camera.name)” is held outside the broker by \(holder)",
+                [("CAMARB_CAMERA", camera.name)])
+        }
+        broker.step(.heldOutside(camera, holder != nil))
     }
 
     // MARK: The process
@@ -416,6 +447,8 @@ class CameraLink {
         if !isHandled && ((grant != nil && !grantWaits) || isGoneOwed) { gone() }
         isGoneOwed = false
         abandonFiles()
+        // Nobody watches any more whether the other program lets go: the next one who wants the camera finds out.
+        heldOutside(by: nil)
         let waiting = afterwards
         afterwards = []
         for work in waiting { work() }
@@ -530,11 +563,11 @@ extension CameraLink: BusConnectionDelegate {
     private func deviceChanged(_ state: String, _ message: String) throws(BrokerError) {
         switch state {
         case "ok":
-            broker.step(.heldOutside(camera, false))
+            heldOutside(by: nil)
             if !isPresent { describe() }
         case "disconnected": setPresent(false)
         case "error": broker.step(.deviceFailed(camera, message: message))
-        case "held-outside": broker.step(.heldOutside(camera, true))
+        case "held-outside": heldOutside(by: message.isEmpty ? "another program" : message)
         case "privacy-on": broker.step(.privacy(camera, on: true))
         case "privacy-off": broker.step(.privacy(camera, on: false))
         default: throw BrokerError(.invalidValue, "DeviceChanged: there is no state \(state.quotedShort).")

@@ -46,12 +46,51 @@ enum CameraText {
                 words.append("lossless=\(format.videoZoomFactorUpscaleThreshold.shortDescription)")
             }
         }
+        for control in capabilities.controls { words.append("control=\"\(write(control))\"") }
         return words.joined(separator: " ")
+    }
+
+    /// `brightness 0..255 by 1 usually 128`, `gainMode locked,continuousAuto usually locked`, `videoMirrored usually false`.
+    static func write(_ control: CameraControl) -> String {
+        let takes: String =
+            switch control.takes {
+            case .flag: ""
+            case .words(let words): words.joined(separator: ",") + " "
+            case .range(let least, let most, let step):
+                "\(least.shortDescription)..\(most.shortDescription) by \(step.shortDescription) "
+            }
+        return "\(control.key.rawValue) \(takes)usually \(control.usual.description)"
+    }
+
+    /// As written above; nil when the text is no control.
+    static func control(_ text: String) -> CameraControl? {
+        var words = text.split(separator: " ").map(String.init)
+        guard words.count >= 3, let key = ConfigurationKey(rawValue: words.removeFirst()), key.isControl,
+            words[words.count - 2] == "usually"
+        else { return nil }
+        let usual = words[words.count - 1]
+        words.removeLast(2)
+        switch key.kind {
+        case .flag:
+            guard words.isEmpty, let flag = Bool(usual) else { return nil }
+            return CameraControl(key, .flag, usual: .flag(flag))
+        case .text:
+            let allowed = words.first.map { $0.split(separator: ",").map(String.init) } ?? []
+            guard words.count == 1, allowed.contains(usual) else { return nil }
+            return CameraControl(key, .words(allowed), usual: .text(usual))
+        case .number, .level:
+            guard let usual = Double(usual), words.count == 1 || words.count == 3,
+                let dots = words[0].firstRange(of: ".."), let least = Double(words[0][..<dots.lowerBound]),
+                let most = Double(words[0][dots.upperBound...]), least <= most,
+                let step = words.count == 1 ? 1 : words[1] == "by" ? Double(words[2]) : nil, step > 0
+            else { return nil }
+            return CameraControl(key, .range(least: least, most: most, step: step), usual: .number(usual))
+        }
     }
 }
 
 extension ScenarioParser {
-    /// `[front|back|external] [name=…] [sensor=WxH] [format="420v 1280x720@30" [zoom=4] [lossless=2]]…`
+    /// `[front|back|external] [name=…] [sensor=WxH] [format="420v 1280x720@30" [zoom=4] [lossless=2]]… [control=…]…`
     mutating func capabilities(of camera: CameraID, _ words: inout Words) throws(LineProblem) -> CameraCapabilities {
         var position = CameraPosition(rawValue: camera.name) ?? .external
         if let word = words.optionalWord() {
@@ -84,9 +123,19 @@ extension ScenarioParser {
                 } else {
                     formats[formats.count - 1].videoZoomFactorUpscaleThreshold = factor
                 }
+            case "control":
+                guard let control = CameraText.control(word.text),
+                    capabilities.control(control.key) == nil
+                else {
+                    throw LineProblem(
+                        word,
+                        "a control is written \"gain 0..255 usually 100\", \"gainMode locked,continuousAuto usually locked\" or \"videoMirrored usually false\", each key once"
+                    )
+                }
+                capabilities.controls.append(control)
             default:
                 throw LineProblem(
-                    word, notOne(word.key ?? word.text, of: ["name", "sensor", "format", "zoom", "lossless"]))
+                    word, notOne(word.key ?? word.text, of: ["name", "sensor", "format", "zoom", "lossless", "control"]))
             }
         }
         if !formats.isEmpty { capabilities.formats = formats }

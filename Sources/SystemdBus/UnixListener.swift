@@ -1,4 +1,5 @@
 import CLinux
+import CSystemd
 import Glibc
 
 /// A listening Unix stream socket on an event loop.

@@ -159,11 +159,37 @@ struct TraceFields {
                     isBinned: try format.flag("isBinned"), fieldOfView: try format.number("fieldOfView")))
             try format.end()
         }
+        var controls: [CameraControl] = []
+        if let given = fields.optional("controls")?.array {
+            for json in given {
+                var control = try TraceFields("\(what): an element of “controls”", json)
+                controls.append(try control.control())
+            }
+        }
         let capabilities = CameraCapabilities(
             name: try fields.text("name"), position: try fields.word("position"),
             sensorWidth: try fields.integer("sensorWidth"), sensorHeight: try fields.integer("sensorHeight"),
-            formats: formats)
+            formats: formats, controls: controls)
         try fields.end()
         return capabilities
+    }
+
+    private mutating func control() throws(LineFault) -> CameraControl {
+        let key: ConfigurationKey = try word("key")
+        let takes: CameraControl.Takes
+        switch key.kind {
+        case .flag: takes = .flag
+        case .text: takes = .words(try json("words").array?.compactMap(\.string) ?? [])
+        case .number, .level:
+            takes = .range(least: try number("least"), most: try number("most"), step: try number("step"))
+        }
+        let usual: ConfigurationValue =
+            switch key.kind {
+            case .flag: .flag(try flag("usual"))
+            case .text: .text(try text("usual"))
+            case .number, .level: .number(try number("usual"))
+            }
+        try end()
+        return CameraControl(key, takes, usual: usual)
     }
 }

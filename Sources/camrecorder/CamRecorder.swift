@@ -16,9 +16,11 @@ enum CamRecorder {
 
         Owns one camera and serves org.camarb.Recorder1 to the broker on a connected socket. camarbd starts it.
 
-          --camera SPEC   simulated, simulated:MODEL, or file:PATH (anything libav decodes, looped)
+          --camera SPEC   simulated, simulated:MODEL, file:PATH (anything libav decodes, looped), or
+                          v4l2:IDENTITY (a camera of the machine)
                           models: \(SimulatedModel.all.map(\.id).joined(separator: ", "))
           --fd N          the socket's descriptor; 3 if not given, also where the service manager passes it
+          --list-cameras  the machine's cameras: identity, node just now, name; tabs in between
           --fault NAME    misbehave, for tests: \(Capture.Fault.allCases.map(\.rawValue).joined(separator: ", "))
           --help          this text
 
@@ -88,9 +90,13 @@ enum CamRecorder {
                 say(help, on: 1)
                 exit(0)
             }
+            if flag == "--list-cameras" {
+                for camera in MachineCamera.all() { say("\(camera.identity)\t\(camera.node)\t\(camera.name)", on: 1) }
+                exit(0)
+            }
             guard ["--camera", "--fd", "--fault"].contains(flag) else {
                 throw BrokerError(
-                    .invalidValue, "\(flag.quotedShort) is no option; there are --camera, --fd, --fault, --help.")
+                    .invalidValue, "\(flag.quotedShort) is no option; there are --camera, --fd, --list-cameras, --fault, --help.")
             }
             guard let value = rest.popFirst() else { throw BrokerError(.invalidValue, "\(flag) takes a value.") }
             switch flag {

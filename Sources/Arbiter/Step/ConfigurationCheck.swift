@@ -14,6 +14,7 @@ struct ConfigurationCheck {
         for (key, value) in batch.ordered {
             if let problem = wrongType(key, value) { return problem }
         }
+        if let problem = capabilities.controlProblem(batch, over: current) { return problem }
         guard let format = format(whole[.activeFormat]) else {
             return
                 "activeFormat \"\(whole[.activeFormat]?.description ?? "")\" is not one of \(capabilities.name): \(formatNames)."
@@ -57,6 +58,8 @@ struct ConfigurationCheck {
         case (.usesAudio, _): "usesAudio takes true or false, not \"\(value.description)\"."
         case (.frameRate, _), (.videoZoomFactor, _), (.videoZoomRampRate, _):
             "\(key.rawValue) takes a number, not \"\(value.description)\"."
+        // What a control takes, the camera's list of them says.
+        default: nil
         }
     }
 
@@ -89,6 +92,9 @@ struct ConfigurationCheck {
         }
         if case .number(let zoom)? = configuration[.videoZoomFactor] {
             fitted[.videoZoomFactor] = .number(min(max(zoom, 1), format.videoMaxZoomFactor))
+        }
+        for (key, value) in configuration.ordered where key.isControl {
+            fitted[key] = capabilities.control(key)?.nearest(value)
         }
         return fitted
     }

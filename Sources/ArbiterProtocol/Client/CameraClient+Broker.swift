@@ -64,6 +64,8 @@ public struct CameraDescription: Hashable, Sendable {
     public var holder: Interrupter?
     /// The default first; empty until its recorder core has described it.
     public var formats: [CameraFormat]
+    /// What can be set on it beside format, rate and zoom.
+    public var controls: [CameraControl]
 
     init(wire: WireDictionary) throws(BrokerError) {
         let fields = WireFields("Camera1", wire)
@@ -78,6 +80,10 @@ public struct CameraDescription: Hashable, Sendable {
             formats.append(try CameraFormat(wire: wire, place: "Formats[\(index)]"))
         }
         self.formats = formats
+        controls = []
+        for (index, wire) in try fields.dictionaries("Controls").enumerated() {
+            if let control = try CameraControl(wire: wire, place: "Controls[\(index)]") { controls.append(control) }
+        }
     }
 }
 

@@ -18,6 +18,49 @@ public enum ConfigurationKey: String, Hashable, Sendable, CaseIterable, Comparab
     /// `sharedReadOnly` only to watch beside whoever does. The words are those of Windows' MediaCaptureSharingMode.
     case sharingMode
 
+    // Controls: what a camera lists among its capabilities. A camera that lacks one refuses it by name.
+    /// `locked`, `auto` (once, then locked) or `continuousAuto`.
+    case focusMode
+    /// 0 (near) to 1 (far), while `focusMode` is `locked`.
+    case lensPosition
+    /// `locked`, `custom` or `continuousAuto`.
+    case exposureMode
+    /// Seconds, while `exposureMode` is `custom` or `locked`.
+    case exposureDuration
+    /// Exposure values to add to what the automatic exposure finds.
+    case exposureTargetBias
+    /// `custom` or `continuousAuto`.
+    case isoMode
+    /// ISO 12232 sensitivity, while `isoMode` is `custom`.
+    case iso
+    /// `locked` or `continuousAuto`.
+    case gainMode
+    /// In the device's own steps, while `gainMode` is `locked`.
+    case gain
+    /// `locked` or `continuousAuto`.
+    case whiteBalanceMode
+    /// Kelvin, while `whiteBalanceMode` is `locked`.
+    case whiteBalanceTemperature
+    case videoHDREnabled
+    /// `off` or `standard`.
+    case preferredVideoStabilizationMode
+    /// `off` or `on`; never together with the flash.
+    case torchMode
+    /// 0 to 1, while `torchMode` is `on`.
+    case torchLevel
+    /// `off` or `on`: whether photos are lit. Never together with the torch.
+    case flashMode
+    /// Left and right exchanged.
+    case videoMirrored
+    /// Top and bottom exchanged.
+    case videoFlipped
+    /// In the device's own steps, as the four below.
+    case brightness
+    case contrast
+    case saturation
+    case hue
+    case sharpness
+
     public static func < (a: ConfigurationKey, b: ConfigurationKey) -> Bool { a.rawValue < b.rawValue }
 }
 
@@ -144,10 +187,14 @@ public struct CameraCapabilities: Hashable, Sendable, Codable {
     public var sensorHeight: Int
     /// Never empty for a camera that can run; the first is the default format.
     public var formats: [CameraFormat]
+    /// What else can be set, in the order of the keys' declaration. Empty: nothing.
+    public var controls: [CameraControl]
 
     public init(
-        name: String, position: CameraPosition, sensorWidth: Int, sensorHeight: Int, formats: [CameraFormat]
+        name: String, position: CameraPosition, sensorWidth: Int, sensorHeight: Int, formats: [CameraFormat],
+        controls: [CameraControl] = []
     ) {
+        self.controls = controls
         self.name = name
         self.position = position
         self.sensorWidth = sensorWidth

@@ -105,6 +105,7 @@ extension Access: Codable {
 extension PresenceSource: Codable {}
 extension ClientKind: Codable {}
 extension CameraPosition: Codable {}
+extension ConfigurationKey: Codable {}
 
 extension Configuration: Codable {
     public init(from decoder: any Decoder) throws {

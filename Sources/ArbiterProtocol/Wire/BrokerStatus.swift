@@ -97,6 +97,8 @@ public struct CameraStatus: Hashable, Sendable {
     public var waiting: [Interrupter]
     /// The apps that watch beside the holder.
     public var sharers: [Interrupter]
+    /// A program that has the camera without asking the broker, as far as that can be known; nil: none has.
+    public var outside: String?
 
     public enum Tenancy: String, Hashable, Sendable, CaseIterable {
         case free, granted, starting, streaming, revoking
@@ -110,8 +112,9 @@ public struct CameraStatus: Hashable, Sendable {
         camera: CameraID, name: String, position: CameraPosition, present: Bool, isPrivate: Bool = false,
         generation: UInt64, tenancy: Tenancy, holder: Interrupter? = nil, session: SessionID? = nil,
         waiting: [Interrupter] = [],
-        sharers: [Interrupter] = []
+        sharers: [Interrupter] = [], outside: String? = nil
     ) {
+        self.outside = outside
         self.camera = camera
         self.name = name
         self.position = position
@@ -237,11 +240,13 @@ extension CameraStatus {
             "tenancy": .string(tenancy.rawValue),
             "holder": .string(holder?.wireName ?? ""), "session": .uint64(session?.rawValue ?? 0),
             "waiting": .strings(waiting.map(\.wireName)), "sharers": .strings(sharers.map(\.wireName)),
+            "outside": .string(outside ?? ""),
         ]
     }
 
     fileprivate init(_ fields: WireFields) throws(BrokerError) {
         let session = try fields.uint64("session")
+        let outside = try fields.string("outside")
         self.init(
             camera: CameraID(try fields.string("id")), name: try fields.string("name"),
             position: try fields.word("position"), present: try fields.boolean("present"),
@@ -250,7 +255,8 @@ extension CameraStatus {
             holder: Interrupter(wireName: try fields.string("holder")),
             session: session == 0 ? nil : SessionID(session),
             waiting: try fields.strings("waiting").compactMap(Interrupter.init(wireName:)),
-            sharers: try fields.strings("sharers").compactMap(Interrupter.init(wireName:)))
+            sharers: try fields.strings("sharers").compactMap(Interrupter.init(wireName:)),
+            outside: outside.isEmpty ? nil : outside)
     }
 }
 

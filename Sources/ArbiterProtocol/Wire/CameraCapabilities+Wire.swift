@@ -47,11 +47,13 @@ extension CameraCapabilities {
 
     /// What `Recorder1.Describe` gives.
     public var wire: WireDictionary {
-        [
+        var wire: WireDictionary = [
             "name": .string(name), "position": .string(position.rawValue),
             "sensorWidth": .uint32(UInt32(clamping: sensorWidth)),
             "sensorHeight": .uint32(UInt32(clamping: sensorHeight)), "formats": .dictionaries(formats.map(\.wire)),
         ]
+        if !controls.isEmpty { wire["controls"] = .dictionaries(controls.map(\.wire)) }
+        return wire
     }
 
     /// - Throws: `.invalidValue`, naming the key, the value and what is allowed.
@@ -78,9 +80,65 @@ extension CameraCapabilities {
             }
             formats.append(try CameraFormat(wire: dictionary, place: "formats[\(index)]"))
         }
+        var controls: [CameraControl] = []
+        for (index, element) in (wire["controls"]?.elements ?? []).enumerated() {
+            // A newer recorder may know of more that can be set.
+            guard let control = try CameraControl(wire: element.dictionary ?? [:], place: "controls[\(index)]"),
+                !controls.contains(where: { $0.key == control.key })
+            else { continue }
+            controls.append(control)
+        }
         self.init(
             name: try fields.text("name"), position: position, sensorWidth: try fields.side("sensorWidth"),
-            sensorHeight: try fields.side("sensorHeight"), formats: formats)
+            sensorHeight: try fields.side("sensorHeight"), formats: formats, controls: controls)
+    }
+}
+
+extension CameraControl {
+    /// One entry of `controls` in `Recorder1.Describe` and of `Camera1.Controls`.
+    public var wire: WireDictionary {
+        var wire: WireDictionary = ["key": .string(key.rawValue), "usual": usual.wire]
+        switch takes {
+        case .flag: break
+        case .words(let words): wire["words"] = .strings(words)
+        case .range(let least, let most, let step):
+            wire["least"] = .double(least)
+            wire["most"] = .double(most)
+            wire["step"] = .double(step)
+        }
+        return wire
+    }
+
+    /// Nil for a key that is not known here.
+    /// - Throws: `.invalidValue`, naming the key, the value and what is allowed.
+    public init?(wire: WireDictionary, place: String = "control") throws(BrokerError) {
+        let fields = CapabilityFields(place, wire)
+        guard let key = ConfigurationKey(rawValue: try fields.text("key")), key.isControl else { return nil }
+        let takes: Takes
+        switch key.kind {
+        case .flag: takes = .flag
+        case .text:
+            let words = wire["words"]?.elements?.compactMap(\.string) ?? []
+            guard !words.isEmpty else {
+                throw BrokerError(.invalidValue, "\(place): words of \(key.rawValue) is empty; it takes a list of text.")
+            }
+            takes = .words(words)
+        case .number, .level:
+            let least = try fields.number("least", atLeast: -Double.greatestFiniteMagnitude)
+            takes = .range(
+                least: least, most: try fields.number("most", atLeast: least),
+                step: try fields.number("step", atLeast: Double.leastNormalMagnitude))
+        }
+        guard let given = wire["usual"] else {
+            throw BrokerError(.invalidValue, "\(place): usual is missing; it takes a value of \(key.rawValue).")
+        }
+        let usual: ConfigurationValue
+        switch (key.kind, given.number) {
+        // Something that is only a speed or a temperature above 0 in a batch may well be 0 where nobody has set it.
+        case (.number, let number?) where number.isFinite: usual = .number(number)
+        default: usual = try ConfigurationValue(wire: given, for: key)
+        }
+        self.init(key, takes, usual: usual)
     }
 }
 

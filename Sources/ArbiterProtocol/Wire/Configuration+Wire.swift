@@ -4,12 +4,15 @@ extension ConfigurationKey {
     public enum Kind: Hashable, Sendable {
         case text
         case number
+        /// A number of either sign.
+        case level
         case flag
 
         public var sentence: String {
             switch self {
             case .text: "text"
             case .number: "a finite number above 0"
+            case .level: "a finite number"
             case .flag: "true or false"
             }
         }
@@ -19,7 +22,14 @@ extension ConfigurationKey {
         switch self {
         case .camera, .activeFormat, .whenBusy, .sharingMode: .text
         case .frameRate, .videoZoomFactor, .videoZoomRampRate: .number
-        case .usesAudio: .flag
+        case .usesAudio, .videoHDREnabled, .videoMirrored, .videoFlipped: .flag
+        case .focusMode, .exposureMode, .isoMode, .gainMode, .whiteBalanceMode, .preferredVideoStabilizationMode,
+            .torchMode, .flashMode:
+            .text
+        case .exposureDuration, .iso, .whiteBalanceTemperature: .number
+        case .lensPosition, .exposureTargetBias, .gain, .torchLevel, .brightness, .contrast, .saturation, .hue,
+            .sharpness:
+            .level
         }
     }
 
@@ -28,7 +38,8 @@ extension ConfigurationKey {
         switch self {
         case .whenBusy: ["refuse", "interrupt"]
         case .sharingMode: ["exclusiveControl", "sharedReadOnly"]
-        case .camera, .activeFormat, .frameRate, .videoZoomFactor, .videoZoomRampRate, .usesAudio: nil
+        // Which of a mode's words there are, a camera's capabilities say.
+        default: nil
         }
     }
 }
@@ -58,8 +69,10 @@ extension ConfigurationValue {
             guard text.utf8.count <= Self.textBytesMax else { throw refusal("at most \(Self.textBytesMax) bytes") }
             if let words = key.allowedWords, !words.contains(text) { throw refusal(words.joined(separator: " or ")) }
             self = .text(text)
-        case .number:
-            guard let number = wire.number, number.isFinite, number > 0 else { throw refusal(key.kind.sentence) }
+        case .number, .level:
+            guard let number = wire.number, number.isFinite, number > 0 || key.kind == .level else {
+                throw refusal(key.kind.sentence)
+            }
             self = .number(number)
         case .flag:
             guard let flag = wire.boolean else { throw refusal(key.kind.sentence) }
@@ -73,7 +86,7 @@ extension ConfigurationValue {
         let wire: WireValue =
             switch key.kind {
             case .text: .string(text)
-            case .number: Double(text).map { .double($0) } ?? .string(text)
+            case .number, .level: Double(text).map { .double($0) } ?? .string(text)
             case .flag: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : .string(text)
             }
         try self.init(wire: wire, for: key)

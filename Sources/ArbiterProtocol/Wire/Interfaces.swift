@@ -95,6 +95,12 @@ extension Interface {
             Property("Present", "b", "Whether it is plugged in."),
             Property("Holder", "s", "The holder's app, \"another user's app\", or \"\"."),
             Property("Formats", "aa{sv}", "Its formats, the default first."),
+            Property(
+                "Controls", "aa{sv}",
+                """
+                What else can be set on it: `key` s, its `usual` value, and `least`, `most`, `step` d of a number or the \
+                `words` as of a mode.
+                """),
         ])
 
     /// A capture session, at /org/camarb/session/N. Every signal begins with the session's sequence

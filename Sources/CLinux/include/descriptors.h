@@ -37,3 +37,8 @@ int camarb_poll(struct pollfd *descriptors, size_t count, int64_t limit_ns);
 
 /* A full disk, a file-size limit and a reader that left are answers of write(2), not reasons to die. */
 void camarb_ignore_write_signals(void);
+
+/* A watch on names that come, go and change in a folder; a descriptor, close-on-exec and non-blocking, or -errno. */
+int camarb_folder_watch(const char *path);
+/* Takes back what a watch has seen so far: whoever watches looks at the folder itself. */
+void camarb_folder_watch_drain(int fd);

@@ -1,31 +1,100 @@
-import ArbiterProtocol
-import FrameStream
+package import ArbiterProtocol
+package import FrameStream
 
 /// A device that pictures come from. The capture thread is its only user.
-protocol CameraSource: AnyObject {
-    /// What it can do; fixed while the process lives.
+///
+/// Some are driven by the clock: `nextDue` says when to ask for a picture. Others, which have a `descriptor`, say
+/// themselves when a frame is there: then `nextDue` is when to give up waiting.
+package protocol CameraSource: AnyObject {
+    /// What it can do; fixed while the source lives.
     var capabilities: CameraCapabilities { get }
+
+    /// Whether the capture time is drawn into pictures, for tests: into test pictures and footage, never into a
+    /// real camera's.
+    var isMarked: Bool { get }
 
     /// Whether frame number and time are also written out for people: test pictures have room for it.
     var showsText: Bool { get }
 
+    /// Whether pictures can be had at all, and why not.
+    var condition: DeviceCondition { get }
+
+    /// To poll for a frame or news; nil where frames come by the clock.
+    var descriptor: Int32? { get }
+
     /// Takes the device into use for a grant.
     func start() throws(BrokerError)
 
-    /// Prepares for pictures of a format at a zoom. Nothing changes when it throws.
-    func select(format: CameraFormat, zoom: Double) throws(BrokerError)
+    /// Prepares for pictures of a format at a zoom and a frame rate. Nothing changes when it throws.
+    func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError)
 
-    /// When the next frame is due: nanoseconds of CLOCK_MONOTONIC.
+    /// Sets every control: to the value the configuration has for it, else to its usual one.
+    /// - Throws: when the device refuses one; all are then as they were.
+    func set(controls: Configuration) throws(BrokerError)
+
+    /// What the controls are set to.
+    var controls: Configuration { get }
+
+    /// When the next frame is due, or, for a source with a descriptor, too late: nanoseconds of CLOCK_MONOTONIC.
     /// - Parameters:
     ///   - previous: when the last one was; nil for the first.
     ///   - interval: the least time between two frames, from the frame rate in force.
     func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64
 
-    /// Draws the frame that is due.
+    /// Takes the frame that is there.
+    /// - Returns: when it was captured, or nil when there is none to show: it was damaged, or too early for the rate.
+    func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64?
+
+    /// Draws the frame that is due, or was taken.
     func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError)
+
+    /// The frame is drawn for all who want it.
+    func frameIsDone() throws(BrokerError)
+
+    /// A photo is taken of one of the next frames: for a flash.
+    func photoIsNext()
 
     /// Lets the device go.
     func stop()
+
+    /// Looks whether its condition is still the same, without a grant.
+    func look()
+
+    /// There is not even a node any more: that it is back will be told from outside.
+    var isGone: Bool { get }
+
+    /// Something that others did to the device, for people; nil when there is no more.
+    func takeNews() -> String?
+}
+
+/// Whether a device can give pictures, whoever asks.
+package enum DeviceCondition: Hashable, Sendable {
+    case usable
+    /// It is not plugged in, or was unplugged.
+    case disconnected(String)
+    /// A program that did not ask the broker has it: who, as far as that can be seen.
+    case heldOutside(String)
+    /// The switch on the camera is on.
+    case privacyOn
+
+    /// Whether it may end without anybody telling: then the recorder looks now and again.
+    var isWatched: Bool { self != .usable }
+    var isHeldOutside: Bool { if case .heldOutside = self { true } else { false } }
+}
+
+/// What a source without a device behind it does not have.
+extension CameraSource {
+    package var isMarked: Bool { true }
+    package var condition: DeviceCondition { .usable }
+    package var descriptor: Int32? { nil }
+    package var controls: Configuration { Configuration() }
+    package func set(controls: Configuration) throws(BrokerError) {}
+    package func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64? { now }
+    package func frameIsDone() throws(BrokerError) {}
+    package func photoIsNext() {}
+    package func look() {}
+    package var isGone: Bool { false }
+    package func takeNews() -> String? { nil }
 }
 
 extension CameraSpec {
@@ -37,6 +106,8 @@ extension CameraSpec {
             }
             return SimulatedCamera(model)
         case .file(let path): return try FileCamera(path: path)
+        case .video4linux(let identity):
+            return try V4L2Camera(KernelVideoDevice(identity: identity), identity: identity)
         }
     }
 }

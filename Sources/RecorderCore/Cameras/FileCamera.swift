@@ -82,7 +82,7 @@ package final class FileCamera: CameraSource {
         began = nil
     }
 
-    package func select(format: CameraFormat, zoom: Double) throws(BrokerError) {
+    package func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError) {
         let window = Self.window(format.width, format.height, nativeWidth, nativeHeight)
         var crop = window.crop(zoom: zoom)
         // Chroma is subsampled by two: a crop begins and ends between its samples.
@@ -135,24 +135,6 @@ package final class FileCamera: CameraSource {
         do throws(MediaFault) { return try body() } catch {
             hasFailed = true
             throw BrokerError(.deviceFault, "The file camera cannot play \(path): \(error.description).")
-        }
-    }
-}
-
-extension Scaler.Planes {
-    /// Moves the planes' beginnings to a crop's corner, which lies on even coordinates.
-    fileprivate mutating func crop(_ crop: SensorWindow.Crop, _ format: AVPixelFormat.RawValue) {
-        guard let description = av_pix_fmt_desc_get(AVPixelFormat(Int32(format))) else { return }
-        let components = description.pointee
-        let list = [components.comp.0, components.comp.1, components.comp.2, components.comp.3]
-        var moved: Set<Int32> = []
-        for (index, component) in list.prefix(Int(components.nb_components)).enumerated()
-        where moved.insert(component.plane).inserted {
-            let isChroma = index == 1 || index == 2
-            let x = isChroma ? crop.x >> Int(components.log2_chroma_w) : crop.x
-            let y = isChroma ? crop.y >> Int(components.log2_chroma_h) : crop.y
-            let plane = Int(component.plane)
-            data[plane] = data[plane].map { $0 + y * Int(strides[plane]) + x * Int(component.step) }
         }
     }
 }

@@ -29,7 +29,7 @@ package final class SimulatedCamera: CameraSource {
     package func start() throws(BrokerError) {}
     package func stop() { still = [] }
 
-    package func select(format: CameraFormat, zoom: Double) throws(BrokerError) {
+    package func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError) {
         guard let entry = model.formats.first(where: { $0.format == format }) else {
             throw BrokerError(.unsupportedConfiguration, "\(format.name) is no format of the \(model.name).")
         }

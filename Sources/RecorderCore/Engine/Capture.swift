@@ -45,9 +45,19 @@ public final class Capture: Sendable {
 
     /// - Parameters:
     ///   - idleLimit: after this long without a grant or anything to write, `.idle` is given; nil for never.
-    public init(
+    public convenience init(
         _ spec: CameraSpec, idleLimit: Duration? = nil, faults: Set<Fault> = [],
         onEvent: @escaping @Sendable (RecorderEvent) -> Void
+    ) {
+        self.init(
+            idleLimit: idleLimit, faults: faults, onEvent: onEvent,
+            makingSource: { () throws(BrokerError) in try spec.makeSource() })
+    }
+
+    /// - Parameter makeSource: called on the capture thread, again when a device was unplugged in between.
+    package init(
+        idleLimit: Duration? = nil, faults: Set<Fault> = [], onEvent: @escaping @Sendable (RecorderEvent) -> Void,
+        makingSource makeSource: @escaping @Sendable () throws(BrokerError) -> any CameraSource
     ) {
         camarb_ignore_write_signals()
         let commands = commands
@@ -56,7 +66,7 @@ public final class Capture: Sendable {
             WriterLoop(work, emit: onEvent, done: { commands.post(.writerDone) }).run()
         }
         captureThread = Worker {
-            CaptureLoop(spec, commands, work, idleLimit: idleLimit, faults: faults, emit: onEvent).run()
+            CaptureLoop(makeSource, commands, work, idleLimit: idleLimit, faults: faults, emit: onEvent).run()
         }
     }
 

@@ -7,10 +7,12 @@ extension CaptureLoop {
     func carryOut(_ command: Capture.Command) {
         switch command {
         case .describe(let reply):
+            // A device may have been plugged out and in since it was asked last.
+            if grant == nil, let source, source.descriptor != nil, !source.condition.isHeldOutside { self.source = nil }
             reply(Result { () throws(BrokerError) in try camera().capabilities })
         case .open(let id, let configuration, let reply):
             if faults.contains(.openHangs) { hang() }
-            reply(Result { () throws(BrokerError) in try open(id, configuration) })
+            open(id, configuration, reply)
         case .configure(let id, let batch, let reply):
             reply(Result { () throws(BrokerError) in try configure(id, batch) })
         case .openStream(let id, let session, let reply):
@@ -36,8 +38,11 @@ extension CaptureLoop {
     }
 
     private func camera() throws(BrokerError) -> any CameraSource {
-        if let source { return source }
-        let made = try spec.makeSource()
+        if let source {
+            guard case .disconnected = source.condition, grant == nil else { return source }
+            // What is plugged in again may be able to do other things.
+        }
+        let made = try makeSource()
         // Nobody has a grant yet, so the device is let go until somebody has.
         made.stop()
         source = made
@@ -52,7 +57,21 @@ extension CaptureLoop {
         return grant
     }
 
-    private func open(_ id: GrantID, _ configuration: Configuration) throws(BrokerError) -> Configuration {
+    /// Answers when the first frame is there.
+    private func open(_ id: GrantID, _ configuration: Configuration, _ reply: @escaping Capture.Reply<Configuration>) {
+        do throws(BrokerError) {
+            grant = try prepared(id, configuration)
+        } catch {
+            // The reason comes before the failure that it explains.
+            tellCondition()
+            return reply(.failure(error))
+        }
+        newestGrant = id
+        grant?.opening = reply
+        begin()
+    }
+
+    private func prepared(_ id: GrantID, _ configuration: Configuration) throws(BrokerError) -> OpenGrant {
         if let grant {
             throw BrokerError(
                 .staleGrant, "Grant \(grant.id.rawValue) is still open; cut it before grant \(id.rawValue) is opened.")
@@ -67,21 +86,14 @@ extension CaptureLoop {
         let source = try camera()
         let change = try Settings(defaultsOf: source.capabilities)
             .applying(configuration, source.capabilities, isRecording: false)
-        var open = OpenGrant(id: id, settings: change.settings)
-        try source.start()
-        do throws(BrokerError) {
-            let interval = open.settings.frameInterval
-            try source.select(format: open.settings.format, zoom: open.zoom)
-            open.due = try source.nextDue(after: nil, interval: interval, now: camarb_monotonic_ns())
-            try capture(&open)
-            open.due = try source.nextDue(after: open.due, interval: interval, now: camarb_monotonic_ns())
-        } catch {
-            source.stop()
-            throw error
-        }
-        newestGrant = id
-        grant = open
-        return open.settings.configuration
+        return OpenGrant(id: id, settings: change.settings)
+    }
+
+    /// What is in force, whole.
+    func inForce(_ settings: Settings) -> Configuration {
+        var whole = settings.configuration
+        whole.merge(source?.controls ?? Configuration())
+        return whole
     }
 
     private func configure(_ id: GrantID, _ batch: Configuration) throws(BrokerError) -> Configuration {
@@ -98,8 +110,16 @@ extension CaptureLoop {
             ZoomRamp(from: rampFrom, to: change.settings.videoZoomFactor, rate: $0, began: now)
         }
         let zoom = setsZoom ? (ramp?.from ?? change.settings.videoZoomFactor) : open.zoom
-        if changesFormat || zoom != open.zoom {
-            try source.select(format: change.settings.format, zoom: zoom)
+        let setsControls = change.settings.controls != open.settings.controls
+        if setsControls { try source.set(controls: change.settings.controls) }
+        if changesFormat || zoom != open.zoom || change.settings.frameRate != open.settings.frameRate {
+            do throws(BrokerError) {
+                try source.select(format: change.settings.format, zoom: zoom, frameRate: change.settings.frameRate)
+            } catch {
+                if setsControls { try source.set(controls: open.settings.controls) }
+                throw error
+            }
+            open.due = try source.nextDue(after: open.due, interval: change.settings.frameInterval, now: now)
         }
         open.settings = change.settings
         open.zoom = zoom
@@ -111,7 +131,7 @@ extension CaptureLoop {
             open.streams.removeAll { !$0.sender.isOpen }
         }
         grant = open
-        return open.settings.configuration
+        return inForce(open.settings)
     }
 
     private func replaceBuffers(of stream: OpenGrant.Stream, _ layout: PictureLayout) {
@@ -165,6 +185,7 @@ extension CaptureLoop {
         }
         writing += 1
         grant?.photos.append(OpenGrant.PendingPhoto(id: photo, session: session, file: file))
+        source?.photoIsNext()
     }
 
     private func startRecording(
@@ -219,6 +240,7 @@ extension CaptureLoop {
         giveUp(open.photos, "The grant ended before a frame was captured for the photo.")
         source?.stop()
         grant = nil
+        open.opening?(.failure(BrokerError(.staleGrant, "Grant \(id.rawValue) was cut before its first frame.")))
         return open.lastCapture
     }
 

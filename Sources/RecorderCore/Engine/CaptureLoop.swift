@@ -6,7 +6,7 @@ import Glibc
 /// The capture thread: takes commands between two frames, so that each is atomic, captures what is due, and hands
 /// every frame to the streams, the photos and the recording that want it.
 final class CaptureLoop {
-    let spec: CameraSpec
+    let makeSource: @Sendable () throws(BrokerError) -> any CameraSource
     let commands: Mailbox<Capture.Command>
     let writer: Mailbox<WriterWork>
     let emit: @Sendable (RecorderEvent) -> Void
@@ -24,6 +24,18 @@ final class CaptureLoop {
     private var saidIdle = false
     private var isStopping = false
     private var saidOverrun = false
+    /// The device's descriptor has something.
+    private var isReady = false
+    /// The condition of the device as it was last told.
+    private var told = DeviceCondition.usable
+    /// When a device that cannot be used is looked at again, and how long after that.
+    private var lookAt: Int64?
+    private var lookPause = lookPauses.lowerBound
+
+    /// Between two looks at a device that cannot be used, in nanoseconds: growing, since opening a device costs power.
+    private static let lookPauses: ClosedRange<Int64> = 500_000_000...8_000_000_000
+    /// Before a failing device is started again, in nanoseconds; doubled each time.
+    private static let restartPause: Int64 = 50_000_000
 
     /// Preview streams of one grant: more is a client that forgets to close them.
     static let streamsMax = 64
@@ -33,10 +45,11 @@ final class CaptureLoop {
     static let restartsMax = 3
 
     init(
-        _ spec: CameraSpec, _ commands: Mailbox<Capture.Command>, _ writer: Mailbox<WriterWork>, idleLimit: Duration?,
+        _ makeSource: @escaping @Sendable () throws(BrokerError) -> any CameraSource,
+        _ commands: Mailbox<Capture.Command>, _ writer: Mailbox<WriterWork>, idleLimit: Duration?,
         faults: Set<Capture.Fault>, emit: @escaping @Sendable (RecorderEvent) -> Void
     ) {
-        self.spec = spec
+        self.makeSource = makeSource
         self.commands = commands
         self.writer = writer
         self.emit = emit
@@ -49,7 +62,12 @@ final class CaptureLoop {
         while !isStopping {
             for command in commands.takeAll() { carryOut(command) }
             if isStopping { break }
-            if let due = grant?.due, due <= camarb_monotonic_ns() { captureFrame() }
+            let now = camarb_monotonic_ns()
+            if let at = grant?.restartAt, at <= now { begin() }
+            if let due = grant?.due, isReady || due <= now { captureFrame() }
+            isReady = false
+            lookAgain()
+            tellCondition()
             noteIdle()
             wait()
         }
@@ -66,7 +84,8 @@ final class CaptureLoop {
 
     private func noteIdle() {
         let now = camarb_monotonic_ns()
-        if grant != nil || writing > 0 {
+        // A device that somebody else has is watched until it is free: those who wait for it are told by nobody else.
+        if grant != nil || writing > 0 || lookAt != nil {
             idleSince = now
             saidIdle = false
         } else if let idleLimit, !saidIdle, now - idleSince >= idleLimit {
@@ -79,8 +98,8 @@ final class CaptureLoop {
     private func wait() {
         let now = camarb_monotonic_ns()
         var limit: Int64 = -1
-        if let due = grant?.due {
-            limit = max(0, due - now)
+        if let next = grant == nil ? lookAt : grant?.due ?? grant?.restartAt {
+            limit = max(0, next - now)
         } else if let idleLimit, grant == nil, writing == 0, !saidIdle {
             limit = max(0, idleSince + idleLimit - now)
         }
@@ -88,7 +107,11 @@ final class CaptureLoop {
         for stream in grant?.streams ?? [] {
             descriptors.append(pollfd(fd: stream.sender.descriptor, events: Int16(POLLIN), revents: 0))
         }
+        let device = grant?.due == nil ? nil : source?.descriptor
+        // Descriptors below 0 are passed over.
+        descriptors.append(pollfd(fd: device ?? -1, events: Int16(POLLIN | POLLPRI), revents: 0))
         guard camarb_poll(&descriptors, descriptors.count, limit) > 0 else { return }
+        isReady = descriptors.removeLast().revents != 0
         for (stream, polled) in zip(grant?.streams ?? [], descriptors.dropFirst()) where polled.revents != 0 {
             _ = stream.sender.takeReleases()
         }
@@ -98,28 +121,106 @@ final class CaptureLoop {
     // MARK: Frames
 
     private func captureFrame() {
-        guard var open = grant else { return }
+        guard var open = grant, let source else { return }
+        let now = camarb_monotonic_ns()
+        let interval = open.settings.frameInterval
         do throws(BrokerError) {
-            try capture(&open)
-            guard let source else { return }
+            if source.descriptor != nil, !isReady {
+                throw BrokerError(.deviceFault, "\(source.capabilities.name) gave no frame for too long.")
+            }
+            guard let time = try source.takeFrame(interval: interval, now: now) else {
+                tellNews(source)
+                return
+            }
+            try capture(&open, at: time)
+            try source.frameIsDone()
+            open.due = try source.nextDue(after: open.due, interval: interval, now: camarb_monotonic_ns())
+        } catch {
+            recover(&open, from: error)
+        }
+        guard let reply = open.opening, open.framesCaptured > 0, open.due != nil else {
+            grant = open
+            return failOpening()
+        }
+        open.opening = nil
+        grant = open
+        reply(.success(inForce(open.settings)))
+    }
+
+    /// Starts the device, or starts it again.
+    func begin() {
+        guard var open = grant, let source else { return }
+        open.restartAt = nil
+        do throws(BrokerError) {
+            try source.start()
+            try source.set(controls: open.settings.controls)
+            try source.select(format: open.settings.format, zoom: open.zoom, frameRate: open.settings.frameRate)
             open.due = try source.nextDue(
-                after: open.due, interval: open.settings.frameInterval, now: camarb_monotonic_ns())
+                after: nil, interval: open.settings.frameInterval, now: camarb_monotonic_ns())
         } catch {
             recover(&open, from: error)
         }
         grant = open
+        failOpening()
+    }
+
+    /// A device that cannot be started has no grant.
+    private func failOpening() {
+        guard let open = grant, let reply = open.opening, let failure = open.failure else { return }
+        tellCondition()
+        grant?.opening = nil
+        _ = endGrant(open.id, .interrupted)
+        reply(.failure(failure))
+    }
+
+    private func tellNews(_ source: any CameraSource) {
+        while let news = source.takeNews() { emit(.runtimeError(code: "control-changed", message: news)) }
+    }
+
+    // MARK: The device's condition
+
+    /// Says what has changed about it since it was last told.
+    func tellCondition() {
+        guard let condition = source?.condition, condition != told else { return }
+        let before = told
+        told = condition
+        if condition.isWatched {
+            lookPause = Self.lookPauses.lowerBound
+            lookAt = camarb_monotonic_ns() + lookPause
+        } else {
+            lookAt = nil
+        }
+        switch condition {
+        case .usable where before == .privacyOn:
+            emit(.deviceChanged(state: "privacy-off", message: "The camera's privacy switch is off again."))
+        case .usable: emit(.deviceChanged(state: "ok", message: "The camera can be used again."))
+        case .disconnected(let message): emit(.deviceChanged(state: "disconnected", message: message))
+        case .heldOutside(let holder): emit(.deviceChanged(state: "held-outside", message: holder))
+        case .privacyOn: emit(.deviceChanged(state: "privacy-on", message: "The camera's privacy switch is on."))
+        }
+    }
+
+    /// While nobody has the device: with a grant it says so itself.
+    private func lookAgain() {
+        let now = camarb_monotonic_ns()
+        guard grant == nil, let source, let at = lookAt, at <= now else { return }
+        source.look()
+        lookPause = min(lookPause * 2, Self.lookPauses.upperBound)
+        lookAt = source.condition.isWatched && !source.isGone ? now + lookPause : nil
     }
 
     /// Takes one frame for everybody who wants it. The first of them is drawn into, the others get copies.
-    func capture(_ open: inout OpenGrant) throws(BrokerError) {
+    /// - Parameter now: when it was captured.
+    private func capture(_ open: inout OpenGrant, at now: Int64) throws(BrokerError) {
         guard let source else { throw BrokerError(.deviceFault, "The camera is not open.") }
         if faults.contains(.deviceFails), open.framesCaptured >= 9 {
             throw BrokerError(.deviceFault, "The device failed, as it was told to.")
         }
-        let now = camarb_monotonic_ns()
         if let ramp = open.ramp {
             let (factor, hasArrived) = ramp.factor(at: now)
-            if factor != open.zoom { try source.select(format: open.settings.format, zoom: factor) }
+            if factor != open.zoom {
+                try source.select(format: open.settings.format, zoom: factor, frameRate: open.settings.frameRate)
+            }
             open.zoom = factor
             if hasArrived {
                 open.ramp = nil
@@ -146,7 +247,7 @@ final class CaptureLoop {
                 return
             }
             try source.render(into: memory, layout: open.layout)
-            burnIn(mark, into: memory, layout: open.layout, text: source.showsText)
+            if source.isMarked { burnIn(mark, into: memory, layout: open.layout, text: source.showsText) }
             drawn = memory
         }
         if let kept { try draw(into: kept.memory) }
@@ -208,20 +309,15 @@ final class CaptureLoop {
     private func recover(_ open: inout OpenGrant, from error: BrokerError) {
         open.restarts += 1
         open.due = nil
-        if open.restarts <= Self.restartsMax, let source {
-            source.stop()
-            do throws(BrokerError) {
-                try source.start()
-                try source.select(format: open.settings.format, zoom: open.zoom)
-                open.due = try source.nextDue(
-                    after: nil, interval: open.settings.frameInterval, now: camarb_monotonic_ns())
-                // Not at once: a device that fails at once would keep the thread busy.
-                open.due? += open.settings.frameInterval
-                return
-            } catch {
-                open.due = nil
-            }
+        source?.stop()
+        if open.restarts <= Self.restartsMax, source?.condition == .usable {
+            // Not at once: a device that fails at once would keep the thread busy.
+            open.restartAt = camarb_monotonic_ns() + Self.restartPause << Int64(open.restarts - 1)
+            return
         }
+        open.failure = error
+        // Why it cannot be used says more than that it failed.
+        guard open.opening == nil, source?.condition == .usable else { return }
         emit(.deviceChanged(state: "error", message: error.message))
     }
 }

@@ -12,8 +12,14 @@ struct OpenGrant {
     var framesCaptured: UInt64 = 0
     /// Nanoseconds of CLOCK_MONOTONIC; 0 before the first frame.
     var lastCapture: Int64 = 0
-    /// When the next frame is due; nil while the device is in fault.
+    /// When the next frame is due, or, of a device that says itself when, too late; nil while the device is in fault.
     var due: Int64?
+    /// When the device is started again after a fault.
+    var restartAt: Int64?
+    /// Why it is not started again.
+    var failure: BrokerError?
+    /// Who waits for the first frame.
+    var opening: Capture.Reply<Configuration>?
     var streams: [Stream] = []
     var photos: [PendingPhoto] = []
     var recording: RecordingTicket?

@@ -6,6 +6,8 @@ package struct Settings: Hashable {
     /// Frames a second.
     package var frameRate: Double
     package var videoZoomFactor: Double
+    /// The camera's controls that were set; the others are as they usually are.
+    package var controls = Configuration()
 
     package init(defaultsOf capabilities: CameraCapabilities) {
         format = capabilities.formats[0]
@@ -68,6 +70,10 @@ package struct Settings: Hashable {
             try Self.check(.videoZoomFactor, zoom, 1, next.format.videoMaxZoomFactor, next.format)
             next.videoZoomFactor = zoom
         }
+        if let problem = capabilities.controlProblem(batch, over: controls) {
+            throw BrokerError(.unsupportedConfiguration, "\(problem) Nothing changed.")
+        }
+        for (key, value) in batch.ordered where key.isControl { next.controls[key] = value }
         return Change(settings: next, rampRate: rampRate)
     }
 

@@ -81,3 +81,21 @@ extension Scaler.Planes {
             data: [start, start.map { $0 + layout.lumaBytes }, nil, nil], strides: [stride, stride, 0, 0])
     }
 }
+
+extension Scaler.Planes {
+    /// Moves the planes' beginnings to a crop's corner, which lies on even coordinates.
+    mutating func crop(_ crop: SensorWindow.Crop, _ format: AVPixelFormat.RawValue) {
+        guard let description = av_pix_fmt_desc_get(AVPixelFormat(Int32(format))) else { return }
+        let components = description.pointee
+        let list = [components.comp.0, components.comp.1, components.comp.2, components.comp.3]
+        var moved: Set<Int32> = []
+        for (index, component) in list.prefix(Int(components.nb_components)).enumerated()
+        where moved.insert(component.plane).inserted {
+            let isChroma = index == 1 || index == 2
+            let x = isChroma ? crop.x >> Int(components.log2_chroma_w) : crop.x
+            let y = isChroma ? crop.y >> Int(components.log2_chroma_h) : crop.y
+            let plane = Int(component.plane)
+            data[plane] = data[plane].map { $0 + y * Int(strides[plane]) + x * Int(component.step) }
+        }
+    }
+}

@@ -23,7 +23,8 @@ struct Devices: AsyncParsableCommand {
         let rows = cameras.map { camera in
             [
                 camera.camera.name.printable, camera.name.printable, camera.position.rawValue,
-                camera.present ? camera.tenancy.rawValue : "unplugged", camera.holder?.description.printable ?? "-",
+                camera.present ? camera.tenancy.rawValue : "unplugged",
+                camera.holder?.description.printable ?? camera.outside?.printable ?? "-",
                 camera.waiting.map(\.description.printable).joined(separator: ", "),
             ]
         }
@@ -83,5 +84,47 @@ struct Formats: AsyncParsableCommand {
             ]
         }
         for line in columns([["FORMAT", "RATES", "ZOOM", "VIEW", ""]] + rows) { Output.line(line) }
+    }
+}
+
+/// What can be set on a camera beside format, rate and zoom.
+struct Controls: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List what can be set on a camera beside format, rate and zoom.",
+        discussion: """
+            Each is a setting of the same name. A camera begins every session with the usual values.
+            Examples:
+              camclient controls front
+              camclient record visit.mkv --set gainMode=locked --set gain=40
+            """)
+
+    @Argument(help: "The camera's id; the first that `camclient devices` lists if left out.")
+    var camera: String?
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let known = try await connection.ask { try await $0.status().cameras.map(\.camera) }
+        guard let id = camera.map({ CameraID($0) }) ?? known.first else {
+            throw Failure(.answerIsNo, "There is no camera.")
+        }
+        guard known.contains(id) else {
+            throw Failure(
+                BrokerError(
+                    .unknownCamera,
+                    "“\(id.name)” is no camera; there is \(known.map(\.name).joined(separator: ", ")). See: camclient devices"
+                ))
+        }
+        let controls = try await connection.ask { try await $0.camera(id) }.controls
+        if output.json {
+            for control in controls { Output.line(control.wire.json.text) }
+            return
+        }
+        guard !controls.isEmpty else {
+            return Output.notice("\(id.name.printable) has none: there are its formats, rates and its zoom.")
+        }
+        let rows = controls.map { [$0.key.rawValue, $0.allowed.printable, $0.usual.description.printable] }
+        for line in columns([["CONTROL", "TAKES", "USUAL"]] + rows) { Output.line(line) }
     }
 }

@@ -1,0 +1,127 @@
+import Arbiter
+import ArbiterProtocol
+import SystemdBus
+import VideoNodes
+
+/// The machine's cameras as they come and go: which there are, and which node each one is just now.
+///
+/// It opens nothing. udev says what comes and goes, after its rules have run; without udev, `/dev` is watched and
+/// `/sys` read. What a node can do, its recorder core finds out.
+///
+/// A camera keeps its id over every plugging: the one it was given (`--camera front=v4l2:IDENTITY`), else its identity.
+final class CamerasFollowed {
+    private unowned let broker: Broker
+    /// All that there are, beside those that were named (`--camera v4l2`).
+    private let followsAll: Bool
+    private var monitor: DeviceMonitor?
+    private var watch: FolderWatch?
+    private var again: Timer?
+    /// The node that each camera is now.
+    private var present: [CameraID: VideoNode] = [:]
+    private var saidTooMany = false
+
+    /// A node may have come before udev's rules gave it its rights: without udev, it is looked at again after this long.
+    private static let settleTime: Int64 = 200_000_000
+
+    init(_ broker: Broker, followsAll: Bool) {
+        self.broker = broker
+        self.followsAll = followsAll
+        begin()
+        look()
+    }
+
+    private func begin() {
+        do throws(SystemFault) {
+            if DeviceMonitor.isThere {
+                monitor = try DeviceMonitor(subsystem: "video4linux", on: broker.loop) {
+                    [unowned self] change, sysPath in happened(change, sysPath)
+                }
+            } else {
+                again = try broker.loop.addTimer { [unowned self] in look() }
+                watch = try FolderWatch("/dev", on: broker.loop) { [unowned self] in
+                    look()
+                    again?.arm(at: EventLoop.now + Self.settleTime)
+                }
+                broker.journal.send(.notice, "udev does not run: cameras are found in /sys, and /dev is watched")
+            }
+        } catch {
+            broker.journal.send(
+                .warning, "cameras that are plugged in or out are not noticed until the broker starts again: \(error)")
+        }
+    }
+
+    private func happened(_ change: DeviceMonitor.Change, _ sysPath: String) {
+        // At once, also where the same one is back already: who used it has lost it in between.
+        if change != .changed {
+            for (camera, node) in present.sorted(by: { $0.key.name < $1.key.name }) where node.sysPath == sysPath {
+                gone(camera)
+            }
+        }
+        look()
+    }
+
+    /// Compares what there is with what is known.
+    private func look() {
+        let nodes = VideoNodes()
+        let capture = nodes.all.filter(Self.mayCapture)
+        for (camera, node) in present.sorted(by: { $0.key.name < $1.key.name })
+        where !capture.contains(where: { $0.path == node.path && $0.sysPath == node.sysPath }) {
+            gone(camera)
+        }
+        for node in capture where !present.values.contains(node) {
+            for link in links(of: node, among: nodes) {
+                present[link.camera] = node
+                broker.journal.send(
+                    .info, "camera “\(link.camera.name)” is \(node.path) (\(Journal.printable(node.name, keepLines: false)))",
+                    [("CAMARB_CAMERA", link.camera.name)])
+                link.setPresent(true)
+            }
+        }
+        for link in broker.cameraOrder where link.isFollowed && present[link.camera] == nil { link.isNotThere() }
+    }
+
+    /// Whether a node may give pictures, as far as udev says; a camera has others, for metadata or output.
+    private static func mayCapture(_ node: VideoNode) -> Bool {
+        switch DeviceMonitor.property("ID_V4L_CAPABILITIES", of: node.sysPath) {
+        case .value(let list): list.contains(":capture:")
+        case .absent: false
+        // Where udev runs it will say so; where it does not, the recorder core finds out.
+        case .unknown: !DeviceMonitor.isThere
+        }
+    }
+
+    /// The cameras that a node is: those that were named so, else one of its own where all are followed.
+    private func links(of node: VideoNode, among nodes: VideoNodes) -> [CameraLink] {
+        let named = broker.cameraOrder.filter { link in
+            guard let identity = link.identity else { return false }
+            return nodes.node(identity) == node
+        }
+        if !named.isEmpty || !followsAll { return named }
+        let identity = nodes.identity(of: node)
+        guard broker.cameraOrder.count < BrokerOptions.camerasMax else {
+            if !saidTooMany {
+                saidTooMany = true
+                broker.journal.send(
+                    .warning, "there are more than \(BrokerOptions.camerasMax) cameras; \(identity) and others are left out")
+            }
+            return []
+        }
+        return [broker.addCamera(CameraID(identity), spec: "v4l2:\(identity)")]
+    }
+
+    private func gone(_ camera: CameraID) {
+        guard let node = present.removeValue(forKey: camera) else { return }
+        broker.journal.send(
+            .info, "camera “\(camera.name)” was unplugged (it was \(node.path))", [("CAMARB_CAMERA", camera.name)])
+        broker.cameras[camera]?.setPresent(false)
+    }
+}
+
+extension CameraLink {
+    /// The identity of a camera of the machine; nil for one that is none.
+    var identity: String? {
+        spec.hasPrefix("v4l2:") ? String(spec.dropFirst("v4l2:".count)) : nil
+    }
+
+    var isFollowed: Bool { identity != nil }
+}

@@ -1,0 +1,413 @@
+#define _GNU_SOURCE
+#include "CVideo4Linux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libv4lconvert.h>
+#include <linux/videodev2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int call(int fd, unsigned long request, void *argument) {
+    int result;
+    do result = ioctl(fd, request, argument);
+    while (result < 0 && errno == EINTR);
+    return result < 0 ? -errno : result;
+}
+
+static int is_multi(int type) { return type == V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE; }
+
+int camarb_video_open(const char *path) {
+    struct stat status;
+    int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) return -errno;
+    if (fstat(fd, &status) < 0 || !S_ISCHR(status.st_mode)) {
+        close(fd);
+        return -ENODEV;
+    }
+    return fd;
+}
+
+int camarb_video_identify(int fd, struct camarb_video_identity *identity) {
+    struct v4l2_capability found;
+    memset(&found, 0, sizeof found);
+    memset(identity, 0, sizeof *identity);
+    int result = call(fd, VIDIOC_QUERYCAP, &found);
+    if (result < 0) return result;
+    memcpy(identity->driver, found.driver, sizeof found.driver);
+    memcpy(identity->card, found.card, sizeof found.card);
+    memcpy(identity->bus, found.bus_info, sizeof found.bus_info);
+    identity->capabilities =
+        found.capabilities & V4L2_CAP_DEVICE_CAPS ? found.device_caps : found.capabilities;
+    return 0;
+}
+
+int camarb_video_queue_of(uint32_t capabilities) {
+    if (!(capabilities & V4L2_CAP_STREAMING)) return 0;
+    if (capabilities & V4L2_CAP_VIDEO_CAPTURE) return camarb_video_single;
+    if (capabilities & V4L2_CAP_VIDEO_CAPTURE_MPLANE) return camarb_video_multi;
+    return 0;
+}
+
+int camarb_video_format_at(int fd, int type, uint32_t index, uint32_t *fourcc) {
+    struct v4l2_fmtdesc found;
+    memset(&found, 0, sizeof found);
+    found.type = type;
+    found.index = index;
+    int result = call(fd, VIDIOC_ENUM_FMT, &found);
+    if (result == 0) *fourcc = found.pixelformat;
+    return result;
+}
+
+static uint32_t full_range(uint32_t fourcc, uint32_t colorspace, uint32_t quantization) {
+    if (quantization == V4L2_QUANTIZATION_FULL_RANGE) return 1;
+    if (quantization == V4L2_QUANTIZATION_LIM_RANGE) return 0;
+    return colorspace == V4L2_COLORSPACE_JPEG || fourcc == V4L2_PIX_FMT_MJPEG || fourcc == V4L2_PIX_FMT_JPEG;
+}
+
+int camarb_video_set_format(int fd, int type, int only_try, struct camarb_video_format *format) {
+    struct v4l2_format wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.type = type;
+    if (is_multi(type)) {
+        wanted.fmt.pix_mp.width = format->width;
+        wanted.fmt.pix_mp.height = format->height;
+        wanted.fmt.pix_mp.pixelformat = format->fourcc;
+        wanted.fmt.pix_mp.field = V4L2_FIELD_NONE;
+        wanted.fmt.pix_mp.num_planes = 1;
+    } else {
+        wanted.fmt.pix.width = format->width;
+        wanted.fmt.pix.height = format->height;
+        wanted.fmt.pix.pixelformat = format->fourcc;
+        wanted.fmt.pix.field = V4L2_FIELD_NONE;
+    }
+    int result = call(fd, only_try ? VIDIOC_TRY_FMT : VIDIOC_S_FMT, &wanted);
+    if (result < 0) return result;
+    uint32_t field;
+    if (is_multi(type)) {
+        const struct v4l2_pix_format_mplane *found = &wanted.fmt.pix_mp;
+        if (found->num_planes != 1) return -EINVAL;
+        *format = (struct camarb_video_format){
+            found->pixelformat, found->width, found->height, found->plane_fmt[0].bytesperline,
+            found->plane_fmt[0].sizeimage, full_range(found->pixelformat, found->colorspace, found->quantization), 0};
+        field = found->field;
+    } else {
+        const struct v4l2_pix_format *found = &wanted.fmt.pix;
+        *format = (struct camarb_video_format){
+            found->pixelformat, found->width, found->height, found->bytesperline, found->sizeimage,
+            full_range(found->pixelformat, found->colorspace, found->quantization), 0};
+        field = found->field;
+    }
+    format->interlaced = field != V4L2_FIELD_NONE && field != V4L2_FIELD_ANY;
+    return 0;
+}
+
+int camarb_video_size_at(int fd, uint32_t fourcc, uint32_t index, struct camarb_video_range *size) {
+    struct v4l2_frmsizeenum found;
+    memset(&found, 0, sizeof found);
+    found.index = index;
+    found.pixel_format = fourcc;
+    int result = call(fd, VIDIOC_ENUM_FRAMESIZES, &found);
+    if (result < 0) return result;
+    if (found.type == V4L2_FRMSIZE_TYPE_DISCRETE) {
+        *size = (struct camarb_video_range){
+            0, found.discrete.width, found.discrete.width, 1, found.discrete.height, found.discrete.height, 1};
+    } else {
+        *size = (struct camarb_video_range){
+            1, found.stepwise.min_width, found.stepwise.max_width, found.stepwise.step_width,
+            found.stepwise.min_height, found.stepwise.max_height, found.stepwise.step_height};
+    }
+    return 0;
+}
+
+int camarb_video_interval_at(
+    int fd, uint32_t fourcc, uint32_t width, uint32_t height, uint32_t index, struct camarb_video_interval *interval) {
+    struct v4l2_frmivalenum found;
+    memset(&found, 0, sizeof found);
+    found.index = index;
+    found.pixel_format = fourcc;
+    found.width = width;
+    found.height = height;
+    int result = call(fd, VIDIOC_ENUM_FRAMEINTERVALS, &found);
+    if (result < 0) return result;
+    if (found.type == V4L2_FRMIVAL_TYPE_DISCRETE) {
+        *interval = (struct camarb_video_interval){
+            0, found.discrete.numerator, found.discrete.denominator, found.discrete.numerator,
+            found.discrete.denominator};
+    } else {
+        *interval = (struct camarb_video_interval){
+            1, found.stepwise.min.numerator, found.stepwise.min.denominator, found.stepwise.max.numerator,
+            found.stepwise.max.denominator};
+    }
+    return 0;
+}
+
+static int interval(int fd, unsigned long request, int type, uint32_t *numerator, uint32_t *denominator) {
+    struct v4l2_streamparm wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.type = type;
+    wanted.parm.capture.timeperframe.numerator = *numerator;
+    wanted.parm.capture.timeperframe.denominator = *denominator;
+    int result = call(fd, request, &wanted);
+    if (result < 0) return result;
+    *numerator = wanted.parm.capture.timeperframe.numerator;
+    *denominator = wanted.parm.capture.timeperframe.denominator;
+    return 0;
+}
+
+int camarb_video_set_interval(int fd, int type, uint32_t *numerator, uint32_t *denominator) {
+    return interval(fd, VIDIOC_S_PARM, type, numerator, denominator);
+}
+
+int camarb_video_get_interval(int fd, int type, uint32_t *numerator, uint32_t *denominator) {
+    *numerator = *denominator = 0;
+    return interval(fd, VIDIOC_G_PARM, type, numerator, denominator);
+}
+
+int camarb_video_request(int fd, int type, uint32_t *count) {
+    struct v4l2_requestbuffers wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.count = *count;
+    wanted.type = type;
+    wanted.memory = V4L2_MEMORY_MMAP;
+    int result = call(fd, VIDIOC_REQBUFS, &wanted);
+    if (result == 0) *count = wanted.count;
+    return result;
+}
+
+static void describe(struct v4l2_buffer *buffer, struct v4l2_plane *plane, int type, uint32_t index) {
+    memset(buffer, 0, sizeof *buffer);
+    memset(plane, 0, sizeof *plane);
+    buffer->type = type;
+    buffer->memory = V4L2_MEMORY_MMAP;
+    buffer->index = index;
+    if (is_multi(type)) {
+        buffer->m.planes = plane;
+        buffer->length = 1;
+    }
+}
+
+int camarb_video_buffer(int fd, int type, uint32_t index, uint32_t *offset, uint32_t *bytes) {
+    struct v4l2_buffer buffer;
+    struct v4l2_plane plane;
+    describe(&buffer, &plane, type, index);
+    int result = call(fd, VIDIOC_QUERYBUF, &buffer);
+    if (result < 0) return result;
+    *offset = is_multi(type) ? plane.m.mem_offset : buffer.m.offset;
+    *bytes = is_multi(type) ? plane.length : buffer.length;
+    return 0;
+}
+
+int camarb_video_queue(int fd, int type, uint32_t index) {
+    struct v4l2_buffer buffer;
+    struct v4l2_plane plane;
+    describe(&buffer, &plane, type, index);
+    return call(fd, VIDIOC_QBUF, &buffer);
+}
+
+int camarb_video_dequeue(int fd, int type, struct camarb_video_frame *frame) {
+    struct v4l2_buffer buffer;
+    struct v4l2_plane plane;
+    describe(&buffer, &plane, type, 0);
+    int result = call(fd, VIDIOC_DQBUF, &buffer);
+    if (result < 0) return result;
+    *frame = (struct camarb_video_frame){
+        buffer.index, is_multi(type) ? plane.bytesused : buffer.bytesused, buffer.sequence,
+        (buffer.flags & V4L2_BUF_FLAG_ERROR) != 0, 0};
+    if ((buffer.flags & V4L2_BUF_FLAG_TIMESTAMP_MASK) == V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC)
+        frame->time = (int64_t)buffer.timestamp.tv_sec * 1000000000 + (int64_t)buffer.timestamp.tv_usec * 1000;
+    return 0;
+}
+
+int camarb_video_export(int fd, int type, uint32_t index) {
+    struct v4l2_exportbuffer wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.type = type;
+    wanted.index = index;
+    wanted.flags = O_CLOEXEC | O_RDONLY;
+    int result = call(fd, VIDIOC_EXPBUF, &wanted);
+    return result < 0 ? result : wanted.fd;
+}
+
+int camarb_video_stream(int fd, int type, int on) {
+    return call(fd, on ? VIDIOC_STREAMON : VIDIOC_STREAMOFF, &type);
+}
+
+int camarb_video_control(int fd, uint32_t id, struct camarb_video_control *control) {
+    struct v4l2_query_ext_ctrl found;
+    memset(&found, 0, sizeof found);
+    found.id = id;
+    int result = call(fd, VIDIOC_QUERY_EXT_CTRL, &found);
+    if (result < 0) return result;
+    memset(control, 0, sizeof *control);
+    control->id = found.id;
+    switch (found.type) {
+    case V4L2_CTRL_TYPE_INTEGER: control->kind = camarb_control_integer; break;
+    case V4L2_CTRL_TYPE_BOOLEAN: control->kind = camarb_control_boolean; break;
+    case V4L2_CTRL_TYPE_MENU: control->kind = camarb_control_menu; break;
+    case V4L2_CTRL_TYPE_INTEGER_MENU: control->kind = camarb_control_integer_menu; break;
+    case V4L2_CTRL_TYPE_BUTTON: control->kind = camarb_control_button; break;
+    case V4L2_CTRL_TYPE_BITMASK: control->kind = camarb_control_bitmask; break;
+    default: control->kind = camarb_control_other; break;
+    }
+    control->least = found.minimum;
+    control->most = found.maximum;
+    control->step = found.step > 0 ? (int64_t)found.step : 1;
+    control->usual = found.default_value;
+    control->is_read_only = (found.flags & V4L2_CTRL_FLAG_READ_ONLY) != 0;
+    control->is_disabled = (found.flags & V4L2_CTRL_FLAG_DISABLED) != 0;
+    control->is_volatile = (found.flags & V4L2_CTRL_FLAG_VOLATILE) != 0;
+    return 0;
+}
+
+int camarb_video_menu_entry(int fd, uint32_t id, uint32_t index, int64_t *value) {
+    struct v4l2_querymenu found;
+    memset(&found, 0, sizeof found);
+    found.id = id;
+    found.index = index;
+    int result = call(fd, VIDIOC_QUERYMENU, &found);
+    if (result == 0) *value = found.value;
+    return result;
+}
+
+int camarb_video_get_control(int fd, uint32_t id, int64_t *value) {
+    struct v4l2_control control = {.id = id};
+    int result = call(fd, VIDIOC_G_CTRL, &control);
+    if (result == 0) *value = control.value;
+    return result;
+}
+
+int camarb_video_set_control(int fd, uint32_t id, int64_t value) {
+    struct v4l2_control control = {.id = id, .value = (int32_t)value};
+    return call(fd, VIDIOC_S_CTRL, &control);
+}
+
+int camarb_video_subscribe(int fd, uint32_t id) {
+    struct v4l2_event_subscription wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.type = V4L2_EVENT_CTRL;
+    wanted.id = id;
+    return call(fd, VIDIOC_SUBSCRIBE_EVENT, &wanted);
+}
+
+int camarb_video_news(int fd, uint32_t *id, int64_t *value) {
+    for (;;) {
+        struct v4l2_event event;
+        memset(&event, 0, sizeof event);
+        int result = call(fd, VIDIOC_DQEVENT, &event);
+        if (result < 0) return result;
+        if (event.type != V4L2_EVENT_CTRL || !(event.u.ctrl.changes & V4L2_EVENT_CTRL_CH_VALUE)) continue;
+        *id = event.id;
+        *value = event.u.ctrl.value;
+        return 0;
+    }
+}
+
+static int selection(
+    int fd, unsigned long request, int type, uint32_t target, struct camarb_video_rectangle *rectangle) {
+    struct v4l2_selection wanted;
+    memset(&wanted, 0, sizeof wanted);
+    /* The selection calls take the single-planar type for both. */
+    (void)type;
+    wanted.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
+    wanted.target = target;
+    wanted.r.left = rectangle->x;
+    wanted.r.top = rectangle->y;
+    wanted.r.width = rectangle->width;
+    wanted.r.height = rectangle->height;
+    int result = call(fd, request, &wanted);
+    if (result < 0) return result;
+    *rectangle = (struct camarb_video_rectangle){wanted.r.left, wanted.r.top, wanted.r.width, wanted.r.height};
+    return 0;
+}
+
+int camarb_video_crop_bounds(int fd, int type, struct camarb_video_rectangle *rectangle) {
+    return selection(fd, VIDIOC_G_SELECTION, type, V4L2_SEL_TGT_CROP_BOUNDS, rectangle);
+}
+int camarb_video_crop_usual(int fd, int type, struct camarb_video_rectangle *rectangle) {
+    return selection(fd, VIDIOC_G_SELECTION, type, V4L2_SEL_TGT_CROP_DEFAULT, rectangle);
+}
+int camarb_video_get_crop(int fd, int type, struct camarb_video_rectangle *rectangle) {
+    return selection(fd, VIDIOC_G_SELECTION, type, V4L2_SEL_TGT_CROP, rectangle);
+}
+int camarb_video_set_crop(int fd, int type, struct camarb_video_rectangle *rectangle) {
+    return selection(fd, VIDIOC_S_SELECTION, type, V4L2_SEL_TGT_CROP, rectangle);
+}
+
+const uint32_t camarb_cid_brightness = V4L2_CID_BRIGHTNESS;
+const uint32_t camarb_cid_contrast = V4L2_CID_CONTRAST;
+const uint32_t camarb_cid_saturation = V4L2_CID_SATURATION;
+const uint32_t camarb_cid_hue = V4L2_CID_HUE;
+const uint32_t camarb_cid_sharpness = V4L2_CID_SHARPNESS;
+const uint32_t camarb_cid_autogain = V4L2_CID_AUTOGAIN;
+const uint32_t camarb_cid_gain = V4L2_CID_GAIN;
+const uint32_t camarb_cid_hflip = V4L2_CID_HFLIP;
+const uint32_t camarb_cid_vflip = V4L2_CID_VFLIP;
+const uint32_t camarb_cid_auto_white_balance = V4L2_CID_AUTO_WHITE_BALANCE;
+const uint32_t camarb_cid_white_balance_temperature = V4L2_CID_WHITE_BALANCE_TEMPERATURE;
+const uint32_t camarb_cid_exposure_auto = V4L2_CID_EXPOSURE_AUTO;
+const uint32_t camarb_cid_exposure_absolute = V4L2_CID_EXPOSURE_ABSOLUTE;
+const uint32_t camarb_cid_focus_absolute = V4L2_CID_FOCUS_ABSOLUTE;
+const uint32_t camarb_cid_focus_auto = V4L2_CID_FOCUS_AUTO;
+const uint32_t camarb_cid_auto_focus_start = V4L2_CID_AUTO_FOCUS_START;
+const uint32_t camarb_cid_zoom_absolute = V4L2_CID_ZOOM_ABSOLUTE;
+const uint32_t camarb_cid_privacy = V4L2_CID_PRIVACY;
+const uint32_t camarb_cid_auto_exposure_bias = V4L2_CID_AUTO_EXPOSURE_BIAS;
+const uint32_t camarb_cid_wide_dynamic_range = V4L2_CID_WIDE_DYNAMIC_RANGE;
+const uint32_t camarb_cid_image_stabilization = V4L2_CID_IMAGE_STABILIZATION;
+const uint32_t camarb_cid_iso_sensitivity = V4L2_CID_ISO_SENSITIVITY;
+const uint32_t camarb_cid_iso_sensitivity_auto = V4L2_CID_ISO_SENSITIVITY_AUTO;
+const uint32_t camarb_cid_flash_led_mode = V4L2_CID_FLASH_LED_MODE;
+const uint32_t camarb_cid_flash_strobe = V4L2_CID_FLASH_STROBE;
+const uint32_t camarb_cid_flash_torch_intensity = V4L2_CID_FLASH_TORCH_INTENSITY;
+
+struct camarb_converter {
+    struct v4lconvert_data *data;
+};
+
+struct camarb_converter *camarb_converter_new(int fd) {
+    struct camarb_converter *converter = calloc(1, sizeof *converter);
+    if (!converter) return NULL;
+    converter->data = v4lconvert_create(fd);
+    if (!converter->data) {
+        free(converter);
+        return NULL;
+    }
+    return converter;
+}
+
+void camarb_converter_free(struct camarb_converter *converter) {
+    if (!converter) return;
+    v4lconvert_destroy(converter->data);
+    free(converter);
+}
+
+static struct v4l2_format as_v4l2(const struct camarb_video_format *format, uint32_t fourcc) {
+    struct v4l2_format made;
+    memset(&made, 0, sizeof made);
+    made.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
+    made.fmt.pix.width = format->width;
+    made.fmt.pix.height = format->height;
+    made.fmt.pix.pixelformat = fourcc;
+    made.fmt.pix.field = V4L2_FIELD_NONE;
+    return made;
+}
+
+int camarb_converter_run(
+    struct camarb_converter *converter, const struct camarb_video_format *format, const void *source, size_t bytes,
+    void *target, size_t room) {
+    struct v4l2_format from = as_v4l2(format, format->fourcc), to = as_v4l2(format, V4L2_PIX_FMT_YUV420);
+    from.fmt.pix.bytesperline = format->stride;
+    from.fmt.pix.sizeimage = format->bytes;
+    to.fmt.pix.bytesperline = format->width;
+    to.fmt.pix.sizeimage = format->width * format->height * 3 / 2;
+    if (bytes > INT32_MAX || room > INT32_MAX) return -EOVERFLOW;
+    /* It does not write to its source, whatever its declaration says. */
+    int made = v4lconvert_convert(
+        converter->data, &from, &to, (unsigned char *)(uintptr_t)source, (int)bytes, target, (int)room);
+    if (made < 0) return errno > 0 ? -errno : -EIO;
+    return made;
+}

@@ -1,0 +1,222 @@
+import ArbiterProtocol
+import CVideo4Linux
+import Glibc
+import VideoNodes
+
+/// A real node, found by who it is each time it is opened: its number may have changed.
+final class KernelVideoDevice: VideoDevice {
+    private let identity: String
+    private(set) var descriptor: Int32 = -1
+    private var path = ""
+    private var queueType: Int32 = 0
+    private var converter: OpaquePointer?
+    /// Intervals of a list that has no end are a driver's mistake.
+    private static let entriesMax: UInt32 = 1024
+
+    init(identity: String) { self.identity = identity }
+
+    deinit { close() }
+
+    func open() throws(VideoFault) {
+        close()
+        guard let node = VideoNodes().node(identity) else { throw VideoFault("find it", ENODEV) }
+        path = node.path
+        let opened = camarb_video_open(path)
+        guard opened >= 0 else { throw VideoFault("open \(path)", opened) }
+        descriptor = opened
+    }
+
+    func close() {
+        camarb_converter_free(converter)
+        converter = nil
+        guard descriptor >= 0 else { return }
+        Glibc.close(descriptor)
+        descriptor = -1
+    }
+
+    private func check(_ result: Int32, _ doing: @autoclosure () -> String) throws(VideoFault) -> Int32 {
+        guard result >= 0 else { throw VideoFault(doing(), result) }
+        return result
+    }
+
+    func identify() throws(VideoFault) -> VideoIdentity {
+        var found = camarb_video_identity()
+        _ = try check(camarb_video_identify(descriptor, &found), "ask what it is")
+        queueType = camarb_video_queue_of(found.capabilities)
+        return VideoIdentity(
+            card: withUnsafeBytes(of: found.card) { Self.text($0) },
+            driver: withUnsafeBytes(of: found.driver) { Self.text($0) }, canStream: queueType != 0)
+    }
+
+    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+
+    // MARK: Formats
+
+    func fourccs() -> [UInt32] {
+        var found: [UInt32] = []
+        var fourcc: UInt32 = 0
+        for index in 0..<Self.entriesMax where camarb_video_format_at(descriptor, queueType, index, &fourcc) == 0 {
+            guard index == UInt32(found.count) else { break }
+            found.append(fourcc)
+        }
+        return found
+    }
+
+    func sizes(of fourcc: UInt32) -> [camarb_video_range] {
+        var found: [camarb_video_range] = []
+        var size = camarb_video_range()
+        for index in 0..<Self.entriesMax {
+            guard camarb_video_size_at(descriptor, fourcc, index, &size) == 0 else { break }
+            found.append(size)
+        }
+        return found
+    }
+
+    func intervals(of fourcc: UInt32, width: Int, height: Int) -> [camarb_video_interval] {
+        var found: [camarb_video_interval] = []
+        var interval = camarb_video_interval()
+        for index in 0..<Self.entriesMax {
+            guard
+                camarb_video_interval_at(
+                    descriptor, fourcc, UInt32(clamping: width), UInt32(clamping: height), index, &interval) == 0
+            else { break }
+            found.append(interval)
+        }
+        return found
+    }
+
+    func set(_ format: camarb_video_format, onlyTry: Bool) throws(VideoFault) -> camarb_video_format {
+        var format = format
+        _ = try check(
+            camarb_video_set_format(descriptor, queueType, onlyTry ? 1 : 0, &format),
+            "set it to \(format.width)x\(format.height)")
+        return format
+    }
+
+    func set(frameRate: Double) throws(VideoFault) -> Double {
+        // Seconds as a fraction with a numerator that tells 29.97 from 30.
+        var numerator: UInt32 = 1000
+        var denominator = UInt32(clamping: Int((frameRate * 1000).rounded()))
+        _ = try check(camarb_video_set_interval(descriptor, queueType, &numerator, &denominator), "set its frame rate")
+        guard numerator > 0, denominator > 0 else { return frameRate }
+        return Double(denominator) / Double(numerator)
+    }
+
+    // MARK: Buffers
+
+    func request(buffers: Int) throws(VideoFault) -> Int {
+        var count = UInt32(clamping: buffers)
+        _ = try check(camarb_video_request(descriptor, queueType, &count), "get buffers")
+        return Int(count)
+    }
+
+    func map(_ index: Int) throws(VideoFault) -> UnsafeMutableRawBufferPointer {
+        var offset: UInt32 = 0
+        var bytes: UInt32 = 0
+        _ = try check(
+            camarb_video_buffer(descriptor, queueType, UInt32(clamping: index), &offset, &bytes), "look at a buffer")
+        guard
+            let memory = mmap(nil, Int(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, Int(offset)),
+            memory != MAP_FAILED
+        else { throw VideoFault("map a buffer", errno) }
+        return UnsafeMutableRawBufferPointer(start: memory, count: Int(bytes))
+    }
+
+    func unmap(_ memory: UnsafeMutableRawBufferPointer) { munmap(memory.baseAddress, memory.count) }
+
+    func queue(_ index: Int) throws(VideoFault) {
+        _ = try check(camarb_video_queue(descriptor, queueType, UInt32(clamping: index)), "hand a buffer over")
+    }
+
+    func dequeue() throws(VideoFault) -> camarb_video_frame? {
+        var frame = camarb_video_frame()
+        let result = camarb_video_dequeue(descriptor, queueType, &frame)
+        if result == -EAGAIN { return nil }
+        _ = try check(result, "take a frame")
+        return frame
+    }
+
+    func export(_ index: Int) throws(VideoFault) -> Int32 {
+        try check(camarb_video_export(descriptor, queueType, UInt32(clamping: index)), "share a buffer")
+    }
+
+    func stream(_ on: Bool) throws(VideoFault) {
+        _ = try check(
+            camarb_video_stream(descriptor, queueType, on ? 1 : 0), on ? "start streaming" : "stop streaming")
+    }
+
+    // MARK: Controls
+
+    func control(_ id: UInt32) -> camarb_video_control? {
+        var found = camarb_video_control()
+        guard camarb_video_control(descriptor, id, &found) == 0, found.is_disabled == 0 else { return nil }
+        return found
+    }
+
+    func menu(_ control: camarb_video_control) -> [(index: Int64, value: Int64)] {
+        guard control.least >= 0, control.most >= control.least, control.most - control.least <= Int64(Self.entriesMax)
+        else { return [] }
+        var entries: [(index: Int64, value: Int64)] = []
+        for index in control.least...control.most {
+            var value: Int64 = 0
+            // Menus have gaps.
+            guard camarb_video_menu_entry(descriptor, control.id, UInt32(clamping: index), &value) == 0 else { continue }
+            entries.append((index, value))
+        }
+        return entries
+    }
+
+    func value(of id: UInt32) throws(VideoFault) -> Int64 {
+        var value: Int64 = 0
+        _ = try check(camarb_video_get_control(descriptor, id, &value), "read a control")
+        return value
+    }
+
+    func set(_ id: UInt32, to value: Int64) throws(VideoFault) {
+        _ = try check(camarb_video_set_control(descriptor, id, value), "set a control")
+    }
+
+    func subscribe(to id: UInt32) { _ = camarb_video_subscribe(descriptor, id) }
+
+    func news() -> (id: UInt32, value: Int64)? {
+        var id: UInt32 = 0
+        var value: Int64 = 0
+        guard camarb_video_news(descriptor, &id, &value) == 0 else { return nil }
+        return (id, value)
+    }
+
+    // MARK: Crop and conversion
+
+    func usualCrop() -> camarb_video_rectangle? {
+        var rectangle = camarb_video_rectangle()
+        guard camarb_video_crop_usual(descriptor, queueType, &rectangle) == 0 else { return nil }
+        // A device that shows its crop may still not let it be changed. Tried with what it is: another program may be
+        // looking through it.
+        var present = camarb_video_rectangle()
+        guard camarb_video_get_crop(descriptor, queueType, &present) == 0,
+            camarb_video_set_crop(descriptor, queueType, &present) == 0
+        else { return nil }
+        return rectangle
+    }
+
+    func set(crop: camarb_video_rectangle) throws(VideoFault) -> camarb_video_rectangle {
+        var crop = crop
+        _ = try check(camarb_video_set_crop(descriptor, queueType, &crop), "crop")
+        return crop
+    }
+
+    func convert(
+        _ bytes: UnsafeRawBufferPointer, _ format: camarb_video_format, into target: UnsafeMutableRawBufferPointer
+    ) throws(VideoFault) {
+        if converter == nil { converter = camarb_converter_new(descriptor) }
+        guard let converter else { throw VideoFault("convert a picture", ENOMEM) }
+        var format = format
+        let made = camarb_converter_run(
+            converter, &format, bytes.baseAddress, bytes.count, target.baseAddress, target.count)
+        guard made >= 0 else { throw VideoFault("convert a picture", made) }
+    }
+
+    func otherHolder() -> String? { OutsideHolder.find(path: path) }
+}

@@ -1,0 +1,280 @@
+package import ArbiterProtocol
+import CVideo4Linux
+package import FrameStream
+import Glibc
+
+/// A camera of the machine, over Video4Linux.
+///
+///     closed ──start──▶ open ──select──▶ streaming ──stop──▶ closed
+///
+/// It is open only during a grant, and for a moment when it is described or looked at, so that its light is off and
+/// other programs find it free when no app of ours has it. A fault leaves it closed; whoever has the grant starts it
+/// again. What it diagrams not: a fault that says *why* there are no pictures (unplugged, held outside, privacy) also
+/// changes `condition`.
+package final class V4L2Camera: CameraSource {
+    package let capabilities: CameraCapabilities
+    package let isMarked = false
+    package let showsText = false
+    package private(set) var condition = DeviceCondition.usable
+    package private(set) var isGone = false
+    /// Frames that came damaged, since the start of the process.
+    package private(set) var damagedFrames: UInt64 = 0
+
+    private let device: any VideoDevice
+    private let identity: String
+    private let natives: [NativeFormat]
+    private let controlSet: VideoControls
+    private let zoomer: VideoZoom
+    private let converter = PictureConverter()
+    private var queue: CaptureQueue?
+    private var selected: (native: NativeFormat, frameRate: Double)?
+    private var crop: SensorWindow.Crop?
+    private var frame: camarb_video_frame?
+    private var lastTime: Int64 = 0
+    private var news: [String] = []
+
+    /// Without a frame for this long, the device is started again; in nanoseconds.
+    static let stallTime: Int64 = 3_000_000_000
+    /// A slow camera may take this many frames' time.
+    static let stallFrames: Int64 = 4
+    /// A frame's time that is older than this is of another clock; in nanoseconds.
+    static let ageMax: Int64 = 5_000_000_000
+
+    /// Opens it, asks what it can do, and lets it go.
+    package init(_ device: any VideoDevice, identity: String) throws(BrokerError) {
+        self.device = device
+        self.identity = identity
+        do throws(VideoFault) {
+            try device.open()
+            let found = try device.identify()
+            guard found.canStream else {
+                device.close()
+                throw VideoFault("stream pictures from it", ENOTTY)
+            }
+            controlSet = VideoControls(device)
+            zoomer = VideoZoom(device)
+            natives = VideoFormats(device: device, zoom: zoomer.range).all()
+            let largest = natives.max { $0.format.width * $0.format.height < $1.format.width * $1.format.height }
+            capabilities = CameraCapabilities(
+                name: found.card.isEmpty ? identity : found.card, position: .external,
+                sensorWidth: max(largest?.format.width ?? 1, zoomer.range.sensorWidth ?? 1),
+                sensorHeight: largest?.format.height ?? 1, formats: natives.map(\.format),
+                controls: controlSet.list)
+            if controlSet.isPrivate { condition = .privacyOn }
+        } catch {
+            device.close()
+            if error.code == ENOTTY {
+                throw BrokerError(.unknownCamera, "\(identity) gives no stream of pictures.")
+            }
+            if error.code == ENODEV || error.code == ENOENT {
+                throw BrokerError(.unknownCamera, "\(identity) is not plugged in.")
+            }
+            throw BrokerError(.deviceFault, "\(identity): cannot \(error.description).")
+        }
+        device.close()
+        guard !natives.isEmpty else {
+            throw BrokerError(.unknownCamera, "\(identity) gives pictures in no format that can be read.")
+        }
+    }
+
+    package var descriptor: Int32? { queue == nil ? -1 : device.descriptor }
+
+    // MARK: A grant
+
+    package func start() throws(BrokerError) {
+        try attempt { () throws(VideoFault) in
+            try device.open()
+            _ = try device.identify()
+            controlSet.subscribe()
+            // It was seen when the device was closed, and may be past.
+            condition = controlSet.isPrivate ? .privacyOn : .usable
+        }
+        if condition == .privacyOn {
+            stop()
+            throw BrokerError(.deviceFault, "The privacy switch of \(capabilities.name) is on.")
+        }
+    }
+
+    package func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError) {
+        guard let native = natives.first(where: { $0.format == format }) else {
+            throw BrokerError(.unsupportedConfiguration, "\(format.name) is no format of \(capabilities.name).")
+        }
+        try attempt { () throws(VideoFault) in
+            if queue == nil || selected?.native != native || selected?.frameRate != frameRate {
+                // Two queues of one device cannot be: the old one goes first.
+                letFrameGo()
+                queue?.end()
+                queue = nil
+                var wanted = camarb_video_format()
+                wanted.fourcc = native.fourcc
+                wanted.width = UInt32(format.width)
+                wanted.height = UInt32(format.height)
+                queue = try CaptureQueue(device, wanted, frameRate: frameRate)
+                selected = (native, frameRate)
+                zoomer.begin()
+            }
+            let magnified = zoomer.set(zoom)
+            crop = magnified > 1 ? Self.window(format, zoom: magnified) : nil
+        }
+    }
+
+    /// The middle of the picture; chroma is subsampled by two, so it begins and ends between its samples.
+    private static func window(_ format: CameraFormat, zoom: Double) -> SensorWindow.Crop {
+        var crop = SensorWindow(
+            rasterWidth: format.width, rasterHeight: format.height, readWidth: format.width, readHeight: format.height
+        ).crop(zoom: zoom)
+        crop.x &= ~1
+        crop.y &= ~1
+        crop.width = max(2, crop.width & ~1)
+        crop.height = max(2, crop.height & ~1)
+        return crop
+    }
+
+    package func set(controls wanted: Configuration) throws(BrokerError) {
+        do throws(VideoFault) { try controlSet.apply(wanted) } catch {
+            if let lost = loss(error) { throw lost }
+            throw BrokerError(
+                .unsupportedConfiguration, "\(capabilities.name) refused: cannot \(error.description). Nothing changed.")
+        }
+    }
+
+    package var controls: Configuration { device.descriptor < 0 ? Configuration() : controlSet.inForce }
+
+    package func photoIsNext() { controlSet.strobe() }
+
+    package func stop() {
+        frame = nil
+        queue?.end()
+        queue = nil
+        selected = nil
+        if device.descriptor >= 0 {
+            // A zoom or a torch of one app is not the next one's, nor another program's.
+            zoomer.reset()
+            controlSet.reset()
+        }
+        device.close()
+    }
+
+    // MARK: Frames
+
+    package func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
+        now + max(Self.stallTime, interval * Self.stallFrames)
+    }
+
+    package func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64? {
+        try attempt { () throws(VideoFault) -> Int64? in
+            takeControlNews()
+            guard let queue else { throw VideoFault("take a frame", EIO) }
+            letFrameGo()
+            var sawSomething = false
+            while let taken = try queue.next(damaged: &damagedFrames) {
+                sawSomething = true
+                let isOurClock = taken.time > now - Self.ageMax && taken.time <= now
+                let time = isOurClock ? taken.time : now
+                // A device that is faster than asked. Three quarters of an interval, for one that is not quite even.
+                if time >= lastTime + interval / 4 * 3 {
+                    lastTime = time
+                    frame = taken
+                    return time
+                }
+                try queue.handOver(Int(taken.index))
+            }
+            if !sawSomething, hasFailed() { throw VideoFault("take a frame", EIO) }
+            return nil
+        }
+    }
+
+    /// The queue is in error: asking it again would keep the thread busy and give nothing.
+    private func hasFailed() -> Bool {
+        var polled = pollfd(fd: device.descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&polled, 1, 0) > 0 && polled.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0
+    }
+
+    package func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError) {
+        guard let queue, let frame, let selected, selected.native.format.width == layout.width,
+            selected.native.format.height == layout.height
+        else { throw BrokerError(.deviceFault, "\(capabilities.name) was asked for a picture without a frame.") }
+        do throws(PictureFault) {
+            try converter.convert(
+                queue.bytes(of: frame), queue.format, crop, on: device, into: picture, layout: layout)
+        } catch {
+            switch error {
+            case .device(let fault): throw BrokerError(.deviceFault, "\(capabilities.name): cannot \(fault.description).")
+            case .media(let fault): throw BrokerError(.deviceFault, "\(capabilities.name): \(fault.description).")
+            }
+        }
+    }
+
+    package func frameIsDone() throws(BrokerError) {
+        guard let done = frame, let queue else { return }
+        frame = nil
+        try attempt { () throws(VideoFault) in try queue.handOver(Int(done.index)) }
+    }
+
+    /// A frame that nobody finished: drawing it failed.
+    private func letFrameGo() {
+        if let frame { try? queue?.handOver(Int(frame.index)) }
+        frame = nil
+    }
+
+    // MARK: What happens to the device
+
+    private func takeControlNews() {
+        while let (id, value) = device.news() {
+            if id == camarb_cid_privacy {
+                condition = value == 0 ? .usable : .privacyOn
+            } else if let sentence = controlSet.changedOutside(id, value) {
+                news.append(sentence)
+            }
+        }
+    }
+
+    package func takeNews() -> String? { news.isEmpty ? nil : news.removeFirst() }
+
+    package func look() {
+        do throws(VideoFault) {
+            try device.open()
+            defer { device.close() }
+            _ = try device.identify()
+            // Who has buffers has the device; asking for some shows whether anybody else has.
+            _ = try device.request(buffers: 1)
+            _ = try device.request(buffers: 0)
+            isGone = false
+            condition = controlSet.isPrivate ? .privacyOn : .usable
+        } catch {
+            _ = loss(error)
+        }
+    }
+
+    private func attempt<R>(_ body: () throws(VideoFault) -> R) throws(BrokerError) -> R {
+        do throws(VideoFault) { return try body() } catch {
+            if let lost = loss(error) { throw lost }
+            throw BrokerError(.deviceFault, "\(capabilities.name): cannot \(error.description).")
+        }
+    }
+
+    /// What a fault says about the device's condition; nil when nothing: it may be over when it is started again.
+    private func loss(_ fault: VideoFault) -> BrokerError? {
+        switch fault.code {
+        case ENODEV, ENXIO, ENOENT:
+            condition = .disconnected("\(capabilities.name) is not plugged in any more.")
+            isGone = fault.doing == "find it"
+        case EBUSY: condition = .heldOutside(device.otherHolder() ?? "a program that cannot be seen from here")
+        default: return nil
+        }
+        // At once: a driver waits for the last one to let go before the device may come back.
+        stop()
+        if case .heldOutside(let holder) = condition {
+            return BrokerError(.deviceFault, "\(capabilities.name) is held outside the broker by \(holder).")
+        }
+        return BrokerError(.deviceFault, "\(capabilities.name) is not plugged in any more.")
+    }
+}
+
+extension VideoFault {
+    var description: String {
+        var text = [CChar](repeating: 0, count: 128)
+        guard strerror_r(code, &text, text.count) == 0 else { return "\(doing): error \(code)" }
+        return "\(doing): \(String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))"
+    }
+}

@@ -1,0 +1,112 @@
+import Glibc
+
+/// Reads the few files of sysfs that say who a video node is.
+struct SysTree {
+    let root: String
+
+    /// The names in a folder; none where it cannot be read.
+    func names(in folder: String) -> [String] {
+        guard let open = opendir("\(root)/\(folder)") else { return [] }
+        defer { closedir(open) }
+        var names: [String] = []
+        while let entry = readdir(open) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names
+    }
+
+    func node(_ name: String, devices: String) -> VideoNode? {
+        // It may go while it is read: then it is not there.
+        guard let resolved = realpath("\(root)/class/video4linux/\(name)", nil) else { return nil }
+        defer { free(resolved) }
+        let path = String(cString: resolved)
+        guard let label = text("\(path)/name") else { return nil }
+        let index = text("\(path)/index").flatMap { Int($0) } ?? 0
+        // …/DEVICE/video4linux/videoN; a device without a parent is …/virtual/video4linux/videoN.
+        let parents = path.split(separator: "/").dropLast(2).map(String.init)
+        var folder = "/" + parents.joined(separator: "/")
+        var serial: String?
+        for _ in parents where serial == nil {
+            if let vendor = text("\(folder)/idVendor"), let model = text("\(folder)/idProduct") {
+                // A device that has no serial number is told from others by its place alone.
+                guard let number = text("\(folder)/serial"), !number.isEmpty else { break }
+                serial = "usb-\(vendor):\(model)-\(number)".asIdentity + (index > 0 ? "-\(index)" : "")
+            }
+            guard let slash = folder.lastIndex(of: "/"), slash != folder.startIndex else { break }
+            folder = String(folder[..<slash])
+        }
+        return VideoNode(
+            path: "\(devices)/\(name)", name: label, place: Self.place(parents, label: label, index: index),
+            serial: serial, sysPath: path)
+    }
+
+    /// Bus and port of a device from the folders it lies in, written as udev writes its `ID_PATH`.
+    static func place(_ parents: [String], label: String, index: Int) -> String {
+        var parts: [String] = []
+        var hasPort = false
+        for (place, name) in parents.enumerated() {
+            let before = place > 0 ? parents[place - 1] : ""
+            if name.isPCIFunction {
+                parts = ["pci-\(name)"]
+            } else if before == "platform" {
+                parts.append("platform-\(name)")
+            } else if let port = name.usbInterface {
+                parts.append("usb-0:\(port)")
+                hasPort = true
+            }
+        }
+        if parts.isEmpty { parts = [parents.last ?? "video"] }
+        // Several cameras may share one device that is no USB device; its driver's name of each tells them apart.
+        if !hasPort { parts.append(label) }
+        if index > 0 { parts.append("\(index)") }
+        return parts.joined(separator: "-").asIdentity
+    }
+
+    /// The first line of a small file; nil where it cannot be read.
+    private func text(_ path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else { return nil }
+        return String(decoding: bytes.prefix(count).prefix { $0 != 0x0a }, as: UTF8.self)
+    }
+}
+
+extension String {
+    /// What an identity may have: anything else becomes `_`, as udev does it.
+    var asIdentity: String {
+        String(
+            decoding: utf8.prefix(Self.identityBytesMax).map { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "-"),
+                    UInt8(ascii: "_"):
+                    byte
+                default: UInt8(ascii: "_")
+                }
+            }, as: UTF8.self)
+    }
+
+    /// A little less than what `v4l2:IDENTITY` takes, so that an index behind it fits.
+    static let identityBytesMax = 190
+
+    /// `0000:00:14.0`.
+    fileprivate var isPCIFunction: Bool {
+        let bytes = Array(utf8)
+        guard bytes.count == 12, bytes[4] == UInt8(ascii: ":"), bytes[7] == UInt8(ascii: ":") else { return false }
+        return bytes[10] == UInt8(ascii: ".")
+    }
+
+    /// `1.4:1.0` of `2-1.4:1.0`: the port without the bus, whose number depends on the order of appearance.
+    fileprivate var usbInterface: Substring? {
+        guard let dash = firstIndex(of: "-"), let colon = firstIndex(of: ":"), dash < colon,
+            self[..<dash].allSatisfy(\.isNumber), !self[..<dash].isEmpty
+        else { return nil }
+        return self[index(after: dash)...]
+    }
+}

@@ -1,0 +1,62 @@
+/// One node of the machine's video subsystem, and who it is, as `/sys` says. Nothing is opened to know it.
+///
+/// The number in a node's name is given in the order of appearance and means nothing. A camera is known by two names
+/// that last: the serial number its maker gave it, where it has one, and the place it is plugged in at.
+public struct VideoNode: Hashable, Sendable {
+    /// Such as `/dev/video0`; another one after the next plugging in.
+    public var path: String
+    /// What the driver calls the node.
+    public var name: String
+    /// Bus and port, as udev's `ID_PATH` has it, and for what has no port of its own the driver's name of the node.
+    public var place: String
+    /// Maker, model and serial number, where the device has one.
+    public var serial: String?
+    /// The folder in `/sys` that describes it, without links.
+    public var sysPath: String
+
+    public init(path: String, name: String, place: String, serial: String? = nil, sysPath: String) {
+        self.path = path
+        self.name = name
+        self.place = place
+        self.serial = serial
+        self.sysPath = sysPath
+    }
+
+    /// Whether an identity that somebody wrote down means this node.
+    public func answers(to identity: String) -> Bool { identity == serial || identity == place }
+}
+
+/// All nodes that there are at one moment.
+public struct VideoNodes: Sendable {
+    /// Ordered by place, so that the same machine always gives the same list.
+    public private(set) var all: [VideoNode]
+
+    public init(_ nodes: [VideoNode]) { all = nodes.sorted { $0.place < $1.place } }
+
+    /// Reads them.
+    /// - Parameters:
+    ///   - sys: where sysfs is; another folder in tests.
+    ///   - devices: where the nodes are.
+    public init(sys: String = "/sys", devices: String = "/dev") {
+        let tree = SysTree(root: sys)
+        self.init(
+            tree.names(in: "class/video4linux").filter { $0.hasPrefix("video") }.compactMap { name in
+                tree.node(name, devices: devices)
+            })
+    }
+
+    /// The node an identity means; nil when it is not plugged in.
+    ///
+    /// Two devices of one make may have one serial number: then the first by place is meant, and the others are known
+    /// by their places.
+    public func node(_ identity: String) -> VideoNode? { all.first { $0.answers(to: identity) } }
+
+    /// What a node is called by: its serial number, which it takes along to another port; its place where it has none,
+    /// or where another one has the same.
+    public func identity(of node: VideoNode) -> String {
+        guard let serial = node.serial, all.first(where: { $0.serial == serial })?.place == node.place else {
+            return node.place
+        }
+        return serial
+    }
+}

@@ -1,0 +1,113 @@
+import Glibc
+import Testing
+import VideoNodes
+
+/// A little sysfs in a temporary folder.
+private final class FakeSys {
+    let root: String
+
+    init() throws {
+        var template = Array("/tmp/camarb-sys.XXXXXX".utf8CString)
+        let made = try #require(mkdtemp(&template), "no temporary folder")
+        root = String(cString: made)
+        try folder("class/video4linux")
+    }
+
+    deinit {
+        // Only folders, links and small files of our own are in it.
+        _ = nftw(root, { path, _, _, _ in path.map { remove($0) } ?? 0 }, 16, FTW_DEPTH.rawValue | FTW_PHYS.rawValue)
+    }
+
+    func folder(_ path: String) throws {
+        var whole = root
+        for part in path.split(separator: "/") {
+            whole += "/" + part
+            try #require(mkdir(whole, 0o755) == 0 || errno == EEXIST, "\(whole)")
+        }
+    }
+
+    func file(_ path: String, _ text: String) throws {
+        let open = try #require(fopen("\(root)/\(path)", "w"))
+        fputs(text + "\n", open)
+        fclose(open)
+    }
+
+    /// A node on a device, whose folder is made with it.
+    func node(_ number: Int, on device: String, name: String, index: Int = 0) throws {
+        let path = "\(device)/video4linux/video\(number)"
+        try folder(path)
+        try file("\(path)/name", name)
+        try file("\(path)/index", "\(index)")
+        try #require(symlink("\(root)/\(path)", "\(root)/class/video4linux/video\(number)") == 0)
+    }
+
+    func unplug(_ number: Int) { unlink("\(root)/class/video4linux/video\(number)") }
+
+    var nodes: VideoNodes { VideoNodes(sys: root) }
+    func identities() -> [String] { nodes.all.map { nodes.identity(of: $0) } }
+}
+
+@Suite("Cameras are known by who they are, not by their numbers")
+struct IdentityTests {
+    private func webcam(_ sys: FakeSys, _ number: Int, port: String = "1-4", serial: String?, index: Int = 0) throws {
+        let device = "devices/pci0000:00/0000:00:14.0/usb1/\(port)"
+        try sys.node(number, on: "\(device)/\(port):1.0", name: "HD Pro Webcam C920", index: index)
+        try sys.file("\(device)/idVendor", "046d")
+        try sys.file("\(device)/idProduct", "082d")
+        if let serial { try sys.file("\(device)/serial", serial) }
+    }
+
+    @Test("A serial number is taken along to another port, and to another node number")
+    func serialFollows() throws {
+        let sys = try FakeSys()
+        try webcam(sys, 0, serial: "4C1F 3A9E")
+        let before = try #require(sys.nodes.all.first)
+        #expect(sys.identities() == ["usb-046d:082d-4C1F_3A9E"])
+        sys.unplug(0)
+        #expect(sys.nodes.node("usb-046d:082d-4C1F_3A9E") == nil)
+        try webcam(sys, 7, port: "1-2", serial: "4C1F 3A9E")
+        let after = try #require(sys.nodes.node("usb-046d:082d-4C1F_3A9E"))
+        #expect(after.path == "/dev/video7")
+        #expect(before.place != after.place, "the place is another one")
+    }
+
+    @Test("A camera without a serial number is known by the port, as udev writes it")
+    func placeCounts() throws {
+        let sys = try FakeSys()
+        try webcam(sys, 3, serial: nil)
+        #expect(sys.identities() == ["pci-0000:00:14.0-usb-0:4:1.0"])
+    }
+
+    @Test("Two cameras with one serial number are told apart by their places")
+    func sharedSerial() throws {
+        let sys = try FakeSys()
+        try webcam(sys, 0, port: "1-4", serial: "SN0001")
+        try webcam(sys, 1, port: "1-3", serial: "SN0001")
+        #expect(sys.identities() == ["usb-046d:082d-SN0001", "pci-0000:00:14.0-usb-0:4:1.0"])
+        #expect(Set(sys.identities()).count == 2)
+    }
+
+    @Test("Several cameras of one device that is on no bus are told apart by their driver's names")
+    func platformDevices() throws {
+        let sys = try FakeSys()
+        try sys.node(1, on: "devices/platform/vivid.0", name: "vivid-001-vid-cap")
+        try sys.node(0, on: "devices/platform/vivid.0", name: "vivid-000-vid-cap")
+        #expect(sys.identities() == ["platform-vivid.0-vivid-000-vid-cap", "platform-vivid.0-vivid-001-vid-cap"])
+        try sys.node(2, on: "devices/virtual", name: "Dummy video device (0x0000)")
+        #expect(sys.identities().last == "virtual-Dummy_video_device__0x0000_")
+    }
+
+    @Test("The second node of a device has its index in the name")
+    func secondNode() throws {
+        let sys = try FakeSys()
+        try webcam(sys, 0, serial: "A")
+        try webcam(sys, 1, serial: "A", index: 1)
+        #expect(sys.identities() == ["usb-046d:082d-A", "usb-046d:082d-A-1"])
+    }
+
+    @Test("A machine without cameras has none")
+    func none() throws {
+        #expect(try FakeSys().nodes.all.isEmpty)
+        #expect(VideoNodes(sys: "/nonexistent").all.isEmpty)
+    }
+}
