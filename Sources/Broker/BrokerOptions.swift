@@ -94,7 +94,9 @@ public struct BrokerOptions: Sendable {
                 return .mistake(error.sentence)
             }
         }
-        if options.cameras.isEmpty, !options.followsCameras { options.cameras = [Camera(id: CameraID("simulated"), spec: "simulated")] }
+        if options.cameras.isEmpty, !options.followsCameras {
+            options.cameras = [Camera(id: CameraID("simulated"), spec: "simulated")]
+        }
         return .run(options)
     }
 
@@ -141,7 +143,8 @@ public struct BrokerOptions: Sendable {
             text.index(after: equals) != text.endIndex
         else {
             throw Mistake(
-                "--camera is “\(text)”; it takes ID=SPEC, such as front=simulated or back=file:/path/clip.mp4, or v4l2 for all cameras of the machine.")
+                "--camera is “\(text)”; it takes ID=SPEC, such as front=simulated or back=file:/path/clip.mp4, or v4l2 for all cameras of the machine."
+            )
         }
         let id = CameraID(String(text[..<equals]))
         guard !cameras.contains(where: { $0.id == id }) else {

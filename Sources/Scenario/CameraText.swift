@@ -135,7 +135,8 @@ extension ScenarioParser {
                 capabilities.controls.append(control)
             default:
                 throw LineProblem(
-                    word, notOne(word.key ?? word.text, of: ["name", "sensor", "format", "zoom", "lossless", "control"]))
+                    word,
+                    notOne(word.key ?? word.text, of: ["name", "sensor", "format", "zoom", "lossless", "control"]))
             }
         }
         if !formats.isEmpty { capabilities.formats = formats }

@@ -96,7 +96,8 @@ enum CamRecorder {
             }
             guard ["--camera", "--fd", "--fault"].contains(flag) else {
                 throw BrokerError(
-                    .invalidValue, "\(flag.quotedShort) is no option; there are --camera, --fd, --list-cameras, --fault, --help.")
+                    .invalidValue,
+                    "\(flag.quotedShort) is no option; there are --camera, --fd, --list-cameras, --fault, --help.")
             }
             guard let value = rest.popFirst() else { throw BrokerError(.invalidValue, "\(flag) takes a value.") }
             switch flag {

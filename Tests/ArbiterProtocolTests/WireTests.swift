@@ -141,6 +141,43 @@ struct WireTests {
     @Test("Capabilities read back")
     func capabilitiesReadBack() throws {
         #expect(try CameraCapabilities(wire: Self.capabilities.wire) == Self.capabilities)
+        var more = Self.capabilities
+        more.controls = [
+            CameraControl(.gainMode, .words(["locked", "continuousAuto"]), usual: .text("continuousAuto")),
+            CameraControl(.hue, .range(least: -128, most: 128, step: 1), usual: .number(0)),
+            CameraControl(.iso, .range(least: 0, most: 400, step: 100), usual: .number(0)),
+            CameraControl(.videoMirrored, .flag, usual: .flag(false)),
+        ]
+        #expect(try CameraCapabilities(wire: more.wire) == more)
+    }
+
+    static let specs: [(String, String)] = [
+        (
+            "v4l2:/dev/video0",
+            "“v4l2:/dev/video0” names a node, whose number changes from one plugging in to the next; write v4l2:IDENTITY, as camrecorder --list-cameras shows it."
+        ),
+        (
+            "v4l2:video3",
+            "“v4l2:video3” names a node, whose number changes from one plugging in to the next; write v4l2:IDENTITY, as camrecorder --list-cameras shows it."
+        ),
+        (
+            "v4l2:my camera",
+            "“v4l2:my camera” is no identity of a camera, which has at most 200 printable ASCII characters without spaces; camrecorder --list-cameras shows them."
+        ),
+        ("v4l2:", "“v4l2:” is no camera; write simulated, simulated:MODEL, file:PATH or v4l2:IDENTITY."),
+    ]
+
+    @Test("A camera that is named by its node, or by nothing, is refused with what to write", arguments: specs)
+    func badSpecs(spec: String, sentence: String) {
+        let error = #expect(throws: BrokerError.self) { try CameraSpec(parsing: spec) }
+        #expect(error?.message == sentence)
+    }
+
+    @Test("A camera of the machine is named by its identity")
+    func identities() throws {
+        #expect(
+            try CameraSpec(parsing: "v4l2:pci-0000:00:14.0-usb-0:4:1.0")
+                == .video4linux(identity: "pci-0000:00:14.0-usb-0:4:1.0"))
     }
 
     @Test("A recorder's impossible capabilities are refused with the place")

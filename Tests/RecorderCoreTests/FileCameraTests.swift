@@ -79,7 +79,7 @@ import Testing
         let camera = try FileCamera(path: file.path)
         try camera.start()
         let format = camera.capabilities.formats[0]
-        try camera.select(format: format, zoom: 4)
+        try camera.select(format: format, zoom: 4, frameRate: format.maxFrameRate)
         _ = try camera.nextDue(after: nil, interval: 100_000_000, now: 0)
         let layout = PictureLayout(width: format.width, height: format.height, pixelFormat: "420v")
         var picture = [UInt8](repeating: 0, count: layout.bytes)

@@ -74,6 +74,17 @@ final class CaptureUnderTest: Sendable {
         capture = Capture(try CameraSpec(parsing: camera), faults: faults) { continuation.yield($0) }
     }
 
+    /// A scripted camera behind the Video4Linux adapter.
+    init(_ camera: ScriptedCamera) {
+        let (events, continuation) = AsyncStream.makeStream(of: RecorderEvent.self)
+        self.events = events
+        capture = Capture(
+            onEvent: { continuation.yield($0) },
+            makingSource: { () throws(BrokerError) in
+                try V4L2Camera(FakeVideoDevice(camera), identity: "usb-cafe:0001-1")
+            })
+    }
+
     deinit { capture.shutDown() }
 
     /// The next event that `pick` wants; the others are passed over. A test's time limit bounds the wait.

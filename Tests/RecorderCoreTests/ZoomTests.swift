@@ -11,7 +11,7 @@ import Testing
 
     private func picture(_ camera: SimulatedCamera, zoom: Double) throws -> [UInt8] {
         let format = try #require(camera.capabilities.formats.first { $0.width == 1920 })
-        try camera.select(format: format, zoom: zoom)
+        try camera.select(format: format, zoom: zoom, frameRate: format.maxFrameRate)
         var picture = [UInt8](repeating: 0, count: Self.layout.bytes)
         try picture.withUnsafeMutableBytes { try camera.render(into: $0, layout: Self.layout) }
         return picture

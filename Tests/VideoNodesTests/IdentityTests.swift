@@ -5,29 +5,32 @@ import VideoNodes
 /// A little sysfs in a temporary folder.
 private final class FakeSys {
     let root: String
+    /// In the order of making, to be removed in reverse.
+    private var made: [String] = []
 
     init() throws {
         var template = Array("/tmp/camarb-sys.XXXXXX".utf8CString)
-        let made = try #require(mkdtemp(&template), "no temporary folder")
-        root = String(cString: made)
+        try #require(mkdtemp(&template) != nil, "no temporary folder")
+        root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         try folder("class/video4linux")
     }
 
     deinit {
-        // Only folders, links and small files of our own are in it.
-        _ = nftw(root, { path, _, _, _ in path.map { remove($0) } ?? 0 }, 16, FTW_DEPTH.rawValue | FTW_PHYS.rawValue)
+        for path in made.reversed() { remove(path) }
+        remove(root)
     }
 
     func folder(_ path: String) throws {
         var whole = root
         for part in path.split(separator: "/") {
             whole += "/" + part
-            try #require(mkdir(whole, 0o755) == 0 || errno == EEXIST, "\(whole)")
+            if mkdir(whole, 0o755) == 0 { made.append(whole) } else { try #require(errno == EEXIST, "\(whole)") }
         }
     }
 
     func file(_ path: String, _ text: String) throws {
         let open = try #require(fopen("\(root)/\(path)", "w"))
+        made.append("\(root)/\(path)")
         fputs(text + "\n", open)
         fclose(open)
     }
@@ -38,7 +41,9 @@ private final class FakeSys {
         try folder(path)
         try file("\(path)/name", name)
         try file("\(path)/index", "\(index)")
-        try #require(symlink("\(root)/\(path)", "\(root)/class/video4linux/video\(number)") == 0)
+        let link = "\(root)/class/video4linux/video\(number)"
+        try #require(symlink("\(root)/\(path)", link) == 0)
+        made.append(link)
     }
 
     func unplug(_ number: Int) { unlink("\(root)/class/video4linux/video\(number)") }

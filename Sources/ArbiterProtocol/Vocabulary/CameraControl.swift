@@ -90,7 +90,8 @@ extension ConfigurationKey {
         case .camera, .activeFormat, .frameRate, .videoZoomFactor, .videoZoomRampRate, .usesAudio, .whenBusy,
             .sharingMode:
             false
-        case .focusMode, .lensPosition, .exposureMode, .exposureDuration, .exposureTargetBias, .isoMode, .iso, .gainMode,
+        case .focusMode, .lensPosition, .exposureMode, .exposureDuration, .exposureTargetBias, .isoMode, .iso,
+            .gainMode,
             .gain, .whiteBalanceMode, .whiteBalanceTemperature, .videoHDREnabled, .preferredVideoStabilizationMode,
             .torchMode, .torchLevel, .flashMode, .videoMirrored, .videoFlipped, .brightness, .contrast, .saturation,
             .hue, .sharpness:

@@ -120,7 +120,8 @@ extension CameraControl {
         case .text:
             let words = wire["words"]?.elements?.compactMap(\.string) ?? []
             guard !words.isEmpty else {
-                throw BrokerError(.invalidValue, "\(place): words of \(key.rawValue) is empty; it takes a list of text.")
+                throw BrokerError(
+                    .invalidValue, "\(place): words of \(key.rawValue) is empty; it takes a list of text.")
             }
             takes = .words(words)
         case .number, .level:

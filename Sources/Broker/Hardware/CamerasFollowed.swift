@@ -72,7 +72,8 @@ final class CamerasFollowed {
             for link in links(of: node, among: nodes) {
                 present[link.camera] = node
                 broker.journal.send(
-                    .info, "camera “\(link.camera.name)” is \(node.path) (\(Journal.printable(node.name, keepLines: false)))",
+                    .info,
+                    "camera “\(link.camera.name)” is \(node.path) (\(Journal.printable(node.name, keepLines: false)))",
                     [("CAMARB_CAMERA", link.camera.name)])
                 link.setPresent(true)
             }
@@ -102,7 +103,8 @@ final class CamerasFollowed {
             if !saidTooMany {
                 saidTooMany = true
                 broker.journal.send(
-                    .warning, "there are more than \(BrokerOptions.camerasMax) cameras; \(identity) and others are left out")
+                    .warning,
+                    "there are more than \(BrokerOptions.camerasMax) cameras; \(identity) and others are left out")
             }
             return []
         }

@@ -54,7 +54,10 @@ package protocol CameraSource: AnyObject {
     /// A photo is taken of one of the next frames: for a flash.
     func photoIsNext()
 
-    /// Lets the device go.
+    /// Captures nothing more, and blanks what was captured. `stop` follows when nobody waits for it.
+    func halt()
+
+    /// Lets the device go, halted or not. Fine when it is let go.
     func stop()
 
     /// Looks whether its condition is still the same, without a grant.
@@ -92,6 +95,7 @@ extension CameraSource {
     package func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64? { now }
     package func frameIsDone() throws(BrokerError) {}
     package func photoIsNext() {}
+    package func halt() {}
     package func look() {}
     package var isGone: Bool { false }
     package func takeNews() -> String? { nil }

@@ -238,7 +238,8 @@ extension CaptureLoop {
         for stream in open.streams { stream.sender.close() }
         if let recording = open.recording { writer.post(.finish(recording, why)) }
         giveUp(open.photos, "The grant ended before a frame was captured for the photo.")
-        source?.stop()
+        source?.halt()
+        isHalted = true
         grant = nil
         open.opening?(.failure(BrokerError(.staleGrant, "Grant \(id.rawValue) was cut before its first frame.")))
         return open.lastCapture

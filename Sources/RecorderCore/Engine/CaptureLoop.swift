@@ -24,6 +24,8 @@ final class CaptureLoop {
     private var saidIdle = false
     private var isStopping = false
     private var saidOverrun = false
+    /// A grant was ended, and its device is still to be let go: whoever waits for the cut does not wait for that.
+    var isHalted = false
     /// The device's descriptor has something.
     private var isReady = false
     /// The condition of the device as it was last told.
@@ -60,18 +62,25 @@ final class CaptureLoop {
 
     func run() {
         while !isStopping {
-            for command in commands.takeAll() { carryOut(command) }
+            for command in commands.takeAll() {
+                carryOut(command)
+                // Who asks for something may ask for more: describing a slow device takes longer than the limit.
+                idleSince = camarb_monotonic_ns()
+            }
             if isStopping { break }
             let now = camarb_monotonic_ns()
             if let at = grant?.restartAt, at <= now { begin() }
             if let due = grant?.due, isReady || due <= now { captureFrame() }
             isReady = false
+            if isHalted, grant == nil { source?.stop() }
+            isHalted = false
             lookAgain()
             tellCondition()
             noteIdle()
             wait()
         }
         if let id = grant?.id { _ = endGrant(id, .sessionEnded) }
+        source?.stop()
         writer.post(.stop)
     }
 

@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import CLinux
 import FrameStream
 import Glibc
 import Synchronization
@@ -69,6 +70,8 @@ final class WriterLoop {
     }
 
     func run() {
+        // However long encoding takes, it delays no frame and no cut.
+        camarb_yield_to_others()
         while true {
             for work in mailbox.waitForAll() {
                 switch work {

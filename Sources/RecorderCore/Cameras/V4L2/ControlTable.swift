@@ -83,7 +83,9 @@ struct MappedControl {
         self.menu = menu
         switch mapping.meaning {
         case .level, .amount:
-            guard native.kind == camarb_control_integer || native.kind == camarb_control_integer_menu else { return nil }
+            guard native.kind == camarb_control_integer || native.kind == camarb_control_integer_menu else {
+                return nil
+            }
             if isMenu, menu.isEmpty { return nil }
         case .share, .inverseShare:
             guard native.kind == camarb_control_integer, native.most > native.least else { return nil }

@@ -162,7 +162,9 @@ final class KernelVideoDevice: VideoDevice {
         for index in control.least...control.most {
             var value: Int64 = 0
             // Menus have gaps.
-            guard camarb_video_menu_entry(descriptor, control.id, UInt32(clamping: index), &value) == 0 else { continue }
+            guard camarb_video_menu_entry(descriptor, control.id, UInt32(clamping: index), &value) == 0 else {
+                continue
+            }
             entries.append((index, value))
         }
         return entries

@@ -134,7 +134,8 @@ package final class V4L2Camera: CameraSource {
         do throws(VideoFault) { try controlSet.apply(wanted) } catch {
             if let lost = loss(error) { throw lost }
             throw BrokerError(
-                .unsupportedConfiguration, "\(capabilities.name) refused: cannot \(error.description). Nothing changed.")
+                .unsupportedConfiguration, "\(capabilities.name) refused: cannot \(error.description). Nothing changed."
+            )
         }
     }
 
@@ -142,11 +143,15 @@ package final class V4L2Camera: CameraSource {
 
     package func photoIsNext() { controlSet.strobe() }
 
-    package func stop() {
+    package func halt() {
         frame = nil
         queue?.end()
         queue = nil
         selected = nil
+    }
+
+    package func stop() {
+        halt()
         if device.descriptor >= 0 {
             // A zoom or a torch of one app is not the next one's, nor another program's.
             zoomer.reset()
@@ -199,7 +204,8 @@ package final class V4L2Camera: CameraSource {
                 queue.bytes(of: frame), queue.format, crop, on: device, into: picture, layout: layout)
         } catch {
             switch error {
-            case .device(let fault): throw BrokerError(.deviceFault, "\(capabilities.name): cannot \(fault.description).")
+            case .device(let fault):
+                throw BrokerError(.deviceFault, "\(capabilities.name): cannot \(fault.description).")
             case .media(let fault): throw BrokerError(.deviceFault, "\(capabilities.name): \(fault.description).")
             }
         }

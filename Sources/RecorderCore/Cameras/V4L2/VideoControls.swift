@@ -68,7 +68,8 @@ final class VideoControls {
             let key = control.mapping.key
             // Torch and flash are two keys of one control: whichever is on counts, and the torch says when both are off.
             if key == .torchMode, wanted[.flashMode] == .text("on") { continue }
-            if key == .flashMode, wanted[.flashMode] != .text("on"), mapped.contains(where: { $0.mapping.key == .torchMode })
+            if key == .flashMode, wanted[.flashMode] != .text("on"),
+                mapped.contains(where: { $0.mapping.key == .torchMode })
             {
                 continue
             }

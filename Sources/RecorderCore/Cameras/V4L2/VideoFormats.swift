@@ -101,7 +101,9 @@ struct VideoFormats {
         var names: Set<String> = []
         found.removeAll { !names.insert($0.format.name).inserted }
         if found.count > CameraCapabilities.formatsMax { found.removeLast(found.count - CameraCapabilities.formatsMax) }
-        let usual = found.firstIndex { $0.format.width * $0.format.height <= 1280 * 720 && $0.format.maxFrameRate >= 24 }
+        let usual = found.firstIndex {
+            $0.format.width * $0.format.height <= 1280 * 720 && $0.format.maxFrameRate >= 24
+        }
         if let usual { found.insert(found.remove(at: usual), at: 0) }
         return found
     }

@@ -21,7 +21,8 @@ final class VideoZoom {
 
     var range: VideoFormats.ZoomRange {
         VideoFormats.ZoomRange(
-            byControl: control.map { Double($0.most) / Double($0.least) } ?? 1, sensorWidth: usual.map { Int($0.width) })
+            byControl: control.map { Double($0.most) / Double($0.least) } ?? 1, sensorWidth: usual.map { Int($0.width) }
+        )
     }
 
     /// A new stream: what was refused while the last one ran may work now.

@@ -1,0 +1,271 @@
+import ArbiterProtocol
+import CLinux
+import CVideo4Linux
+import Glibc
+import RecorderCore
+import Synchronization
+
+/// What a scripted camera is and does; tests change it while the capture uses it.
+final class ScriptedCamera: Sendable {
+    struct State {
+        var isPluggedIn = true
+        /// Who else has its buffers.
+        var holder: String?
+        /// Errors that calls end with, by what they do, each once, oldest first.
+        var faults: [String: [Int32]] = [:]
+        /// Frames that are ready, oldest first.
+        var frames: [camarb_video_frame] = []
+        var news: [(UInt32, Int64)] = []
+        var values: [UInt32: Int64] = [:]
+        /// Buffers in the driver's hands.
+        var queued: Set<Int> = []
+        var buffers: [[UInt8]] = []
+        var isOpen = false
+        var isStreaming = false
+        var starts = 0
+    }
+
+    let state = Mutex(State())
+    let readiness = camarb_eventfd()
+
+    /// Sizes and rates by fourcc, of a common webcam: fast only where it compresses.
+    let formats: [UInt32: [(width: UInt32, height: UInt32, rate: UInt32)]]
+    let controls: [camarb_video_control]
+    let menus: [UInt32: [(index: Int64, value: Int64)]]
+
+    init(
+        formats: [UInt32: [(width: UInt32, height: UInt32, rate: UInt32)]] = [
+            camarb_fourcc_nv12: [(640, 480, 30), (320, 240, 30)]
+        ], controls: [camarb_video_control] = [], menus: [UInt32: [(index: Int64, value: Int64)]] = [:]
+    ) {
+        self.formats = formats
+        self.controls = controls
+        self.menus = menus
+        state.withLock { state in
+            for control in controls { state.values[control.id] = control.usual }
+        }
+    }
+
+    deinit { close(readiness) }
+
+    func change(_ body: (inout State) -> Void) {
+        state.withLock { body(&$0) }
+        _ = camarb_eventfd_signal(readiness)
+    }
+
+    /// The next frame, in the buffer that has waited longest, filled with one brightness.
+    func push(_ luma: UInt8 = 100, damaged: Bool = false, bytes: UInt32? = nil, index: UInt32? = nil) {
+        change { state in
+            guard let buffer = state.queued.min() else { return }
+            state.queued.remove(buffer)
+            for place in state.buffers[buffer].indices { state.buffers[buffer][place] = luma }
+            state.frames.append(
+                camarb_video_frame(
+                    index: index ?? UInt32(buffer), bytes: bytes ?? UInt32(state.buffers[buffer].count), sequence: 0,
+                    is_damaged: damaged ? 1 : 0, time: camarb_monotonic_ns()))
+        }
+    }
+
+    /// One error for the next call that does this.
+    func fail(_ doing: String, _ codes: Int32...) { change { $0.faults[doing, default: []] += codes } }
+    func look<R: Sendable>(_ body: (State) -> R) -> R { state.withLock { body($0) } }
+
+    static func control(
+        _ id: UInt32, _ kind: camarb_video_control_kind, _ least: Int64, _ most: Int64, usual: Int64, step: Int64 = 1
+    ) -> camarb_video_control {
+        camarb_video_control(
+            id: id, kind: kind, least: least, most: most, step: step, usual: usual, is_read_only: 0, is_disabled: 0,
+            is_volatile: 0)
+    }
+}
+
+/// The scripted camera as the recorder sees it. Buffers are memory of its own, copied when they are taken.
+final class FakeVideoDevice: VideoDevice {
+    private let camera: ScriptedCamera
+    private var mapped: [UnsafeMutableRawBufferPointer] = []
+
+    init(_ camera: ScriptedCamera) { self.camera = camera }
+
+    var descriptor: Int32 { camera.look(\.isOpen) ? camera.readiness : -1 }
+
+    private func ask(_ doing: String) throws(VideoFault) {
+        let code = camera.state.withLock { state -> Int32? in
+            if !state.isPluggedIn { return ENODEV }
+            guard state.faults[doing]?.isEmpty == false else { return nil }
+            return state.faults[doing]?.removeFirst()
+        }
+        if let code { throw VideoFault(doing, code) }
+    }
+
+    func open() throws(VideoFault) {
+        try ask("open")
+        camera.change { $0.isOpen = true }
+    }
+
+    func close() {
+        camera.change {
+            $0.isOpen = false
+            $0.isStreaming = false
+            $0.queued = []
+        }
+    }
+
+    func identify() throws(VideoFault) -> VideoIdentity {
+        try ask("identify")
+        return VideoIdentity(card: "Webcam", driver: "fake", canStream: true)
+    }
+
+    func fourccs() -> [UInt32] { camera.formats.keys.sorted() }
+
+    func sizes(of fourcc: UInt32) -> [camarb_video_range] {
+        (camera.formats[fourcc] ?? []).map {
+            camarb_video_range(
+                is_stepwise: 0, least_width: $0.width, most_width: $0.width, step_width: 1, least_height: $0.height,
+                most_height: $0.height, step_height: 1)
+        }
+    }
+
+    func intervals(of fourcc: UInt32, width: Int, height: Int) -> [camarb_video_interval] {
+        (camera.formats[fourcc] ?? []).filter { ($0.width, $0.height) == (UInt32(width), UInt32(height)) }.map {
+            camarb_video_interval(
+                is_stepwise: 0, shortest_numerator: 1, shortest_denominator: $0.rate, longest_numerator: 1,
+                longest_denominator: $0.rate)
+        }
+    }
+
+    func set(_ format: camarb_video_format, onlyTry: Bool) throws(VideoFault) -> camarb_video_format {
+        if !onlyTry { try ask("set format") }
+        var real = format
+        real.stride = format.fourcc == camarb_fourcc_yuyv ? format.width * 2 : format.width
+        real.bytes = real.stride * format.height * 3 / 2
+        return real
+    }
+
+    func set(frameRate: Double) throws(VideoFault) -> Double { frameRate }
+
+    func request(buffers: Int) throws(VideoFault) -> Int {
+        try ask("request")
+        if camera.look({ $0.holder != nil }) { throw VideoFault("get buffers", EBUSY) }
+        camera.change {
+            $0.buffers = Array(repeating: Array(repeating: 0, count: 640 * 480 * 3 / 2), count: buffers)
+            $0.queued = []
+        }
+        return buffers
+    }
+
+    func map(_ index: Int) throws(VideoFault) -> UnsafeMutableRawBufferPointer {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 640 * 480 * 3 / 2, alignment: 64)
+        memory.initializeMemory(as: UInt8.self, repeating: 0)
+        mapped.append(memory)
+        return memory
+    }
+
+    func unmap(_ memory: UnsafeMutableRawBufferPointer) {
+        mapped.removeAll { $0.baseAddress == memory.baseAddress }
+        memory.deallocate()
+    }
+
+    func queue(_ index: Int) throws(VideoFault) {
+        try ask("queue")
+        camera.change { $0.queued.insert(index) }
+    }
+
+    func dequeue() throws(VideoFault) -> camarb_video_frame? {
+        try ask("dequeue")
+        _ = camarb_eventfd_drain(camera.readiness)
+        let taken = camera.state.withLock { state -> (camarb_video_frame, [UInt8]?)? in
+            guard !state.frames.isEmpty else { return nil }
+            let frame = state.frames.removeFirst()
+            let bytes = state.buffers.indices.contains(Int(frame.index)) ? state.buffers[Int(frame.index)] : nil
+            return (frame, bytes)
+        }
+        guard let (frame, bytes) = taken else { return nil }
+        if let bytes, mapped.indices.contains(Int(frame.index)) { mapped[Int(frame.index)].copyBytes(from: bytes) }
+        return frame
+    }
+
+    func export(_ index: Int) throws(VideoFault) -> Int32 { throw VideoFault("share a buffer", ENOTTY) }
+
+    func stream(_ on: Bool) throws(VideoFault) {
+        try ask(on ? "stream" : "stop")
+        camera.change {
+            $0.isStreaming = on
+            if on { $0.starts += 1 } else { $0.frames = [] }
+        }
+    }
+
+    func control(_ id: UInt32) -> camarb_video_control? { camera.controls.first { $0.id == id } }
+    func menu(_ control: camarb_video_control) -> [(index: Int64, value: Int64)] { camera.menus[control.id] ?? [] }
+
+    func value(of id: UInt32) throws(VideoFault) -> Int64 {
+        try ask("read control")
+        return camera.look { $0.values[id] ?? 0 }
+    }
+
+    func set(_ id: UInt32, to value: Int64) throws(VideoFault) {
+        try ask("set control \(id)")
+        camera.change { $0.values[id] = value }
+    }
+
+    func subscribe(to id: UInt32) {}
+
+    func news() -> (id: UInt32, value: Int64)? {
+        camera.state.withLock { $0.news.isEmpty ? nil : $0.news.removeFirst() }
+    }
+
+    func usualCrop() -> camarb_video_rectangle? { nil }
+    func set(crop: camarb_video_rectangle) throws(VideoFault) -> camarb_video_rectangle { crop }
+
+    func convert(
+        _ bytes: UnsafeRawBufferPointer, _ format: camarb_video_format, into target: UnsafeMutableRawBufferPointer
+    ) throws(VideoFault) { throw VideoFault("convert a picture", EINVAL) }
+
+    func otherHolder() -> String? { camera.look(\.holder) }
+}
+
+/// The refusal that a body ends with; nil when it works.
+func refusal(_ body: () async throws -> some Any) async -> BrokerError? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return error as? BrokerError
+    }
+}
+
+/// Frames of a scripted camera, one in 5 ms while buffers come back: from a thread of its own, so that it goes on while
+/// tests wait in theirs.
+final class Feeder: Sendable {
+    private let thread: pthread_t
+    private let body: Body
+
+    private final class Body: Sendable {
+        let camera: ScriptedCamera
+        let isOver = Mutex(false)
+        init(_ camera: ScriptedCamera) { self.camera = camera }
+        func run() {
+            while !isOver.withLock({ $0 }) {
+                camera.push()
+                usleep(5000)
+            }
+        }
+    }
+
+    init(_ camera: ScriptedCamera) {
+        let body = Body(camera)
+        self.body = body
+        var thread = pthread_t()
+        pthread_create(
+            &thread, nil,
+            { opaque in
+                if let opaque { Unmanaged<Body>.fromOpaque(opaque).takeRetainedValue().run() }
+                return nil
+            }, Unmanaged.passRetained(body).toOpaque())
+        self.thread = thread
+    }
+
+    func stop() {
+        body.isOver.withLock { $0 = true }
+        pthread_join(thread, nil)
+    }
+}

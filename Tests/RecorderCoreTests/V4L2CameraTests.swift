@@ -1,0 +1,176 @@
+import ArbiterProtocol
+import CVideo4Linux
+import FrameStream
+import Glibc
+import RecorderCore
+import Testing
+
+/// The Video4Linux adapter against a scripted device: what real ones do wrong, each by itself.
+@Suite(.timeLimit(.minutes(2)))
+struct V4L2CameraTests {
+    private func changed(_ test: CaptureUnderTest) async throws -> (String, String) {
+        try await test.event { if case .deviceChanged(let state, let message) = $0 { (state, message) } else { nil } }
+    }
+
+    private static let usual = Configuration([.frameRate: .number(30)])
+
+    @Test("A grant's first frame answers its opening, and its cut leaves the device closed")
+    func opensAndCloses() async throws {
+        let camera = ScriptedCamera()
+        let test = CaptureUnderTest(camera)
+        #expect(!camera.look(\.isOpen))
+        let feeder = Feeder(camera)
+        defer { feeder.stop() }
+        let inForce = try await test.open(1, Self.usual)
+        #expect(inForce[.activeFormat] == .text("420v 640x480@30"))
+        let stream = try await test.stream(1)
+        let next = try stream.next()
+        guard case .frame(let frame) = next else { return #expect(Bool(false), "no frame came: \(next)") }
+        stream.withBytes(of: frame) {
+            #expect($0[0] == 100 && $0[640 * 479] == 100, "the picture is the camera's, unmarked")
+        }
+        #expect(try await test.cut(1) >= frame.record.timestamp)
+        _ = try await test.describe()
+        #expect(!camera.look(\.isOpen))
+        stream.withEveryBuffer { _, bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
+    }
+
+    @Test("A program that has the camera is named, and that it let go is told")
+    func heldOutside() async throws {
+        let camera = ScriptedCamera()
+        camera.change { $0.holder = "PID 77 (cheese)" }
+        let test = CaptureUnderTest(camera)
+        let refused = await refusal { try await test.open(1, Self.usual) }
+        #expect(refused?.message == "Webcam is held outside the broker by PID 77 (cheese).")
+        #expect(try await changed(test) == ("held-outside", "PID 77 (cheese)"))
+        #expect(!camera.look(\.isOpen), "nobody waits with the device open")
+        camera.change { $0.holder = nil }
+        #expect(try await changed(test).0 == "ok")
+    }
+
+    @Test("A device that is unplugged while it streams says so at once, and is closed")
+    func unplugged() async throws {
+        let camera = ScriptedCamera()
+        let test = CaptureUnderTest(camera)
+        let feeder = Feeder(camera)
+        defer { feeder.stop() }
+        try await test.open(1, Self.usual)
+        camera.change { $0.isPluggedIn = false }
+        #expect(try await changed(test) == ("disconnected", "Webcam is not plugged in any more."))
+        #expect(!camera.look(\.isOpen))
+        _ = try await test.cut(1)
+        camera.change { $0.isPluggedIn = true }
+        #expect(try await changed(test).0 == "ok")
+        try await test.open(2, Self.usual)
+    }
+
+    @Test(
+        "An error of the device is survived by starting it again, and nobody is told",
+        arguments: ["dequeue", "queue"])
+    func restarts(_ what: String) async throws {
+        let camera = ScriptedCamera()
+        let test = CaptureUnderTest(camera)
+        let feeder = Feeder(camera)
+        defer { feeder.stop() }
+        try await test.open(1, Self.usual)
+        let stream = try await test.stream(1)
+        // Twice: a single slip of QBUF is only repeated.
+        camera.fail(what, EIO, EIO)
+        while camera.look(\.starts) < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        for _ in 0..<5 {
+            guard case .frame(let frame) = try stream.next() else { return #expect(Bool(false), "the stream ended") }
+            stream.release(frame)
+        }
+        _ = try await test.cut(1)
+    }
+
+    @Test("Errors at the start are survived as well", arguments: ["request", "stream", "set format", "queue"])
+    func startsAgain(_ what: String) async throws {
+        let camera = ScriptedCamera()
+        let test = CaptureUnderTest(camera)
+        camera.fail(what, EINVAL, EINVAL)
+        let feeder = Feeder(camera)
+        defer { feeder.stop() }
+        try await test.open(1, Self.usual)
+    }
+
+    @Test("A device that cannot be started says what it cannot, after a bounded number of tries")
+    func givesUp() async throws {
+        let camera = ScriptedCamera()
+        let test = CaptureUnderTest(camera)
+        camera.fail("stream", EIO, EIO, EIO, EIO, EIO, EIO)
+        let refused = await refusal { try await test.open(1, Self.usual) }
+        #expect(refused?.kind == .deviceFault)
+        #expect(refused?.message == "Webcam: cannot stream: Input/output error.")
+        #expect(camera.look { $0.faults["stream"]?.count } == 2, "four tries, one and three more")
+        #expect(!camera.look(\.isOpen))
+    }
+
+    @Test("Damaged and short frames are left out, and a number that is no buffer's is never used")
+    func badFrames() async throws {
+        let camera = ScriptedCamera()
+        let test = CaptureUnderTest(camera)
+        async let opened = test.open(1, Self.usual)
+        while !camera.look(\.isStreaming) { try await Task.sleep(for: .milliseconds(5)) }
+        camera.push(10, damaged: true)
+        camera.push(20, bytes: 0)
+        camera.push(30, bytes: 1000)
+        camera.push(40, bytes: 640 * 480 * 3)
+        camera.push(100)
+        _ = try await opened
+        #expect(camera.look { $0.queued.count } == 6, "every buffer is with the driver again")
+        camera.push(index: 4_000_000_000)
+        while camera.look(\.starts) < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(try await test.cut(1) > 0)
+    }
+
+    @Test("The privacy switch is told when it is switched, and told again when it is switched back")
+    func privacy() async throws {
+        let camera = ScriptedCamera(controls: [
+            ScriptedCamera.control(camarb_cid_privacy, camarb_control_boolean, 0, 1, usual: 0)
+        ])
+        let test = CaptureUnderTest(camera)
+        let feeder = Feeder(camera)
+        defer { feeder.stop() }
+        try await test.open(1, Self.usual)
+        camera.change {
+            $0.values[camarb_cid_privacy] = 1
+            $0.news = [(camarb_cid_privacy, 1)]
+        }
+        #expect(try await changed(test).0 == "privacy-on")
+        _ = try await test.cut(1)
+        camera.change { $0.values[camarb_cid_privacy] = 0 }
+        #expect(try await changed(test).0 == "privacy-off")
+    }
+
+    @Test("A camera that is private already when it is described says so")
+    func privateFromTheStart() async throws {
+        let camera = ScriptedCamera(controls: [
+            ScriptedCamera.control(camarb_cid_privacy, camarb_control_boolean, 0, 1, usual: 1)
+        ])
+        let test = CaptureUnderTest(camera)
+        _ = try await test.describe()
+        #expect(try await changed(test).0 == "privacy-on")
+    }
+
+    @Test("The default is the largest up to HD that moves like film, and compression only pays where it is faster")
+    func formats() async throws {
+        let camera = ScriptedCamera(formats: [
+            camarb_fourcc_yuyv: [(1920, 1080, 5), (1280, 720, 10), (640, 480, 30)],
+            camarb_fourcc_mjpg: [(1920, 1080, 30), (1280, 720, 30), (640, 480, 30), (641, 481, 30)],
+        ])
+        let found = try await CaptureUnderTest(camera).describe()
+        #expect(
+            found.formats.map(\.name) == [
+                "420v 1280x720@30", "420v 1920x1080@5", "420v 1920x1080@30", "420v 1280x720@10", "420v 640x480@30",
+            ])
+        #expect(found.name == "Webcam" && found.position == .external && found.controls.isEmpty)
+    }
+
+    @Test("A camera without a format that can be read is none")
+    func noFormats() async throws {
+        let refused = await refusal { _ = try await CaptureUnderTest(ScriptedCamera(formats: [:])).describe() }
+        #expect(refused?.kind == .unknownCamera)
+        #expect(refused?.message == "usb-cafe:0001-1 gives pictures in no format that can be read.")
+    }
+}

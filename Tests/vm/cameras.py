@@ -1,0 +1,160 @@
+"""What the steps about cameras share: `vivid`'s two cameras by who they are, apps that watch them, and v4l2-ctl."""
+import os, pathlib, subprocess, sys, time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "interop"))
+from harness import BROKER, PATIENCE, SHELL, Daemon, Refused, die_with_parent, played, wait_until  # noqa: F401
+
+IDENTITIES = [f"platform-vivid.0-vivid-{number:03}-vid-cap" for number in range(2)]
+BACK, FRONT = f"back=v4l2:{IDENTITIES[0]}", f"front=v4l2:{IDENTITIES[1]}"
+# Small and at a rate that an emulated machine holds.
+SMALL = {"activeFormat": "420v 320x180", "frameRate": 15.0}
+DRIVER = pathlib.Path("/sys/bus/platform/drivers/vivid")
+SECONDS_TO_CLOSE = 2.0
+
+# `vivid` spins while it waits for its next frame: what is tested goes before it.
+os.nice(-10)
+
+# Everything under emulation takes its time; a step that passes never waits this long.
+VM_PATIENCE = 60.0
+
+
+def nodes():
+    """The node of each camera just now, by identity; none while it is unplugged."""
+    found = {}
+    for entry in pathlib.Path("/sys/class/video4linux").glob("video*"):
+        try:
+            found["platform-vivid.0-" + (entry / "name").read_text().strip()] = f"/dev/{entry.name}"
+        except OSError:
+            pass
+    return found
+
+
+def node(camera=0):
+    return nodes()[IDENTITIES[camera]]
+
+
+def v4l2_ctl(*words, camera=0, check=True):
+    """v4l2-ctl's output. It is a program outside the broker."""
+    done = subprocess.run(["v4l2-ctl", "-d", node(camera), *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=VM_PATIENCE)
+    assert not check or done.returncode == 0, f"v4l2-ctl {' '.join(words)}: {done.stdout}"
+    return done
+
+
+def control(name, camera=0):
+    return int(v4l2_ctl("--get-ctrl", name, camera=camera).stdout.split(":")[1].split()[0])
+
+
+def press(name, camera=0):
+    """A button of the driver: the next of something goes wrong."""
+    v4l2_ctl("--set-ctrl", f"{name}=1", camera=camera)
+
+
+def holders(path):
+    """The processes that have a node open."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            for descriptor in os.listdir(f"/proc/{entry}/fd"):
+                if os.readlink(f"/proc/{entry}/fd/{descriptor}") == path:
+                    found.append((int(entry), pathlib.Path(f"/proc/{entry}/comm").read_text().strip()))
+        except OSError:
+            pass
+    return found
+
+
+class Watcher:
+    """An app with a session and, while it runs, its stream."""
+
+    def __init__(self, daemon, name, camera="back", configuration=SMALL, **attributes):
+        self.app = daemon.app(name, **attributes)
+        wait_for_camera(self.app, camera)
+        self.session = self.app.session(camera, **configuration)
+        self.stream = None
+
+    def start(self):
+        self.session.start()
+        return self
+
+    def runs(self):
+        """Waits until it runs, and opens the stream of this grant."""
+        grant = self.app.wait("DidStartRunning", patience=VM_PATIENCE)[2]
+        self.stream = self.session.stream()
+        return grant
+
+    def frames(self, count):
+        """That many frames of the running stream, released at once."""
+        seen = []
+        while len(seen) < count:
+            frame = self.stream.read(VM_PATIENCE)
+            assert frame is not None, f"the stream ended after {len(seen)} of {count} frames"
+            seen.append((frame.sequence, frame.timestamp))
+            self.stream.release(frame)
+        assert all(a < b for a, b in zip(seen, seen[1:])), f"frames out of order: {seen}"
+        return seen
+
+    def drained(self):
+        """Reads the stream to its end: the last capture time, or None."""
+        last = None
+        while (frame := self.stream.read(VM_PATIENCE)) is not None:
+            last = frame.timestamp
+        return last
+
+    def wait(self, name, **how):
+        return self.app.wait(name, patience=VM_PATIENCE, **how)
+
+    def stop(self):
+        self.session.call("StopRunning")
+        self.wait("DidStopRunning")
+
+
+def status(app):
+    """(broker, cameras by id, sessions) as plain values."""
+    broker, cameras, sessions = app.call(BROKER, "GetStatus", patience=VM_PATIENCE)
+    plain = lambda wire: {key: value for key, (_, value) in wire.items()}
+    return plain(broker), {plain(camera)["id"]: plain(camera) for camera in cameras}, [plain(one) for one in sessions]
+
+
+def wait_for_camera(app, camera):
+    """Until its recorder core has described it; asked now and again, so that it gets to do that."""
+    until = time.monotonic() + VM_PATIENCE
+    while not status(app)[1].get(camera, {}).get("present"):
+        assert time.monotonic() < until, f"waited {VM_PATIENCE:.0f} s for camera {camera} to be described"
+        time.sleep(0.25)
+
+
+def wait_for_node(camera=0, patience=VM_PATIENCE):
+    return wait_until(f"camera {camera}'s node", lambda: nodes().get(IDENTITIES[camera]), patience)
+
+
+def settled():
+    """udev has dealt with all that happened, where it runs."""
+    if os.path.exists("/run/udev/control"):
+        subprocess.run(["udevadm", "settle", "--timeout=20"], check=True)
+
+
+def unplug():
+    (DRIVER / "unbind").write_text("vivid.0")
+
+
+def plug():
+    (DRIVER / "bind").write_text("vivid.0")
+    wait_for_node(1)
+    settled()
+
+
+def current_options():
+    """What the driver was loaded with."""
+    folder = pathlib.Path("/sys/module/vivid/parameters")
+    return {name: (folder / name).read_text().strip() for name in ("n_devs", "node_types", "num_inputs", "input_types")}
+
+
+def load(options):
+    """Loads the driver anew, once nobody has its nodes open any more."""
+    done = wait_until("the driver to be free", lambda: subprocess.run(
+        ["rmmod", "vivid"], stderr=subprocess.DEVNULL).returncode == 0, VM_PATIENCE)
+    assert done
+    subprocess.run(["modprobe", "vivid", *(f"{name}={value}" for name, value in options.items())], check=True)
+    settled()
