@@ -185,6 +185,26 @@ extension CameraCapabilities {
             writer.combine(format.isBinned)
             writer.combine(format.fieldOfView.bitPattern)
         }
+        writer.combine(controls.count)
+        for control in controls { control.write(into: &writer) }
+    }
+}
+
+extension CameraControl {
+    fileprivate func write(into writer: inout FingerprintWriter) {
+        writer.combine(key.rawValue)
+        // Which of the three it is, follows from the key.
+        switch takes {
+        case .flag: break
+        case .words(let words):
+            writer.combine(words.count)
+            for word in words { writer.combine(word) }
+        case .range(let least, let most, let step):
+            writer.combine(least.bitPattern)
+            writer.combine(most.bitPattern)
+            writer.combine(step.bitPattern)
+        }
+        writer.combine(usual.description)
     }
 }
 
