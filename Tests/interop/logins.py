@@ -101,6 +101,10 @@ def shown():
             "id": "7", "user": 1001, "seat": "", "remote": True, "active": True, "locked": False}
         assert logins(daemon)["c1"]["seat"] == "seat0"
         assert status(daemon)["loginSessionsKnown"]
+        said = subprocess.run([PROGRAMS / "camclient", "--socket", daemon.path, "status"], capture_output=True, text=True,
+                              timeout=60).stdout
+        assert "login session c1 of user 1000 on seat0 is active\n" in said, said
+        assert "login sessions without a seat: 1\n" in said, said
 
 
 @claim("without logind the status says that login sessions are not known, and nobody is paused")

@@ -37,7 +37,10 @@ extension BrokerStatus {
         if !loginSessionsUnknown.isEmpty {
             lines.append("login sessions are not known: \(loginSessionsUnknown.printable)")
         }
-        for login in loginSessions { lines.append(login.line) }
+        // Those that come and go at a machine's screen; a server may have hundreds of the others.
+        lines += loginSessions.filter { !$0.seat.isEmpty }.map(\.line)
+        let others = loginSessions.count { $0.seat.isEmpty }
+        if others > 0 { lines.append("login sessions without a seat: \(others)") }
         if isPrivate { lines.append("the privacy switch of the machine is on: no app has a camera") }
         if isAsleep { lines.append("the machine sleeps, or is about to: no app has a camera") }
         if pressure != .nominal { lines.append("pressure is \(pressure.wireName)") }
@@ -89,8 +92,7 @@ extension BrokerStatus {
 
 extension LoginSessionStatus {
     fileprivate var line: String {
-        var words = ["login session \(id.printable) of user \(user)"]
-        if !seat.isEmpty { words.append("on \(seat.printable)") }
+        var words = ["login session \(id.printable) of user \(user) on \(seat.printable)"]
         words.append(isActive ? "is active" : "is not active")
         if isLocked { words.append("and locked") }
         if isRemote { words.append("(remote)") }
