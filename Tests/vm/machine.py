@@ -22,10 +22,11 @@ def wait_until(what, condition, patience=PATIENCE):
 
 
 def run(*command):
-    """What a command says; fails when it does."""
-    done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, timeout=PATIENCE)
-    assert done.returncode == 0, f"{' '.join(map(str, command))}: status {done.returncode}: {done.stdout.strip()}"
+    """What a command says on standard output; fails when it does."""
+    done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=PATIENCE)
+    said = f"{done.stdout.strip()}\n{done.stderr.strip()}".strip()
+    assert done.returncode == 0, f"{' '.join(map(str, command))}: status {done.returncode}: {said}"
     return done.stdout
 
 
