@@ -33,7 +33,10 @@ test:
 verify:
 	@make/packages build
 	$(SWIFT_BUILD) --product camclient
-	.build/release/camclient policy verify --max-time $(or $(MINUTES),10)min --max-states 100000000 --max-memory 8G policies/*.toml
+	.build/release/camclient policy verify --max-time $(or $(MINUTES),10)min --max-states 100000000 --max-memory 8G policies/*.toml; \
+	first=$$?; \
+	.build/release/camclient policy verify --everything --clients 2 --cameras 1 --max-time $(or $(MINUTES),10)min \
+		--max-states 100000000 --max-memory 8G policies/*.toml && exit $$first
 
 test-vm:
 	@make/packages build vm

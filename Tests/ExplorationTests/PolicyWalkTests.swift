@@ -97,6 +97,27 @@ struct PolicyWalkTests {
         is = "running"
         """
 
+    @Test(
+        "What only the policy does is found in the world without the machine's own events, by the same scenario or a shorter"
+    )
+    func scopes() throws {
+        let policy = try PolicyFile.parse(Self.hidden, file: "mutated")
+        let reports = try [WalkScope.policy, .everything].map { scope in
+            try PolicyWalk(policy, clients: 2, cameras: 1, scope: scope).run(
+                SearchBounds(statesMax: 20_000), policyLine: Self.block(Self.hidden))
+        }
+        #expect(reports.map { $0.finding?.statement } == ["A hidden app sees", "A hidden app sees"])
+        // The first frame is no step of its own.
+        #expect(reports.map { $0.finding?.length } == [1, 2])
+        #expect(reports[0].finding?.scenario == reports[1].finding?.scenario)
+        // Whole, the world without them is the smaller one.
+        let sound = try PolicyFile.parse(Self.hidden.replacing("access = [\"preview\"]\n", with: ""), file: "sound")
+        let whole = try [WalkScope.policy, .everything].map { scope in
+            try PolicyWalk(sound, clients: 2, cameras: 1, scope: scope).run(policyLine: "sound")
+        }
+        #expect(whole.allSatisfy(\.isComplete) && whole[0].states < whole[1].states)
+    }
+
     @Test("A rank that is too low is found by two apps that want one camera; a grace is not waiting")
     func brokenRank() throws {
         let weak = try verify(Self.booth.replacing("RANK", with: "booth"))

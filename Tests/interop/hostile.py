@@ -57,6 +57,7 @@ def long_texts():
                 (BROKER, "DeclareClient", "a{sv}", {"app": ("as", [long])}),
                 (session.at, "Configure", "a{sv}", {"activeFormat": ("s", long)})):
             refusal("LimitExceeded", member, "1024", of=lambda: app.call(at, member, signature, *body))
+        # Three quarters of a megabyte: what is longer than one may end the connection before it is read to its end.
         try:
             app.call(BROKER, "DeclareClient", "a{sv}", {f"key{number}": ("b", True) for number in range(30_000)})
             raise AssertionError("a dictionary of 30000 keys was taken")

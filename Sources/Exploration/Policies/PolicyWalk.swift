@@ -2,12 +2,25 @@ public import Arbiter
 import ArbiterProtocol
 public import Scenario
 
+/// What may happen in the worlds that are walked.
+public enum WalkScope: Sendable, Hashable {
+    /// What a policy can see: apps, facts, claims and time. Recorders answer at once, and the machine is whole.
+    case policy
+    /// Besides, recorders answer whenever they like, cameras are unplugged and plugged in, and clients vanish. Most of
+    /// that is nothing to a policy, and makes a world many times as large.
+    case everything
+
+    var lateRecorders: Bool { self == .everything }
+    var machineEvents: Bool { self == .everything }
+}
+
 /// Walks every state that the small worlds of a policy can reach, breadth first, and holds each of them to the
 /// invariants of the contract and to the policy's own statements.
 public struct PolicyWalk: Sendable {
     public let policy: Policy
     public let clients: Int
     public let cameras: Int
+    public let scope: WalkScope
     let worlds: [SmallWorld]
     /// Two states that are each other's mirror image are walked once.
     let isFolded: Bool
@@ -39,13 +52,16 @@ public struct PolicyWalk: Sendable {
 
     /// - Parameter allCasts: every choice of kinds of clients, not only enough that every two kinds meet.
     public init(
-        _ policy: Policy, clients: Int, cameras: Int, allCasts: Bool = false, isFolded: Bool = true
+        _ policy: Policy, clients: Int, cameras: Int, scope: WalkScope = .everything, allCasts: Bool = false,
+        isFolded: Bool = true
     ) throws(ScenarioError) {
         self.policy = policy
         self.clients = clients
         self.cameras = cameras
+        self.scope = scope
         self.isFolded = isFolded
-        worlds = try SmallWorld.worlds([policy], clients: clients, cameras: cameras, allCasts: allCasts)
+        worlds = try SmallWorld.worlds(
+            [policy], clients: clients, cameras: cameras, scope: scope, allCasts: allCasts)
     }
 
     /// - Parameter policyLine: what a scenario calls the policy: `kiosk.toml`, or a block of TOML.
@@ -57,14 +73,14 @@ public struct PolicyWalk: Sendable {
         report.worldsInAll = worlds.count
         for world in worlds {
             report.worlds += 1
-            var search = WorldSearch(world, policy, isFolded: isFolded, bounds, report, worlds.count)
+            var search = WorldSearch(world, policy, scope, isFolded: isFolded, bounds, report, worlds.count)
             search.run(watch)
             report.states += search.ways.count
             report.transitions += search.transitions
             report.depth = max(report.depth, search.depth)
             if let found = search.found {
                 let story = Story(world, policyLine: policyLine, policies: policies)
-                report.finding = story.finding(found, search.ways, policy)
+                report.finding = story.finding(found, search.ways, policy, scope)
                 return report
             }
             report.cutOffBy = search.cutOffBy ?? report.cutOffBy
@@ -79,6 +95,7 @@ public struct PolicyWalk: Sendable {
 private struct WorldSearch {
     let world: SmallWorld
     let cast: FoldedCast
+    let scope: WalkScope
     let bounds: SearchBounds
     let before: PolicyWalk.Report
     let worlds: Int
@@ -93,10 +110,11 @@ private struct WorldSearch {
     private var fold = StateFold()
 
     init(
-        _ world: SmallWorld, _ policy: Policy, isFolded: Bool, _ bounds: SearchBounds, _ before: PolicyWalk.Report,
-        _ worlds: Int
+        _ world: SmallWorld, _ policy: Policy, _ scope: WalkScope, isFolded: Bool, _ bounds: SearchBounds,
+        _ before: PolicyWalk.Report, _ worlds: Int
     ) {
         self.world = world
+        self.scope = scope
         cast = isFolded ? world.cast : world.cast.unfolded
         self.bounds = bounds
         self.before = before
@@ -129,13 +147,16 @@ private struct WorldSearch {
 
     /// Every step from one state; false ends the walk.
     private mutating func expand(_ state: ExploredState, _ number: Int, _ watch: SearchWatch) -> Bool {
-        world.forEachChoice(in: state, answers: true) { choice, events, now in
+        world.forEachChoice(in: state, answers: scope.lateRecorders) { choice, events, now in
             var after = state
             after.now = now
             for event in events {
                 if let message = after.take(event).wrong.first {
                     return fail(message, nil, number, choice)
                 }
+            }
+            if !scope.lateRecorders, let message = after.answerAll().wrong.first {
+                return fail(message, nil, number, choice)
             }
             transitions += 1
             after.fold(world, into: &fold)

@@ -24,7 +24,7 @@ struct SmallWorld: Sendable {
     /// Every world of so many clients and cameras; `all`: every cast, not only enough of them that every two kinds
     /// of clients meet.
     static func worlds(
-        _ policies: [Policy], clients: Int, cameras: Int, allCasts: Bool = false
+        _ policies: [Policy], clients: Int, cameras: Int, scope: WalkScope = .everything, allCasts: Bool = false
     ) throws(ScenarioError) -> [SmallWorld] {
         let reads = PolicyReads(policies)
         let casts = Character.all(reads).casts(of: clients, all: allCasts)
@@ -34,7 +34,7 @@ struct SmallWorld: Sendable {
         for stage in stages {
             for cast in casts {
                 for placing in placings(of: cast, on: stage.count) {
-                    worlds.append(try SmallWorld(reads, cast, stage, placing))
+                    worlds.append(try SmallWorld(reads, cast, stage, placing, scope))
                 }
             }
         }
@@ -43,7 +43,7 @@ struct SmallWorld: Sendable {
 
     private init(
         _ reads: PolicyReads, _ cast: [Character], _ stage: [(id: CameraID, position: CameraPosition)],
-        _ placing: [Int]
+        _ placing: [Int], _ scope: WalkScope
     ) throws(ScenarioError) {
         clients = cast.count
         cameras = stage.map(\.id)
@@ -58,7 +58,7 @@ struct SmallWorld: Sendable {
         setup = scenario.setup
         var names = scenario.names
         var moves: [Move] = []
-        for lines in Self.moveLines(reads, members, stage.map(\.id)) {
+        for lines in Self.moveLines(reads, members, stage.map(\.id), scope) {
             var actions: [Action] = []
             for line in lines { actions += try Scenario.input(line, names: &names) }
             moves.append(Move(lines: lines, actions: actions))
@@ -127,7 +127,9 @@ struct SmallWorld: Sendable {
 
     // MARK: What may happen
 
-    private static func moveLines(_ reads: PolicyReads, _ members: [Member], _ cameras: [CameraID]) -> [[String]] {
+    private static func moveLines(
+        _ reads: PolicyReads, _ members: [Member], _ cameras: [CameraID], _ scope: WalkScope
+    ) -> [[String]] {
         var moves: [[String]] = []
         for member in members {
             let name = quoted(member.name)
@@ -152,6 +154,7 @@ struct SmallWorld: Sendable {
             ]
         }
         for level in reads.pressures { moves.append(["pressure \(level.wireName)"]) }
+        guard scope.machineEvents else { return moves }
         // A client that vanishes and is back at once: what it held is free, and whether it is away makes no difference.
         for member in members { moves.append(["disconnect \(quoted(member.name))"] + member.entry) }
         for camera in cameras { moves += [["unplug \(quoted(camera.name))"], ["plug \(quoted(camera.name))"]] }

@@ -16,10 +16,11 @@ struct Story {
     }
 
     func finding(
-        _ found: (state: Int, message: String, statement: String?), _ ways: Ways, _ policy: Policy
+        _ found: (state: Int, message: String, statement: String?), _ ways: Ways, _ policy: Policy,
+        _ scope: WalkScope
     ) -> PolicyWalk.Finding {
         let path = ways.path(to: found.state)
-        let events = world.events(along: path, policy, answers: true)
+        let events = world.events(along: path, policy, answers: scope.lateRecorders)
         let claim = "Found by `camclient policy verify`: \(found.message)."
         let told = telling(events, claim, policy) { isBroken($0, found.statement) }
         return PolicyWalk.Finding(

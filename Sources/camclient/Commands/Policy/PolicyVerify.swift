@@ -13,7 +13,9 @@ struct PolicyVerify: AsyncParsableCommand {
         commandName: "verify",
         abstract: "Walk every state that small worlds can reach under a policy, and look for a broken promise.",
         discussion: """
-            The worlds come from the policy: its kinds of clients, its cameras, and every event that it can see.
+            The worlds come from the policy: its kinds of clients, its cameras, and every event that it can see;
+            recorders answer at once. With --everything they answer whenever they like, cameras are unplugged and
+            plugged in again, and clients vanish: best in a smaller world.
             In each state the broker's own promises have to hold (docs/semantics.md, 8), and the [[never]] and
             [[always]] statements of the policy. What breaks one is printed as the shortest scenario, which
             `camclient test` runs.
@@ -21,7 +23,7 @@ struct PolicyVerify: AsyncParsableCommand {
             everything was walked, and nothing is broken so far.
             Examples:
               camclient policy verify policies/kiosk.toml
-              camclient policy verify kiosk.toml --clients 2 --cameras 1
+              camclient policy verify kiosk.toml --clients 2 --cameras 1 --everything
               camclient policy verify kiosk.toml --max-time 10min --max-memory 8G > broken.scenario
             """)
 
@@ -29,8 +31,12 @@ struct PolicyVerify: AsyncParsableCommand {
         help: ArgumentHelp("The policy file; several are verified one after the other.", valueName: "file"),
         completion: .file(extensions: ["toml"]))
     var files: [String]
+    @Flag(help: "Also what no policy sees: late recorders, unplugged cameras, clients that vanish.")
+    var everything = false
     @OptionGroup var search: SearchOptions
     @OptionGroup var output: OutputOptions
+
+    private var scope: WalkScope { everything ? .everything : .policy }
 
     func run() async throws {
         var isBroken = false
@@ -47,7 +53,7 @@ struct PolicyVerify: AsyncParsableCommand {
             let walk: PolicyWalk
             do throws(ScenarioError) {
                 walk = try PolicyWalk(
-                    policy, clients: search.clients, cameras: search.cameras, allCasts: search.allCasts)
+                    policy, clients: search.clients, cameras: search.cameras, scope: scope, allCasts: search.allCasts)
             } catch {
                 throw Failure(.usage, "\(file): \(error)")
             }
@@ -73,7 +79,7 @@ struct PolicyVerify: AsyncParsableCommand {
                 JSON.object([
                     "file": .string(file), "clients": .integer(Int64(search.clients)),
                     "cameras": .integer(Int64(search.cameras)), "worlds": .integer(Int64(report.worlds)),
-                    "worldsInAll": .integer(Int64(report.worldsInAll)),
+                    "worldsInAll": .integer(Int64(report.worldsInAll)), "everything": .bool(everything),
                     "states": .integer(Int64(report.states)), "transitions": .integer(Int64(report.transitions)),
                     "depth": .integer(Int64(report.depth)), "statements": .integer(Int64(statements)),
                     "complete": .bool(report.isComplete),
@@ -102,7 +108,9 @@ struct PolicyVerify: AsyncParsableCommand {
             Output.line(finding.scenario.hasSuffix("\n") ? String(finding.scenario.dropLast()) : finding.scenario)
             return
         }
-        let size = "up to \(search.clients) clients × \(search.cameras) cameras"
+        let size =
+            "up to \(search.clients) clients × \(search.cameras) cameras"
+            + (everything ? ", whatever the machine does" : "")
         let held =
             statements == 0 ? "the broker's promises hold" : "the broker's promises and \(statements) statements hold"
         if let cut = report.cutOffBy {
