@@ -30,6 +30,11 @@ def run(*command):
     return done.stdout
 
 
+# The first of `vivid`'s cameras, and what an emulated machine can take from it.
+REAL = "front=v4l2:platform-vivid.0-vivid-000-vid-cap"
+SMALL = ("activeFormat=420v 320x180", "frameRate=15")
+
+
 class Broker:
     """camarbd as root, on the system's socket and the system's bus."""
 
@@ -64,13 +69,13 @@ class Broker:
 class App:
     """`camclient run` inside a user's login session, typed into; its reports are read as they come."""
 
-    def __init__(self, user, name, *before, camera="front"):
+    def __init__(self, user, name, *before, camera="front", settings=("frameRate=2",)):
         # `before` is what starts it, if not the session itself. Few frames: making them is work for an emulated machine.
         starts = before or (FOLDER / "in-session", user)
         self.name = name
         self.process = subprocess.Popen(
             [str(word) for word in (*starts, PROGRAMS / "camclient", "run", "--app", name, "--camera", camera, "--json",
-                                        "--set", "frameRate=2")],
+                                        *(word for setting in settings for word in ("--set", setting)))],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.reports, self.seen = queue.Queue(), []
         threading.Thread(target=self.read, daemon=True).start()
