@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 int camarb_memfd(const char *name, uint64_t bytes) {
@@ -27,8 +28,17 @@ int camarb_memfd_seal(int fd) {
     return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) < 0 ? -errno : 0;
 }
 
+/* Of a DMA buffer's file system, in linux/magic.h. */
+static const long dma_buffer_magic = 0x444d4142;
+
 int camarb_memfd_is_safe(int fd, uint64_t bytes) {
     struct stat status;
+    struct statfs system;
+    /* A DMA buffer has one size for ever. */
+    if (fstatfs(fd, &system) == 0 && system.f_type == dma_buffer_magic) {
+        off_t size = lseek(fd, 0, SEEK_END);
+        return size >= 0 && (uint64_t)size >= bytes;
+    }
     int seals = fcntl(fd, F_GET_SEALS);
     return seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(fd, &status) == 0 && (uint64_t)status.st_size >= bytes;
 }

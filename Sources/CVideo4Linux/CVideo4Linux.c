@@ -167,7 +167,7 @@ int camarb_video_get_interval(int fd, int type, uint32_t *numerator, uint32_t *d
     return interval(fd, VIDIOC_G_PARM, type, numerator, denominator);
 }
 
-int camarb_video_request(int fd, int type, uint32_t *count) {
+int camarb_video_request(int fd, int type, uint32_t *count, uint32_t *can_outlive) {
     struct v4l2_requestbuffers wanted;
     memset(&wanted, 0, sizeof wanted);
     wanted.count = *count;
@@ -175,6 +175,7 @@ int camarb_video_request(int fd, int type, uint32_t *count) {
     wanted.memory = V4L2_MEMORY_MMAP;
     int result = call(fd, VIDIOC_REQBUFS, &wanted);
     if (result == 0) *count = wanted.count;
+    *can_outlive = (wanted.capabilities & V4L2_BUF_CAP_SUPPORTS_ORPHANED_BUFS) != 0;
     return result;
 }
 

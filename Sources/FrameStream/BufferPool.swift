@@ -22,9 +22,21 @@ public final class BufferPool {
         var memory: UnsafeMutableRawPointer
     }
 
+    /// The buffers are a device's own, which it fills and blanks: the pool only has descriptors of them.
+    public let isLent: Bool
+    private var lent: [Int32] = []
+
+    /// - Parameter lent: descriptors of a device's buffers, in the layout, for reading only. The pool's from here on.
+    public init(layout: PictureLayout, lent: [Int32]) {
+        self.layout = layout
+        self.lent = lent
+        isLent = true
+    }
+
     /// - Throws: when descriptors or memory run out; nothing is left behind.
     public init(layout: PictureLayout, count: Int = BufferPool.buffersUsual) throws(FrameStreamFault) {
         self.layout = layout
+        isLent = false
         for _ in 0..<count {
             do {
                 buffers.append(try Self.makeBuffer(layout))
@@ -37,22 +49,24 @@ public final class BufferPool {
 
     deinit { blank() }
 
-    public var count: Int { buffers.count }
+    public var count: Int { isLent ? lent.count : buffers.count }
 
     /// The descriptor to pass to the client; nil after `blank()`.
-    func descriptor(_ index: Int) -> Int32? { isBlank ? nil : buffers[index].descriptor }
+    func descriptor(_ index: Int) -> Int32? { isBlank ? nil : isLent ? lent[index] : buffers[index].descriptor }
 
     /// The buffer's bytes, to write a picture into.
     /// - Precondition: the pool is not blank.
     public func memory(_ index: Int) -> UnsafeMutableRawBufferPointer {
-        precondition(!isBlank, "a blank pool has no memory")
+        precondition(!isBlank && !isLent, "a blank pool has no memory, and a lent one none of its own")
         return UnsafeMutableRawBufferPointer(start: buffers[index].memory, count: layout.bytes)
     }
 
-    /// Overwrites every buffer with zeros, unmaps and closes it. Idempotent.
+    /// Overwrites every buffer with zeros, unmaps and closes it; lent ones are their device's to blank. Idempotent.
     public func blank() {
         guard !isBlank else { return }
         isBlank = true
+        for descriptor in lent { close(descriptor) }
+        lent = []
         for buffer in buffers {
             memset(buffer.memory, 0, layout.bytes)
             munmap(buffer.memory, layout.bytes)

@@ -34,6 +34,11 @@ public final class FrameSender {
         case waiting
     }
 
+    /// Called with each buffer of a device's that is free for it to fill again.
+    public var onReturn: ((Int) -> Void)?
+    /// Its buffers are a device's own: nothing is copied into them.
+    public var isLent: Bool { pool.isLent }
+
     private var pool: BufferPool
     private var states: [State]
     private var waiting: FrameRecord.Frame?
@@ -47,7 +52,18 @@ public final class FrameSender {
 
     /// Makes the socket pair and the buffers. `clientEnd` is the caller's to pass on and close.
     public static func open(layout: PictureLayout) throws(FrameStreamFault) -> (sender: FrameSender, clientEnd: Int32) {
-        let pool = try BufferPool(layout: layout)
+        try open(try BufferPool(layout: layout))
+    }
+
+    /// The same with a device's own buffers, which go to the client as they are.
+    /// - Parameter lent: descriptors of the buffers, in the order of the device's numbers. The sender's from here on.
+    public static func open(
+        layout: PictureLayout, lent: [Int32]
+    ) throws(FrameStreamFault) -> (sender: FrameSender, clientEnd: Int32) {
+        try open(BufferPool(layout: layout, lent: lent))
+    }
+
+    private static func open(_ pool: BufferPool) throws(FrameStreamFault) -> (sender: FrameSender, clientEnd: Int32) {
         var ours: Int32 = -1
         var theirs: Int32 = -1
         let made = camarb_packet_pair(&ours, &theirs)
@@ -72,7 +88,7 @@ public final class FrameSender {
     public func writable() -> Int? {
         guard isOpen else { return nil }
         announce()
-        guard announced == pool.count, let index = states.firstIndex(of: .free) else {
+        guard !isLent, announced == pool.count, let index = states.firstIndex(of: .free) else {
             framesDropped += 1
             return nil
         }
@@ -85,6 +101,21 @@ public final class FrameSender {
     /// Nothing came of this buffer.
     public func discard(_ index: Int) { states[index] = .free }
 
+    /// Sends a buffer that its device has filled, or keeps it as the newest while the client has its share. It comes
+    /// back by `onReturn`.
+    /// - Returns: false when nothing came of it: the buffer stays the device's.
+    public func lend(_ index: Int, sequence: UInt64, timestamp: Int64, flags: FrameRecord.Flags) -> Bool {
+        guard isOpen, isLent, states.indices.contains(index), states[index] == .free else { return false }
+        announce()
+        guard announced == pool.count else {
+            framesDropped += 1
+            return false
+        }
+        states[index] = .writing
+        deliver(index, sequence: sequence, timestamp: timestamp, flags: flags)
+        return isOpen
+    }
+
     /// Sends a filled buffer, or keeps it as the newest while the client has its share.
     public func deliver(_ index: Int, sequence: UInt64, timestamp: Int64, flags: FrameRecord.Flags) {
         guard isOpen else { return }
@@ -95,9 +126,9 @@ public final class FrameSender {
         if let older = waiting {
             // A flag says something about all frames from here on, so the one that is sent carries it.
             if older.flags.contains(.configurationChanged) { frame.flags.insert(.configurationChanged) }
-            states[Int(older.index) - base] = .free
             waiting = nil
             framesDropped += 1
+            free(Int(older.index) - base)
         }
         states[index] = .waiting
         waiting = frame
@@ -121,7 +152,7 @@ public final class FrameSender {
                 }
                 let local = index - base
                 guard states.indices.contains(local), states[local] == .withClient else { return fail() }
-                states[local] = .free
+                free(local)
             case .end: return fail()
             }
         }
@@ -134,6 +165,7 @@ public final class FrameSender {
     public func replaceBuffers(layout: PictureLayout) throws(FrameStreamFault) {
         let fresh = try BufferPool(layout: layout)
         staleReleasesMax += states.count { $0 == .withClient }
+        returnAll()
         base += states.count
         pool.blank()
         pool = fresh
@@ -152,7 +184,19 @@ public final class FrameSender {
         Glibc.close(descriptor)
         descriptor = -1
         waiting = nil
+        returnAll()
         pool.blank()
+    }
+
+    /// A device gets its buffers back from a stream that is over, or goes on with others.
+    private func returnAll() {
+        guard isLent else { return }
+        for index in states.indices where states[index] != .free && states[index] != .writing { free(index) }
+    }
+
+    private func free(_ index: Int) {
+        states[index] = .free
+        if isLent { onReturn?(index) }
     }
 
     private func fail() -> Bool {

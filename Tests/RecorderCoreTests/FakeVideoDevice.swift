@@ -184,6 +184,7 @@ final class FakeVideoDevice: VideoDevice {
         return frame
     }
 
+    let buffersCanOutliveTheirQueue = true
     func export(_ index: Int) throws(VideoFault) -> Int32 { throw VideoFault("share a buffer", ENOTTY) }
 
     func stream(_ on: Bool) throws(VideoFault) {

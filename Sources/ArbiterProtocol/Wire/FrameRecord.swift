@@ -5,7 +5,8 @@
 ///     client → recorder   release                          the buffer may be written again
 ///     recorder → client   end                              then the socket closes: the grant is over
 ///
-/// A buffer is a memfd sealed `FUTURE_WRITE | SHRINK | GROW | SEAL` (map it read-only and shared).
+/// A buffer is a memfd sealed `FUTURE_WRITE | SHRINK | GROW | SEAL`, or a device's DMA buffer open for reading only
+/// (map either read-only and shared). A stream may go on with others, announced with indexes of their own.
 /// Planes lie one behind the other without gaps beyond `stride`: `420v`/`420f` is NV12, a full plane
 /// of Y and a half-height plane of interleaved CbCr, both with `stride` bytes a row.
 public enum FrameRecord: Hashable, Sendable {

@@ -67,8 +67,9 @@ int camarb_video_interval_at(
 int camarb_video_set_interval(int fd, int type, uint32_t *numerator, uint32_t *denominator);
 int camarb_video_get_interval(int fd, int type, uint32_t *numerator, uint32_t *denominator);
 
-/* Buffers of the driver's own memory; 0 frees them. How many there are is given back in `count`. */
-int camarb_video_request(int fd, int type, uint32_t *count);
+/* Buffers of the driver's own memory; 0 frees them. How many there are is given back in `count`, and in `can_outlive`
+   whether they may be freed while somebody still has a descriptor of one. */
+int camarb_video_request(int fd, int type, uint32_t *count, uint32_t *can_outlive);
 int camarb_video_buffer(int fd, int type, uint32_t index, uint32_t *offset, uint32_t *bytes);
 int camarb_video_queue(int fd, int type, uint32_t index);
 /* A DMA buffer's descriptor to read only, or -errno. */

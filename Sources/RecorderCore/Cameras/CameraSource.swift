@@ -51,6 +51,23 @@ package protocol CameraSource: AnyObject {
     /// The frame is drawn for all who want it.
     func frameIsDone() throws(BrokerError)
 
+    /// Descriptors of the device's own buffers, for reading only, where a picture lies in them as the layout wants it:
+    /// then nothing has to be copied. The receiver's; nil where pictures have to be made.
+    func lendBuffers(_ layout: PictureLayout) -> [Int32]?
+
+    /// Grows each time the device begins with new buffers: those that were lent before are none of its own any more.
+    var buffersBegun: Int { get }
+
+    /// The number of the lent buffer that has the frame taken last; nil when it has to be made into another picture.
+    var frameBuffer: Int? { get }
+
+    /// The frame that was taken stays out, until `takeBack` with its buffer.
+    func keepOut()
+    func takeBack(_ buffer: Int) throws(BrokerError)
+
+    /// Blanks all buffers and takes new ones: nobody sees what is captured from here on in those that were lent.
+    func renewBuffers() throws(BrokerError)
+
     /// A photo is taken of one of the next frames: for a flash.
     func photoIsNext()
 
@@ -94,6 +111,12 @@ extension CameraSource {
     package func set(controls: Configuration) throws(BrokerError) {}
     package func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64? { now }
     package func frameIsDone() throws(BrokerError) {}
+    package func lendBuffers(_ layout: PictureLayout) -> [Int32]? { nil }
+    package var buffersBegun: Int { 0 }
+    package var frameBuffer: Int? { nil }
+    package func keepOut() {}
+    package func takeBack(_ buffer: Int) throws(BrokerError) {}
+    package func renewBuffers() throws(BrokerError) {}
     package func photoIsNext() {}
     package func halt() {}
     package func look() {}

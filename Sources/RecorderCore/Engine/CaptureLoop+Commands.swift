@@ -152,7 +152,8 @@ extension CaptureLoop {
                 .limitExceeded, "The grant has \(open.streams.count) streams, which is the most; close one first.")
         }
         do throws(FrameStreamFault) {
-            let (sender, clientEnd) = try FrameSender.open(layout: open.layout)
+            let (sender, clientEnd) = try stream(open)
+            if sender.isLent, let source { open.lent = OpenGrant.Lent(session: session, begun: source.buffersBegun) }
             open.streams.append(OpenGrant.Stream(session: session, sender: sender))
             grant = open
             return clientEnd
@@ -161,10 +162,28 @@ extension CaptureLoop {
         }
     }
 
+    /// With the device's own buffers for the first stream, where that can be; the others get copies.
+    private func stream(_ open: OpenGrant) throws(FrameStreamFault) -> (FrameSender, Int32) {
+        guard let source, open.lent?.begun != source.buffersBegun, let lent = source.lendBuffers(open.layout) else {
+            return try FrameSender.open(layout: open.layout)
+        }
+        let (sender, clientEnd) = try FrameSender.open(layout: open.layout, lent: lent)
+        let begun = source.buffersBegun
+        sender.onReturn = { [unowned self] buffer in
+            // A device that fails here fails at its next frame, too, and is started again then.
+            if self.source?.buffersBegun == begun { try? self.source?.takeBack(buffer) }
+        }
+        return (sender, clientEnd)
+    }
+
     private func closeStreams(_ id: GrantID, _ session: SessionID) throws(BrokerError) {
         let open = try granted(id)
         for stream in open.streams where stream.session == session { stream.sender.close() }
         grant?.streams.removeAll { $0.session == session }
+        if let source, let lent = open.lent, lent.session == session, lent.begun == source.buffersBegun {
+            // The device goes on for others, and not in buffers that this session may still have mapped.
+            do throws(BrokerError) { try source.renewBuffers() } catch { beginAgain(after: error) }
+        }
         giveUp(
             open.photos.filter { $0.session == session },
             "The session lost the picture before a frame was captured for the photo.")

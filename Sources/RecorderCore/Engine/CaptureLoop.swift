@@ -29,15 +29,15 @@ final class CaptureLoop {
     /// The device's descriptor has something.
     private var isReady = false
     /// The condition of the device as it was last told.
-    private var told = DeviceCondition.usable
+    var told = DeviceCondition.usable
     /// When a device that cannot be used is looked at again, and how long after that.
-    private var lookAt: Int64?
-    private var lookPause = lookPauses.lowerBound
+    var lookAt: Int64?
+    var lookPause = lookPauses.lowerBound
 
     /// Between two looks at a device that cannot be used, in nanoseconds: growing, since opening a device costs power.
-    private static let lookPauses: ClosedRange<Int64> = 500_000_000...8_000_000_000
+    static let lookPauses: ClosedRange<Int64> = 500_000_000...8_000_000_000
     /// Before a failing device is started again, in nanoseconds; doubled each time.
-    private static let restartPause: Int64 = 50_000_000
+    static let restartPause: Int64 = 50_000_000
 
     /// Preview streams of one grant: more is a client that forgets to close them.
     static let streamsMax = 64
@@ -156,71 +156,9 @@ final class CaptureLoop {
         reply(.success(inForce(open.settings)))
     }
 
-    /// Starts the device, or starts it again.
-    func begin() {
-        guard var open = grant, let source else { return }
-        open.restartAt = nil
-        do throws(BrokerError) {
-            try source.start()
-            try source.set(controls: open.settings.controls)
-            try source.select(format: open.settings.format, zoom: open.zoom, frameRate: open.settings.frameRate)
-            open.due = try source.nextDue(
-                after: nil, interval: open.settings.frameInterval, now: camarb_monotonic_ns())
-        } catch {
-            recover(&open, from: error)
-        }
-        grant = open
-        failOpening()
-    }
-
-    /// A device that cannot be started has no grant.
-    private func failOpening() {
-        guard let open = grant, let reply = open.opening, let failure = open.failure else { return }
-        tellCondition()
-        grant?.opening = nil
-        _ = endGrant(open.id, .interrupted)
-        reply(.failure(failure))
-    }
-
-    private func tellNews(_ source: any CameraSource) {
-        while let news = source.takeNews() { emit(.runtimeError(code: "control-changed", message: news)) }
-    }
-
-    // MARK: The device's condition
-
-    /// Says what has changed about it since it was last told.
-    func tellCondition() {
-        guard let condition = source?.condition, condition != told else { return }
-        let before = told
-        told = condition
-        if condition.isWatched {
-            lookPause = Self.lookPauses.lowerBound
-            lookAt = camarb_monotonic_ns() + lookPause
-        } else {
-            lookAt = nil
-        }
-        switch condition {
-        case .usable where before == .privacyOn:
-            emit(.deviceChanged(state: "privacy-off", message: "The camera's privacy switch is off again."))
-        case .usable: emit(.deviceChanged(state: "ok", message: "The camera can be used again."))
-        case .disconnected(let message): emit(.deviceChanged(state: "disconnected", message: message))
-        case .heldOutside(let holder): emit(.deviceChanged(state: "held-outside", message: holder))
-        case .privacyOn: emit(.deviceChanged(state: "privacy-on", message: "The camera's privacy switch is on."))
-        }
-    }
-
-    /// While nobody has the device: with a grant it says so itself.
-    private func lookAgain() {
-        let now = camarb_monotonic_ns()
-        guard grant == nil, let source, let at = lookAt, at <= now else { return }
-        source.look()
-        lookPause = min(lookPause * 2, Self.lookPauses.upperBound)
-        lookAt = source.condition.isWatched && !source.isGone ? now + lookPause : nil
-    }
-
     /// Takes one frame for everybody who wants it. The first of them is drawn into, the others get copies.
     /// - Parameter now: when it was captured.
-    private func capture(_ open: inout OpenGrant, at now: Int64) throws(BrokerError) {
+    func capture(_ open: inout OpenGrant, at now: Int64) throws(BrokerError) {
         guard let source else { throw BrokerError(.deviceFault, "The camera is not open.") }
         if faults.contains(.deviceFails), open.framesCaptured >= 9 {
             throw BrokerError(.deviceFault, "The device failed, as it was told to.")
@@ -260,7 +198,8 @@ final class CaptureLoop {
             drawn = memory
         }
         if let kept { try draw(into: kept.memory) }
-        for stream in open.streams {
+        stopLending(open)
+        for stream in open.streams where !stream.sender.isLent {
             guard let index = stream.sender.writable() else { continue }
             do throws(BrokerError) { try draw(into: stream.sender.memory(index)) } catch {
                 stream.sender.discard(index)
@@ -270,6 +209,7 @@ final class CaptureLoop {
                 index, sequence: open.framesCaptured, timestamp: now,
                 flags: open.configurationChanged ? .configurationChanged : [])
         }
+        lend(open, at: now)
         open.configurationChanged = false
         if let kept { handOver(kept, &open, source, records: records) }
         open.restarts = 0
@@ -312,21 +252,5 @@ final class CaptureLoop {
             writer.post(.photo(photo.id, file: photo.file, picture, cameraName: source.capabilities.name))
         }
         open.photos = []
-    }
-
-    /// Starts a failing device again, a bounded number of times; then says that it is in error and waits for the cut.
-    private func recover(_ open: inout OpenGrant, from error: BrokerError) {
-        open.restarts += 1
-        open.due = nil
-        source?.stop()
-        if open.restarts <= Self.restartsMax, source?.condition == .usable {
-            // Not at once: a device that fails at once would keep the thread busy.
-            open.restartAt = camarb_monotonic_ns() + Self.restartPause << Int64(open.restarts - 1)
-            return
-        }
-        open.failure = error
-        // Why it cannot be used says more than that it failed.
-        guard open.opening == nil, source?.condition == .usable else { return }
-        emit(.deviceChanged(state: "error", message: error.message))
     }
 }

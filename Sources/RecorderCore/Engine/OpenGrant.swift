@@ -21,6 +21,8 @@ struct OpenGrant {
     /// Who waits for the first frame.
     var opening: Capture.Reply<Configuration>?
     var streams: [Stream] = []
+    /// The session that got the device's own buffers, and which these were.
+    var lent: Lent?
     var photos: [PendingPhoto] = []
     var recording: RecordingTicket?
     var configurationChanged = false
@@ -29,6 +31,11 @@ struct OpenGrant {
     struct Stream {
         var session: SessionID
         var sender: FrameSender
+    }
+
+    struct Lent {
+        var session: SessionID
+        var begun: Int
     }
 
     struct PendingPhoto {

@@ -7,6 +7,7 @@ import VideoNodes
 final class KernelVideoDevice: VideoDevice {
     private let identity: String
     private(set) var descriptor: Int32 = -1
+    private(set) var buffersCanOutliveTheirQueue = false
     private var path = ""
     private var queueType: Int32 = 0
     private var converter: OpaquePointer?
@@ -108,7 +109,9 @@ final class KernelVideoDevice: VideoDevice {
 
     func request(buffers: Int) throws(VideoFault) -> Int {
         var count = UInt32(clamping: buffers)
-        _ = try check(camarb_video_request(descriptor, queueType, &count), "get buffers")
+        var canOutlive: UInt32 = 0
+        _ = try check(camarb_video_request(descriptor, queueType, &count, &canOutlive), "get buffers")
+        buffersCanOutliveTheirQueue = canOutlive != 0
         return Int(count)
     }
 

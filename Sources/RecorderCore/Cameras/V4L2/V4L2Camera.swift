@@ -15,23 +15,25 @@ package final class V4L2Camera: CameraSource {
     package let capabilities: CameraCapabilities
     package let isMarked = false
     package let showsText = false
-    package private(set) var condition = DeviceCondition.usable
-    package private(set) var isGone = false
+    package internal(set) var condition = DeviceCondition.usable
+    package internal(set) var isGone = false
     /// Frames that came damaged, since the start of the process.
     package private(set) var damagedFrames: UInt64 = 0
 
-    private let device: any VideoDevice
+    let device: any VideoDevice
     private let identity: String
     private let natives: [NativeFormat]
-    private let controlSet: VideoControls
+    let controlSet: VideoControls
     private let zoomer: VideoZoom
     private let converter = PictureConverter()
-    private var queue: CaptureQueue?
-    private var selected: (native: NativeFormat, frameRate: Double)?
-    private var crop: SensorWindow.Crop?
-    private var frame: camarb_video_frame?
+    var queue: CaptureQueue?
+    var selected: (native: NativeFormat, frameRate: Double)?
+    var crop: SensorWindow.Crop?
+    var frame: camarb_video_frame?
+    var zoom = 1.0
+    package private(set) var buffersBegun = 0
     private var lastTime: Int64 = 0
-    private var news: [String] = []
+    var news: [String] = []
 
     /// Without a frame for this long, the device is started again; in nanoseconds.
     static let stallTime: Int64 = 3_000_000_000
@@ -110,9 +112,11 @@ package final class V4L2Camera: CameraSource {
                 wanted.width = UInt32(format.width)
                 wanted.height = UInt32(format.height)
                 queue = try CaptureQueue(device, wanted, frameRate: frameRate)
+                buffersBegun += 1
                 selected = (native, frameRate)
                 zoomer.begin()
             }
+            self.zoom = zoom
             let magnified = zoomer.set(zoom)
             crop = magnified > 1 ? Self.window(format, zoom: magnified) : nil
         }
@@ -223,64 +227,4 @@ package final class V4L2Camera: CameraSource {
         frame = nil
     }
 
-    // MARK: What happens to the device
-
-    private func takeControlNews() {
-        while let (id, value) = device.news() {
-            if id == camarb_cid_privacy {
-                condition = value == 0 ? .usable : .privacyOn
-            } else if let sentence = controlSet.changedOutside(id, value) {
-                news.append(sentence)
-            }
-        }
-    }
-
-    package func takeNews() -> String? { news.isEmpty ? nil : news.removeFirst() }
-
-    package func look() {
-        do throws(VideoFault) {
-            try device.open()
-            defer { device.close() }
-            _ = try device.identify()
-            // Who has buffers has the device; asking for some shows whether anybody else has.
-            _ = try device.request(buffers: 1)
-            _ = try device.request(buffers: 0)
-            isGone = false
-            condition = controlSet.isPrivate ? .privacyOn : .usable
-        } catch {
-            _ = loss(error)
-        }
-    }
-
-    private func attempt<R>(_ body: () throws(VideoFault) -> R) throws(BrokerError) -> R {
-        do throws(VideoFault) { return try body() } catch {
-            if let lost = loss(error) { throw lost }
-            throw BrokerError(.deviceFault, "\(capabilities.name): cannot \(error.description).")
-        }
-    }
-
-    /// What a fault says about the device's condition; nil when nothing: it may be over when it is started again.
-    private func loss(_ fault: VideoFault) -> BrokerError? {
-        switch fault.code {
-        case ENODEV, ENXIO, ENOENT:
-            condition = .disconnected("\(capabilities.name) is not plugged in any more.")
-            isGone = fault.doing == "find it"
-        case EBUSY: condition = .heldOutside(device.otherHolder() ?? "a program that cannot be seen from here")
-        default: return nil
-        }
-        // At once: a driver waits for the last one to let go before the device may come back.
-        stop()
-        if case .heldOutside(let holder) = condition {
-            return BrokerError(.deviceFault, "\(capabilities.name) is held outside the broker by \(holder).")
-        }
-        return BrokerError(.deviceFault, "\(capabilities.name) is not plugged in any more.")
-    }
-}
-
-extension VideoFault {
-    var description: String {
-        var text = [CChar](repeating: 0, count: 128)
-        guard strerror_r(code, &text, text.count) == 0 else { return "\(doing): error \(code)" }
-        return "\(doing): \(String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))"
-    }
 }

@@ -29,6 +29,8 @@ package protocol VideoDevice: AnyObject {
     func queue(_ index: Int) throws(VideoFault)
     /// - Returns: nil when no frame is there.
     func dequeue() throws(VideoFault) -> camarb_video_frame?
+    /// The queue may end while somebody has a descriptor of one of its buffers: known once there are some.
+    var buffersCanOutliveTheirQueue: Bool { get }
     /// A descriptor of a buffer's memory, for reading only. The caller's.
     func export(_ index: Int) throws(VideoFault) -> Int32
     func stream(_ on: Bool) throws(VideoFault)

@@ -1,0 +1,47 @@
+import ArbiterProtocol
+import Broker
+import Testing
+
+/// `--camera` for cameras of the machine.
+@Suite struct CameraOptionTests {
+    @Test("--camera v4l2 follows all cameras, and those that are named keep their names beside")
+    func follows() throws {
+        guard
+            case .run(let options) = BrokerOptions.read(["--camera", "v4l2", "--camera", "desk=v4l2:usb-046d:082d-A"])
+        else { return #expect(Bool(false), "the options were not taken") }
+        #expect(options.followsCameras)
+        #expect(options.cameras.map(\.spec) == ["v4l2:usb-046d:082d-A"])
+        #expect(options.cameras.map(\.id.name) == ["desk"])
+    }
+
+    @Test("Without cameras of its own a broker that follows has no simulated one")
+    func noSimulated() throws {
+        guard case .run(let options) = BrokerOptions.read(["--camera=v4l2"]) else {
+            return #expect(Bool(false), "the option was not taken")
+        }
+        #expect(options.cameras.isEmpty)
+    }
+
+    static let mistakes: [(String, String)] = [
+        (
+            "front=v4l2:/dev/video0",
+            "--camera front: “v4l2:/dev/video0” names a node, whose number changes from one plugging in to the next; write v4l2:IDENTITY, as camrecorder --list-cameras shows it."
+        ),
+        (
+            "front=v4l2:a b",
+            "--camera front: “v4l2:a b” is no identity of a camera, which has at most 200 printable ASCII characters without spaces; camrecorder --list-cameras shows them."
+        ),
+        (
+            "V4L2",
+            "--camera is “V4L2”; it takes ID=SPEC, such as front=simulated or back=file:/path/clip.mp4, or v4l2 for all cameras of the machine."
+        ),
+    ]
+
+    @Test("A camera that cannot be meant is refused with what to write", arguments: mistakes)
+    func refused(text: String, sentence: String) {
+        guard case .mistake(let said) = BrokerOptions.read(["--camera", text]) else {
+            return #expect(Bool(false), "\(text) was taken")
+        }
+        #expect(said == sentence)
+    }
+}
