@@ -355,6 +355,7 @@ const uint32_t camarb_cid_focus_absolute = V4L2_CID_FOCUS_ABSOLUTE;
 const uint32_t camarb_cid_focus_auto = V4L2_CID_FOCUS_AUTO;
 const uint32_t camarb_cid_auto_focus_start = V4L2_CID_AUTO_FOCUS_START;
 const uint32_t camarb_cid_zoom_absolute = V4L2_CID_ZOOM_ABSOLUTE;
+const uint32_t camarb_cid_camera_orientation = V4L2_CID_CAMERA_ORIENTATION;
 const uint32_t camarb_cid_privacy = V4L2_CID_PRIVACY;
 const uint32_t camarb_cid_auto_exposure_bias = V4L2_CID_AUTO_EXPOSURE_BIAS;
 const uint32_t camarb_cid_wide_dynamic_range = V4L2_CID_WIDE_DYNAMIC_RANGE;

@@ -173,4 +173,13 @@ struct V4L2CameraTests {
         #expect(refused?.kind == .unknownCamera)
         #expect(refused?.message == "usb-cafe:0001-1 gives pictures in no format that can be read.")
     }
+
+    @Test("A camera that the firmware places is at the front or at the back", arguments: [0, 1, 2])
+    func position(_ orientation: Int64) async throws {
+        let camera = ScriptedCamera(controls: [
+            ScriptedCamera.control(camarb_cid_camera_orientation, camarb_control_menu, 0, 2, usual: orientation)
+        ])
+        let found = try await CaptureUnderTest(camera).describe()
+        #expect(found.position == [.front, .back, .external][Int(orientation)])
+    }
 }

@@ -128,7 +128,7 @@ extern const uint32_t camarb_cid_brightness, camarb_cid_contrast, camarb_cid_sat
     camarb_cid_sharpness, camarb_cid_autogain, camarb_cid_gain, camarb_cid_hflip, camarb_cid_vflip,
     camarb_cid_auto_white_balance, camarb_cid_white_balance_temperature, camarb_cid_exposure_auto,
     camarb_cid_exposure_absolute, camarb_cid_focus_absolute, camarb_cid_focus_auto, camarb_cid_auto_focus_start,
-    camarb_cid_zoom_absolute, camarb_cid_privacy, camarb_cid_auto_exposure_bias, camarb_cid_wide_dynamic_range,
+    camarb_cid_zoom_absolute, camarb_cid_privacy, camarb_cid_camera_orientation, camarb_cid_auto_exposure_bias, camarb_cid_wide_dynamic_range,
     camarb_cid_image_stabilization, camarb_cid_iso_sensitivity, camarb_cid_iso_sensitivity_auto,
     camarb_cid_flash_led_mode, camarb_cid_flash_strobe, camarb_cid_flash_torch_intensity;
 

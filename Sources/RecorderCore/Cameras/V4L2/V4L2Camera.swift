@@ -58,7 +58,7 @@ package final class V4L2Camera: CameraSource {
             natives = VideoFormats(device: device, zoom: zoomer.range).all()
             let largest = natives.max { $0.format.width * $0.format.height < $1.format.width * $1.format.height }
             capabilities = CameraCapabilities(
-                name: found.card.isEmpty ? identity : found.card, position: .external,
+                name: found.card.isEmpty ? identity : found.card, position: Self.position(device),
                 sensorWidth: max(largest?.format.width ?? 1, zoomer.range.sensorWidth ?? 1),
                 sensorHeight: largest?.format.height ?? 1, formats: natives.map(\.format),
                 controls: controlSet.list)
@@ -77,6 +77,14 @@ package final class V4L2Camera: CameraSource {
         guard !natives.isEmpty else {
             throw BrokerError(.unknownCamera, "\(identity) gives pictures in no format that can be read.")
         }
+    }
+
+    /// Where it is on the machine, as far as its firmware told the kernel: few do.
+    private static func position(_ device: any VideoDevice) -> CameraPosition {
+        guard device.control(camarb_cid_camera_orientation) != nil,
+            let value = try? device.value(of: camarb_cid_camera_orientation)
+        else { return .external }
+        return value == 0 ? .front : value == 1 ? .back : .external
     }
 
     package var descriptor: Int32? { queue == nil ? -1 : device.descriptor }
