@@ -96,6 +96,10 @@ struct ConfigurationCheck {
         for (key, value) in configuration.ordered where key.isControl {
             fitted[key] = capabilities.control(key)?.nearest(value)
         }
+        // A value from before its mode was made automatic again means nothing until that is undone.
+        for (key, _) in fitted.ordered where capabilities.overrulingMode(of: key, in: fitted) != nil {
+            fitted[key] = nil
+        }
         return fitted
     }
 }

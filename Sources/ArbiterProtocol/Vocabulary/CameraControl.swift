@@ -51,6 +51,16 @@ public struct CameraControl: Hashable, Sendable, Codable {
 extension CameraCapabilities {
     public func control(_ key: ConfigurationKey) -> CameraControl? { controls.first { $0.key == key } }
 
+    /// The mode that overrules a key's value in a configuration, and what it is; nil when none does.
+    public func overrulingMode(
+        of key: ConfigurationKey, in configuration: Configuration
+    ) -> (control: CameraControl, inForce: ConfigurationValue)? {
+        guard let mode = key.mode, let control = control(mode.key) else { return nil }
+        let inForce = configuration[mode.key] ?? control.usual
+        if case .text(let word) = inForce, mode.manual.contains(word) { return nil }
+        return (control, inForce)
+    }
+
     /// What is wrong with a batch of control settings, as a sentence that names key, value and what is allowed; nil
     /// when it can be taken as a whole.
     ///
@@ -68,13 +78,10 @@ extension CameraCapabilities {
             guard control.takes(value) else {
                 return "\(key.rawValue) is \(value.description); \(name) takes \(control.allowed)."
             }
-            guard let mode = key.mode, let modes = self.control(mode.key) else { continue }
-            let inForce = whole[mode.key] ?? modes.usual
-            guard case .text(let word) = inForce, mode.manual.contains(word) else {
-                let manual = mode.manual.filter { modes.takes(.text($0)) }
-                return
-                    "\(key.rawValue) is \(value.description) while \(mode.key.rawValue) is \(inForce.description); set \(mode.key.rawValue) to \(manual.joined(separator: " or ")) with it."
-            }
+            guard let mode = overrulingMode(of: key, in: whole), let manual = key.mode?.manual else { continue }
+            let words = manual.filter { mode.control.takes(.text($0)) }
+            return
+                "\(key.rawValue) is \(value.description) while \(mode.control.key.rawValue) is \(mode.inForce.description); set \(mode.control.key.rawValue) to \(words.joined(separator: " or ")) with it."
         }
         if whole[.torchMode] == .text("on"), whole[.flashMode] == .text("on") {
             return "torchMode and flashMode are both on; only one of them can be."
