@@ -52,7 +52,11 @@ class Broker:
             assert self.process.poll() is None, f"camarbd ended: {self.log.read_text()}"
             return pathlib.Path("/run/camarb/socket").exists()
         wait_until("camarbd's socket", is_there)
-        status = self.status()
+        # The first recorder core of a boot is read in whole from the host, and may take longer than a broker waits for it.
+        def status_with_cameras():
+            status = self.status()
+            return status if all(camera["present"] for camera in status["cameras"]) and status["cameras"] else None
+        status = wait_until("the cameras to be known", status_with_cameras)
         assert status["loginSessionsKnown"], status["loginSessionsUnknown"]
         return self
 
