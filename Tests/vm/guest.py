@@ -103,8 +103,17 @@ class Guest:
         self.run = pathlib.Path(tempfile.mkdtemp(prefix=f"run-{kind}.", dir=kernel.CACHE))
         # Seconds from the power to the first step, and how many times slower than usual that was.
         self.booted, self.slowness = None, 1.0
+        self.process = None
 
     def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def start(self):
         # Copies, because the guest caches what it reads, and a build may go on meanwhile.
         programs = self.run / "programs"
         programs.mkdir()
@@ -123,7 +132,6 @@ class Guest:
         self.process = subprocess.Popen(
             self.command(), stdin=subprocess.DEVNULL, stdout=open(self.run / "qemu.log", "w"), stderr=subprocess.STDOUT,
             preexec_fn=die_with_parent)
-        return self
 
     def command(self):
         share = "security_model=none,multidevs=remap"
@@ -143,9 +151,9 @@ class Guest:
 
     def __exit__(self, *_):
         # Its folder may be asked for no more: nothing in the guest is worth a clean end.
-        if self.process.poll() is None:
+        if self.process:
             self.process.kill()
-        self.process.wait()
+            self.process.wait()
         shutil.rmtree(self.run, ignore_errors=True)
 
     def read(self, name):
