@@ -343,8 +343,3 @@ int camarb_process_of(pid_t pid, pid_t *parent, uid_t *user) {
     *user = effective;
     return 0;
 }
-
-void camarb_yield_to_others(void) {
-    /* Linux keeps priorities by thread; five steps are a third of the share. */
-    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + 5);
-}

@@ -23,6 +23,8 @@ final class ScriptedCamera: Sendable {
         var isOpen = false
         var isStreaming = false
         var starts = 0
+        /// Called on the capture's thread when opening fails.
+        var whenOpeningFails: (@Sendable () -> Void)?
     }
 
     let state = Mutex(State())
@@ -98,7 +100,10 @@ final class FakeVideoDevice: VideoDevice {
     }
 
     func open() throws(VideoFault) {
-        try ask("open")
+        do throws(VideoFault) { try ask("open") } catch {
+            camera.look(\.whenOpeningFails)?()
+            throw error
+        }
         camera.change { $0.isOpen = true }
     }
 
@@ -265,8 +270,13 @@ final class Feeder: Sendable {
         self.thread = thread
     }
 
+    deinit { stop() }
+
     func stop() {
-        body.isOver.withLock { $0 = true }
-        pthread_join(thread, nil)
+        let wasOver = body.isOver.withLock { isOver in
+            defer { isOver = true }
+            return isOver
+        }
+        if !wasOver { pthread_join(thread, nil) }
     }
 }

@@ -67,21 +67,27 @@ struct DecodedVideo {
 final class CaptureUnderTest: Sendable {
     let capture: Capture
     private let events: AsyncStream<RecorderEvent>
+    private let feeder: Feeder?
 
     init(_ camera: String = "simulated:iphone5-back", faults: Set<Capture.Fault> = []) throws {
         let (events, continuation) = AsyncStream.makeStream(of: RecorderEvent.self)
         self.events = events
+        feeder = nil
         capture = Capture(try CameraSpec(parsing: camera), faults: faults) { continuation.yield($0) }
     }
 
     /// A scripted camera behind the Video4Linux adapter.
-    init(_ camera: ScriptedCamera) {
+    /// - Parameter feeding: it gives frames all the time.
+    init(_ camera: ScriptedCamera, feeding: Bool = false) {
+        feeder = feeding ? Feeder(camera) : nil
         let (events, continuation) = AsyncStream.makeStream(of: RecorderEvent.self)
         self.events = events
         capture = Capture(
             onEvent: { continuation.yield($0) },
             makingSource: { () throws(BrokerError) in
-                try V4L2Camera(FakeVideoDevice(camera), identity: "usb-cafe:0001-1")
+                // A machine that is busy with other tests is no device that stalls.
+                try V4L2Camera(
+                    FakeVideoDevice(camera), identity: "usb-cafe:0001-1", stallTime: 600_000_000_000)
             })
     }
 

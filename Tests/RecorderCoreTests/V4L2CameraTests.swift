@@ -182,4 +182,28 @@ struct V4L2CameraTests {
         let found = try await CaptureUnderTest(camera).describe()
         #expect(found.position == [.front, .back, .external][Int(orientation)])
     }
+
+    @Test("A batch that comes while the device is started again is in force when it runs")
+    func configuredInBetween() async throws {
+        let camera = ScriptedCamera(controls: [
+            ScriptedCamera.control(camarb_cid_hue, camarb_control_integer, -10, 10, usual: 0)
+        ])
+        let test = CaptureUnderTest(camera, feeding: true)
+        try await test.open(1, Self.usual)
+        // The batch is there before the next try, so it meets the device closed.
+        let (answers, continuation) = AsyncStream.makeStream(of: Result<Configuration, BrokerError>.self)
+        camera.change {
+            $0.whenOpeningFails = {
+                test.capture.configure(GrantID(1), Configuration([.hue: .number(7)])) { continuation.yield($0) }
+            }
+        }
+        camera.fail("open", EIO)
+        camera.fail("dequeue", EIO)
+        for await answer in answers {
+            #expect(try answer.get()[.hue] == .number(7))
+            break
+        }
+        while camera.look(\.starts) < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(camera.look { $0.values[camarb_cid_hue] } == 7)
+    }
 }

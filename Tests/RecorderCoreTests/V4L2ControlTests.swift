@@ -68,11 +68,8 @@ struct V4L2ControlTests {
     ]
 
     private func running(_ camera: ScriptedCamera) async throws -> CaptureUnderTest {
-        let test = CaptureUnderTest(camera)
-        async let opened = test.open(1, Configuration())
-        while !camera.look(\.isStreaming) { try await Task.sleep(for: .milliseconds(5)) }
-        camera.push()
-        _ = try await opened
+        let test = CaptureUnderTest(camera, feeding: true)
+        try await test.open(1, Configuration())
         return test
     }
 

@@ -109,6 +109,3 @@ ssize_t camarb_name_of(pid_t pid, char *buffer, size_t size);
 
 /* The process that started a process, and its effective user. 0, or -errno. */
 int camarb_process_of(pid_t pid, pid_t *parent, uid_t *user);
-
-/* The calling thread gives way to the process's others. Where that is not allowed, it does not. */
-void camarb_yield_to_others(void);

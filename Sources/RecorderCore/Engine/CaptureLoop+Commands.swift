@@ -92,6 +92,7 @@ extension CaptureLoop {
     /// What is in force, whole.
     func inForce(_ settings: Settings) -> Configuration {
         var whole = settings.configuration
+        whole.merge(settings.controls)
         whole.merge(source?.controls ?? Configuration())
         return whole
     }
@@ -110,9 +111,11 @@ extension CaptureLoop {
             ZoomRamp(from: rampFrom, to: change.settings.videoZoomFactor, rate: $0, began: now)
         }
         let zoom = setsZoom ? (ramp?.from ?? change.settings.videoZoomFactor) : open.zoom
-        let setsControls = change.settings.controls != open.settings.controls
+        // A device that is just being started again takes all of it when it is.
+        let isRunning = open.due != nil
+        let setsControls = isRunning && change.settings.controls != open.settings.controls
         if setsControls { try source.set(controls: change.settings.controls) }
-        if changesFormat || zoom != open.zoom || change.settings.frameRate != open.settings.frameRate {
+        if isRunning, changesFormat || zoom != open.zoom || change.settings.frameRate != open.settings.frameRate {
             do throws(BrokerError) {
                 try source.select(format: change.settings.format, zoom: zoom, frameRate: change.settings.frameRate)
             } catch {

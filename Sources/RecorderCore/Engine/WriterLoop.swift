@@ -1,5 +1,4 @@
 import ArbiterProtocol
-import CLinux
 import FrameStream
 import Glibc
 import Synchronization
@@ -70,8 +69,6 @@ final class WriterLoop {
     }
 
     func run() {
-        // However long encoding takes, it delays no frame and no cut.
-        camarb_yield_to_others()
         while true {
             for work in mailbox.waitForAll() {
                 switch work {

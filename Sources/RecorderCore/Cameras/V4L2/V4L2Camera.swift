@@ -36,14 +36,18 @@ package final class V4L2Camera: CameraSource {
     var news: [String] = []
 
     /// Without a frame for this long, the device is started again; in nanoseconds.
-    static let stallTime: Int64 = 3_000_000_000
+    package static let stallTimeUsual: Int64 = 3_000_000_000
+    private let stallTime: Int64
     /// A slow camera may take this many frames' time.
     static let stallFrames: Int64 = 4
     /// A frame's time that is older than this is of another clock; in nanoseconds.
     static let ageMax: Int64 = 5_000_000_000
 
     /// Opens it, asks what it can do, and lets it go.
-    package init(_ device: any VideoDevice, identity: String) throws(BrokerError) {
+    package init(
+        _ device: any VideoDevice, identity: String, stallTime: Int64 = V4L2Camera.stallTimeUsual
+    ) throws(BrokerError) {
+        self.stallTime = stallTime
         self.device = device
         self.identity = identity
         do throws(VideoFault) {
@@ -175,7 +179,7 @@ package final class V4L2Camera: CameraSource {
     // MARK: Frames
 
     package func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
-        now + max(Self.stallTime, interval * Self.stallFrames)
+        now + max(stallTime, interval * Self.stallFrames)
     }
 
     package func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64? {
