@@ -18,6 +18,19 @@ func program(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
     .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+/// A program that a package installs: it carries the Swift runtime in itself, because no Debian has one. Only a root
+/// package may say so, and this one always is.
+func installed(
+    _ name: String, _ dependencies: [Target.Dependency] = [], linking libraries: [String] = []
+) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, swiftSettings: strict,
+        // And nobody looks up its symbols by name: exported, they would keep all code that nothing calls.
+        linkerSettings: [
+            .unsafeFlags(["-static-stdlib", "-Xlinker", "--no-export-dynamic"] + libraries.map { "-l" + $0 })
+        ])
+}
+
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
@@ -96,16 +109,19 @@ let package = Package(
             // And nobody looks up its symbols by name: exported, they would keep all code that nothing calls.
             linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--no-export-dynamic"])]),
         // Each user runs one, all the time: small for the same reasons.
-        .executableTarget(
-            name: "camagent", dependencies: ["Agent", "SystemdBus"], swiftSettings: strict,
-            linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--no-export-dynamic"])]),
-        program("camrecorder", ["RecorderCore", "ArbiterProtocol", "SystemdBus", "CLinux"]),
-        program(
+        installed("camagent", ["Agent", "SystemdBus"]),
+        installed("camrecorder", ["RecorderCore", "ArbiterProtocol", "SystemdBus", "CLinux"]),
+        installed(
             "camclient",
             [
                 "Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration", "JSONText", "Trace", "Timeline",
                 "SystemdBus", "FrameStream", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            // What Foundation stands on when it is linked statically: nothing else names them to the linker.
+            linking: [
+                "Foundation", "FoundationInternationalization", "FoundationEssentials", "CoreFoundation",
+                "_FoundationICU", "_FoundationCollections", "_FoundationCShims", "stdc++",
             ]),
         // Walks and simulates from the command line: planted bugs are built and run against it.
         program("explore", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration"]),

@@ -122,8 +122,8 @@ public final class Broker {
     func addCamera(_ id: CameraID, spec: String) -> CameraLink {
         let link =
             spec == DryCamera.spec
-            ? DryCamera(self, id, spec: spec, program: recorderProgram)
-            : CameraLink(self, id, spec: spec, program: recorderProgram)
+            ? DryCamera(self, id, spec: spec, origin: recorderOrigin)
+            : CameraLink(self, id, spec: spec, origin: recorderOrigin)
         cameras[id] = link
         cameraOrder.append(link)
         return link
@@ -162,16 +162,16 @@ public final class Broker {
     }
 
     /// `--recorder`, or camrecorder beside this program, or where a package puts it.
-    private var recorderProgram: String {
-        if let said = options.recorder { return said }
+    private var recorderOrigin: RecorderOrigin {
+        if let said = options.recorder { return RecorderOrigin(said) }
         var buffer = [CChar](repeating: 0, count: 4096)
         let length = camarb_own_program(&buffer, buffer.count)
         let own = String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         if let slash = own.lastIndex(of: "/") {
             let beside = own[...slash] + "camrecorder"
-            if access(String(beside), X_OK) == 0 { return String(beside) }
+            if access(String(beside), X_OK) == 0 { return .program(String(beside)) }
         }
-        return "/usr/libexec/camarb/camrecorder"
+        return .program("/usr/libexec/camarb/camrecorder")
     }
 
     /// Lets go of everything: clients are disconnected, recorder cores finish their files and end.

@@ -78,7 +78,7 @@ public struct BrokerOptions: Sendable {
                 case "--policy": options.policy = try value("a file")
                 case "--policy-dir": options.policyFolder = try value("a folder")
                 case "--camera": try options.addCamera(try value("ID=SPEC"))
-                case "--recorder": options.recorder = try value("a program")
+                case "--recorder": options.recorder = try value("a program or unix:PATH")
                 case "--system-bus": options.systemBus = try address(flag, try value("an address"))
                 case "--trust-claims": options.trustsClaims = true
                 case "--decisions": options.printsDecisions = true
@@ -187,7 +187,9 @@ public struct BrokerOptions: Sendable {
                               none               no pictures: to try a policy by its notices alone
                             without any: simulated=simulated
           --camera v4l2     every camera of the machine, as they are plugged in and out, each under its identity
-          --recorder PATH   the recorder core to start for each camera; without it, camrecorder beside camarbd
+          --recorder PATH   the recorder core to start for each camera; without it, camrecorder beside camarbd.
+                            unix:PATH instead is a socket where each connection gets a recorder core of its own, as
+                            systemd does with camrecorder.socket
           --system-bus ADDRESS  where logind tells which login session is active and when the machine sleeps; without
                             it $DBUS_SYSTEM_BUS_ADDRESS or \(SystemBus.usualAddress); "" asks nobody
           --trust-claims    believe what clients say their app is. For development and demonstrations: any program

@@ -13,7 +13,7 @@ class CameraLink {
     unowned let broker: Broker
     let camera: CameraID
     let spec: String
-    let program: String
+    let origin: RecorderOrigin
 
     private(set) var capabilities: CameraCapabilities?
     private(set) var generation: UInt64 = 0
@@ -31,8 +31,8 @@ class CameraLink {
 
     private enum State {
         case none
-        case running(ChildProcess, BusConnection)
-        case leaving(ChildProcess)
+        case running(any RecorderProcess, BusConnection)
+        case leaving(any RecorderProcess)
     }
 
     private var state = State.none
@@ -64,11 +64,11 @@ class CameraLink {
     /// The longest pause between tries to describe a camera.
     static let describePauseMax: Int64 = 60_000_000_000
 
-    init(_ broker: Broker, _ camera: CameraID, spec: String, program: String) {
+    init(_ broker: Broker, _ camera: CameraID, spec: String, origin: RecorderOrigin) {
         self.broker = broker
         self.camera = camera
         self.spec = spec
-        self.program = program
+        self.origin = origin
     }
 
     // MARK: Orders of the core
@@ -150,7 +150,15 @@ class CameraLink {
     func kill() {
         switch state {
         case .none: broker.stepLater(.recorderGone(camera))
-        case .running(let process, _), .leaving(let process):
+        case .running(let process, let connection):
+            isGoneOwed = true
+            guard !process.signal(SIGKILL) else { return }
+            // It is gone, or never said which process it is: then it was told to open nothing.
+            connection.close()
+            state = .leaving(process)
+            process.socketEnded()
+            armLeaveTimer()
+        case .leaving(let process):
             isGoneOwed = true
             process.signal(SIGKILL)
         }
@@ -366,13 +374,20 @@ class CameraLink {
     }
 
     private func start() throws(SystemFault) {
+        switch origin {
+        case .program(let path): try startChild(path)
+        case .socket(let path): try connectToUnit(path)
+        }
+    }
+
+    private func startChild(_ path: String) throws(SystemFault) {
         let (ours, theirs) = try UnixPair.make()
         defer { close(theirs) }
         let process: ChildProcess
         do throws(SystemFault) {
             process = try ChildProcess(
-                path: program, arguments: ["--fd", "3", "--camera", spec], passing: theirs, on: broker.loop
-            ) { [unowned self] ending in processEnded(ending) }
+                path: path, arguments: ["--fd", "3", "--camera", spec], passing: theirs, on: broker.loop
+            ) { [unowned self] ending in processEnded(.child(ending)) }
         } catch {
             close(ours)
             throw error
@@ -387,7 +402,30 @@ class CameraLink {
         }
     }
 
-    private var endingSeen: ChildProcess.Ending?
+    /// The calls behind `Serve` follow at once: they are answered in order, and by its error if that is refused.
+    private func connectToUnit(_ path: String) throws(SystemFault) {
+        let descriptor = try SocketAddress.connect(toPath: path)
+        let process = ServedProcess(on: broker.loop) { [unowned self] ending in processEnded(ending) }
+        let connection = try BusConnection(adopting: descriptor, as: .client, on: broker.loop, delegate: self)
+        state = .running(process, connection)
+        connection.call(
+            path: ObjectPath.recorder, interface: InterfaceName.recorder, member: "Serve", [.string(spec)],
+            timeout: Self.answerTimeMax
+        ) { [self] result in
+            do {
+                guard case .fileDescriptor(let own)? = try result.get().arguments().first else {
+                    throw BrokerError(.recorderFault, "Serve gave no process.")
+                }
+                try process.isIdentified(by: own)
+            } catch {
+                broker.journal.send(.error, "camera “\(camera.name)”: its recorder core does not serve it: \(error)")
+                connection.close()
+                connectionEnded(connection, .disconnected)
+            }
+        }
+    }
+
+    private var endingSeen: RecorderEnding?
     /// It was killed, and the core waits to hear of its end.
     private var isGoneOwed = false
     private var goneHandlers: [(Bool) -> Void] = []
@@ -401,7 +439,7 @@ class CameraLink {
         }
     }
 
-    private func processEnded(_ ending: ChildProcess.Ending) {
+    private func processEnded(_ ending: RecorderEnding) {
         endingSeen = ending
         // What it said last may still be in the socket; the socket's end follows at once.
         if case .running = state {
@@ -434,10 +472,10 @@ class CameraLink {
         endingSeen = nil
         state = .none
         leaveTimer?.arm(at: nil)
-        let clean = ending == .exited(0)
+        let clean = ending.isInOrder
         if !clean && !isStopping {
             broker.journal.send(
-                .warning, "the recorder core of camera “\(camera.name)” ended: \(Self.words(ending))",
+                .warning, "the recorder core of camera “\(camera.name)” ended: \(ending.words)",
                 [("CAMARB_CAMERA", camera.name)])
         }
         let handlers = goneHandlers
@@ -485,14 +523,6 @@ class CameraLink {
             // It finishes its files when its socket ends, and then itself; SIGTERM says the same.
             connection.close()
             process.signal(SIGTERM)
-        }
-    }
-
-    private static func words(_ ending: ChildProcess.Ending) -> String {
-        switch ending {
-        case .exited(127): "its program could not be executed"
-        case .exited(let status): "status \(status)"
-        case .signalled(let number): "signal \(number)"
         }
     }
 
@@ -556,6 +586,8 @@ extension CameraLink: BusConnectionDelegate {
         case "RuntimeError":
             broker.step(
                 .recorderTrouble(camera, code: try reader.string("code"), message: try reader.string("message")))
+        case "Leaving":
+            if case .running(let process as ServedProcess, _) = state { process.isLeaving = true }
         default: break
         }
     }
@@ -577,6 +609,7 @@ extension CameraLink: BusConnectionDelegate {
     func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {
         guard case .running(let process, _) = state else { return }
         state = .leaving(process)
+        process.socketEnded()
         if endingSeen != nil {
             leave()
         } else {

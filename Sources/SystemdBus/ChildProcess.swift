@@ -13,7 +13,16 @@ public final class ProcessHandle {
         guard descriptor >= 0 else { return nil }
         self.init(owning: descriptor)
     }
+    /// Takes over a pidfd that another process sent of itself. Trust it as far as its sender.
+    public convenience init(adopting descriptor: Int32) { self.init(owning: descriptor) }
     deinit { close(descriptor) }
+
+    /// A pidfd of this process, to send to another. The caller's to close.
+    public static func descriptorOfThisProcess() throws(SystemFault) -> Int32 {
+        let descriptor = camarb_pidfd_open(getpid())
+        try check(descriptor, "name this process")
+        return descriptor
+    }
 
     public var isAlive: Bool { camarb_pidfd_alive(descriptor) != 0 }
     /// False when the process is gone already.

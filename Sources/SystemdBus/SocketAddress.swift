@@ -50,6 +50,13 @@ public enum SocketAddress {
         return String(cString: value)
     }
 
+    /// A connected, non-blocking descriptor, the caller's.
+    public static func connect(toPath path: String) throws(SystemFault) -> Int32 {
+        let result = camarb_unix_connect(path)
+        try check(result, "connect to \(path)")
+        return result
+    }
+
     /// A connected descriptor.
     /// - Throws: `.disconnected` with a sentence that tells "nothing is there" from "nobody answers" and "not allowed".
     static func connect(_ address: String?) throws(BrokerError) -> Int32 {

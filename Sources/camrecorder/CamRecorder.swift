@@ -12,12 +12,13 @@ enum CamRecorder {
     static let idleLimit = Duration.seconds(3)
 
     static let help = """
-        usage: camrecorder --camera SPEC [--fd N]
+        usage: camrecorder [--camera SPEC] [--fd N]
 
-        Owns one camera and serves org.camarb.Recorder1 to the broker on a connected socket. camarbd starts it.
+        Owns one camera and serves org.camarb.Recorder1 to the broker on a connected socket. camarbd starts it, or the
+        service manager does when camarbd connects.
 
           --camera SPEC   simulated, simulated:MODEL, file:PATH (anything libav decodes, looped), or
-                          v4l2:IDENTITY (a camera of the machine)
+                          v4l2:IDENTITY (a camera of the machine); without it, what the broker says first
                           models: \(SimulatedModel.all.map(\.id).joined(separator: ", "))
           --fd N          the socket's descriptor; 3 if not given, also where the service manager passes it
           --list-cameras  the machine's cameras: identity, node just now, name; tabs in between
@@ -39,13 +40,8 @@ enum CamRecorder {
     static func main() {
         camarb_ignore_write_signals()
         let options: Options
-        let camera: CameraSpec
         do throws(BrokerError) {
             options = try parse(Array(CommandLine.arguments.dropFirst()))
-            guard let given = options.camera else {
-                throw BrokerError(.invalidValue, "--camera is missing; see camrecorder --help.")
-            }
-            camera = given
         } catch {
             say("camrecorder: \(error.message)", on: 2)
             exit(2)
@@ -57,7 +53,7 @@ enum CamRecorder {
             try loop.addSignal(SIGTERM) { server?.finish() }
             try loop.addSignal(SIGINT) { server?.finish() }
             server = try RecorderServer(
-                descriptor: try connected(options.descriptor), camera: camera, idleLimit: idleLimit,
+                descriptor: try connected(options.descriptor), camera: options.camera, idleLimit: idleLimit,
                 faults: options.faults, loop: loop)
             exit(try loop.run())
         } catch {

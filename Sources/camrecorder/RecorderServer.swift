@@ -9,9 +9,15 @@ import SystemdBus
 /// Lives on the loop's thread. Answers and events of the capture's threads reach it through an outbox, in order.
 final class RecorderServer: BusConnectionDelegate {
     private let loop: EventLoop
-    private let capture: Capture
-    private let service: RecorderService
+    private let idleLimit: Duration
+    private let faults: Set<Capture.Fault>
     private let outbox: Outbox
+    /// Nil until the camera is known.
+    private var serving: (capture: Capture, service: RecorderService)?
+    /// Why the camera that the broker wanted served is not.
+    private var refusal: BrokerError?
+    /// Ends a process that nobody tells its camera.
+    private var patience: Timer?
     private var connection: BusConnection?
     /// Calls that are not answered yet, by a number of our own.
     private var unanswered: [UInt64: BusMessage] = [:]
@@ -40,21 +46,47 @@ final class RecorderServer: BusConnectionDelegate {
     }
 
     init(
-        descriptor: Int32, camera: CameraSpec, idleLimit: Duration, faults: Set<Capture.Fault>, loop: EventLoop
+        descriptor: Int32, camera: CameraSpec?, idleLimit: Duration, faults: Set<Capture.Fault>, loop: EventLoop
     ) throws(SystemFault) {
-        let outbox = Outbox()
-        self.outbox = outbox
+        outbox = Outbox()
         self.loop = loop
-        capture = Capture(camera, idleLimit: idleLimit, faults: faults) { outbox.post(.event($0)) }
-        service = RecorderService(capture)
+        self.idleLimit = idleLimit
+        self.faults = faults
+        if let camera {
+            serve(camera)
+        } else {
+            patience = try loop.addTimer { [unowned self] in if serving == nil { finish() } }
+            patience?.arm(at: EventLoop.now + idleLimit.wholeNanoseconds)
+        }
         outbox.wake(try loop.addWakeup { [unowned self] in self.empty() })
         // The broker's end of a socketpair belongs to whoever may start recorders: nobody to authenticate.
         connection = try BusConnection(adopting: descriptor, as: .server, on: loop, delegate: self, anonymous: true)
     }
 
+    private func serve(_ camera: CameraSpec) {
+        let capture = Capture(camera, idleLimit: idleLimit, faults: faults) { [outbox] in outbox.post(.event($0)) }
+        serving = (capture, RecorderService(capture))
+    }
+
+    /// `Serve`: the answer names this process.
+    private func serve(_ arguments: [WireValue]) throws(BrokerError) -> Int32 {
+        var reader = WireReader("Serve", arguments)
+        let text = try reader.string("camera")
+        guard serving == nil else {
+            throw BrokerError(.invalidValue, "The recorder core serves a camera already; it serves one.")
+        }
+        do throws(BrokerError) { serve(try CameraSpec(parsing: text)) } catch {
+            refusal = error
+            throw error
+        }
+        do throws(SystemFault) { return try ProcessHandle.descriptorOfThisProcess() } catch {
+            throw BrokerError(.recorderFault, "\(error).")
+        }
+    }
+
     /// Finishes what is being written, then ends the loop.
     func finish() {
-        capture.shutDown()
+        serving?.capture.shutDown()
         empty()
         loop.exit(0)
     }
@@ -95,6 +127,16 @@ final class RecorderServer: BusConnectionDelegate {
         }
         do throws(BrokerError) {
             let arguments = try message.arguments()
+            if method.name == "Serve" {
+                let process = try serve(arguments)
+                message.answer([.fileDescriptor(process)])
+                close(process)
+                return
+            }
+            guard let service = serving?.service else {
+                for case .fileDescriptor(let descriptor) in arguments { close(descriptor) }
+                throw refusal ?? BrokerError(.recorderFault, "The recorder core has no camera yet: Serve comes first.")
+            }
             callCount += 1
             let number = callCount
             unanswered[number] = message
@@ -110,10 +152,19 @@ final class RecorderServer: BusConnectionDelegate {
             case .answer(let number, let result): answer(number, result)
             case .event(.idle):
                 // A call that came in the meantime is about to end the idleness.
-                if unanswered.isEmpty { loop.defer { [self] in finish() } }
+                if unanswered.isEmpty { loop.defer { [self] in leave() } }
             case .event(let event): send(event)
             }
         }
+    }
+
+    /// Ends for want of work, and says so: to the broker that is no fault.
+    private func leave() {
+        if let connection {
+            _ = BusMessage.signal(
+                on: connection, path: ObjectPath.recorder, interface: InterfaceName.recorder, member: "Leaving")?.send()
+        }
+        finish()
     }
 
     private func answer(_ number: UInt64, _ result: Result<[WireValue], BrokerError>) {

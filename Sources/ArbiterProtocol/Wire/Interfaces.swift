@@ -277,6 +277,11 @@ extension Interface {
         summary: "A recorder core: one process, one camera.",
         methods: [
             Method(
+                "Serve", [Argument("camera", "s")], gives: [Argument("process", "h")],
+                """
+                Tells a recorder core that was started without a camera which one it serves; the first call then, and                 called once. Gives a pidfd of its own process, so that one that hangs can be killed.
+                """),
+            Method(
                 "Describe", gives: [Argument("capabilities", "a{sv}")],
                 """
                 What the camera can do: `name` s, `position` s, `sensorWidth` u, `sensorHeight` u, and `formats` aa{sv} \
@@ -346,6 +351,7 @@ extension Interface {
                 "`ok`, `disconnected`, `error`, `held-outside`, `privacy-on`, `privacy-off`."),
             Signal(
                 "RuntimeError", [Argument("code", "s"), Argument("message", "s")], "Something failed; capture goes on."),
+            Signal("Leaving", [], "There is nothing to do: its process ends, and another is started when there is."),
         ],
         properties: [])
 

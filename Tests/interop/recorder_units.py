@@ -1,0 +1,134 @@
+"""Recorder cores that a service manager starts, one for each connection to a socket, as camrecorder.socket has it."""
+import os, pathlib, shutil, signal, socket, subprocess, tempfile, threading
+
+from harness import CAMERA, PROGRAMS, Daemon, claim, die_with_parent, played, wait_until
+
+
+class RecorderSocket:
+    """What systemd is to camrecorder.socket with Accept=yes: it listens, and starts a process for each connection."""
+
+    def __init__(self, *flags):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-recorders."))
+        self.path = self.directory / "recorder"
+        self.flags = flags
+        self.processes = []
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.listener.bind(str(self.path))
+        self.listener.listen(16)
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def serve(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            if connection.fileno() == 3:
+                connection = socket.socket(fileno=os.dup(connection.detach()))
+            with connection:
+                self.processes.append(subprocess.Popen(
+                    ["bash", "-c", f'exec 3<&{connection.fileno()}; exec "$@"', "bash", PROGRAMS / "camrecorder",
+                     *self.flags], pass_fds=(connection.fileno(),), stdin=subprocess.DEVNULL,
+                    preexec_fn=die_with_parent))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join()
+        for process in self.processes:
+            process.kill()
+            process.wait()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def daemon(self, **more):
+        return Daemon(extra=("--recorder", f"unix:{self.path}"), **more)
+
+    def ended(self, process):
+        return wait_until(f"the end of process {process.pid}", lambda: process.poll() is not None)
+
+
+@claim("a recorder core behind a socket is told its camera, streams, photographs and records")
+def served():
+    with RecorderSocket() as recorders, recorders.daemon() as daemon:
+        app = daemon.app("photos")
+        session = app.session()
+        session.start()
+        app.wait("DidStartRunning")
+        assert daemon.recorders() == [], "the broker started a recorder core of its own"
+        stream = session.stream()
+        file, photo = daemon.directory / "served.mkv", daemon.directory / "served.jpg"
+        session.record(file)
+        app.wait("RecordingStarted")
+        for _ in range(10):
+            frame = stream.read()
+            assert frame.mark
+            stream.release(frame)
+        with open(photo, "w+b") as picture:
+            session.call("CapturePhoto", "ha{sv}", picture, {})
+        assert app.wait("PhotoCaptured")[6] == ""
+        session.call("StopRecording")
+        app.wait("RecordingFinished")
+        frames, _ = played(file)
+        assert frames >= 5, frames
+        return f"{frames} frames play"
+
+
+@claim("a recorder core behind a socket that has nothing to do says so and leaves, and the next session gets another")
+def idle():
+    with RecorderSocket() as recorders, recorders.daemon() as daemon:
+        app = daemon.app("photos")
+        session = app.session()
+        session.start()
+        app.wait("DidStartRunning")
+        (first,) = recorders.processes
+        session.call("StopRunning")
+        recorders.ended(first)
+        assert first.returncode == 0, first.returncode
+        session.start()
+        app.wait("DidStartRunning")
+        assert len(recorders.processes) == 2
+        assert "did not say that it leaves" not in daemon.said(), daemon.said()
+
+
+@claim("a recorder core behind a socket that does not answer a cut is killed by the process it named, and the other app runs")
+def hangs():
+    with RecorderSocket("--fault", "cut-hangs") as recorders, recorders.daemon() as daemon:
+        holder, other = daemon.app("photos"), daemon.app("notes")
+        session = holder.session()
+        session.start()
+        holder.wait("DidStartRunning")
+        (stuck,) = recorders.processes
+        session.call("StopRunning")
+        waiting = other.session()
+        waiting.start()
+        other.wait("DidStartRunning")
+        recorders.ended(stuck)
+        assert stuck.returncode == -signal.SIGKILL, stuck.returncode
+
+
+@claim("SIGKILL of a recorder core behind a socket: its session is interrupted, and runs again in another")
+def killed():
+    with RecorderSocket() as recorders, recorders.daemon() as daemon:
+        app = daemon.app("photos")
+        session = app.session()
+        session.start()
+        app.wait("DidStartRunning")
+        (first,) = recorders.processes
+        first.kill()
+        assert app.wait("WasInterrupted")[4] == "recorder-reset"
+        app.wait("InterruptionEnded", lambda body: body[5] is True)
+        app.wait("DidStartRunning")
+        recorders.ended(first)
+        assert len(recorders.processes) == 2
+
+
+@claim("a recorder socket that nobody listens on is named in the status, and does no harm")
+def nobody():
+    with Daemon(extra=("--recorder", "unix:/nonexistent/recorder")) as daemon:
+        app = daemon.app("photos")
+        wait_until("the trouble in the status", lambda: "/nonexistent/recorder" in str(
+            app.property("/org/camarb/Broker1", "org.camarb.Broker1", "Degraded")))
