@@ -4,7 +4,7 @@
 # through `package` access and not through @testable, which wants flags of its own.
 SWIFT_BUILD = swift build -c release
 
-.PHONY: help build test test-vm demo verify bench format lint install-packages clean
+.PHONY: help build test test-vm demo verify bench install deb format lint install-packages clean
 
 help:
 	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
@@ -13,6 +13,8 @@ help:
 	@echo "make test-vm           real cameras' interfaces and login sessions, in a virtual machine (STEPS='words': only these)"
 	@echo "make bench             the broker against programs of its own in C, as ratios (QUICK=1: fewer rounds)"
 	@echo "make build             the programs, in .build/release"
+	@echo "make install           the programs, units, policies and pages, below PREFIX (/usr/local)"
+	@echo "make deb               the Debian package, in .build-deb"
 	@echo "make format            formats the Swift sources"
 	@echo "make lint              says what \`make format\` would change, and fails if anything"
 	@echo "make install-packages  the Debian packages for all of this"
@@ -52,6 +54,16 @@ bench:
 	@make/packages build bench
 	$(SWIFT_BUILD)
 	@bench/run $(if $(QUICK),--quick)
+
+install: build
+	@packaging/install --destdir "$(DESTDIR)" --prefix "$(or $(PREFIX),/usr/local)"
+	@echo "Installed. As root: systemd-sysusers; systemctl daemon-reload; udevadm control --reload;"
+	@echo "systemctl enable --now camarbd.socket camrecorder.socket"
+
+deb:
+	@make/packages build deb
+	$(SWIFT_BUILD)
+	@packaging/deb
 
 format:
 	swift format --in-place --parallel --recursive Package.swift Sources Tests
