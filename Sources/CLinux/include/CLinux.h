@@ -2,3 +2,4 @@
 #pragma once
 #include "descriptors.h"
 #include "processes.h"
+#include "rights.h"
