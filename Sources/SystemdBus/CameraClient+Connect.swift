@@ -2,9 +2,16 @@ public import ArbiterProtocol
 
 extension CameraClient {
     /// Connects to a broker.
-    /// - Parameter address: `unix:path=…` or a path; nil looks where `SocketAddress.candidates` says.
+    /// - Parameters:
+    ///   - address: `unix:path=…` or a path; nil looks where `SocketAddress.candidates` says.
+    ///   - reconnects: whether the client finds the broker again when it is restarted, and its sessions run again;
+    ///     otherwise every sequence of events ends with the connection.
     /// - Throws: `.disconnected` and why, `.invalidValue` for an address that is none.
-    public static func connect(address: String? = nil) throws(BrokerError) -> CameraClient {
-        CameraClient(over: try BusTransport.connect(address: address))
+    public static func connect(
+        address: String? = nil, reconnects: Bool = false
+    ) throws(BrokerError) -> CameraClient {
+        guard reconnects else { return CameraClient(over: try BusTransport.connect(address: address)) }
+        return CameraClient(
+            over: try ReconnectingTransport { () throws(BrokerError) in try BusTransport.connect(address: address) })
     }
 }

@@ -42,7 +42,7 @@ struct Preview: AsyncParsableCommand {
         let interrupts = Interrupts.stream()
         // A player that was closed is a good end, told by the failing write.
         signal(SIGPIPE, SIG_IGN)
-        let client = try connection.connect()
+        let client = try connection.connect(reconnects: true)
         try await session.declare(client)
         let written = try await client.withSession(
             camera: session.camera, configuration: try session.configuration()

@@ -36,7 +36,7 @@ struct Run: AsyncParsableCommand {
         for command in commands {
             do throws(Failure) { _ = try AppCommand(command) } catch { throw error.ofScript(commands) }
         }
-        let client = try connection.connect()
+        let client = try connection.connect(reconnects: true)
         try await session.declare(client)
         let printer = EventPrinter(app: session.lane, isJSON: output.json, style: output.style)
         let failure = try await client.withSession(

@@ -13,9 +13,10 @@ struct ConnectionOptions: ParsableArguments {
             valueName: "socket"))
     var address: String?
 
-    func connect() throws(Failure) -> CameraClient {
+    /// - Parameter reconnects: whether the command outlives a restart of the broker, as an app does.
+    func connect(reconnects: Bool = false) throws(Failure) -> CameraClient {
         do throws(BrokerError) {
-            return try CameraClient.connect(address: address)
+            return try CameraClient.connect(address: address, reconnects: reconnects)
         } catch {
             throw error.kind == .invalidValue ? Failure(.usage, error.message) : Failure(error)
         }
