@@ -70,6 +70,7 @@ extension Broker {
         case .holderChanged(let camera, let app):
             guard let link = cameras[camera] else { return }
             link.holder = app
+            holders?.note(camera, app)
             link.freeIsUntold = false
             guard let app else {
                 // While its last holder is being cut a camera is nobody's to take; the next holder is often known.

@@ -84,6 +84,8 @@ public final class Broker {
     /// How many clients of each user say that they know who has a microphone.
     var microphoneWatchers: [UInt32: Int] = [:]
     let methods = MethodTables()
+    /// Nil where nothing outlives the broker.
+    let holders: HolderFile?
     let ownUser = geteuid()
     /// Traces count time from here.
     let origin = Broker.now()
@@ -95,6 +97,7 @@ public final class Broker {
         var journal = Journal(identifier: "camarbd")
         if options.printsDecisions { journal.threshold = .debug }
         self.journal = journal
+        holders = HolderFile(journal: journal)
         _ = camarb_raise_descriptor_limit()
         arbiter = Arbiter(policy: .firstCome)
         loadFirstPolicy()

@@ -306,6 +306,7 @@ class CameraLink {
         if !isPresent { generation += 1 }
         isPresent = true
         broker.step(.cameraAppeared(camera, found))
+        if let app = broker.holders?.takeHolder(of: camera) { broker.step(.reserved(camera, app)) }
         if isNew { broker.cameraObjectAdded(self) }
     }
 

@@ -1,7 +1,8 @@
 """camarbd as a service manager runs it: socket activation, readiness, status, watchdog."""
 import os, pathlib, select, shutil, socket, subprocess, tempfile
 
-from harness import CAMERA, PATIENCE, PROGRAMS, ROOT, SIMULATED, App, claim, die_with_parent
+from camclient import Running
+from harness import CAMERA, PATIENCE, PROGRAMS, ROOT, SIMULATED, App, claim, die_with_parent, played, wait_until
 
 
 class Manager:
@@ -101,3 +102,86 @@ def not_ready():
         except BlockingIOError:
             said = ""
         assert "READY=1" not in said, said
+
+
+class Successive:
+    """camarbds one after the other on one socket, with a folder that outlives each, as a unit has it."""
+
+    def __init__(self, *extra):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-successive."))
+        self.path = self.directory / "socket"
+        self.address = f"unix:path={self.path}"
+        self.extra = extra
+        (self.directory / "run").mkdir()
+        self.start()
+
+    def start(self):
+        with open(self.directory / "log", "a") as log:
+            self.process = subprocess.Popen(
+                [str(word) for word in (
+                    PROGRAMS / "camarbd", "--socket", self.path, "--policy", ROOT / "policies" / "desktop.toml",
+                    "--trust-claims", "--camera", SIMULATED, *self.extra)],
+                env={**os.environ, "RUNTIME_DIRECTORY": str(self.directory / "run")}, stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log, preexec_fn=die_with_parent)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+@claim("SIGKILL of camarbd: camclient's session is interrupted at once, runs again under the next one, and its recording ends")
+def restarted():
+    with Successive() as broker:
+        film = broker.directory / "film.mkv"
+        wait_until("camarbd's socket", broker.path.exists)
+        with Running(broker, "run", "--app", "photos", "--json") as app:
+            app.type("start")
+            app.wait(event="DidStartRunning")
+            app.type(f"record {film}")
+            app.wait(event="RecordingStarted")
+            wait_until("a second of film", lambda: film.stat().st_size > 20000)
+            broker.kill()
+            assert app.wait(event="WasInterrupted")["causes"] == ["broker-restarted"]
+            assert app.wait(event="RecordingFinished")["why"] == "interrupted"
+            broker.start()
+            assert app.wait(event="InterruptionEnded")["willResume"] is True
+            app.wait(event="DidStartRunning")
+            frames, _ = played(film)
+            app.type("status")
+            app.wait(command="status")
+            app.process.stdin.close()
+            app.process.stdin = None
+            app.end()
+            assert sum('"RecordingStarted"' in line for line in app.lines) == 1, app.lines
+            return f"{frames} frames play"
+
+
+@claim("the camera of a killed camarbd is kept by the next for the app that held it, and then open to all")
+def reserved():
+    with Successive() as broker:
+        wait_until("camarbd's socket", broker.path.exists)
+        app = App(broker.address, "photos")
+        app.session(CAMERA).start()
+        app.wait("DidStartRunning")
+        broker.kill()
+        app.close()
+        broker.start()
+        # The socket file of the broker before is there until this one takes its place.
+        def connected():
+            try:
+                return App(broker.address, "notes")
+            except ConnectionRefusedError:
+                return None
+        other = wait_until("the next camarbd", connected)
+        other.session(CAMERA).start()
+        interrupted = other.wait("WasInterrupted")
+        assert interrupted[5] == "photos", interrupted
+        other.wait("DidStartRunning")
+        other.close()
