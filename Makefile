@@ -72,4 +72,4 @@ lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests
 
 clean:
-	rm -rf .build .build-bench .build-demo .build-python .build-vm out
+	rm -rf .build .build-bench .build-deb .build-demo .build-python .build-vm out
