@@ -30,7 +30,7 @@ extension Broker {
                     waiting: (waiting[camera.id] ?? []).map { shown($0.app, to: client) },
                     sharers: status.sessions.filter { $0.camera == camera.id && $0.state == .running && !$0.isHolder }
                         .map { shown($0.app, to: client) },
-                    outside: cameras[camera.id]?.outside)
+                    outside: cameras[camera.id]?.outside, bypass: cameras[camera.id]?.bypass)
             },
             sessions: status.sessions.map { session(of: $0, for: client) })
     }

@@ -22,6 +22,8 @@ class CameraLink {
     private(set) var trouble: String?
     /// The program that has it without asking the broker, as far as that can be known; nil: none has.
     private(set) var outside: String?
+    /// Why apps can open its node themselves; nil when they cannot, and for a camera without a node.
+    var bypass: String?
     /// Who has it, as last announced.
     var holder: AppID?
     /// Nobody has it any more, and that has not been announced yet.

@@ -78,7 +78,7 @@ def policy():
 
 @claim("the installed programs carry the Swift runtime in themselves")
 def self_contained():
-    for program in ("camarbd", "camrecorder", "camclient"):
+    for program in ("camarbd", "camrecorder", "camagent", "camclient"):
         needed = run("readelf", "--dynamic", PROGRAMS / program)
         swift = re.findall(r"NEEDED.*\[(lib(?:swift|Foundation|_?dispatch)[^\]]*)\]", needed)
         assert not swift, f"{program} needs {swift}"

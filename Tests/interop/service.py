@@ -136,6 +136,18 @@ class Successive:
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
+def writers(path):
+    """The processes that have a file open."""
+    found = set()
+    for link in pathlib.Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            if os.readlink(link) == str(path):
+                found.add(link.parts[2])
+        except OSError:
+            pass  # It has just been closed.
+    return found
+
+
 @claim("SIGKILL of camarbd: camclient's session is interrupted at once, runs again under the next one, and its recording ends")
 def restarted():
     with Successive() as broker:
@@ -153,6 +165,8 @@ def restarted():
             broker.start()
             assert app.wait(event="InterruptionEnded")["willResume"] is True
             app.wait(event="DidStartRunning")
+            # The recorder core of the killed one sees the end of its socket, finishes the file, and goes.
+            wait_until("the end of who writes the film", lambda: not writers(film))
             frames, _ = played(film)
             app.type("status")
             app.wait(command="status")

@@ -80,9 +80,14 @@ class Watcher:
 
     def runs(self):
         """Waits until it runs, and opens the stream of this grant."""
-        grant = self.app.wait("DidStartRunning", patience=VM_PATIENCE)[2]
-        self.stream = self.session.stream()
-        return grant
+        while True:
+            grant = self.app.wait("DidStartRunning", patience=VM_PATIENCE)[2]
+            try:
+                self.stream = self.session.stream()
+                return grant
+            except Refused as refused:
+                # Interrupted again meanwhile, as apps may be at any time: the next start is waited for.
+                assert refused.name.endswith(".NotRunning"), refused
 
     def frames(self, count):
         """That many frames of the running stream, released at once."""

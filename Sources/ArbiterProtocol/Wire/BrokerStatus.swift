@@ -99,6 +99,8 @@ public struct CameraStatus: Hashable, Sendable {
     public var sharers: [Interrupter]
     /// A program that has the camera without asking the broker, as far as that can be known; nil: none has.
     public var outside: String?
+    /// Why apps can open the camera's node without asking the broker; nil: they cannot, or it has none.
+    public var bypass: String?
 
     public enum Tenancy: String, Hashable, Sendable, CaseIterable {
         case free, granted, starting, streaming, revoking
@@ -112,9 +114,10 @@ public struct CameraStatus: Hashable, Sendable {
         camera: CameraID, name: String, position: CameraPosition, present: Bool, isPrivate: Bool = false,
         generation: UInt64, tenancy: Tenancy, holder: Interrupter? = nil, session: SessionID? = nil,
         waiting: [Interrupter] = [],
-        sharers: [Interrupter] = [], outside: String? = nil
+        sharers: [Interrupter] = [], outside: String? = nil, bypass: String? = nil
     ) {
         self.outside = outside
+        self.bypass = bypass
         self.camera = camera
         self.name = name
         self.position = position
@@ -240,13 +243,14 @@ extension CameraStatus {
             "tenancy": .string(tenancy.rawValue),
             "holder": .string(holder?.wireName ?? ""), "session": .uint64(session?.rawValue ?? 0),
             "waiting": .strings(waiting.map(\.wireName)), "sharers": .strings(sharers.map(\.wireName)),
-            "outside": .string(outside ?? ""),
+            "outside": .string(outside ?? ""), "bypass": .string(bypass ?? ""),
         ]
     }
 
     fileprivate init(_ fields: WireFields) throws(BrokerError) {
         let session = try fields.uint64("session")
         let outside = try fields.string("outside")
+        let bypass = try fields.string("bypass")
         self.init(
             camera: CameraID(try fields.string("id")), name: try fields.string("name"),
             position: try fields.word("position"), present: try fields.boolean("present"),
@@ -256,7 +260,7 @@ extension CameraStatus {
             session: session == 0 ? nil : SessionID(session),
             waiting: try fields.strings("waiting").compactMap(Interrupter.init(wireName:)),
             sharers: try fields.strings("sharers").compactMap(Interrupter.init(wireName:)),
-            outside: outside.isEmpty ? nil : outside)
+            outside: outside.isEmpty ? nil : outside, bypass: bypass.isEmpty ? nil : bypass)
     }
 }
 

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import Glibc
 import SystemdBus
 import VideoNodes
 
@@ -18,6 +19,8 @@ final class CamerasFollowed {
     private var again: Timer?
     /// The node that each camera is now.
     private var present: [CameraID: VideoNode] = [:]
+    /// Which plugging in each of them is: what comes back under its old name is another one.
+    private var pluggings: [CameraID: UInt64] = [:]
     private var saidTooMany = false
 
     /// A node may have come before udev's rules gave it its rights: without udev, it is looked at again after this long.
@@ -34,7 +37,7 @@ final class CamerasFollowed {
         do throws(SystemFault) {
             if DeviceMonitor.isThere {
                 monitor = try DeviceMonitor(subsystem: "video4linux", on: broker.loop) {
-                    [unowned self] change, sysPath in happened(change, sysPath)
+                    [unowned self] _, _ in look()
                 }
             } else {
                 again = try broker.loop.addTimer { [unowned self] in look() }
@@ -50,14 +53,11 @@ final class CamerasFollowed {
         }
     }
 
-    private func happened(_ change: DeviceMonitor.Change, _ sysPath: String) {
-        // At once, also where the same one is back already: who used it has lost it in between.
-        if change != .changed {
-            for (camera, node) in present.sorted(by: { $0.key.name < $1.key.name }) where node.sysPath == sysPath {
-                gone(camera)
-            }
-        }
-        look()
+    /// sysfs makes a folder for each plugging in, and gives each a number of its own. So one that is back already is told
+    /// from the one before, whose end udev may tell of later.
+    private static func plugging(of node: VideoNode) -> UInt64 {
+        var found = stat()
+        return stat(node.sysPath, &found) == 0 ? UInt64(found.st_ino) : 0
     }
 
     /// Compares what there is with what is known.
@@ -65,12 +65,15 @@ final class CamerasFollowed {
         let nodes = VideoNodes()
         let capture = nodes.all.filter(Self.mayCapture)
         for (camera, node) in present.sorted(by: { $0.key.name < $1.key.name })
-        where !capture.contains(where: { $0.path == node.path && $0.sysPath == node.sysPath }) {
+        where !capture.contains(where: { $0.path == node.path && $0.sysPath == node.sysPath })
+            || Self.plugging(of: node) != pluggings[camera]
+        {
             gone(camera)
         }
         for node in capture where !present.values.contains(node) {
             for link in links(of: node, among: nodes) {
                 present[link.camera] = node
+                pluggings[link.camera] = Self.plugging(of: node)
                 broker.journal.send(
                     .info,
                     "camera “\(link.camera.name)” is \(node.path) (\(Journal.printable(node.name, keepLines: false)))",
@@ -78,6 +81,7 @@ final class CamerasFollowed {
                 link.setPresent(true)
             }
         }
+        for (camera, node) in present { lookAtRights(camera, node) }
         for link in broker.cameraOrder where link.isFollowed && present[link.camera] == nil { link.isNotThere() }
     }
 
@@ -111,10 +115,25 @@ final class CamerasFollowed {
         return [broker.addCamera(CameraID(identity), spec: "v4l2:\(identity)")]
     }
 
+    /// Whether apps can go past the broker. udev says that a node has changed when its rights have.
+    private func lookAtRights(_ camera: CameraID, _ node: VideoNode) {
+        guard let link = broker.cameras[camera], let rights = NodeAccess.Rights(ofPath: node.path) else { return }
+        let found = NodeAccess.bypass(node.path, rights, broker: (geteuid(), getegid()), .system)
+        guard found != link.bypass else { return }
+        link.bypass = found
+        if let found {
+            broker.journal.send(
+                .warning, "camera “\(camera.name)” is bypassable: \(found)", [("CAMARB_CAMERA", camera.name)])
+        } else {
+            broker.journal.send(.info, "camera “\(camera.name)” is in nobody's hands but the broker's")
+        }
+    }
+
     private func gone(_ camera: CameraID) {
         guard let node = present.removeValue(forKey: camera) else { return }
         broker.journal.send(
             .info, "camera “\(camera.name)” was unplugged (it was \(node.path))", [("CAMARB_CAMERA", camera.name)])
+        broker.cameras[camera]?.bypass = nil
         broker.cameras[camera]?.setPresent(false)
     }
 }

@@ -49,6 +49,7 @@ extension BrokerStatus {
             let who = camera.holder.map { "held by \($0.description.printable)" } ?? ""
             let state = camera.present ? camera.tenancy.rawValue : "unplugged"
             var words = ["\(camera.camera.name.printable)  \(state)", who]
+            if let bypass = camera.bypass { words.append("bypassable: \(bypass.printable)") }
             if let outside = camera.outside { words.append("held outside the broker by \(outside.printable)") }
             if camera.isPrivate { words.append("the privacy switch is on") }
             if !camera.waiting.isEmpty {
@@ -139,7 +140,7 @@ extension CameraStatus {
             "tenancy": .string(tenancy.rawValue),
             "holder": .optional(holder?.wireName), "session": session.map { .count($0.rawValue) } ?? .null,
             "waiting": .strings(waiting.map(\.wireName)), "sharers": .strings(sharers.map(\.wireName)),
-            "outside": .optional(outside),
+            "outside": .optional(outside), "bypassable": .bool(bypass != nil), "bypass": .optional(bypass),
         ])
     }
 }
