@@ -158,7 +158,8 @@ def restarted():
             app.wait(event="DidStartRunning")
             app.type(f"record {film}")
             app.wait(event="RecordingStarted")
-            wait_until("a second of film", lambda: film.stat().st_size > 20000)
+            app.type("wait 1s")  # Of film.
+            app.wait(command="wait 1s")
             broker.kill()
             assert app.wait(event="WasInterrupted")["causes"] == ["broker-restarted"]
             assert app.wait(event="RecordingFinished")["why"] == "interrupted"

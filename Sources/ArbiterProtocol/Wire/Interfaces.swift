@@ -279,7 +279,8 @@ extension Interface {
             Method(
                 "Serve", [Argument("camera", "s")], gives: [Argument("process", "h")],
                 """
-                Tells a recorder core that was started without a camera which one it serves; the first call then, and                 called once. Gives a pidfd of its own process, so that one that hangs can be killed.
+                Tells a recorder core that was started without a camera which one it serves; the first call then, and \
+                called once. Gives a pidfd of its own process, so that one that hangs can be killed.
                 """),
             Method(
                 "Describe", gives: [Argument("capabilities", "a{sv}")],
