@@ -1,5 +1,5 @@
 """A logind that does what it is told, on a message bus of its own: what systemd-logind says, without a seat to sit at."""
-import os, pathlib, select, shutil, subprocess, tempfile, threading
+import os, pathlib, select, shutil, socket, subprocess, tempfile, threading
 
 from jeepney import DBusAddress, HeaderFields, MessageType, new_error, new_method_call, new_method_return, new_signal
 from jeepney.io.blocking import open_dbus_connection
@@ -30,8 +30,13 @@ class Bus:
         self.process = subprocess.Popen(
             ["dbus-daemon", "--nofork", "--nopidfile", "--nosyslog", f"--config-file={configuration}"],
             stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=die_with_parent)
-        wait_until("the bus's socket", self.socket.exists)
+        wait_until("the bus to listen", self.listens)
         return self
+
+    def listens(self):
+        """Its socket's file is there a moment before anybody can connect."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            return probe.connect_ex(str(self.socket)) == 0
 
     def stop(self):
         if self.process:
