@@ -70,7 +70,7 @@ final class ServedProcess: RecorderProcess {
 
     /// - Parameter descriptor: of the process; this object's from here on.
     func isIdentified(by descriptor: Int32) throws(SystemFault) {
-        let found = ProcessHandle(adopting: descriptor)
+        let found = ProcessHandle(owning: descriptor)
         source = try loop.addIO(descriptor, .readable) { [unowned self] _ in end() }
         handle = found
     }

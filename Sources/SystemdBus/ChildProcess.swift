@@ -5,7 +5,8 @@ import Glibc
 public final class ProcessHandle {
     /// Readable once the process is gone. Valid while the handle lives.
     public let descriptor: Int32
-    init(owning descriptor: Int32) { self.descriptor = descriptor }
+    /// Takes over a pidfd, also one that another process sent of itself: trust that as far as its sender.
+    public init(owning descriptor: Int32) { self.descriptor = descriptor }
     /// Nil when there is no such process.
     public convenience init?(opening pid: Int32) {
         guard pid > 0 else { return nil }
@@ -13,8 +14,6 @@ public final class ProcessHandle {
         guard descriptor >= 0 else { return nil }
         self.init(owning: descriptor)
     }
-    /// Takes over a pidfd that another process sent of itself. Trust it as far as its sender.
-    public convenience init(adopting descriptor: Int32) { self.init(owning: descriptor) }
     deinit { close(descriptor) }
 
     /// A pidfd of this process, to send to another. The caller's to close.

@@ -29,7 +29,7 @@ public final class Logind {
     private var owner = ""
     /// Grows with each logind: answers of an earlier one mean nothing.
     private var round = 0
-    private var sessions: [String: LoginSession] = [:]
+    private var sessions: [String: LoginSessionStatus] = [:]
     /// By object path; a session is here from when it was first heard of, so that they can be counted.
     private var ids: [String: String] = [:]
     /// Questions about sessions under way, and those that wait for their turn, as object paths.
@@ -129,7 +129,7 @@ public final class Logind {
             guard let self, round == begun else { return }
             // It may have ended meanwhile: then there is an error, or its place is empty.
             if let id = ids[path], let found = try? result.get().readProperties() {
-                let session = LoginSession(
+                let session = LoginSessionStatus(
                     id: id, user: UInt32(clamping: found["User"]?.uint64 ?? .max), seat: found["Seat"]?.string ?? "",
                     isRemote: found["Remote"]?.boolean ?? false, isActive: found["Active"]?.boolean ?? false,
                     isLocked: found["LockedHint"]?.boolean ?? false)
@@ -139,7 +139,7 @@ public final class Logind {
         }
     }
 
-    private func took(_ session: LoginSession) {
+    private func took(_ session: LoginSessionStatus) {
         guard sessions[session.id] != session else { return }
         sessions[session.id] = session
         if isKnown { delegate?.loginSessionChanged(session) }

@@ -50,14 +50,16 @@ public struct BrokerStatus: Hashable, Sendable {
     }
 }
 
-/// One login session in `BrokerStatus`, as logind tells it.
+/// One login session, as systemd-logind has it and `BrokerStatus` tells it.
 public struct LoginSessionStatus: Hashable, Sendable {
     public var id: String
     public var user: UInt32
-    /// Empty for a session without one.
+    /// Empty for sessions without one, such as those over ssh.
     public var seat: String
     public var isRemote: Bool
+    /// Of the sessions of a seat one at most; those without a seat always are.
     public var isActive: Bool
+    /// Its screen locker says so.
     public var isLocked: Bool
 
     public init(id: String, user: UInt32, seat: String, isRemote: Bool, isActive: Bool, isLocked: Bool) {

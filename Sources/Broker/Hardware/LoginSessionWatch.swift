@@ -18,7 +18,7 @@ final class LoginSessionWatch {
     private(set) var isSettled = false
     /// logind has spoken, if only once.
     private var wasKnown = false
-    private var sessions: [String: LoginSession] = [:]
+    private var sessions: [String: LoginSessionStatus] = [:]
     /// Registered clients in each, so that it is forgotten with the last.
     private var members: [LoginSessionID: Int] = [:]
     private var told: [LoginSessionID: Fact] = [:]
@@ -110,11 +110,7 @@ final class LoginSessionWatch {
 
     /// Ordered by id; only those that an asker may know, who is trusted or their user.
     func status(where isKnown: (UInt32) -> Bool) -> [LoginSessionStatus] {
-        sessions.values.filter { isKnown($0.user) }.sorted { $0.id < $1.id }.map {
-            LoginSessionStatus(
-                id: $0.id, user: $0.user, seat: $0.seat, isRemote: $0.isRemote, isActive: $0.isActive,
-                isLocked: $0.isLocked)
-        }
+        sessions.values.filter { isKnown($0.user) }.sorted { $0.id < $1.id }
     }
 
     // MARK: Sleep
@@ -139,7 +135,7 @@ final class LoginSessionWatch {
 }
 
 extension LoginSessionWatch: LogindDelegate {
-    func logindKnows(_ found: [LoginSession]) {
+    func logindKnows(_ found: [LoginSessionStatus]) {
         if let logind, logind.leftOut > 0 {
             broker.journal.send(
                 .warning,
@@ -159,7 +155,7 @@ extension LoginSessionWatch: LogindDelegate {
         settle()
     }
 
-    func loginSessionChanged(_ session: LoginSession) {
+    func loginSessionChanged(_ session: LoginSessionStatus) {
         sessions[session.id] = session
         sessionChanged(session.id)
     }

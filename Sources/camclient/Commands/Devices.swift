@@ -51,17 +51,7 @@ struct Formats: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let known = try await connection.ask { try await $0.status().cameras.map(\.camera) }
-        guard let id = camera.map({ CameraID($0) }) ?? known.first else {
-            throw Failure(.answerIsNo, "There is no camera.")
-        }
-        guard known.contains(id) else {
-            throw Failure(
-                BrokerError(
-                    .unknownCamera,
-                    "“\(id.name)” is no camera; there is \(known.map(\.name).joined(separator: ", ")). See: camclient devices"
-                ))
-        }
+        let id = try await connection.chosen(camera)
         let description = try await connection.ask { try await $0.camera(id) }
         if output.json {
             for format in description.formats {
@@ -105,17 +95,7 @@ struct Controls: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let known = try await connection.ask { try await $0.status().cameras.map(\.camera) }
-        guard let id = camera.map({ CameraID($0) }) ?? known.first else {
-            throw Failure(.answerIsNo, "There is no camera.")
-        }
-        guard known.contains(id) else {
-            throw Failure(
-                BrokerError(
-                    .unknownCamera,
-                    "“\(id.name)” is no camera; there is \(known.map(\.name).joined(separator: ", ")). See: camclient devices"
-                ))
-        }
+        let id = try await connection.chosen(camera)
         let controls = try await connection.ask { try await $0.camera(id) }.controls
         if output.json {
             for control in controls { Output.line(control.wire.json.text) }
@@ -126,5 +106,23 @@ struct Controls: AsyncParsableCommand {
         }
         let rows = controls.map { [$0.key.rawValue, $0.allowed.printable, $0.usual.description.printable] }
         for line in columns([["CONTROL", "TAKES", "USUAL"]] + rows) { Output.line(line) }
+    }
+}
+
+extension ConnectionOptions {
+    /// The camera that was named, if there is one of that id; without a name the first.
+    fileprivate func chosen(_ camera: String?) async throws -> CameraID {
+        let known = try await ask { try await $0.status().cameras.map(\.camera) }
+        guard let id = camera.map({ CameraID($0) }) ?? known.first else {
+            throw Failure(.answerIsNo, "There is no camera.")
+        }
+        guard known.contains(id) else {
+            throw Failure(
+                BrokerError(
+                    .unknownCamera,
+                    "“\(id.name)” is no camera; there is \(known.map(\.name).joined(separator: ", ")). See: camclient devices"
+                ))
+        }
+        return id
     }
 }

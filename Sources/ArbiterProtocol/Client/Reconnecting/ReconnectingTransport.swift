@@ -258,7 +258,8 @@ public final class ReconnectingTransport: Transport {
         let life = state.withLock { state in
             state.life += 1
             state.lifeHasEnded = false
-            state.creationsUnderWay = 1
+            // Beside those of the broker before, which end by themselves.
+            state.creationsUnderWay += 1
             return state.life
         }
         begin(transport, life: life)
