@@ -31,7 +31,7 @@ test:
 	@make/packages build test
 	@make/test
 
-# Longer than a test run may take: `make test` walks the first states of the same worlds.
+# `make test` walks the first of these whole, and of the second only the first states.
 verify:
 	@make/packages build
 	$(SWIFT_BUILD) --product camclient

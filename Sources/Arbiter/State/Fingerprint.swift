@@ -42,7 +42,8 @@ public struct FingerprintWriter {
         /// Everything that tells two states apart.
         case whole
         /// Only what turns how a state goes on: no ids, no names of rules, and apps without their names.
-        case folded(readsClaims: Bool)
+        /// What is left of a lease counts, or only that there is one.
+        case folded(readsClaims: Bool, countsLeases: Bool)
     }
 
     // Digits of π and odd multipliers without a pattern: any would do, as long as they never change.
@@ -70,6 +71,8 @@ public struct FingerprintWriter {
     mutating func begin() { (first, second) = (Self.firstSeed, Self.secondSeed) }
 
     var isWhole: Bool { if case .whole = view { true } else { false } }
+
+    var countsLeases: Bool { if case .folded(_, false) = view { false } else { true } }
 
     @inlinable public func finished() -> Fingerprint {
         var (a, b) = (first &* Self.secondFactor, second &* Self.firstFactor)

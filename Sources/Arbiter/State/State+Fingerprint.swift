@@ -93,9 +93,9 @@ extension Session {
                 writer.combine(request.started)
                 writer.combine(request.claimed) { $0.combine($1) }
                 writer.combine(request.hasHeld)
-            case .folded(let readsClaims): if readsClaims { writer.combine(request.hasHeld) }
+            case .folded(let readsClaims, _): if readsClaims { writer.combine(request.hasHeld) }
             }
-            writer.combine(request.leaseLeft) { $0.combine($1) }
+            if writer.countsLeases { writer.combine(request.leaseLeft) { $0.combine($1) } }
         }
         if let waits {
             if writer.isWhole {
@@ -248,7 +248,11 @@ extension Held {
         inForce.write(into: &writer)
         // A min-hold that is over is none.
         writer.combine(minHoldUntil.flatMap { $0 > writer.now ? $0 : nil }) { $0.combine(distanceTo: $1) }
-        writer.combine(leaseUntil) { $0.combine(distanceTo: $1) }
+        if writer.countsLeases {
+            writer.combine(leaseUntil) { $0.combine(distanceTo: $1) }
+        } else {
+            writer.combine(leaseUntil != nil)
+        }
         writer.combine(contest) { writer, contest in
             if writer.isWhole {
                 writer.combine(contest.beneficiary)

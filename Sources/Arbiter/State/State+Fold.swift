@@ -9,6 +9,8 @@ public struct FoldedCast: Sendable {
     public var apps: [(app: AppID, kind: Int)]
     /// A rule reads whether a session has held its camera since it started.
     public var readsClaims: Bool
+    /// States that differ in nothing but what is left of leases are told apart.
+    public var countsLeases = true
 
     public init(_ apps: [(app: AppID, kind: Int)], readsClaims: Bool = true) {
         self.apps = apps
@@ -17,7 +19,9 @@ public struct FoldedCast: Sendable {
 
     /// Nobody stands for anybody else.
     public var unfolded: FoldedCast {
-        FoldedCast(apps.enumerated().map { ($0.element.app, $0.offset) }, readsClaims: readsClaims)
+        var cast = self
+        cast.apps = apps.enumerated().map { ($0.element.app, $0.offset) }
+        return cast
     }
 }
 
@@ -54,7 +58,8 @@ extension Arbiter {
         _ cast: FoldedCast, into fold: inout StateFold, session: (SessionID) -> UInt64, camera: (CameraID) -> UInt64
     ) {
         var writer = FingerprintWriter(
-            now: state.now, cameras: state.cameraOrder, view: .folded(readsClaims: cast.readsClaims))
+            now: state.now, cameras: state.cameraOrder,
+            view: .folded(readsClaims: cast.readsClaims, countsLeases: cast.countsLeases))
         for id in state.cameraOrder {
             state.cameras[id]?.write(into: &writer)
             writer.combine(camera(id))

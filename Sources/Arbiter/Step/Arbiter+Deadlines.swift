@@ -2,7 +2,9 @@ public import ArbiterProtocol
 
 extension Arbiter {
     /// When `step` wants to be called at the latest, with `timePassed` if nothing else happens. Nil: never.
-    public var deadline: Moment? {
+    public var deadline: Moment? { earliestDeadline(leases: true) }
+
+    func earliestDeadline(leases: Bool) -> Moment? {
         var earliest: Moment?
         func consider(_ moment: Moment?) {
             if let moment, earliest.map({ moment < $0 }) ?? true { earliest = moment }
@@ -14,7 +16,7 @@ extension Arbiter {
             consider(camera.tenancy.cut?.until)
             for closing in camera.closing { consider(closing.until) }
             if let held = camera.tenancy.held {
-                consider(held.leaseUntil)
+                if leases { consider(held.leaseUntil) }
                 consider(held.contest?.due)
             }
         }

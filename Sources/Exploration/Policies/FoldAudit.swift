@@ -9,10 +9,10 @@ extension PolicyWalk {
         var states = 0
         var folded = 0
         for world in worlds {
-            let cast = isFolded ? world.cast : world.cast.unfolded
+            let cast = cast(of: world, leases)
             var fold = StateFold()
             func fingerprint(_ state: ExploredState) -> Fingerprint {
-                state.fold(world, into: &fold)
+                state.fold(world, cast, into: &fold)
                 return fold.fingerprint(cast)
             }
             var outcomes: [Fingerprint: [Fingerprint]] = [:]
@@ -24,13 +24,17 @@ extension PolicyWalk {
                 let state = queue[index]
                 index += 1
                 var next: [Fingerprint] = []
-                _ = world.forEachChoice(in: state, answers: true) { _, events, now in
-                    var after = state
+                func live(_ before: ExploredState, _ events: [Event], _ now: Moment) -> Bool {
+                    var after = before
                     after.now = now
                     for event in events { _ = after.take(event) }
                     next.append(fingerprint(after))
                     if seen.insert(after.fingerprint).inserted { queue.append(after) }
                     return true
+                }
+                _ = world.forEachChoice(in: state, answers: true) { choice, events, now in
+                    guard let leases, choice == SmallWorld.timePasses else { return live(state, events, now) }
+                    return leases.forEachPassing(from: state) { live($1, events, $2) } ?? false
                 }
                 next.sort { ($0.first, $0.second) < ($1.first, $1.second) }
                 let own = fingerprint(state)
@@ -46,5 +50,57 @@ extension PolicyWalk {
             folded += outcomes.count
         }
         return (states, folded, nil)
+    }
+
+    /// How many states, leases apart, a walk reaches that does not count leases and one that does, and how many of the
+    /// latter are lost to the former. Nil: the policy has no leases, or a walk of one world is longer than `statesMax`.
+    /// For tests.
+    package func lostWithoutLeases(statesMax: Int) -> (states: Int, counted: Int, lost: Int)? {
+        guard let leases else { return nil }
+        var found = (states: 0, counted: 0, lost: 0)
+        for world in worlds {
+            guard let without = reached(world, leases, statesMax), let with = reached(world, nil, statesMax) else {
+                return nil
+            }
+            found.states += without.states
+            found.counted += with.states
+            found.lost += with.seen.subtracting(without.seen).count
+        }
+        return found
+    }
+
+    /// Every state of a world, leases apart, as a walk reaches it.
+    private func reached(_ world: SmallWorld, _ leases: Leases?, _ statesMax: Int) -> (
+        states: Int, seen: Set<Fingerprint>
+    )? {
+        let (own, view) = (cast(of: world, leases), cast(of: world, Leases(policy)))
+        var fold = StateFold()
+        var known: Set<Fingerprint> = []
+        var seen: Set<Fingerprint> = []
+        var queue: [ExploredState] = []
+        func reach(_ state: ExploredState) {
+            state.fold(world, own, into: &fold)
+            guard known.insert(fold.fingerprint(own)).inserted else { return }
+            state.fold(world, view, into: &fold)
+            seen.insert(fold.fingerprint(view))
+            queue.append(state)
+        }
+        reach(world.beginning(policy))
+        while let state = queue.popLast() {
+            guard known.count <= statesMax else { return nil }
+            func live(_ before: ExploredState, _ events: [Event], _ now: Moment) -> Bool {
+                var after = before
+                after.now = now
+                for event in events { _ = after.take(event) }
+                if !scope.lateRecorders { _ = after.answerAll() }
+                reach(after)
+                return true
+            }
+            _ = world.forEachChoice(in: state, answers: scope.lateRecorders) { choice, events, now in
+                guard let leases, choice == SmallWorld.timePasses else { return live(state, events, now) }
+                return leases.forEachPassing(from: state) { live($1, events, $2) } ?? false
+            }
+        }
+        return (known.count, seen)
     }
 }

@@ -153,8 +153,8 @@ private struct PairSearch {
     }
 
     private mutating func isNew(_ first: ExploredState, _ second: ExploredState) -> Bool {
-        first.fold(world, into: &folds.0)
-        second.fold(world, into: &folds.1)
+        first.fold(world, cast, into: &folds.0)
+        second.fold(world, cast, into: &folds.1)
         return seen.insert(folds.0.fingerprint(cast, beside: folds.1))
     }
 

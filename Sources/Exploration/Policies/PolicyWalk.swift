@@ -24,6 +24,8 @@ public struct PolicyWalk: Sendable {
     let worlds: [SmallWorld]
     /// Two states that are each other's mirror image are walked once.
     let isFolded: Bool
+    /// Nil: what is left of leases is counted.
+    let leases: Leases?
 
     public struct Report: Sendable {
         public var worlds = 0
@@ -31,6 +33,8 @@ public struct PolicyWalk: Sendable {
         public var worldsInAll = 0
         public var states = 0
         public var transitions = 0
+        /// Worlds that were walked again with leases counted, to see whether what was found broken is.
+        public var recounted = 0
         /// Steps of the longest way that had to be gone.
         public var depth = 0
         /// Nil: every state that can be reached was.
@@ -50,18 +54,29 @@ public struct PolicyWalk: Sendable {
         public var scenario: String
     }
 
-    /// - Parameter allCasts: every choice of kinds of clients, not only enough that every two kinds meet.
+    /// - Parameters:
+    ///   - allCasts: every choice of kinds of clients, not only enough that every two kinds meet.
+    ///   - countsLeases: states that differ in nothing but what is left of leases are walked each. Slow, and only of
+    ///     use to those who doubt the other way.
     public init(
         _ policy: Policy, clients: Int, cameras: Int, scope: WalkScope = .everything, allCasts: Bool = false,
-        isFolded: Bool = true
+        isFolded: Bool = true, countsLeases: Bool = false
     ) throws(ScenarioError) {
         self.policy = policy
         self.clients = clients
         self.cameras = cameras
         self.scope = scope
         self.isFolded = isFolded
+        leases = countsLeases ? nil : Leases(policy)
         worlds = try SmallWorld.worlds(
             [policy], clients: clients, cameras: cameras, scope: scope, allCasts: allCasts)
+    }
+
+    /// Who stands for whom, and what counts.
+    func cast(of world: SmallWorld, _ leases: Leases?) -> FoldedCast {
+        var cast = isFolded ? world.cast : world.cast.unfolded
+        cast.countsLeases = leases == nil
+        return cast
     }
 
     /// - Parameter policyLine: what a scenario calls the policy: `kiosk.toml`, or a block of TOML.
@@ -73,11 +88,16 @@ public struct PolicyWalk: Sendable {
         report.worldsInAll = worlds.count
         for world in worlds {
             report.worlds += 1
-            var search = WorldSearch(world, policy, scope, isFolded: isFolded, bounds, report, worlds.count)
+            var search = WorldSearch(self, world, leases, bounds, report)
             search.run(watch)
-            report.states += search.ways.count
-            report.transitions += search.transitions
-            report.depth = max(report.depth, search.depth)
+            report.count(search)
+            if search.leases != nil, search.found != nil || search.isOffStep {
+                // Whether it is broken when leases last as long as they do, and how soon.
+                report.recounted += 1
+                search = WorldSearch(self, world, nil, bounds, report)
+                search.run(watch)
+                report.count(search)
+            }
             if let found = search.found {
                 let story = Story(world, policyLine: policyLine, policies: policies)
                 report.finding = story.finding(found, search.ways, policy, scope)
@@ -91,36 +111,46 @@ public struct PolicyWalk: Sendable {
     }
 }
 
+extension PolicyWalk.Report {
+    fileprivate mutating func count(_ search: WorldSearch) {
+        states += search.ways.count
+        transitions += search.transitions
+        depth = max(depth, search.depth)
+    }
+}
+
 /// The walk of one world.
 private struct WorldSearch {
     let world: SmallWorld
     let cast: FoldedCast
     let scope: WalkScope
+    let leases: Leases?
     let bounds: SearchBounds
     let before: PolicyWalk.Report
-    let worlds: Int
     var ways = Ways()
     var transitions = 0
     var depth = 0
     var cutOffBy: SearchBound?
     var found: (state: Int, message: String, statement: String?)?
+    /// A deadline was met that is not where `leases` take deadlines to be.
+    var isOffStep = false
     private var seen = VisitedSet()
     private var frontier: [(state: ExploredState, number: Int)] = []
     private var next: [(state: ExploredState, number: Int)] = []
     private var fold = StateFold()
 
     init(
-        _ world: SmallWorld, _ policy: Policy, _ scope: WalkScope, isFolded: Bool, _ bounds: SearchBounds,
-        _ before: PolicyWalk.Report, _ worlds: Int
+        _ walk: PolicyWalk, _ world: SmallWorld, _ leases: Leases?, _ bounds: SearchBounds,
+        _ before: PolicyWalk.Report
     ) {
         self.world = world
-        self.scope = scope
-        cast = isFolded ? world.cast : world.cast.unfolded
+        self.leases = leases
         self.bounds = bounds
         self.before = before
-        self.worlds = worlds
-        let start = world.beginning(policy)
-        start.fold(world, into: &fold)
+        scope = walk.scope
+        cast = walk.cast(of: world, leases)
+        let start = world.beginning(walk.policy)
+        start.fold(world, cast, into: &fold)
         _ = seen.insert(fold.fingerprint(cast))
         frontier = [(start, ways.append(parent: 0, choice: 0))]
         if let message = promise(start) { found = (0, message.message, message.statement) }
@@ -148,32 +178,45 @@ private struct WorldSearch {
     /// Every step from one state; false ends the walk.
     private mutating func expand(_ state: ExploredState, _ number: Int, _ watch: SearchWatch) -> Bool {
         world.forEachChoice(in: state, answers: scope.lateRecorders) { choice, events, now in
-            var after = state
-            after.now = now
-            for event in events {
-                if let message = after.take(event).wrong.first {
-                    return fail(message, nil, number, choice)
-                }
+            guard let leases, choice == SmallWorld.timePasses else {
+                return advance(state, number, choice, events, now, watch)
             }
-            if !scope.lateRecorders, let message = after.answerAll().wrong.first {
+            let passed = leases.forEachPassing(from: state) { choice, state, now in
+                advance(state, number, choice, events, now, watch)
+            }
+            isOffStep = passed == nil
+            return passed ?? false
+        }
+    }
+
+    private mutating func advance(
+        _ state: ExploredState, _ number: Int, _ choice: Int, _ events: [Event], _ now: Moment, _ watch: SearchWatch
+    ) -> Bool {
+        var after = state
+        after.now = now
+        for event in events {
+            if let message = after.take(event).wrong.first {
                 return fail(message, nil, number, choice)
             }
-            transitions += 1
-            after.fold(world, into: &fold)
-            if seen.insert(fold.fingerprint(cast)) {
-                if let broken = promise(after) { return fail(broken.message, broken.statement, number, choice) }
-                next.append((after, ways.append(parent: number, choice: choice)))
-                if before.states + ways.count >= min(bounds.statesMax, Ways.countMax) {
-                    cutOffBy = .states
-                    return false
-                }
-            }
-            if transitions % Self.transitionsBetweenLooks == 0, let cut = watch(progress) {
-                cutOffBy = cut
+        }
+        if !scope.lateRecorders, let message = after.answerAll().wrong.first {
+            return fail(message, nil, number, choice)
+        }
+        transitions += 1
+        after.fold(world, cast, into: &fold)
+        if seen.insert(fold.fingerprint(cast)) {
+            if let broken = promise(after) { return fail(broken.message, broken.statement, number, choice) }
+            next.append((after, ways.append(parent: number, choice: choice)))
+            if before.states + ways.count >= min(bounds.statesMax, Ways.countMax) {
+                cutOffBy = .states
                 return false
             }
-            return true
         }
+        if transitions % Self.transitionsBetweenLooks == 0, let cut = watch(progress) {
+            cutOffBy = cut
+            return false
+        }
+        return true
     }
 
     private mutating func fail(_ message: String, _ statement: String?, _ parent: Int, _ choice: Int) -> Bool {
@@ -183,7 +226,7 @@ private struct WorldSearch {
 
     private var progress: SearchProgress {
         SearchProgress(
-            world: before.worlds, worlds: worlds, states: before.states + ways.count,
+            world: before.worlds, worlds: before.worldsInAll, states: before.states + ways.count,
             transitions: before.transitions + transitions, depth: depth)
     }
 

@@ -99,8 +99,8 @@ extension ExploredState {
         return (effects, wrong + ["orders and answers do not come to an end"])
     }
 
-    func fold(_ world: SmallWorld, into fold: inout StateFold) {
-        arbiter.fold(world.cast, into: &fold) { session in
+    func fold(_ world: SmallWorld, _ cast: FoldedCast, into fold: inout StateFold) {
+        arbiter.fold(cast, into: &fold) { session in
             checker.mark(of: session) | duties.mark(of: session) << 20
         } camera: { camera in
             checker.mark(of: camera) | duties.mark(of: camera) << 8

@@ -1,0 +1,84 @@
+import Arbiter
+import ArbiterProtocol
+
+/// How time passes in a walk that does not count what is left of leases.
+///
+/// A lease lasts for minutes and is used up in pieces of seconds, whenever its holder is cut and comes back: counted,
+/// most states of a world differ in nothing else. Here a state stands for all that are like it but for what is left of
+/// each lease, which may be anything up to the longest lease there is.
+///
+/// No violation is lost. Of what is left of a lease the core sees nothing but its end, and time passes here in every
+/// way in which it could pass in any of the states that one stands for: some leases end at any moment up to the earliest
+/// other deadline, or none does until then. Moments are `step` apart: every time of the policy is a multiple of it, so
+/// all deadlines are that have come of them. So for each way through the states that count their leases there is one
+/// of the same length through these, with the same events and, leases apart, the same states.
+///
+/// The other way round it does not hold: a lease that was only just granted cannot be over. What is found broken here
+/// is looked for again with leases counted, and only what is found then was found.
+struct Leases: Sendable {
+    let step: Duration
+    let longest: Duration
+
+    /// More moments than this up to a deadline would make more steps than counting leases makes states.
+    private static let momentsMax: Int64 = 64
+
+    /// Nil: the policy has no leases, or its times have too little in common for this to be of use.
+    init?(_ policy: Policy) {
+        let rules = policy.rankRules
+        guard let longest = rules.compactMap(\.lease).max() else { return nil }
+        var others = rules.flatMap { [$0.grace, $0.minHold, $0.grace + $0.minHold] } + [policy.contention.coolDown]
+        if !PolicyReads([policy]).pressures.isEmpty { others.append(policy.pressureSettle) }
+        let step = (rules.compactMap(\.lease) + others).map(\.wholeNanoseconds).reduce(0, Self.commonDivisor)
+        guard step > 0, (others.max() ?? .zero).wholeNanoseconds / step <= Self.momentsMax else { return nil }
+        self.step = .nanoseconds(step)
+        self.longest = longest
+    }
+
+    private static func commonDivisor(_ a: Int64, _ b: Int64) -> Int64 { b == 0 ? a : commonDivisor(b, a % b) }
+
+    /// Calls with every way in which time may pass from a state: a number, the state with what is left of its leases
+    /// chosen so, and the moment that comes then. False where the body said so, and nil where a deadline is not a
+    /// multiple of the step: then this walk is worth nothing.
+    func forEachPassing(
+        from state: ExploredState, _ body: (_ choice: Int, _ before: ExploredState, _ now: Moment) -> Bool
+    ) -> Bool? {
+        let leased = state.arbiter.leasedCameras
+        let other = state.arbiter.deadlineBesidesLeases ?? .distantFuture
+        if other < .distantFuture {
+            guard (other - state.now).wholeNanoseconds % step.wholeNanoseconds == 0 else { return nil }
+            // Deadlines that are due already wait for nobody.
+            if leased.isEmpty || other <= state.now || longest > other - state.now {
+                let moment = max(other, state.now)
+                guard body(SmallWorld.timePasses, lasting(state, leased, beyond: moment), moment) else { return false }
+            }
+        }
+        var choice = SmallWorld.timePasses
+        for ending in Self.someOf(leased) {
+            // Once every time that is remembered is over, it is the same when the lease ends.
+            var last = min(state.now + longest, other)
+            if other == .distantFuture { last = min(last, state.arbiter.lastUnwatchedTime(besides: ending) + step) }
+            var moment = state.now + step
+            while moment <= last {
+                choice -= 1
+                var before = lasting(state, leased, beyond: moment)
+                for camera in ending { before.arbiter.endLease(on: camera, at: moment) }
+                guard body(choice, before, moment) else { return false }
+                moment = moment + step
+            }
+        }
+        return true
+    }
+
+    private func lasting(_ state: ExploredState, _ leased: [CameraID], beyond moment: Moment) -> ExploredState {
+        var state = state
+        for camera in leased { state.arbiter.endLease(on: camera, at: moment + step) }
+        return state
+    }
+
+    /// Every choice of at least one.
+    private static func someOf(_ cameras: [CameraID]) -> [[CameraID]] {
+        (0..<1 << cameras.count).dropFirst().map { bits in
+            cameras.indices.filter { bits >> $0 & 1 == 1 }.map { cameras[$0] }
+        }
+    }
+}
