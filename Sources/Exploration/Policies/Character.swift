@@ -19,14 +19,14 @@ struct Character: Hashable {
     /// Every kind of client that the policies tell apart, those that rules name first.
     static func all(_ reads: PolicyReads) -> [Character] {
         var found: [Character] = []
-        var signatures: Set<[UInt64]> = []
-        for character in candidates(reads) where signatures.insert(character.signature(reads)).inserted {
+        var natures: Set<Nature> = []
+        for character in candidates(reads) where natures.insert(Nature(character, reads)).inserted {
             found.append(character)
         }
         return found
     }
 
-    private static func candidates(_ reads: PolicyReads) -> [Character] {
+    static func candidates(_ reads: PolicyReads) -> [Character] {
         var apps: [Character] = []
         var users: [UInt32] = []
         var kinds: [ClientKind] = []
@@ -72,24 +72,6 @@ struct Character: Hashable {
             }
         }
         return all
-    }
-
-    /// Which rules its nature lets match, whatever else happens: clients of one signature are one kind.
-    private func signature(_ reads: PolicyReads) -> [UInt64] {
-        reads.conjunctions.map { tests in
-            tests.allSatisfy { test in
-                switch test {
-                case .app(let name): name == app && !isClaimed
-                case .claimedApp(let name): name == app && isClaimed
-                case .user(let number): number == user
-                case .client(let named): named == kind
-                case .multitasking(let wanted): wanted == multitasking
-                case .usesAudio(let wanted): wanted == usesAudio
-                case .loginSession(let state): (state == .none) == (login == nil)
-                default: true
-                }
-            } ? 1 : 0
-        } + [UInt64(login?.utf8.last ?? 0), UInt64(login == nil ? 0 : user), watches ? 1 : 0]
     }
 
     /// What a person may call it; the names of a world are made unique by numbers.

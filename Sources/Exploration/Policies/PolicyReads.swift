@@ -92,12 +92,17 @@ struct PolicyReads {
     var conjunctions: [[FactTest]] {
         policies.flatMap { policy in
             policy.causeRules.map(\.when) + policy.rankRules.map(\.when)
-                + policy.statements.flatMap { statement in
-                    switch statement.claim {
-                    case .never(let players): players.map(\.when)
-                    case .always(let when, _): [when]
-                    }
-                }
+                + policy.statements.flatMap(\.conjunctions)
+        }
+    }
+}
+
+extension Statement {
+    /// The tests that stand together, of each who has a part in it.
+    var conjunctions: [[FactTest]] {
+        switch claim {
+        case .never(let players): players.map(\.when)
+        case .always(let when, _): [when]
         }
     }
 }

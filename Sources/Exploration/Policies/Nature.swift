@@ -1,0 +1,118 @@
+package import Arbiter
+import ArbiterProtocol
+
+/// What the policies make of a kind of client, whatever else happens.
+///
+/// Facts are of two sorts: those that a client keeps as long as it is connected, and those that change. Put in what it
+/// keeps, and a rule never matches, or is left with the facts that change. Two kinds of clients for which the same
+/// rules are left, with the same answers, are one: exchange one for the other in any world, and every decision is as it
+/// was but for the names of rules.
+struct Nature: Hashable {
+    private var causes: [[Answer]] = []
+    private var ranks: [[Answer]] = []
+    private var statements: [[FactTest]?] = []
+    /// Who a client is decides more than what rules say of it: which clients are one app, and which users are another's.
+    private var identity: [Bool] = []
+    private var login: String?
+    private var user: UInt32?
+    private var watches: Bool
+
+    private struct Answer: Hashable {
+        var when: [FactTest]
+        var access = Access.all
+        var rank: RankRule?
+    }
+
+    init(_ character: Character, _ reads: PolicyReads) {
+        login = character.login
+        user = character.login == nil ? nil : character.user
+        watches = character.watches
+        for policy in reads.policies {
+            for cause in CauseRule.causes {
+                var answers = Self.firstMatching(
+                    policy.causeRules.filter { $0.cause == cause }.compactMap { rule in
+                        character.remaining(rule.when).map { Answer(when: $0, access: rule.access) }
+                    })
+                // An exemption from nothing.
+                while answers.last?.access == .all { answers.removeLast() }
+                causes.append(answers)
+            }
+            ranks.append(
+                Self.firstMatching(
+                    policy.rankRules.compactMap { rule in
+                        character.remaining(rule.when).map { when in
+                            var plain = rule
+                            plain.name = ""
+                            plain.when = []
+                            return Answer(when: when, rank: plain)
+                        }
+                    }))
+        }
+        for tests in reads.conjunctions where tests.contains(where: \.saysWho) {
+            identity.append(character.remaining(tests) != nil)
+        }
+        for tests in reads.policies.flatMap(\.statements).flatMap(\.conjunctions) {
+            statements.append(character.remaining(tests))
+        }
+    }
+
+    /// Without those that never answer, because an earlier one matches wherever they do.
+    private static func firstMatching(_ answers: [Answer]) -> [Answer] {
+        answers.reduce(into: []) { kept, answer in
+            if !kept.contains(where: { $0.when.allSatisfy(answer.when.contains) }) { kept.append(answer) }
+        }
+    }
+}
+
+extension FactTest {
+    fileprivate var saysWho: Bool {
+        switch self {
+        case .app, .claimedApp, .user: true
+        default: false
+        }
+    }
+}
+
+extension Character {
+    /// What is left of a rule's tests when its nature is put in: those that read what changes. Nil: it never matches.
+    fileprivate func remaining(_ tests: [FactTest]) -> [FactTest]? {
+        var left: [FactTest] = []
+        for test in tests {
+            let holds: Bool
+            switch test {
+            case .app(let name): holds = name == app && !isClaimed
+            case .claimedApp(let name): holds = name == app && isClaimed
+            case .user(let number): holds = number == user
+            case .client(let named): holds = named == kind
+            case .multitasking(let wanted): holds = wanted == multitasking
+            case .usesAudio(let wanted): holds = wanted == usesAudio
+            case .loginSession(let state):
+                holds = (state == .none) == (login == nil)
+                if holds, state != .none { left.append(test) }
+            default:
+                holds = true
+                left.append(test)
+            }
+            if !holds { return nil }
+        }
+        return left
+    }
+
+    /// What rules read of it that it keeps.
+    fileprivate var facts: Facts {
+        Facts(
+            app: isClaimed ? nil : app, claimedApp: isClaimed ? app : nil, user: user, client: kind,
+            multitasking: multitasking, camera: CameraID("camera"), usesAudio: usesAudio)
+    }
+}
+
+extension PolicyWalk {
+    /// The kinds of clients that a policy tells apart, each with the facts of all that are taken for one. For tests.
+    package static func kinds(of policy: Policy) -> [[Facts]] {
+        let reads = PolicyReads([policy])
+        let all = Character.candidates(reads)
+        return unique(all.map { Nature($0, reads) }).map { nature in
+            all.filter { Nature($0, reads) == nature }.map(\.facts)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Arbiter
+import ArbiterProtocol
+import Exploration
+import PolicyFile
+import Testing
+
+/// A small world has one client of each kind. Two clients are of one kind when no rule ever tells them apart.
+@Suite("Kinds of clients")
+struct KindsTests {
+    private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+        .joined(separator: "/")
+    private static let shipped = [
+        "android", "call-corks", "desktop", "harmonyos", "ios9", "ipados16", "kiosk", "login-session", "v4l2",
+        "windows",
+    ]
+
+    /// Whatever else may be the case at a time.
+    private static func situations(_ facts: Facts) -> [Facts] {
+        var all = [facts]
+        func vary<Value>(_ path: WritableKeyPath<Facts, Value>, _ values: [Value]) {
+            all = all.flatMap { facts in
+                values.map { value in
+                    var varied = facts
+                    varied[keyPath: path] = value
+                    return varied
+                }
+            }
+        }
+        vary(\.presence, [.background] + Presence.Layout.allCases.map { .foreground($0) })
+        vary(\.isFocused, [false, true])
+        vary(\.foregroundApps, Facts.ForegroundApps.allCases)
+        vary(\.microphoneTaken, [false, true])
+        vary(\.pressure, SystemPressure.allCases)
+        vary(\.isRecording, [false, true])
+        vary(\.claimIsNew, [false, true])
+        vary(\.operatorChosen, [false, true])
+        return all
+    }
+
+    /// What a policy answers, but for the names of its rules.
+    private static func answers(_ policy: Policy, _ facts: Facts) -> String {
+        var rank = policy.rank(facts)
+        rank.name = ""
+        rank.when = []
+        let limits = policy.answers(facts).filter { $0.access != .all }.map {
+            "\($0.cause.rawValue):\($0.access.rawValue)"
+        }
+        return "\(limits.sorted()) \(rank)"
+    }
+
+    @Test("Clients of one kind get the same answers from every rule in every situation", arguments: shipped)
+    func alike(_ name: String) throws {
+        let policy = try PolicyFile.load(path: "\(Self.root)/policies/\(name).toml")
+        for kind in PolicyWalk.kinds(of: policy) where kind.count > 1 {
+            let all = kind.map { Self.situations($0).map { Self.answers(policy, $0) } }
+            #expect(all.allSatisfy { $0 == all[0] })
+        }
+    }
+
+    @Test("A rule that an earlier one hides tells no kinds apart, and one that it does not hide does")
+    func hidden() throws {
+        // Who opted in, and a call, are both exempt; pickers and others beside another app are not, and sound is a fact.
+        let policy = try PolicyFile.load(path: "\(Self.root)/policies/ipados16.toml")
+        let kinds = PolicyWalk.kinds(of: policy)
+        #expect(kinds.count == 6)
+        #expect(kinds.flatMap { $0 }.count == 12)
+        var open = policy
+        open.causeRules.removeAll { $0.name == "A call goes on beside other apps" }
+        #expect(
+            !PolicyWalk.kinds(of: open).contains { kind in
+                kind.contains { $0.client == .voip && !$0.multitasking } && kind.contains(where: \.multitasking)
+            })
+    }
+
+    @Test("Two clients of a named app are not two apps, however alike the rules treat them")
+    func identity() throws {
+        let policy = try PolicyFile.parse(
+            """
+            name = "names"
+            ranks = ["one"]
+            [[rank]]
+            name = "a"
+            app = "a.service"
+            rank = "one"
+            [[rank]]
+            name = "b"
+            app = "b.service"
+            rank = "one"
+            """, file: "names")
+        #expect(PolicyWalk.kinds(of: policy).map { $0.map(\.app) } == [["a.service"], ["b.service"], [nil]])
+    }
+}
