@@ -2,7 +2,9 @@ public import ArbiterProtocol
 
 extension Arbiter {
     /// Whether the session has a start request.
-    public func asksToRun(_ session: SessionID) -> Bool { state.sessions[session]?.request != nil }
+    public func asksToRun(_ session: SessionID) -> Bool {
+        state.sessions.read(session) { $0.request != nil } ?? false
+    }
 
     /// Whether an event of the user's world or of the machine says what is known already. It says nothing of what
     /// the event would do: exploration leaves out what every state has as a way back to itself.

@@ -89,6 +89,7 @@ struct RecorderDuties: Hashable, Sendable {
     /// Everything recorders may say now.
     func answers(_ whims: Whims) -> [Event] {
         var events: [Event] = []
+        if whims.isEmpty, areDone, !cameras.contains(where: { $0.value.hasRamp }) { return events }
         for (camera, duty) in cameras.sorted(by: { $0.key < $1.key }) {
             if let grant = duty.opening?.value {
                 events.append(.recorderStreaming(camera, grant, inForce: Configuration()))
@@ -206,8 +207,9 @@ struct RecorderDuties: Hashable, Sendable {
 
     /// Nobody owes anything.
     var areDone: Bool {
-        cameras.values.allSatisfy {
-            $0.opening == nil && $0.cutting == nil && !$0.isKilled && $0.batches.isEmpty && $0.closing.isEmpty
+        cameras.allSatisfy { _, duty in
+            duty.opening == nil && duty.cutting == nil && !duty.isKilled && duty.batches.isEmpty
+                && duty.closing.isEmpty
         }
             && recordings.allSatisfy { $0.ended == nil } && photos.isEmpty
     }

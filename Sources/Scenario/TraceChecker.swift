@@ -112,8 +112,7 @@ public struct TraceChecker: Hashable, Sendable {
             case .refused, .answered, .announce: break
             }
         }
-        let contradicting = sessions.filter { $0.value.isInterrupted || $0.value.isRecording }
-        for (session, watched) in contradicting.sorted(by: { $0.key < $1.key }) {
+        for (session, watched) in contradicting() {
             if watched.isRunning, watched.isInterrupted {
                 wrong.append("session \(session.rawValue) is running and interrupted")
             }
@@ -123,6 +122,14 @@ public struct TraceChecker: Hashable, Sendable {
         }
         after(event)
         return wrong
+    }
+
+    /// Who runs and is interrupted, or records and does not run; mostly nobody.
+    private func contradicting() -> [(key: SessionID, value: Watched)] {
+        var found: [(key: SessionID, value: Watched)] = []
+        for (session, watched) in sessions
+        where watched.isRunning ? watched.isInterrupted : watched.isRecording { found.append((session, watched)) }
+        return found.count > 1 ? found.sorted { $0.key < $1.key } : found
     }
 
     /// What the world did before the arbiter heard of it.

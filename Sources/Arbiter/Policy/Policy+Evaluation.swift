@@ -11,26 +11,38 @@ extension Policy {
     /// Every cause's first matching rule, in file order.
     package func answers(_ facts: Facts) -> [CauseRule] {
         var answers: [CauseRule] = []
-        var answered = CauseSet()
-        for rule in causeRules where !answered.contains(rule.cause) {
-            guard rule.when.allSatisfy({ $0.holds(for: facts) }) else { continue }
-            answered.insert(rule.cause)
-            answers.append(rule)
-        }
+        forEachAnswer(facts) { answers.append(causeRules[$0]) }
         return answers
+    }
+
+    /// The places of the rules that answer. Rules are read where they lie: every look at a camera asks all of them.
+    @inline(__always)
+    private func forEachAnswer(_ facts: Facts, _ body: (Int) -> Void) {
+        var answered = CauseSet()
+        for index in causeRules.indices where !answered.contains(causeRules[index].cause) {
+            guard causeRules[index].when.allSatisfy({ $0.holds(for: facts) }) else { continue }
+            answered.insert(causeRules[index].cause)
+            body(index)
+        }
     }
 
     /// What the answers limit. A rule that leaves everything is an exemption: it answers for its cause, and the
     /// cause is not live.
     func liveCauses(_ facts: Facts) -> [LiveCause] {
-        answers(facts).compactMap { rule in
-            rule.access == .all ? nil : LiveCause(cause: rule.cause, access: rule.access, rule: rule.name)
+        var live: [LiveCause] = []
+        forEachAnswer(facts) { index in
+            let access = causeRules[index].access
+            guard access != .all else { return }
+            live.append(LiveCause(cause: causeRules[index].cause, access: access, rule: causeRules[index].name))
         }
+        return live
     }
 
     /// The first matching rank rule, or the weakest rank where none matches.
     package func rank(_ facts: Facts) -> RankRule {
-        for rule in rankRules where rule.when.allSatisfy({ $0.holds(for: facts) }) { return rule }
+        for index in rankRules.indices where rankRules[index].when.allSatisfy({ $0.holds(for: facts) }) {
+            return rankRules[index]
+        }
         return RankRule(name: Self.defaultRankRule, rank: ranks.count - 1)
     }
 

@@ -67,6 +67,11 @@ enum Tenancy: Hashable, Codable {
         }
     }
 
+    /// Whose recorder or device was lost, and how.
+    var lost: (holder: SessionID, cause: Cause)? {
+        if case .resetting(let held, let cause, _) = self { (held.session, cause) } else { nil }
+    }
+
     /// The cut under way.
     var cut: Cut? {
         switch self {

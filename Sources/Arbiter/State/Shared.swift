@@ -4,7 +4,8 @@
 /// hardly ever changes. Two copies of one value compare by identity first.
 struct Shared<Value> {
     private final class Box {
-        var value: Value
+        // Reached only through the struct, whose own accesses exclude each other: no need to check that again.
+        @exclusivity(unchecked) var value: Value
         init(_ value: Value) { self.value = value }
     }
 
@@ -13,7 +14,7 @@ struct Shared<Value> {
     init(_ value: Value) { box = Box(value) }
 
     var value: Value {
-        _read { yield box.value }
+        @inline(__always) _read { yield box.value }
         _modify {
             if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
             yield &box.value

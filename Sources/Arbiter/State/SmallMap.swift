@@ -12,8 +12,9 @@ public struct SmallMap<Key: Hashable, Value> {
 
     @usableFromInline final class Entry {
         @usableFromInline let key: Key
-        /// Nil only while a value is changed where it lies, and may go. Changed only in an entry of one map alone.
-        @usableFromInline var value: Value?
+        /// Nil only while a value is changed where it lies, and may go. Changed only in an entry of one map alone, and
+        /// reached only through a map, whose own accesses exclude each other: no need to check that again.
+        @exclusivity(unchecked) @usableFromInline var value: Value?
 
         @inlinable init(_ key: Key, _ value: Value?) {
             self.key = key
@@ -35,7 +36,7 @@ public struct SmallMap<Key: Hashable, Value> {
     @inlinable public var values: [Value] { isEmpty ? [] : map { $0.value } }
 
     @inlinable public subscript(key: Key) -> Value? {
-        _read {
+        @inline(__always) _read {
             if !many.isEmpty {
                 yield many[key]
             } else if let place = place(of: key) {
@@ -61,6 +62,13 @@ public struct SmallMap<Key: Hashable, Value> {
         }
     }
 
+    /// Reads a part of a value where it lies: nothing else of it is copied.
+    @inline(__always) @inlinable public func read<Part>(_ key: Key, _ part: (Value) -> Part?) -> Part? {
+        guard many.isEmpty else { return many[key].flatMap(part) }
+        guard let place = place(of: key), let value = few[place].value else { return nil }
+        return part(value)
+    }
+
     @inlinable public subscript(key: Key, default fallback: @autoclosure () -> Value) -> Value {
         get { self[key] ?? fallback() }
         _modify {
@@ -82,7 +90,7 @@ public struct SmallMap<Key: Hashable, Value> {
         return kept
     }
 
-    @inlinable func place(of key: Key) -> Int? {
+    @inline(__always) @inlinable func place(of key: Key) -> Int? {
         for index in few.indices where few[index].key == key { return index }
         return nil
     }

@@ -64,11 +64,13 @@ extension Arbiter {
             state.cameras[id]?.write(into: &writer)
             writer.combine(camera(id))
         }
-        state.world.writeShared(into: &writer)
+        let world = state.world
+        world.writeShared(into: &writer)
         fold.shared = writer.finished()
         fold.apps.removeAll(keepingCapacity: true)
         for (app, _) in cast.apps {
             writer.begin()
+            world.write(app, into: &writer)
             state.write(app, into: &writer, session)
             fold.apps.append(writer.finished())
         }
@@ -77,8 +79,7 @@ extension Arbiter {
 
 extension State {
     fileprivate func write(_ app: AppID, into writer: inout FingerprintWriter, _ note: (SessionID) -> UInt64) {
-        world.write(app, into: &writer)
-        for id in cameraOrder where cameras[id]?.reservation?.app == app { writer.combine(id) }
+        for id in cameraOrder where cameras.read(id, { $0.reservation })?.app == app { writer.combine(id) }
         writer.unordered(apps[app] ?? []) { writer, id in
             guard let client = clients[id] else { return }
             client.write(into: &writer)
@@ -98,12 +99,13 @@ extension State {
         guard let request = session.request else { return }
         var place: UInt64 = 0
         for id in requesting {
-            if let other = sessions[id]?.request?.started, other < request.started { place += 1 }
+            if let other = sessions.read(id, { $0.request?.started }), other < request.started { place += 1 }
         }
         var newerThan: UInt64 = 0
         if let claimed = request.claimed {
             for (index, id) in cameraOrder.enumerated() {
-                if let held = cameras[id]?.tenancy.held, claimed > held.granted { newerThan |= 2 << UInt64(index) }
+                let granted = cameras.read(id) { $0.tenancy.held?.granted }
+                if let granted, claimed > granted { newerThan |= 2 << UInt64(index) }
             }
         } else {
             newerThan = 1
@@ -114,24 +116,30 @@ extension State {
     /// What it is to each camera: holder, winner of a contest, winner of a cut, a stream that is being closed.
     private func writeRoles(of session: Session, into writer: inout FingerprintWriter) {
         for id in cameraOrder {
-            guard let camera = cameras[id] else { continue }
-            let held = camera.tenancy.held
+            let roles = cameras.read(id) { camera in
+                let held = camera.tenancy.held
+                return (
+                    holder: held?.session, granted: held?.granted, beneficiary: held?.contest?.beneficiary,
+                    promised: camera.promise?.session, closing: camera.closing
+                )
+            }
+            guard let roles else { continue }
             var word: UInt64 = 0
-            if let held, held.session == session.id {
+            if let granted = roles.granted, roles.holder == session.id {
                 word = 8
                 for id in cameraOrder {
-                    if let other = cameras[id]?.tenancy.held, other.granted < held.granted { word += 16 }
+                    if let other = cameras.read(id, { $0.tenancy.held?.granted }), other < granted { word += 16 }
                 }
             }
-            if held?.contest?.beneficiary == session.id { word |= 1 }
-            if camera.promise?.session == session.id { word |= 2 }
-            let closing = camera.closing.firstIndex { $0.session == session.id }
+            if roles.beneficiary == session.id { word |= 1 }
+            if roles.promised == session.id { word |= 2 }
+            let closing = roles.closing.firstIndex { $0.session == session.id }
             if closing != nil { word |= 4 }
             writer.combine(word)
             // They end one after the other.
             if let closing {
                 writer.combine(closing)
-                writer.combine(distanceTo: camera.closing[closing].until)
+                writer.combine(distanceTo: roles.closing[closing].until)
             }
         }
     }

@@ -38,6 +38,12 @@ struct Allocation {
         var rule: String
     }
 
+    /// Whether its holder loses it in this step.
+    func leaves(_ camera: CameraID) -> Bool {
+        removals.contains { $0.camera == camera } || evictions.contains { $0.camera == camera }
+            || replaced.contains { $0.camera == camera } || abandoned.contains(camera)
+    }
+
     /// Those who wait for a camera: whoever has it could have lost it to one of them.
     func others(on camera: CameraID) -> [Verdict.Opponent] {
         waiting.keys.sorted().compactMap { claims[$0] }.filter { $0.camera == camera }
@@ -62,14 +68,15 @@ extension Arbiter {
         gatherClaims(cameras, &allocation)
         var seats = keepHolders(cameras, &allocation) + keepPromises(cameras, &allocation)
         if state.policy.linksCameras, case .policyLoaded = turn.event { seats = expelled(seats, &allocation, turn) }
-        let challengers = allocation.claims.values
-            .filter { claim in
-                allocation.waiting[claim.session] == nil && !seats.contains { $0.claim.session == claim.session }
+        var challengers = allocation.claims.values.filter { claim in
+            allocation.waiting[claim.session] == nil && !seats.contains { $0.claim.session == claim.session }
+        }
+        if challengers.count > 1 {
+            let policy = state.policy
+            challengers.sort { a, b in
+                a.comesBefore(b, under: policy) || (!b.comesBefore(a, under: policy) && a.session < b.session)
             }
-            .sorted { a, b in
-                a.comesBefore(b, under: state.policy)
-                    || (!b.comesBefore(a, under: state.policy) && a.session < b.session)
-            }
+        }
         var contests: SmallMap<CameraID, Contest> = [:]
         for challenger in challengers { seat(challenger, &seats, &contests, &allocation, turn) }
         replaceWaiting(&allocation, turn)
@@ -212,8 +219,8 @@ extension Arbiter {
     private func keepPromises(_ cameras: [CameraID], _ allocation: inout Allocation) -> [Seat] {
         var seats: [Seat] = []
         for camera in cameras {
-            guard let promise = state.cameras[camera]?.promise, let claim = allocation.claims[promise.session],
-                claim.camera == camera
+            guard let promise = state.cameras.read(camera, { $0.promise }),
+                let claim = allocation.claims[promise.session], claim.camera == camera
             else { continue }
             seats.append(Seat(claim: claim, held: nil, isCapturing: false, isVirtual: false))
             allocation.grants[promise.session] = promise.rule
@@ -246,13 +253,11 @@ extension Arbiter {
         guard let camera = state.cameras[id], camera.restartAt == nil else { return false }
         // It is open, and stays so: what excludes it was cut before it was opened.
         if canPassInPlace(id) { return true }
-        let leaving =
-            (allocation.removals + allocation.evictions + allocation.replaced).map(\.camera) + allocation.abandoned
         for other in cameras {
             switch state.cameras[other]?.tenancy {
             case .revoking, .resetting(_, _, .some): break
             case .starting, .streaming:
-                if !leaving.contains(other) { continue }
+                if !allocation.leaves(other) { continue }
             case .free, .resetting(_, _, nil), nil: continue
             }
             if other == id || state.policy.conflict(other, id) { return false }

@@ -99,10 +99,12 @@ extension Arbiter {
             seats[$0].claim.camera == claim.camera || state.policy.conflict(seats[$0].claim.camera, claim.camera)
         }
         guard addBudgetRivals(&rivals, claim, seats, allocation, turn) else { return nil }
+        guard rivals.count > 1 else { return rivals }
+        let policy = state.policy
         return rivals.sorted { a, b in
             // Those who hold a camera before those who only wait for one: they are who the client should hear of.
             if seats[a].isVirtual != seats[b].isVirtual { return seats[b].isVirtual }
-            return seats[a].claim.comesBefore(seats[b].claim, under: state.policy)
+            return seats[a].claim.comesBefore(seats[b].claim, under: policy)
         }
     }
 

@@ -10,12 +10,13 @@ extension Arbiter {
             if let moment, earliest.map({ moment < $0 }) ?? true { earliest = moment }
         }
         for id in state.cameraOrder {
-            guard let camera = state.cameras[id] else { continue }
-            consider(camera.restartAt)
-            consider(camera.reservation?.until)
-            consider(camera.tenancy.cut?.until)
-            for closing in camera.closing { consider(closing.until) }
-            if let held = camera.tenancy.held {
+            // Read where it lies: everybody asks, after every step.
+            state.cameras.read(id) { camera -> Void in
+                consider(camera.restartAt)
+                consider(camera.reservation?.until)
+                consider(camera.tenancy.cut?.until)
+                for closing in camera.closing { consider(closing.until) }
+                guard let held = camera.tenancy.held else { return }
                 if leases { consider(held.leaseUntil) }
                 consider(held.contest?.due)
             }

@@ -3,7 +3,14 @@ import ArbiterProtocol
 extension Arbiter {
     /// What a rule may read about a session, now.
     func facts(of session: Session) -> Facts {
-        guard let client = state.clients[session.client] else { preconditionFailure("a session has a client") }
+        // Read where it lies: every look at a camera asks for the facts of each session on it.
+        let read = state.clients.read(session.client) {
+            (
+                app: $0.isVerified ? $0.app.name : nil, claimedApp: $0.attributes.claimedApp,
+                kind: $0.attributes.kind, multitasking: $0.attributes.multitasking, loginSession: $0.loginSession
+            )
+        }
+        guard let client = read else { preconditionFailure("a session has a client") }
         let placement = placement(of: session.app)
         let user = session.app.user
         let login: Facts.LoginState =
@@ -12,11 +19,12 @@ extension Arbiter {
             case .some(let found): found.isActive && !found.isLocked ? .active : .inactive
             }
         return Facts(
-            app: client.isVerified ? client.app.name : nil, claimedApp: client.attributes.claimedApp, user: user,
+            app: client.app, claimedApp: client.claimedApp, user: user,
             loginSession: login, presence: placement.presence, isFocused: placement.isFocused,
-            foregroundApps: foregroundApps(of: user, with: placement), client: client.attributes.kind,
-            multitasking: client.attributes.multitasking, camera: session.camera,
-            position: state.cameras[session.camera]?.capabilities.position ?? .external, usesAudio: session.usesAudio,
+            foregroundApps: foregroundApps(of: user, with: placement), client: client.kind,
+            multitasking: client.multitasking, camera: session.camera,
+            position: state.cameras.read(session.camera, { $0.capabilities.position }) ?? .external,
+            usesAudio: session.usesAudio,
             microphoneTaken: microphoneTaker(against: session) != nil,
             pressure: state.world.pressure, isRecording: session.isRecording,
             claimIsNew: session.request.map { !$0.hasHeld } ?? true,
@@ -51,19 +59,21 @@ extension Arbiter {
         func add(_ cause: Cause, _ rule: String) {
             live.append(Policy.LiveCause(cause: cause, access: .none, rule: rule))
         }
-        guard let camera = state.cameras[session.camera] else { preconditionFailure("a session has a camera") }
+        let read = state.cameras.read(session.camera) {
+            (isPresent: $0.isPresent, isPrivate: $0.isPrivate, isHeldOutside: $0.isHeldOutside, lost: $0.tenancy.lost)
+        }
+        guard let camera = read else { preconditionFailure("a session has a camera") }
         if !camera.isPresent { add(.videoDeviceDisconnected, BuiltInRule.unplugged) }
         if camera.isPrivate || state.world.isPrivate { add(.videoDeviceBlockedByPrivacy, BuiltInRule.privacy) }
         if state.world.isAsleep { add(.systemSleep, BuiltInRule.sleep) }
-        if let id = state.clients[session.client]?.loginSession, let login = state.world.loginSessions[id],
+        let loginSession = state.clients.read(session.client) { $0.loginSession }
+        if let id = loginSession, let login = state.world.loginSessions[id],
             !login.isActive || login.isLocked
         {
             add(.loginSessionInactive, BuiltInRule.loginSession)
         }
         if isStuck(session.camera) { add(.deviceError, BuiltInRule.stuck) }
-        if case .resetting(let held, let cause, _) = camera.tenancy,
-            held.session == session.id || isSharing(session)
-        {
+        if let (holder, cause) = camera.lost, holder == session.id || isSharing(session) {
             add(cause, cause == .recorderReset ? BuiltInRule.reset : BuiltInRule.deviceFailed)
         }
         if session.isReestablished { add(.brokerRestarted, BuiltInRule.brokerRestarted) }
@@ -74,10 +84,10 @@ extension Arbiter {
 
     /// A recorder that not even SIGKILL ended holds on to this camera, or to one that excludes it.
     func isStuck(_ camera: CameraID) -> Bool {
-        if state.cameras[camera]?.isStuck == true { return true }
+        if state.cameras.read(camera, { $0.isStuck }) == true { return true }
         guard state.policy.linksCameras else { return false }
         return state.cameraOrder.contains {
-            state.cameras[$0]?.isStuck == true && state.policy.conflict($0, camera)
+            state.cameras.read($0, { $0.isStuck }) == true && state.policy.conflict($0, camera)
         }
     }
 
@@ -105,7 +115,9 @@ extension Arbiter {
 
     func rankRule(of session: Session, _ facts: Facts) -> RankRule {
         var rule = state.policy.rank(facts)
-        if let client = state.clients[session.client], let lowered = loweredRank(client), lowered > rule.rank {
+        if let name = state.clients.read(session.client, { $0.loweredTo }),
+            let lowered = state.policy.ranks.firstIndex(of: name), lowered > rule.rank
+        {
             // Nobody keeps the privileges of a rank it gave up.
             rule = RankRule(name: "priority lowered by its client", when: [], rank: lowered)
         }

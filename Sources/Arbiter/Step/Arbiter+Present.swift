@@ -132,7 +132,7 @@ extension Arbiter {
     mutating func presentAccess(_ id: SessionID, _ turn: inout Turn) {
         guard let session = state.sessions[id], case .running(let before) = session.shown else { return }
         let live = everyCause(of: session)
-        let access = access(of: session)
+        let access = access(of: session, live)
         guard access != before else { return }
         state.sessions[id]?.shown = .running(access)
         // Cut first, tell second.

@@ -20,7 +20,7 @@ extension Arbiter {
                 continue
             }
             let sessions = turn.sessions.takeAll()
-            for camera in cameras where state.cameras[camera]?.promise != allocation.promises[camera] {
+            for camera in cameras where state.cameras.read(camera, { $0.promise }) != allocation.promises[camera] {
                 state.cameras[camera]?.promise = allocation.promises[camera]
             }
             carryOut(allocation, sessions, &turn)
@@ -115,6 +115,7 @@ extension Arbiter {
 
     /// Stops the sessions that won a camera which came back without the format they need, before anybody is cut for them.
     private mutating func stopImpossible(_ allocation: Allocation, _ turn: inout Turn) -> Bool {
+        if allocation.grants.isEmpty, allocation.promises.isEmpty { return false }
         let winners = Array(allocation.grants.keys) + allocation.promises.values.map(\.session)
         let impossible = winners.sorted().filter { id in
             guard let session = state.sessions[id], let camera = state.cameras[session.camera] else { return false }
@@ -181,9 +182,12 @@ extension Arbiter {
     private func checkTouched(_ cameras: [CameraID]) {
         for (index, id) in cameras.enumerated() {
             // One that is vacant is looked at in the next round.
-            guard let held = state.cameras[id]?.tenancy.held, !held.isVacant else { continue }
+            let holder = state.cameras.read(id) { camera in
+                camera.tenancy.held.flatMap { $0.isVacant ? nil : $0.session }
+            }
+            guard let holder else { continue }
             precondition(
-                state.sessions[held.session]?.camera == id && state.sessions[held.session]?.request != nil,
+                state.sessions.read(holder, { $0.camera == id && $0.request != nil }) == true,
                 "camera \(id.name) is held by a session that does not ask for it")
             for other in cameras[(index + 1)...] where state.cameras[other]?.tenancy.held != nil {
                 precondition(

@@ -17,9 +17,10 @@ extension Arbiter {
     func isSharing(_ session: Session) -> Bool { session.waits?.isSharing == true }
 
     /// What a session may do now, by all that limits it: its causes, whose claim it lost to, its own wish.
-    func access(of session: Session) -> Access {
-        let left = everyCause(of: session).access
-        return watches(session) ? left.intersection(.watching) : left
+    func access(of session: Session) -> Access { access(of: session, everyCause(of: session)) }
+
+    func access(of session: Session, _ causes: [Policy.LiveCause]) -> Access {
+        watches(session) ? causes.access.intersection(.watching) : causes.access
     }
 
     // MARK: Who shares
