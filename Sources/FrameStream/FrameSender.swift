@@ -103,7 +103,8 @@ public final class FrameSender {
 
     /// Sends a buffer that its device has filled, or keeps it as the newest while the client has its share. It comes
     /// back by `onReturn`.
-    /// - Returns: false when nothing came of it: the buffer stays the device's.
+    /// - Returns: false when nothing came of it: the buffer stays the device's. True also where the stream ended over it,
+    ///   and the buffer has come back already.
     public func lend(_ index: Int, sequence: UInt64, timestamp: Int64, flags: FrameRecord.Flags) -> Bool {
         guard isOpen, isLent, states.indices.contains(index), states[index] == .free else { return false }
         announce()
@@ -113,7 +114,7 @@ public final class FrameSender {
         }
         states[index] = .writing
         deliver(index, sequence: sequence, timestamp: timestamp, flags: flags)
-        return isOpen
+        return true
     }
 
     /// Sends a filled buffer, or keeps it as the newest while the client has its share.

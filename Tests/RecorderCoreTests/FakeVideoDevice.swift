@@ -25,6 +25,12 @@ final class ScriptedCamera: Sendable {
         var starts = 0
         /// Called on the capture's thread when opening fails.
         var whenOpeningFails: (@Sendable () -> Void)?
+        /// Called on the capture's thread when it takes a frame, once.
+        var whenTaken: (@Sendable () -> Void)?
+        /// Counts down with each opening.
+        var looksLeft = 0
+        /// Controls that were set, oldest first.
+        var controlsSet: [UInt32] = []
     }
 
     let state = Mutex(State())
@@ -34,13 +40,17 @@ final class ScriptedCamera: Sendable {
     let formats: [UInt32: [(width: UInt32, height: UInt32, rate: UInt32)]]
     let controls: [camarb_video_control]
     let menus: [UInt32: [(index: Int64, value: Int64)]]
+    /// Seconds a frame at the slowest; 0: there is one rate only.
+    let slowest: UInt32
 
     init(
         formats: [UInt32: [(width: UInt32, height: UInt32, rate: UInt32)]] = [
             camarb_fourcc_nv12: [(640, 480, 30), (320, 240, 30)]
-        ], controls: [camarb_video_control] = [], menus: [UInt32: [(index: Int64, value: Int64)]] = [:]
+        ], controls: [camarb_video_control] = [], menus: [UInt32: [(index: Int64, value: Int64)]] = [:],
+        slowest: UInt32 = 0
     ) {
         self.formats = formats
+        self.slowest = slowest
         self.controls = controls
         self.menus = menus
         state.withLock { state in
@@ -104,7 +114,10 @@ final class FakeVideoDevice: VideoDevice {
             camera.look(\.whenOpeningFails)?()
             throw error
         }
-        camera.change { $0.isOpen = true }
+        camera.change {
+            $0.isOpen = true
+            $0.looksLeft -= 1
+        }
     }
 
     func close() {
@@ -133,8 +146,8 @@ final class FakeVideoDevice: VideoDevice {
     func intervals(of fourcc: UInt32, width: Int, height: Int) -> [camarb_video_interval] {
         (camera.formats[fourcc] ?? []).filter { ($0.width, $0.height) == (UInt32(width), UInt32(height)) }.map {
             camarb_video_interval(
-                is_stepwise: 0, shortest_numerator: 1, shortest_denominator: $0.rate, longest_numerator: 1,
-                longest_denominator: $0.rate)
+                is_stepwise: camera.slowest > 0 ? 1 : 0, shortest_numerator: 1, shortest_denominator: $0.rate,
+                longest_numerator: max(1, camera.slowest), longest_denominator: camera.slowest > 0 ? 1 : $0.rate)
         }
     }
 
@@ -178,6 +191,11 @@ final class FakeVideoDevice: VideoDevice {
     func dequeue() throws(VideoFault) -> camarb_video_frame? {
         try ask("dequeue")
         _ = camarb_eventfd_drain(camera.readiness)
+        let whenTaken = camera.state.withLock { state in
+            defer { if !state.frames.isEmpty { state.whenTaken = nil } }
+            return state.frames.isEmpty ? nil : state.whenTaken
+        }
+        whenTaken?()
         let taken = camera.state.withLock { state -> (camarb_video_frame, [UInt8]?)? in
             guard !state.frames.isEmpty else { return nil }
             let frame = state.frames.removeFirst()
@@ -210,7 +228,10 @@ final class FakeVideoDevice: VideoDevice {
 
     func set(_ id: UInt32, to value: Int64) throws(VideoFault) {
         try ask("set control \(id)")
-        camera.change { $0.values[id] = value }
+        camera.change {
+            $0.values[id] = value
+            $0.controlsSet.append(id)
+        }
     }
 
     func subscribe(to id: UInt32) {}

@@ -55,6 +55,16 @@ import Testing
         #expect(receiver.hasEnded)
     }
 
+    @Test("A buffer that is lent while its client goes comes back once")
+    func clientGoesMeanwhile() throws {
+        let returned = Returned()
+        // The receiver goes with the first use of the pair.
+        let sender = try open(returned).0
+        let isOut = sender.lend(4, sequence: 2, timestamp: 2, flags: [])
+        #expect(returned.buffers == (isOut ? [4] : []), "either it stayed the device's, or it came back")
+        #expect(!sender.isOpen)
+    }
+
     @Test(
         "A stream that goes on with copies gives its device everything back, and late returns of old buffers are harmless"
     )

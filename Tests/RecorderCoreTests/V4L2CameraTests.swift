@@ -3,6 +3,7 @@ import CVideo4Linux
 import FrameStream
 import Glibc
 import RecorderCore
+import Synchronization
 import Testing
 
 /// The Video4Linux adapter against a scripted device: what real ones do wrong, each by itself.
@@ -46,6 +47,59 @@ struct V4L2CameraTests {
         #expect(!camera.look(\.isOpen), "nobody waits with the device open")
         camera.change { $0.holder = nil }
         #expect(try await changed(test).0 == "ok")
+    }
+
+    @Test("A camera that another program has is only looked at: what that program set stays as it is")
+    func outsideSettings() async throws {
+        let camera = ScriptedCamera(controls: [
+            ScriptedCamera.control(camarb_cid_brightness, camarb_control_integer, 0, 100, usual: 50),
+            ScriptedCamera.control(camarb_cid_zoom_absolute, camarb_control_integer, 10, 40, usual: 10),
+        ])
+        let test = CaptureUnderTest(camera)
+        _ = try await test.describe()
+        camera.change {
+            $0.holder = "PID 77 (cheese)"
+            $0.values[camarb_cid_brightness] = 80
+            $0.values[camarb_cid_zoom_absolute] = 30
+        }
+        // A try to open it, and then looks whether it is free.
+        _ = await refusal { try await test.open(1, Configuration([.brightness: .number(20)])) }
+        #expect(try await changed(test).0 == "held-outside")
+        camera.change { $0.looksLeft = 2 }
+        while camera.look({ $0.looksLeft > 0 }) { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(camera.look(\.controlsSet) == [])
+    }
+
+    @Test("A client that goes while a frame is handed out costs the others nothing")
+    func clientGoesMeanwhile() async throws {
+        // So fast that no frame comes too early to be shown.
+        let camera = ScriptedCamera(formats: [camarb_fourcc_nv12: [(640, 480, 1000)]])
+        let test = CaptureUnderTest(camera)
+        async let opened = test.open(1, Configuration())
+        while !camera.look(\.isStreaming) { try await Task.sleep(for: .milliseconds(5)) }
+        camera.push()
+        _ = try await opened
+        let leaving = Mutex<FrameReceiver?>(try await test.stream(1, session: 1))
+        let staying = try await test.stream(1, session: 2)
+        // After the capture has looked who is there, and before it sends the first frame that both want.
+        camera.change { $0.whenTaken = { leaving.withLock { $0 = nil } } }
+        let feeder = Feeder(camera)
+        defer { feeder.stop() }
+        for _ in 0..<5 {
+            guard case .frame(let frame) = try staying.next() else { return #expect(Bool(false), "the stream ended") }
+            staying.withBytes(of: frame) { #expect($0[0] == 100 && $0[640 * 479] == 100) }
+            staying.release(frame)
+        }
+        #expect(camera.look(\.starts) == 1, "the device went on")
+    }
+
+    @Test("However slow a camera can be, the time between two of its frames is a number")
+    func slowest() async throws {
+        let camera = ScriptedCamera(slowest: 4_000_000_000)
+        let test = CaptureUnderTest(camera, feeding: true)
+        let format = try #require(try await test.describe().formats.first)
+        #expect(format.minFrameRate > 0)
+        try await test.open(1, Configuration([.frameRate: .number(format.minFrameRate)]))
     }
 
     @Test("A device that is unplugged while it streams says so at once, and is closed")

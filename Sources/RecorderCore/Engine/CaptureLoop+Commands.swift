@@ -154,6 +154,10 @@ extension CaptureLoop {
             throw BrokerError(
                 .limitExceeded, "The grant has \(open.streams.count) streams, which is the most; close one first.")
         }
+        let own = open.streams.count { $0.session == session }
+        guard own < Self.streamsOfASessionMax else {
+            throw BrokerError(.limitExceeded, "The session has \(own) streams, which is the most; close one first.")
+        }
         do throws(FrameStreamFault) {
             let (sender, clientEnd) = try stream(open)
             if sender.isLent, let source { open.lent = OpenGrant.Lent(session: session, begun: source.buffersBegun) }
@@ -197,9 +201,10 @@ extension CaptureLoop {
         do throws(BrokerError) {
             let open = try granted(id)
             try checkOutputFile(file)
-            guard open.photos.count < Self.photosMax else {
+            let own = open.photos.count { $0.session == session }
+            guard own < Self.photosMax else {
                 throw BrokerError(
-                    .limitExceeded, "\(open.photos.count) photos wait already, which is the most; wait for one.")
+                    .limitExceeded, "\(own) photos of the session wait already, which is the most; wait for one.")
             }
         } catch {
             close(file)

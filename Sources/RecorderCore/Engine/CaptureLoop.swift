@@ -41,7 +41,9 @@ final class CaptureLoop {
 
     /// Preview streams of one grant: more is a client that forgets to close them.
     static let streamsMax = 64
-    /// Photos that wait for one frame.
+    /// Of these, one session's: a watcher must not take all of them.
+    static let streamsOfASessionMax = 8
+    /// Photos of one session that wait for one frame.
     static let photosMax = 16
     /// Restarts of a failing device within one grant, before it is said to be in error.
     static let restartsMax = 3
@@ -199,13 +201,20 @@ final class CaptureLoop {
         }
         if let kept { try draw(into: kept.memory) }
         stopLending(open)
-        for stream in open.streams where !stream.sender.isLent {
-            guard let index = stream.sender.writable() else { continue }
-            do throws(BrokerError) { try draw(into: stream.sender.memory(index)) } catch {
-                stream.sender.discard(index)
-                throw error
+        // All are drawn before any is sent: sending ends a stream whose client is gone, and its memory is gone with it.
+        var filled: [(sender: FrameSender, index: Int)] = []
+        do throws(BrokerError) {
+            for stream in open.streams where !stream.sender.isLent {
+                guard let index = stream.sender.writable() else { continue }
+                filled.append((stream.sender, index))
+                try draw(into: stream.sender.memory(index))
             }
-            stream.sender.deliver(
+        } catch {
+            for (sender, index) in filled { sender.discard(index) }
+            throw error
+        }
+        for (sender, index) in filled {
+            sender.deliver(
                 index, sequence: open.framesCaptured, timestamp: now,
                 flags: open.configurationChanged ? .configurationChanged : [])
         }

@@ -21,14 +21,19 @@ extension V4L2Camera {
             try device.open()
             defer { device.close() }
             _ = try device.identify()
-            // Who has buffers has the device; asking for some shows whether anybody else has.
-            _ = try device.request(buffers: 1)
-            _ = try device.request(buffers: 0)
+            try claim()
             isGone = false
             condition = controlSet.isPrivate ? .privacyOn : .usable
         } catch {
             _ = loss(error)
         }
+    }
+
+    /// Who has buffers has the device; asking for some shows whether anybody else has, before anything is set.
+    /// - Throws: `EBUSY` when somebody has.
+    func claim() throws(VideoFault) {
+        _ = try device.request(buffers: 1)
+        _ = try device.request(buffers: 0)
     }
 
     func attempt<R>(_ body: () throws(VideoFault) -> R) throws(BrokerError) -> R {

@@ -26,6 +26,8 @@ package final class V4L2Camera: CameraSource {
     let controlSet: VideoControls
     private let zoomer: VideoZoom
     private let converter = PictureConverter()
+    /// It was free when it was opened for a grant: what is set there is ours to set, and to set back.
+    private var isOurs = false
     var queue: CaptureQueue?
     var selected: (native: NativeFormat, frameRate: Double)?
     var crop: SensorWindow.Crop?
@@ -99,6 +101,8 @@ package final class V4L2Camera: CameraSource {
         try attempt { () throws(VideoFault) in
             try device.open()
             _ = try device.identify()
+            try claim()
+            isOurs = true
             controlSet.subscribe()
             // It was seen when the device was closed, and may be past.
             condition = controlSet.isPrivate ? .privacyOn : .usable
@@ -168,11 +172,12 @@ package final class V4L2Camera: CameraSource {
 
     package func stop() {
         halt()
-        if device.descriptor >= 0 {
+        if device.descriptor >= 0, isOurs {
             // A zoom or a torch of one app is not the next one's, nor another program's.
             zoomer.reset()
             controlSet.reset()
         }
+        isOurs = false
         device.close()
     }
 

@@ -73,6 +73,8 @@ struct VideoFormats {
     static let rowsMin = 16
     /// A device that names no frame rates is asked for these.
     static let ratesUsual = 1.0...30.0
+    /// Frames a second; slower than this is a series of photos. Some drivers name intervals of minutes.
+    static let rateMin = 0.01
     /// A rate that is higher by less than this is no reason for a format that costs more.
     static let worthwhile = 1.05
 
@@ -142,9 +144,9 @@ struct VideoFormats {
                 rates.append((Double(denominator) / Double(numerator) * 100).rounded() / 100)
             }
         }
-        guard let most = rates.max(), most > 0 else { return Self.ratesUsual }
+        guard let most = rates.max(), most >= Self.rateMin else { return Self.ratesUsual }
         // Frames can be left out, so that every rate below the highest can be had.
-        return min(1, rates.min() ?? most)...most
+        return max(Self.rateMin, min(1, rates.min() ?? most))...most
     }
 
     private func native(
