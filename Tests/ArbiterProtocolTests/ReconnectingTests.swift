@@ -166,6 +166,36 @@ struct ReconnectingTests {
         try await session.close()
     }
 
+    @Test("A stop that closed an interruption leaves none open: the broker's end then is one of its own")
+    func stopCloses() async throws {
+        let (first, second) = (Self.broker(firstSession: 7), Self.broker(firstSession: 7))
+        let client = CameraClient(over: try Brokers([first, second]).transport())
+        let session = try await client.makeSession(camera: "front")
+        try await session.startRunning()
+        var events = session.events.makeAsyncIterator()
+        let busy = CauseSet([.videoDeviceInUseByAnotherClient])
+        first.send(
+            .wasInterrupted(id: 1, causes: busy, interrupter: .app("notes"), cutting: nil, rule: "r"), sequence: 1)
+        first.send(.sessionStopped(.evicted, rule: "r"), sequence: 2)
+        _ = await events.next()
+        guard case .sessionStopped? = await events.next() else {
+            Issue.record("the stop was not told")
+            return
+        }
+        try await session.startRunning()
+        first.send(.didStartRunning(grant: GrantID(4)), sequence: 3)
+        #expect(await events.next() == .didStartRunning(GrantID(4)))
+        first.end(Self.gone)
+        guard case .wasInterrupted(let interruption)? = await events.next() else {
+            Issue.record("an interruption changed that was closed long ago")
+            return
+        }
+        #expect(interruption.id == 2 && interruption.causes == CauseSet([.brokerRestarted]))
+        #expect(await events.next() == .didStopRunning)
+        _ = await second.waitForCall("StartRunning")
+        try await session.close()
+    }
+
     @Test("A stopped session is told nothing, and is there again; a batch that was open is open again")
     func stopped() async throws {
         let (first, second) = (Self.broker(firstSession: 7), Self.broker(firstSession: 9))

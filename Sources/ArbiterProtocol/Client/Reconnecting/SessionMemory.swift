@@ -143,7 +143,10 @@ struct SessionMemory {
         case .sessionStopped:
             isRunning = false
             wantsToRun = false
-            return endOfCarried(now, willResume: false) + [event]
+            let ended = endOfCarried(now, willResume: false)
+            // It closes an interruption of this broker's by itself.
+            open = nil
+            return ended + [event]
         case .recordingStarted(let id): recording = id
         case .recordingFinished(let finished):
             lastRecordingFinished = max(lastRecordingFinished, finished.recording)
