@@ -20,15 +20,17 @@ extension Broker {
             case .configure(let camera, let grant, _, let batch): cameras[camera]?.configure(grant, batch)
             case .openStream(let camera, let grant, let session):
                 request?.answerLater()
-                cameras[camera]?.openStream(grant, session, for: request?.message)
-            case .closeStreams(let camera, let grant, let session): cameras[camera]?.closeStreams(grant, session)
+                cameras[camera]?.outputs.openStream(grant, session, for: request?.message)
+            case .closeStreams(let camera, let grant, let session):
+                cameras[camera]?.outputs.closeStreams(grant, session)
             case .capturePhoto(let camera, let grant, let session, let photo):
                 guard let file = request?.file else { continue }
-                cameras[camera]?.capturePhoto(grant, session, photo, file, request?.options ?? [:])
+                cameras[camera]?.outputs.capturePhoto(grant, session, photo, file, request?.options ?? [:])
             case .startRecording(let camera, let grant, _, let recording):
                 guard let file = request?.file else { continue }
-                cameras[camera]?.startRecording(grant, recording, file, request?.options ?? [:])
-            case .stopRecording(let camera, let recording, let why): cameras[camera]?.stopRecording(recording, why)
+                cameras[camera]?.outputs.startRecording(grant, recording, file, request?.options ?? [:])
+            case .stopRecording(let camera, let recording, let why):
+                cameras[camera]?.outputs.stopRecording(recording, why)
 
             case .notify(_, let session, let sequence, let event): notify(session, sequence, event)
             case .announce(let news): announce(news)

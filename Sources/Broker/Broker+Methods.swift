@@ -96,7 +96,7 @@ extension MethodTables {
         },
         "StartRecording": { (broker, request, reader) throws(BrokerError) in
             let file = try OutputFile(adopting: try reader.fileDescriptor("file"))
-            guard !broker.cameraOrder.contains(where: { $0.isRecording(to: file.identity) }) else {
+            guard !broker.cameraOrder.contains(where: { $0.outputs.isRecording(to: file.identity) }) else {
                 throw BrokerError(
                     .unsuitableFile, "The file is being recorded to already. Pass another regular file.")
             }

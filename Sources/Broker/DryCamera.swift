@@ -9,7 +9,7 @@ import SystemdBus
 /// recordings are refused or end at once, with a sentence that says why.
 final class DryCamera: CameraLink {
     static let spec = "none"
-    private static let sentence =
+    fileprivate static let sentence =
         "This camera has no pictures (--camera \(spec)); start camarbd with a simulated or a file camera for them."
 
     /// What a camera of a telephone calls its usual format, so that policies and configurations can be tried.
@@ -34,30 +34,35 @@ final class DryCamera: CameraLink {
         broker.stepLater(.recorderConfigured(camera, granted, asked: batch, inForce: batch))
     }
 
+    override func describe() { broker.loop.defer { [self] in became(Self.described) } }
+
+    override func makeOutputs() -> CameraOutputs { DryOutputs(self) }
+}
+
+/// What a camera without pictures gives out: a sentence.
+private final class DryOutputs: CameraOutputs {
     override func openStream(_ granted: GrantID, _ session: SessionID, for message: BusMessage?) {
-        message?.answer(BrokerError(.deviceFault, Self.sentence))
+        message?.answer(BrokerError(.deviceFault, DryCamera.sentence))
     }
 
     override func closeStreams(_ granted: GrantID, _ session: SessionID) {
-        broker.stepLater(.recorderClosedStreams(camera, granted, session))
+        link.broker.stepLater(.recorderClosedStreams(link.camera, granted, session))
     }
 
     override func capturePhoto(
         _ granted: GrantID, _ session: SessionID, _ photo: PhotoID, _ file: OutputFile, _ options: WireDictionary
     ) {
-        broker.stepLater(
-            .photoCaptured(PhotoCaptured(photo: photo, width: 0, height: 0, bytes: 0, error: Self.sentence)))
+        link.broker.stepLater(
+            .photoCaptured(PhotoCaptured(photo: photo, width: 0, height: 0, bytes: 0, error: DryCamera.sentence)))
     }
 
     override func startRecording(
         _ granted: GrantID, _ recording: RecordingID, _ file: OutputFile, _ options: WireDictionary
     ) {
-        broker.stepLater(.recorderTrouble(camera, code: "recording-failed", message: Self.sentence))
-        broker.stepLater(
+        link.broker.stepLater(.recorderTrouble(link.camera, code: "recording-failed", message: DryCamera.sentence))
+        link.broker.stepLater(
             .recordingFinished(recording, why: .writeError, frames: 0, duration: .zero, bytes: file.size))
     }
 
     override func stopRecording(_ recording: RecordingID, _ why: RecordingEnd) {}
-
-    override func describe() { broker.loop.defer { [self] in became(Self.described) } }
 }

@@ -37,7 +37,8 @@ final class BrokerProcess {
             words += ["--policy", policy.hasPrefix("/") ? policy : Self.root + "/policies/\(policy).toml"]
         }
         for camera in cameras { words += ["--camera", camera] }
-        words += ["--recorder", recorder.hasPrefix("/") ? recorder : Self.programs + "/" + recorder] + arguments
+        let isPath = recorder.hasPrefix("/") || recorder.hasPrefix("unix:")
+        words += ["--recorder", isPath ? recorder : Self.programs + "/" + recorder] + arguments
         // Standard error goes to a file, for the tests that read what it says.
         let limit = descriptorsMax.map { "ulimit -n \($0); " } ?? ""
         let (ours, theirs) = try UnixPair.make()

@@ -1,6 +1,8 @@
 """What one client can do to the others, and to the broker itself: nothing."""
 import array, fcntl, os, signal, socket, struct, subprocess, termios
 
+from jeepney import new_method_call
+
 from harness import BROKER, CAMERA, PATIENCE, PROGRAMS, SHELL, Daemon, Refused, claim, wait_until
 from bad_input import refusal
 
@@ -211,3 +213,40 @@ def memory_at_rest():
         wait_until("the recorder to leave", lambda: not daemon.recorders())
         wait_until("the memory to be given back", lambda: resident(daemon) - before < 1024)
         return f"{before} kB at rest, {served} kB while serving, {resident(daemon)} kB at rest again"
+
+
+def flood(app, session, member, signature=None, *body):
+    """As many calls as the broker takes before it ends the connection, or ten thousand, and no answer read."""
+    try:
+        for _ in range(10_000):
+            message = new_method_call(session.at, member, signature, body)
+            app.connection.send(message, serial=next(app.connection.outgoing_serial))
+    except OSError:
+        pass
+
+
+@claim("a watcher that calls without end neither ends nor holds up the recorder core that it shares with others")
+def flooding_watcher():
+    with Daemon("windows") as daemon:
+        teams = daemon.app("teams")
+        control = teams.session()
+        control.start()
+        teams.wait("DidStartRunning")
+        stream = control.stream()
+        (recorder,) = daemon.recorders()
+        floods = (("OpenStream", None), ("CapturePhoto", "ha{sv}", None, {}))
+        for ended, (member, signature, *body) in enumerate(floods):
+            mirror = daemon.app("mirror")
+            watch = mirror.session(sharingMode="sharedReadOnly")
+            watch.start()
+            mirror.wait("DidStartRunning")
+            with open(daemon.directory / "flood.jpg", "w+b") as file:
+                flood(mirror, watch, member, signature, *(file if value is None else value for value in body))
+            mirror.close()
+            daemon.apps.remove(mirror)
+            wait_until("the watcher's end", lambda: daemon.log.read_text().count("disconnect mirror") > ended)
+            for _ in range(30):
+                stream.release(stream.read())
+            teams.poll()
+            assert "WasInterrupted" not in teams.names(), f"{member}: {teams.names()}"
+            assert daemon.recorders() == [recorder], f"{member}: the recorder core is another"

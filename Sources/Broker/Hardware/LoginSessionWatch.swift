@@ -192,7 +192,7 @@ extension Broker {
     /// Nothing is captured, and every file that was begun is finished.
     var isQuietForSleep: Bool {
         cameraOrder.allSatisfy { link in
-            guard !link.hasFiles else { return false }
+            guard !link.outputs.hasFiles else { return false }
             let tenancy = arbiter.status(of: link.camera)?.tenancy
             return tenancy == nil || tenancy == "free" || tenancy == "reserved"
         }

@@ -1,0 +1,168 @@
+import Arbiter
+import ArbiterProtocol
+import Glibc
+import SystemdBus
+
+/// What a camera's recorder core gives out: preview streams, photos, recordings.
+///
+/// Every photo and recording that was begun here ends here, by the recorder core's word or, when its process has ended,
+/// without. A session has a bounded number of calls under way: its client can keep the recorder core only so busy.
+class CameraOutputs {
+    unowned let link: CameraLink
+    private var recordings: [RecordingID: Running] = [:]
+    /// Whose they are.
+    private var photos: [PhotoID: SessionID] = [:]
+    /// Calls of each session that the recorder core has not answered yet.
+    private var underWay: [SessionID: Int] = [:]
+
+    private struct Running {
+        var file: OutputFile
+        var since: Moment
+    }
+
+    /// Calls that one session may have under way. With more, a recorder core would come to the next cut so late that it
+    /// would be killed, under everybody else who shares the camera.
+    static let underWayMax = 8
+    /// Photos of one session that are not taken yet: as many as a recorder core keeps for all.
+    static let photosMax = 16
+
+    private static let tooMany = BrokerError(
+        .limitExceeded, "The session has more calls or photos under way than it may; wait for one.")
+
+    init(_ link: CameraLink) { self.link = link }
+
+    private func mayCall(_ session: SessionID) -> Bool { underWay[session, default: 0] < Self.underWayMax }
+    private func begin(_ session: SessionID) { underWay[session, default: 0] += 1 }
+    private func end(_ session: SessionID) {
+        let left = underWay[session, default: 1] - 1
+        underWay[session] = left > 0 ? left : nil
+    }
+
+    // MARK: Orders of the core
+
+    func openStream(_ granted: GrantID, _ session: SessionID, for message: BusMessage?) {
+        guard mayCall(session) else {
+            message?.answer(Self.tooMany)
+            return
+        }
+        begin(session)
+        link.recorder.call("OpenStream", [.uint64(granted.rawValue), .uint64(session.rawValue)]) { [self] result in
+            end(session)
+            switch result {
+            case .success(let answer):
+                guard case .fileDescriptor(let stream)? = try? answer.arguments().first else {
+                    message?.answer(BrokerError(.recorderFault, "The recorder core gave no stream."))
+                    return
+                }
+                message?.answer([.fileDescriptor(stream)])
+                close(stream)
+            case .failure(let error):
+                if error.kind == .disconnected {
+                    message?.answer(
+                        BrokerError(.recorderFault, "The recorder core ended; the session runs again by itself."))
+                } else {
+                    message?.answer(error)
+                }
+            }
+        }
+    }
+
+    func closeStreams(_ granted: GrantID, _ session: SessionID) {
+        link.recorder.call("CloseStreams", [.uint64(granted.rawValue), .uint64(session.rawValue)]) { [self] result in
+            switch result {
+            case .success: link.broker.step(.recorderClosedStreams(link.camera, granted, session))
+            case .failure(let error):
+                // Nothing is captured for a grant that is over, nor by a process that is gone. One that says neither
+                // yes nor no is killed at the core's deadline.
+                if error.kind == .staleGrant { link.broker.step(.recorderClosedStreams(link.camera, granted, session)) }
+            }
+        }
+    }
+
+    func capturePhoto(
+        _ granted: GrantID, _ session: SessionID, _ photo: PhotoID, _ file: OutputFile, _ options: WireDictionary
+    ) {
+        photos[photo] = session
+        guard mayCall(session), photos.values.count(where: { $0 == session }) <= Self.photosMax else {
+            // Not while the order is being given.
+            return link.broker.loop.defer { [self] in failed(photo, Self.tooMany.message) }
+        }
+        begin(session)
+        link.recorder.call(
+            "CapturePhoto",
+            [
+                .uint64(granted.rawValue), .uint64(session.rawValue), .uint64(photo),
+                .fileDescriptor(file.descriptor), .dictionary(options),
+            ]
+        ) { [self] result in
+            end(session)
+            // The call has its own duplicate by now, and the file is let go with this closure.
+            _ = file
+            if case .failure(let error) = result, error.kind != .disconnected { failed(photo, error.message) }
+        }
+    }
+
+    private func failed(_ photo: PhotoID, _ message: String) {
+        guard photos.removeValue(forKey: photo) != nil else { return }
+        link.broker.step(.photoCaptured(PhotoCaptured(photo: photo, width: 0, height: 0, bytes: 0, error: message)))
+    }
+
+    func startRecording(
+        _ granted: GrantID, _ recording: RecordingID, _ file: OutputFile, _ options: WireDictionary
+    ) {
+        recordings[recording] = Running(file: file, since: Broker.now())
+        link.recorder.call(
+            "StartRecording",
+            [.uint64(granted.rawValue), .uint64(recording), .fileDescriptor(file.descriptor), .dictionary(options)]
+        ) { [self] result in
+            guard case .failure(let error) = result, error.kind != .disconnected,
+                let failed = recordings.removeValue(forKey: recording)
+            else { return }
+            link.broker.step(.recorderTrouble(link.camera, code: "recording-failed", message: error.message))
+            // Cut before it began: that is an interruption, not a fault.
+            let why: RecordingEnd = error.kind == .staleGrant ? .interrupted : .writeError
+            link.broker.step(
+                .recordingFinished(recording, why: why, frames: 0, duration: .zero, bytes: failed.file.size))
+        }
+    }
+
+    func stopRecording(_ recording: RecordingID, _ why: RecordingEnd) {
+        link.recorder.call("StopRecording", [.uint64(recording), .string(why.rawValue)]) { _ in }
+    }
+
+    // MARK: What the recorder core says
+
+    func finished(
+        _ recording: RecordingID, _ why: RecordingEnd, frames: UInt64, duration: Duration, bytes: UInt64
+    ) {
+        guard recordings.removeValue(forKey: recording) != nil else { return }
+        link.broker.step(.recordingFinished(recording, why: why, frames: frames, duration: duration, bytes: bytes))
+    }
+
+    func captured(_ photo: PhotoCaptured) {
+        guard photos.removeValue(forKey: photo.photo) != nil else { return }
+        link.broker.step(.photoCaptured(photo))
+    }
+
+    /// Recordings and photos that nobody finishes any more. Their files are as the last frame left them.
+    func abandon() {
+        let now = Broker.now()
+        for (recording, running) in recordings.sorted(by: { $0.key < $1.key }) {
+            recordings[recording] = nil
+            link.broker.step(
+                .recordingFinished(
+                    recording, why: .recorderReset, frames: 0, duration: now - running.since, bytes: running.file.size))
+        }
+        for photo in photos.keys.sorted() { failed(photo, "The recorder core ended before the photo was taken.") }
+    }
+
+    // MARK: Facts
+
+    /// A recording or a photo is under way.
+    var hasFiles: Bool { !recordings.isEmpty || !photos.isEmpty }
+
+    /// Whether a file is being recorded to: two recordings of one file would destroy each other.
+    func isRecording(to identity: OutputFile.Identity) -> Bool {
+        recordings.values.contains { $0.file.identity == identity }
+    }
+}

@@ -1,0 +1,58 @@
+import ArbiterProtocol
+import Glibc
+import SystemdBus
+
+/// How a recorder core is started.
+extension RecorderLife {
+    /// - Throws: when there is none afterwards; one that is `leaving` may be.
+    func start() throws(SystemFault) {
+        switch origin {
+        case .program(let path): try startChild(path)
+        case .socket(let path): try connectToUnit(path)
+        }
+    }
+
+    private func startChild(_ path: String) throws(SystemFault) {
+        let (ours, theirs) = try UnixPair.make()
+        defer { close(theirs) }
+        let process: ChildProcess
+        do throws(SystemFault) {
+            process = try ChildProcess(
+                path: path, arguments: ["--fd", "3", "--camera", spec], passing: theirs, on: loop
+            ) { [unowned self] ending in processEnded(.child(ending)) }
+        } catch {
+            close(ours)
+            throw error
+        }
+        do throws(SystemFault) {
+            state = .running(process, try BusConnection(adopting: ours, as: .client, on: loop, delegate: self))
+        } catch {
+            state = .leaving(process)
+            process.signal(SIGKILL)
+            throw error
+        }
+    }
+
+    /// The calls behind `Serve` follow at once: they are answered in order, and by its error if that is refused.
+    private func connectToUnit(_ path: String) throws(SystemFault) {
+        let descriptor = try SocketAddress.connect(toPath: path)
+        let process = ServedProcess(on: loop) { [unowned self] ending in processEnded(ending) }
+        let connection = try BusConnection(adopting: descriptor, as: .client, on: loop, delegate: self)
+        state = .running(process, connection)
+        connection.call(
+            path: ObjectPath.recorder, interface: InterfaceName.recorder, member: "Serve", [.string(spec)],
+            timeout: Self.answerTimeMax
+        ) { [self] result in
+            do {
+                guard case .fileDescriptor(let own)? = try result.get().arguments().first else {
+                    throw BrokerError(.recorderFault, "Serve gave no process.")
+                }
+                try process.isIdentified(by: own)
+            } catch {
+                journal.send(.error, "camera “\(camera)”: its recorder core does not serve it: \(error)")
+                connection.close()
+                connectionEnded(connection, .disconnected)
+            }
+        }
+    }
+}

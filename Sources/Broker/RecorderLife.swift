@@ -1,0 +1,226 @@
+import ArbiterProtocol
+import Glibc
+import SystemdBus
+
+/// Whom a recorder core's life is told to, on the loop's thread.
+protocol RecorderLifeOwner: AnyObject {
+    func recorder(said message: BusMessage)
+    /// The process has ended. What waited for that alone has been told already, what waits to be done next is done after.
+    func recorderEnded(_ end: RecorderLife.End)
+    /// All of that is done, after an end in order.
+    func recorderLeft()
+}
+
+/// The recorder core of one camera, one process at a time: started when something is asked of it, followed to its end.
+///
+///     none ──call──▶ running ──▶ leaving (its socket ended) ──▶ none (its process ended)
+///
+/// Its end is the process's, not the socket's: only then is it sure that nothing is captured.
+final class RecorderLife: BusConnectionDelegate {
+    /// How it ended.
+    struct End {
+        /// By itself, for want of work or because it was told to.
+        var isInOrder: Bool
+        /// It was killed by order.
+        var wasKilled: Bool
+        /// Nobody waited for it.
+        var isUntold: Bool
+    }
+
+    enum State {
+        case none
+        case running(any RecorderProcess, BusConnection)
+        case leaving(any RecorderProcess)
+    }
+
+    let camera: String
+    let spec: String
+    let origin: RecorderOrigin
+    let loop: EventLoop
+    let journal: Journal
+    unowned let owner: any RecorderLifeOwner
+
+    var state = State.none
+    private var endingSeen: RecorderEnding?
+    /// It was killed by order, and its end is waited for.
+    private var wasKilled = false
+    private var goneHandlers: [(End) -> Void] = []
+    /// What has to wait until a process that is leaving has left.
+    private var afterwards: [() -> Void] = []
+    private var leaveTimer: Timer?
+    private(set) var isStopping = false
+
+    /// How long it may take to answer, in nanoseconds: opening a USB camera takes seconds at times, and a recorder core
+    /// that takes longer than this has hung in its driver.
+    static let answerTimeMax: Int64 = 10_000_000_000
+    /// How long its process may outlive its socket.
+    static let leaveTimeMax: Int64 = 1_000_000_000
+
+    /// - Parameters:
+    ///   - camera: what the journal calls it.
+    ///   - spec: what it is told to serve.
+    init(
+        camera: String, spec: String, origin: RecorderOrigin, on loop: EventLoop, journal: Journal,
+        owner: any RecorderLifeOwner
+    ) {
+        self.camera = camera
+        self.spec = spec
+        self.origin = origin
+        self.loop = loop
+        self.journal = journal
+        self.owner = owner
+    }
+
+    var isThere: Bool { if case .none = state { false } else { true } }
+    var isRunning: Bool { if case .running = state { true } else { false } }
+    /// Its socket has ended, and its process may still capture.
+    var isLeaving: Bool { if case .leaving = state { true } else { false } }
+
+    // MARK: Calls
+
+    /// Calls it, starting one if there is none. The handler is called once, later. One that owes an answer for too long
+    /// holds its device in a driver that hangs: it is killed, and its end told like any other.
+    func call(
+        _ member: String, _ arguments: [WireValue], _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
+    ) {
+        switch state {
+        case .leaving:
+            afterwards.append { [self] in call(member, arguments, handler) }
+            return
+        case .none:
+            do throws(SystemFault) {
+                try start()
+            } catch {
+                let told = BrokerError(.recorderFault, "The recorder core could not be started: \(error).")
+                loop.defer { handler(.failure(told)) }
+                return
+            }
+        case .running: break
+        }
+        guard case .running(let process, let connection) = state else { return }
+        connection.call(
+            path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member, arguments,
+            timeout: Self.answerTimeMax
+        ) { [self] result in
+            handler(result)
+            guard case .failure(let error) = result, error.kind == .noReply else { return }
+            if case .running(let present, _) = state, present === process { end(process, connection) }
+        }
+    }
+
+    /// Does it when the process that is leaving has left.
+    func afterLeaving(_ work: @escaping () -> Void) { afterwards.append(work) }
+
+    // MARK: Its end
+
+    /// SIGKILL. Its end is told when it has ended.
+    /// - Returns: false when there is none.
+    func kill() -> Bool {
+        switch state {
+        case .none: return false
+        case .running(let process, let connection):
+            wasKilled = true
+            end(process, connection)
+        case .leaving(let process):
+            wasKilled = true
+            process.signal(SIGKILL)
+        }
+        return true
+    }
+
+    private func end(_ process: any RecorderProcess, _ connection: BusConnection) {
+        guard !process.signal(SIGKILL) else { return }
+        // It is gone, or never said which process it is: then it was told to open nothing.
+        connection.close()
+        state = .leaving(process)
+        process.socketEnded()
+        armLeaveTimer()
+    }
+
+    /// It finishes its files, and ends.
+    func stop() {
+        isStopping = true
+        if case .running(let process, let connection) = state {
+            // It does so when its socket ends; SIGTERM says the same.
+            connection.close()
+            process.signal(SIGTERM)
+        }
+    }
+
+    /// It has said that it leaves.
+    func leavesByItself() { if case .running(let process as ServedProcess, _) = state { process.isLeaving = true } }
+
+    /// Calls the handler when the process is gone; at once when there is none.
+    func whenGone(_ handler: @escaping (End) -> Void) {
+        if isThere {
+            goneHandlers.append(handler)
+        } else {
+            handler(End(isInOrder: true, wasKilled: false, isUntold: false))
+        }
+    }
+
+    func processEnded(_ ending: RecorderEnding) {
+        endingSeen = ending
+        // What it said last may still be in the socket; the socket's end follows at once.
+        if isRunning { armLeaveTimer() } else { leave() }
+    }
+
+    private func armLeaveTimer() {
+        if leaveTimer == nil { leaveTimer = try? loop.addTimer { [unowned self] in leaveTimePassed() } }
+        leaveTimer?.arm(at: EventLoop.now + Self.leaveTimeMax)
+    }
+
+    private func leaveTimePassed() {
+        switch state {
+        case .none: break
+        case .running(let process, let connection):
+            connection.close()
+            state = .leaving(process)
+            if endingSeen != nil { leave() } else { process.signal(SIGKILL) }
+        case .leaving(let process):
+            if endingSeen != nil { leave() } else { process.signal(SIGKILL) }
+        }
+    }
+
+    /// Both the process and its socket have ended.
+    private func leave() {
+        guard let ending = endingSeen else { return }
+        let end = End(isInOrder: ending.isInOrder, wasKilled: wasKilled, isUntold: goneHandlers.isEmpty)
+        endingSeen = nil
+        wasKilled = false
+        state = .none
+        leaveTimer?.arm(at: nil)
+        if !end.isInOrder && !isStopping {
+            journal.send(
+                .warning, "the recorder core of camera “\(camera)” ended: \(ending.words)", [("CAMARB_CAMERA", camera)])
+        }
+        let handlers = goneHandlers
+        goneHandlers = []
+        for handler in handlers { handler(end) }
+        owner.recorderEnded(end)
+        let waiting = afterwards
+        afterwards = []
+        for work in waiting { work() }
+        if end.isInOrder { owner.recorderLeft() }
+    }
+
+    // MARK: Its socket
+
+    func connectionReady(_ connection: BusConnection) {}
+
+    func connection(_ connection: BusConnection, received message: BusMessage) {
+        if message.kind == .call {
+            message.answer(BrokerError(.unknownMethod, "A broker has no methods for its recorder core."))
+            return
+        }
+        guard message.kind == .signal, message.isInterface("org.camarb.Recorder1") else { return }
+        owner.recorder(said: message)
+    }
+
+    func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {
+        guard case .running(let process, _) = state else { return }
+        state = .leaving(process)
+        process.socketEnded()
+        if endingSeen != nil { leave() } else { armLeaveTimer() }
+    }
+}

@@ -1,0 +1,71 @@
+import ArbiterProtocol
+import Glibc
+import SystemdBus
+import Testing
+
+/// Recorder cores that die or hang at the worst moment.
+@Suite(.timeLimit(.minutes(3)))
+struct RecorderFailureTests {
+    private func broker(_ recorders: FakeRecorders) throws -> BrokerProcess {
+        let process = try BrokerProcess(recorder: "unix:" + recorders.path)
+        try recorders.listen(on: process.loop)
+        return process
+    }
+
+    /// Waits until the camera is known, too.
+    private func session(_ process: BrokerProcess, _ recorders: FakeRecorders) throws -> TestSession {
+        try process.wait("the camera to be described") { recorders.all.contains { $0.calls.contains("Describe") } }
+        let client = try process.client("photos")
+        try client.broker("DeclarePresence", .string("fullscreen"), .boolean(true))
+        return try client.session()
+    }
+
+    @Test("A privacy switch that nobody watches any more keeps nobody waiting: whoever wants the camera finds out")
+    func privacyOfADeadRecorder() throws {
+        let recorders = try FakeRecorders()
+        recorders.whenCalled = { recorder, message in
+            guard message.member == "Open" else { return false }
+            recorder.say("DeviceChanged", "privacy-on", "The camera's privacy switch is on.")
+            message.answer(BrokerError(.deviceFault, "The privacy switch of fake is on."))
+            return true
+        }
+        let process = try broker(recorders)
+        let session = try session(process, recorders)
+        try session.call("StartRunning")
+        try session.wait("WasInterrupted")
+        recorders.whenCalled = { _, _ in false }
+        let first = try #require(recorders.all.last)
+        first.crash()
+        try session.wait("DidStartRunning")
+        #expect(recorders.all.last !== first)
+    }
+
+    @Test("A switch that was switched back while the camera was unplugged is off")
+    func privacyOverReplugging() throws {
+        let recorders = try FakeRecorders()
+        let process = try broker(recorders)
+        let session = try session(process, recorders)
+        try session.run()
+        let recorder = try #require(recorders.all.last)
+        recorder.say("DeviceChanged", "privacy-on", "")
+        try session.wait("WasInterrupted")
+        recorder.say("DeviceChanged", "disconnected", "")
+        recorder.say("DeviceChanged", "ok", "")
+        try session.wait("DidStartRunning", count: 2)
+    }
+
+    @Test("A recorder core that hangs in its driver while it is asked about its camera is killed, and another is asked")
+    func hangsInDescribe() throws {
+        let recorders = try FakeRecorders()
+        recorders.whenCalled = { _, message in message.member == "Describe" }
+        let process = try broker(recorders)
+        try process.wait("the question") { recorders.all.contains { $0.calls.contains("Describe") } }
+        let stuck = try #require(recorders.all.last)
+        recorders.whenCalled = { _, _ in false }
+        try process.wait("its end") { stuck.ending == .signalled(SIGKILL) }
+        try process.wait("another") {
+            recorders.all.last.map { $0 !== stuck && $0.calls.contains("Describe") } ?? false
+        }
+        try session(process, recorders).run()
+    }
+}
