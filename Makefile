@@ -31,7 +31,7 @@ test:
 	@make/packages build test
 	@make/test
 
-# `make test` walks the first of these whole, and of the second only the first states.
+# Part of `make test`, too; here without bounds on states and memory that policies of your own could meet.
 verify:
 	@make/packages build
 	$(SWIFT_BUILD) --product camclient

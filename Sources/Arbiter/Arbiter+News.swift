@@ -6,6 +6,15 @@ extension Arbiter {
         state.sessions.read(session) { $0.request != nil } ?? false
     }
 
+    /// Whether some session asks to run and does not, or runs beside another.
+    package var isAnybodyUnserved: Bool {
+        state.requesting.contains { id in
+            state.sessions.read(id) { session in
+                if case .running = session.shown { session.waits != nil } else { true }
+            } ?? false
+        }
+    }
+
     /// Whether an event of the user's world or of the machine says what is known already. It says nothing of what
     /// the event would do: exploration leaves out what every state has as a way back to itself.
     public func isKnown(_ event: Event) -> Bool {

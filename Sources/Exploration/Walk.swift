@@ -119,7 +119,9 @@ public struct Walk: Sendable {
 extension ExploredState {
     /// Once nothing is under way any more, who waits for the camera waits for somebody who has it.
     var lostWakeUp: String? {
-        guard duties.areDone, arbiter.deadline ?? .distantFuture == .distantFuture else { return nil }
+        guard duties.areDone, arbiter.deadline ?? .distantFuture == .distantFuture, arbiter.isAnybodyUnserved else {
+            return nil
+        }
         let status = arbiter.status()
         for session in status.sessions where session.causes == CauseSet([.videoDeviceInUseByAnotherClient]) {
             guard session.state != .stopped, session.waitsFor != nil else { continue }

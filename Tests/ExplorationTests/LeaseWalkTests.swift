@@ -79,8 +79,8 @@ struct LeaseWalkTests {
     @Test("Every state that a walk reaches which counts leases is reached by one that does not", arguments: times)
     func coverage(_ times: Times) throws {
         let policy = try PolicyFile.parse(times.text, file: "times")
-        for scope in [WalkScope.policy, .everything] {
-            let walk = try PolicyWalk(policy, clients: 2, cameras: 2, scope: scope)
+        for (cameras, scope) in [(2, WalkScope.policy), (1, .everything)] {
+            let walk = try PolicyWalk(policy, clients: 2, cameras: cameras, scope: scope)
             // In debug builds not every world is small enough.
             guard let found = walk.lostWithoutLeases(statesMax: Self.statesMax) else { continue }
             #expect(found.lost == 0 && found.states > 0)

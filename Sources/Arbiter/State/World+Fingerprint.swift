@@ -62,13 +62,18 @@ extension World {
 
     /// What concerns one app; who is in front follows from where apps are.
     func write(_ app: AppID, into writer: inout FingerprintWriter) {
-        writer.combine(microphones.contains(app), operatorChoice == app)
-        for source in [PresenceSource.shell, .agent] {
-            writer.combine(placements[PlacementKey(source: source, app: app)]) { $1.write(into: &$0) }
-            writer.combine(focus[FocusKey(source: source, user: app.user)] == app)
+        // Mostly nobody says where apps are, or only one source does.
+        writer.combine(
+            microphones.contains(app), operatorChoice == app, placements.isEmpty, focus.isEmpty, declared.isEmpty,
+            attributes.isEmpty)
+        if !placements.isEmpty || !focus.isEmpty {
+            for source in [PresenceSource.shell, .agent] {
+                writer.combine(placements[PlacementKey(source: source, app: app)]) { $1.write(into: &$0) }
+                writer.combine(focus[FocusKey(source: source, user: app.user)] == app)
+            }
         }
-        writer.combine(declared[app.user]?[app]) { $1.write(into: &$0) }
-        writer.combine(attributes[app]) { $1.write(into: &$0) }
+        if !declared.isEmpty { writer.combine(declared[app.user]?[app]) { $1.write(into: &$0) } }
+        if !attributes.isEmpty { writer.combine(attributes[app]) { $1.write(into: &$0) } }
         for coolDown in coolDowns where coolDown.app == app {
             writer.combine(coolDown.camera)
             writer.combine(distanceTo: coolDown.until)
