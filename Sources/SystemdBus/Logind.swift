@@ -24,6 +24,9 @@ public final class Logind {
     static let usualSleepDelay: Int64 = 5_000_000_000
 
     private var bus: SystemBus?
+    private var again: Timer?
+    /// Before it is asked again after it would not say which sessions there are; twice as long each time.
+    private var pause = SystemBus.pauseMin
     private weak var delegate: (any LogindDelegate)?
     /// The unique name of the logind that is followed.
     private var owner = ""
@@ -49,6 +52,7 @@ public final class Logind {
     /// - Parameter address: the system bus's.
     public init(address: String, on loop: EventLoop, delegate: any LogindDelegate) throws(SystemFault) {
         self.delegate = delegate
+        again = try loop.addTimer { [unowned self] in findOwner() }
         bus = try SystemBus(address: address, on: loop, delegate: self)
     }
 
@@ -61,6 +65,21 @@ public final class Logind {
     }
 
     // MARK: Beginning
+
+    private func findOwner() {
+        bus?.call(
+            SystemBus.name, path: SystemBus.path, interface: SystemBus.name, member: "GetNameOwner",
+            [.string(Self.name)]
+        ) { [weak self] result in
+            guard let self else { return }
+            if let found = try? result.get().readString() {
+                // Its signal may have come first.
+                if owner != found { begin(found) }
+            } else {
+                lost("logind does not run")
+            }
+        }
+    }
 
     private func begin(_ newOwner: String) {
         owner = newOwner
@@ -86,7 +105,11 @@ public final class Logind {
             case .success(let answer):
                 for session in (try? answer.readLoginSessions()) ?? [] { look(session.id, session.path) }
                 answered()
-            case .failure(let error): lost("logind does not say which sessions there are: \(error.message)")
+            case .failure(let error):
+                lost("logind does not say which sessions there are: \(error.message)")
+                // Its name keeps its owner, so that no news of that would bring it back.
+                again?.arm(at: EventLoop.now + pause)
+                pause = min(pause * 2, SystemBus.pauseMax)
             }
         }
     }
@@ -96,10 +119,12 @@ public final class Logind {
         while asked < Self.askedMax, !waiting.isEmpty { askAll(waiting.removeFirst()) }
         guard asked == 0, !isKnown else { return }
         isKnown = true
+        pause = SystemBus.pauseMin
         delegate?.logindKnows(sessions.values.sorted { $0.id < $1.id })
     }
 
     private func lost(_ why: String) {
+        again?.arm(at: nil)
         owner = ""
         round += 1
         isKnown = false
@@ -234,18 +259,7 @@ extension Logind: SystemBusDelegate {
         bus.match(
             "type='signal',sender='\(SystemBus.name)',interface='\(SystemBus.name)',member='NameOwnerChanged',arg0='\(Self.name)'"
         )
-        bus.call(
-            SystemBus.name, path: SystemBus.path, interface: SystemBus.name, member: "GetNameOwner",
-            [.string(Self.name)]
-        ) { [weak self] result in
-            guard let self else { return }
-            if let found = try? result.get().readString() {
-                // Its signal may have come first.
-                if owner != found { begin(found) }
-            } else {
-                lost("logind does not run")
-            }
-        }
+        findOwner()
     }
 
     public func systemBusLost(_ bus: SystemBus, _ why: String) { lost(why) }

@@ -56,12 +56,14 @@ class Bus:
 class Logind:
     """The parts of org.freedesktop.login1 that camarbd reads, told by the test."""
 
-    def __init__(self, bus, sessions=(), delay=5.0, asleep=False, refuses_inhibitors=False):
+    def __init__(self, bus, sessions=(), delay=5.0, asleep=False, refuses_inhibitors=False, busy_for=0):
         self.sessions = {}
         for id, user, fields in sessions:
             self.sessions[id] = {"User": user, "Seat": "seat0", "Remote": False, "Active": False, "LockedHint": False,
                                  **fields}
         self.delay, self.asleep, self.refuses_inhibitors = delay, asleep, refuses_inhibitors
+        # So often it does not say which sessions there are.
+        self.busy_for = busy_for
         # The read end of each inhibitor that was given away: at its end when nobody holds it any more.
         self.inhibitors = []
         self.connection = open_dbus_connection(bus=bus.address, enable_fds=True)
@@ -109,6 +111,9 @@ class Logind:
     def answer(self, call):
         fields, body = call.header.fields, call.body
         member = fields[HeaderFields.member]
+        if member == "ListSessions" and self.busy_for > 0:
+            self.busy_for -= 1
+            return new_error(call, "org.freedesktop.DBus.Error.LimitsExceeded", "s", ("too busy",))
         if member == "ListSessions":
             listed = [(id, s["User"], f"user{s['User']}", s["Seat"], self.path(id)) for id, s in self.sessions.items()]
             return new_method_return(call, "a(susso)", (listed,))

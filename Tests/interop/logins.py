@@ -151,6 +151,18 @@ def restarted():
                 alice.wait("DidStartRunning")
 
 
+@claim("a logind that would not answer at first is asked again")
+def busy():
+    with Bus() as bus, Logind(bus, TWO, busy_for=1) as logind, broker(bus) as daemon:
+        wait_until("the trouble", lambda: "too busy" in status(daemon)["loginSessionsUnknown"])
+        wait_until("the sessions", lambda: status(daemon)["loginSessionsKnown"])
+        alice = daemon.app("alices", loginSession="1")
+        alice.session().start()
+        alice.wait("DidStartRunning")
+        logind.change("1", LockedHint=True)
+        alice.wait("WasInterrupted")
+
+
 @claim("nobody but logind is believed about sleep and login sessions")
 def impostor():
     with Bus() as bus, Logind(bus, TWO) as logind, broker(bus) as daemon:
