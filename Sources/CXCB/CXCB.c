@@ -125,6 +125,8 @@ static bool take_events(struct camarb_x11 *x) {
     bool changed = false;
     xcb_generic_event_t *event;
     while ((event = xcb_poll_for_event(x->connection))) {
+        if ((event->response_type & 0x7f) == XCB_DESTROY_NOTIFY)
+            camarb_x11_forget(x, ((const xcb_destroy_notify_event_t *)event)->window);
         if (matters(x, event)) changed = true;
         free(event);
     }

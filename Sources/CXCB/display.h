@@ -31,7 +31,8 @@ enum atom {
     ATOMS
 };
 
-/* What stays known of a window from one reading to the next: its process never changes. */
+/* What stays known of a window from one reading to the next, for as long as it is there: its process never changes. The
+ * next window may have the same number, and mostly has when one program ends and another begins. */
 struct known {
     uint32_t id;
     pid_t process;
@@ -39,6 +40,8 @@ struct known {
 
 struct asked {
     bool is_new;
+    /* It went while it was asked about. */
+    bool is_gone;
     xcb_get_window_attributes_cookie_t attributes;
     xcb_get_property_cookie_t state, workspace, type;
     xcb_get_geometry_cookie_t geometry;
@@ -76,3 +79,6 @@ bool camarb_x11_collect(struct camarb_x11 *x);
 
 /* Whether the answer that comes last is there, and with it all others of the round. */
 bool camarb_x11_is_answered(struct camarb_x11 *x);
+
+/* What was known of a window that is no more. */
+void camarb_x11_forget(struct camarb_x11 *x, xcb_window_t window);

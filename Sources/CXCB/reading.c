@@ -71,6 +71,17 @@ static pid_t known_process(const struct camarb_x11 *x, uint32_t id, bool *is_kno
     return 0;
 }
 
+void camarb_x11_forget(struct camarb_x11 *x, xcb_window_t window) {
+    for (uint32_t i = 0; i < x->known_count; i++) {
+        if (x->known[i].id != window) continue;
+        x->known[i] = x->known[--x->known_count];
+        break;
+    }
+    if (x->round != READING_WINDOWS) return;
+    for (uint32_t i = 0; i < x->reading.count; i++)
+        if (x->windows_reading[i].id == window) x->asked[i].is_gone = true;
+}
+
 static void ask_windows(struct camarb_x11 *x) {
     for (uint32_t i = 0; i < x->reading.count; i++) {
         struct camarb_x11_window *window = &x->windows_reading[i];
@@ -78,6 +89,7 @@ static void ask_windows(struct camarb_x11 *x) {
         bool is_known;
         window->process = known_process(x, window->id, &is_known);
         asked->is_new = !is_known;
+        asked->is_gone = false;
         if (!is_known) {
             /* Watched before it is read: no change falls between the two. */
             watch(x, window->id, XCB_EVENT_MASK_PROPERTY_CHANGE | XCB_EVENT_MASK_STRUCTURE_NOTIFY);
@@ -174,16 +186,15 @@ static bool collect_window(struct camarb_x11 *x, struct camarb_x11_window *windo
 
 static void collect_windows(struct camarb_x11 *x) {
     uint32_t kept = 0;
+    x->known_count = 0;
     for (uint32_t i = 0; i < x->reading.count; i++) {
         struct camarb_x11_window window = x->windows_reading[i];
-        if (collect_window(x, &window, &x->asked[i])) x->windows[kept++] = window;
+        if (!collect_window(x, &window, &x->asked[i])) continue;
+        x->windows[kept++] = window;
+        if (!x->asked[i].is_gone) x->known[x->known_count++] = (struct known){.id = window.id, .process = window.process};
     }
     x->desktop = x->reading;
     x->desktop.count = kept;
-    /* Of windows that went nothing is kept: their numbers may be others' one day. */
-    for (uint32_t i = 0; i < kept; i++)
-        x->known[i] = (struct known){.id = x->windows[i].id, .process = x->windows[i].process};
-    x->known_count = kept;
     x->round = IDLE;
 }
 

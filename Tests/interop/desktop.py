@@ -274,6 +274,25 @@ def forged():
                 focus(daemon, screen, blue, red)
 
 
+@claim("a window that has the number of one that is gone is its own app's, however fast it came")
+def same_number():
+    with Screen() as screen, desk() as daemon, Agent(daemon, DISPLAY=screen.name) as agent:
+        with DesktopApp(daemon, screen, "red") as red:
+            red.wait("started")
+            wait_until("red to be placed", lambda: presences(daemon) == {"red": ("split", True)})
+            # So that the end of one window and the beginning of the other are one piece of news.
+            agent.process.send_signal(signal.SIGSTOP)
+        with DesktopApp(daemon, screen, "blue") as blue:
+            blue.wait("started")
+            if blue.window != red.window:
+                raise Skipped("the X server gave the second window another number")
+            agent.process.send_signal(signal.SIGCONT)
+            wait_until("blue to be placed", lambda: presences(daemon) == {"blue": ("split", True)})
+            # Followed like any other, too.
+            blue.do("minimize")
+            wait_until("blue to be minimized", lambda: presences(daemon) == {"blue": ("background", False)})
+
+
 @claim("a process without a window is where the one is that started it, as a program in a terminal or a browser's helper")
 def helpers():
     with Screen() as screen, desk() as daemon, Agent(daemon, DISPLAY=screen.name):
