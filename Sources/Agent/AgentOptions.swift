@@ -1,3 +1,5 @@
+import SystemdBus
+
 /// What camagent was told on its command line.
 public struct AgentOptions: Sendable {
     public enum Windows: String, Sendable, CaseIterable {
@@ -41,67 +43,33 @@ public struct AgentOptions: Sendable {
         case mistake(String)
     }
 
-    private struct Mistake: Error {
-        var sentence: String
-    }
-
     /// Reads the arguments after the program's name.
     public static func read(_ arguments: [String]) -> Reading {
         var options = AgentOptions()
-        var rest = arguments[...]
-        while let argument = rest.popFirst() {
-            var flag = argument
-            var attached: String?
-            if argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") {
-                flag = String(argument[..<equals])
-                attached = String(argument[argument.index(after: equals)...])
-            }
-            func value(_ what: String) throws(Mistake) -> String {
-                guard let value = attached ?? rest.popFirst(), !value.isEmpty else {
-                    throw Mistake(sentence: "\(flag) takes \(what), and nothing follows it.")
-                }
-                return value
-            }
-            func word<Word: RawRepresentable & CaseIterable>(_ type: Word.Type) throws(Mistake) -> Word
-            where Word.RawValue == String {
-                let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
-                let text = try value("one of \(words)")
-                guard let word = Word(rawValue: text) else {
-                    throw Mistake(sentence: "\(flag) is “\(text)”; it takes \(words).")
-                }
-                return word
-            }
-            do throws(Mistake) {
+        var flags = Flags(arguments)
+        do throws(Flags.Mistake) {
+            while let flag = flags.next() {
                 switch flag {
-                case "--socket", "--address": options.socket = try value("a path")
-                case "--display": options.display = try value("a display, such as :0")
-                case "--windows": options.windows = try word(Windows.self)
-                case "--microphones": options.microphones = try word(Microphones.self)
-                default:
-                    if attached != nil, switches.contains(flag) {
-                        throw Mistake(sentence: "\(flag) takes no value.")
-                    }
-                    switch flag {
-                    case "-h", "--help": return .show(help)
-                    case "--version": return .show("camagent \(version)\n")
-                    case "--print": options.printing = .always
-                    case "--once": options.printing = .once
-                    case "--json": options.isJSON = true
-                    default:
-                        throw Mistake(sentence: "There is no “\(argument)”; camagent --help lists what there is.")
-                    }
+                case "--socket", "--address": options.socket = try flags.value("a path")
+                case "--display": options.display = try flags.value("a display, such as :0")
+                case "--windows": options.windows = try flags.word(Windows.self)
+                case "--microphones": options.microphones = try flags.word(Microphones.self)
+                case "-h", "--help": if try flags.isThere() { return .show(help) }
+                case "--version": if try flags.isThere() { return .show("camagent \(version)\n") }
+                case "--print": if try flags.isThere() { options.printing = .always }
+                case "--once": if try flags.isThere() { options.printing = .once }
+                case "--json": options.isJSON = try flags.isThere()
+                default: throw flags.unknown(to: "camagent")
                 }
-            } catch {
-                return .mistake(error.sentence)
             }
+        } catch {
+            return .mistake(error.sentence)
         }
         if options.isJSON && options.printing == nil {
             return .mistake("--json goes with --print or --once: a camagent that tells a broker prints nothing.")
         }
         return .run(options)
     }
-
-    private static let switches = ["-h", "--help", "--version", "--print", "--once", "--json"]
 
     static let help = """
         camagent tells camarbd where a user's apps are and which of them have a microphone. Each user runs one.

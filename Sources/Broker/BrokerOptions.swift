@@ -55,44 +55,31 @@ public struct BrokerOptions: Sendable {
     /// Reads the arguments after the program's name.
     public static func read(_ arguments: [String]) -> Reading {
         var options = BrokerOptions()
-        var rest = arguments[...]
-        while let argument = rest.popFirst() {
-            var flag = argument
-            var attached: String?
-            if argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") {
-                flag = String(argument[..<equals])
-                attached = String(argument[argument.index(after: equals)...])
-            }
-            func value(_ what: String) throws(Mistake) -> String {
-                if let attached { return attached }
-                guard let next = rest.popFirst() else {
-                    throw Mistake("\(flag) takes \(what), and nothing follows it.")
-                }
-                return next
-            }
-            do throws(Mistake) {
+        var flags = Flags(arguments)
+        do throws(Mistake) {
+            while let flag = flags.next() {
                 switch flag {
-                case "-h", "--help": return .show(help)
-                case "--version": return .show("camarbd \(version)\n")
-                case "--socket": options.socket = try value("a path")
-                case "--policy": options.policy = try value("a file")
-                case "--policy-dir": options.policyFolder = try value("a folder")
-                case "--camera": try options.addCamera(try value("ID=SPEC"))
-                case "--recorder": options.recorder = try value("a program or unix:PATH")
-                case "--system-bus": options.systemBus = try address(flag, try value("an address"))
-                case "--trust-claims": options.trustsClaims = true
-                case "--decisions": options.printsDecisions = true
-                case "--trace": options.trace = try value("a file")
-                case "--trace-size": options.traceSize = try size(flag, try value("a size"))
-                case "--max-connections": options.connectionsMax = try count(flag, try value("a number"))
+                case "-h", "--help": if try flags.isThere() { return .show(help) }
+                case "--version": if try flags.isThere() { return .show("camarbd \(version)\n") }
+                case "--socket": options.socket = try flags.value("a path")
+                case "--policy": options.policy = try flags.value("a file")
+                case "--policy-dir": options.policyFolder = try flags.value("a folder", mayBeEmpty: true)
+                case "--camera": try options.addCamera(try flags.value("ID=SPEC"))
+                case "--recorder": options.recorder = try flags.value("a program or unix:PATH")
+                case "--system-bus":
+                    options.systemBus = try address(flag, try flags.value("an address", mayBeEmpty: true))
+                case "--trust-claims": options.trustsClaims = try flags.isThere()
+                case "--decisions": options.printsDecisions = try flags.isThere()
+                case "--trace": options.trace = try flags.value("a file")
+                case "--trace-size": options.traceSize = try size(flag, try flags.value("a size"))
+                case "--max-connections": options.connectionsMax = try count(flag, try flags.value("a number"))
                 case "--max-connections-per-user":
-                    options.connectionsPerUserMax = try count(flag, try value("a number"))
-                default:
-                    throw Mistake("There is no “\(argument)”; camarbd --help lists what there is.")
+                    options.connectionsPerUserMax = try count(flag, try flags.value("a number"))
+                default: throw flags.unknown(to: "camarbd")
                 }
-            } catch {
-                return .mistake(error.sentence)
             }
+        } catch {
+            return .mistake(error.sentence)
         }
         if options.cameras.isEmpty, !options.followsCameras {
             options.cameras = [Camera(id: CameraID("simulated"), spec: "simulated")]
@@ -100,10 +87,7 @@ public struct BrokerOptions: Sendable {
         return .run(options)
     }
 
-    private struct Mistake: Error {
-        var sentence: String
-        init(_ sentence: String) { self.sentence = sentence }
-    }
+    private typealias Mistake = Flags.Mistake
 
     private static func count(_ flag: String, _ text: String) throws(Mistake) -> Int {
         guard let number = Int(text), (1...1_000_000).contains(number) else {

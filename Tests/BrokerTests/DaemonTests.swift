@@ -165,6 +165,7 @@ import Testing
         #expect(options.cameras.map(\.spec) == ["simulated:iphone5-back", "file:/clip.mp4"])
         let mistakes: [([String], String)] = [
             (["--sokcet", "/s"], "--sokcet"), (["--socket"], "nothing follows"), (["--camera", "front"], "ID=SPEC"),
+            (["--trust-claims=no"], "--trust-claims takes no value"), (["--decisions=off"], "takes no value"),
             (["--camera", "a=none", "--camera", "a=simulated"], "twice"),
             (["--camera", "a=simulated:nokia"], "iphone6s-back"), (["--camera", "a=/dev/video0"], "file:PATH"),
             (["--camera", "a=file:"], "file:PATH"), (["--max-connections", "none"], "1000000"), (["x"], "x"),
