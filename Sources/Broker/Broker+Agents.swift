@@ -82,6 +82,13 @@ extension Broker {
         }
     }
 
+    // MARK: Microphones
+
+    /// Whether somebody who is still there has said so: of two who did, one has not the last word.
+    func isMicrophoneTaken(_ app: AppID) -> Bool {
+        clients.values.contains { !$0.isGone && $0.more?.microphones.contains(app) == true }
+    }
+
     // MARK: What is not known
 
     func watchMicrophones(_ on: Bool, _ client: BrokerClient) {

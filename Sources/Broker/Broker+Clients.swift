@@ -106,7 +106,7 @@ extension Broker: BusConnectionDelegate {
         for session in client.sessions { owners[session.rawValue] = nil }
         client.sessions = []
         if let more = client.more {
-            for app in more.microphones { step(.microphone(app, taken: false)) }
+            for app in more.microphones where !isMicrophoneTaken(app) { step(.microphone(app, taken: false)) }
             for source in more.sources { detach(source, client) }
             watchMicrophones(false, client)
             if more.knowsClients { clientLists -= 1 }

@@ -55,7 +55,7 @@ extension MethodTables {
         "ReleaseMicrophone": { (broker, request, reader) throws(BrokerError) in
             let app = try broker.app(try reader.string("app"), by: request.client)
             request.client.more?.microphones.removeAll { $0 == app }
-            broker.decide(.microphone(app, taken: false), request)
+            if !broker.isMicrophoneTaken(app) { broker.decide(.microphone(app, taken: false), request) }
         },
         "WatchMicrophones": { (broker, request, reader) throws(BrokerError) in
             broker.watchMicrophones(try reader.boolean("on"), request.client)

@@ -190,6 +190,26 @@ import Testing
         try session.wait("DidStartRunning", count: 2)
     }
 
+    @Test func aMicrophoneThatTwoToldOfIsTakenUntilBothSayOtherwise() throws {
+        let process = try BrokerProcess(policy: "ios9")
+        let shell = try shell(process)
+        try shell.shell("PlaceApp", .string("photos"), .string("fullscreen"), .boolean(true))
+        let session = try process.client("photos").session("front", ["usesAudio": .boolean(true)])
+        try session.run()
+        let agents = try ["one", "two", "three"].map { try process.client($0) }
+        for agent in agents { try agent.shell("TakeMicrophone", .string("phone")) }
+        try session.wait("WasInterrupted")
+        agents[0].close()
+        try agents[1].shell("ReleaseMicrophone", .string("phone"))
+        try process.wait("the first one's end") {
+            guard case .array(_, let listed)? = try agents[2].shell("ListClients").first else { return false }
+            return !listed.contains { $0.dictionary?["app"] == .string("one") }
+        }
+        #expect(!session.names.contains("InterruptionEnded"))
+        try agents[2].shell("ReleaseMicrophone", .string("phone"))
+        try session.wait("DidStartRunning", count: 2)
+    }
+
     @Test func noNewsComesBeforeTheAnswerToTheFirstCall() throws {
         let process = try BrokerProcess()
         let newcomer = try process.client()
