@@ -25,6 +25,8 @@ final class CamerasFollowed {
 
     /// A node may have come before udev's rules gave it its rights: without udev, it is looked at again after this long.
     private static let settleTime: Int64 = 200_000_000
+    /// Cameras that were ever there: without a serial number each is another one at each port.
+    private static let knownMax = 256
 
     init(_ broker: Broker, followsAll: Bool) {
         self.broker = broker
@@ -103,12 +105,15 @@ final class CamerasFollowed {
         }
         if !named.isEmpty || !followsAll { return named }
         let identity = nodes.identity(of: node)
-        guard broker.cameraOrder.count < BrokerOptions.camerasMax else {
+        // Those that are not there just now cost a name: they do not keep out those that are.
+        let there = broker.cameraOrder.count { !$0.isFollowed || present[$0.camera] != nil }
+        guard there < BrokerOptions.camerasMax, broker.cameraOrder.count < Self.knownMax else {
             if !saidTooMany {
                 saidTooMany = true
                 broker.journal.send(
                     .warning,
-                    "there are more than \(BrokerOptions.camerasMax) cameras; \(identity) and others are left out")
+                    "there are more than \(BrokerOptions.camerasMax) cameras, or were more than \(Self.knownMax); \(identity) and others are left out"
+                )
             }
             return []
         }
