@@ -1,7 +1,7 @@
 import ArbiterProtocol
 import Testing
 
-@Suite("The client library", .timeLimit(.minutes(1)))
+@Suite("The client library", .timeLimit(.minutes(10)))
 struct ClientTests {
     static let interruption = SessionEvent.wasInterrupted(
         id: 1, causes: CauseSet([.videoDeviceInUseByAnotherClient]), interrupter: .app("call"), cutting: 3, rule: "r")

@@ -22,7 +22,7 @@ private final class Brokers: Sendable {
     }
 }
 
-@Suite("A client whose broker is restarted", .timeLimit(.minutes(1)))
+@Suite("A client whose broker is restarted", .timeLimit(.minutes(10)))
 struct ReconnectingTests {
     private static let gone = BrokerError(.disconnected, "The broker ended.")
 

@@ -5,7 +5,7 @@ import RecorderCore
 import Testing
 
 /// Streams, configuration, photos and cuts, with the simulated camera.
-@Suite(.timeLimit(.minutes(2))) struct CaptureTests {
+@Suite(.timeLimit(.minutes(10))) struct CaptureTests {
     private func error(_ body: () async throws -> Void) async -> BrokerError? {
         do {
             try await body()

@@ -5,7 +5,7 @@ import RecorderCore
 import Testing
 
 /// The file camera, with footage that the tests make themselves: each frame is one shade of grey.
-@Suite(.timeLimit(.minutes(2))) struct FileCameraTests {
+@Suite(.timeLimit(.minutes(10))) struct FileCameraTests {
     static let shades: [UInt8] = [40, 80, 120, 160, 200]
 
     private func footage(width: Int = 640, height: Int = 360, frameRate: Double = 10) throws -> TemporaryFile {

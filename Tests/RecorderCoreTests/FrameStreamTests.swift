@@ -4,7 +4,7 @@ import FrameStream
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FrameStreamTests {
+@Suite(.timeLimit(.minutes(10))) struct FrameStreamTests {
     static let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
 
     /// Sends a frame whose luma is `level`.

@@ -6,7 +6,7 @@ import SystemdBus
 import Testing
 
 /// camrecorder as the broker meets it: a process at the other end of a socket.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ProcessTests {
     static let camera = ["--camera", "simulated:iphone5-back"]
     static let small: WireValue = .dictionary(["activeFormat": .string("640x480")])
 

@@ -4,7 +4,7 @@ import Glibc
 import RecorderCore
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct RecordingTests {
+@Suite(.timeLimit(.minutes(10))) struct RecordingTests {
     /// The numbers of a recording's frames, which all bear their marks.
     private func numbers(_ video: DecodedVideo) throws -> [UInt32] {
         try video.marks.map { try #require($0).frameNumber }

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// The Video4Linux adapter against a scripted device: what real ones do wrong, each by itself.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct V4L2CameraTests {
     private func changed(_ test: CaptureUnderTest) async throws -> (String, String) {
         try await test.event { if case .deviceChanged(let state, let message) = $0 { (state, message) } else { nil } }

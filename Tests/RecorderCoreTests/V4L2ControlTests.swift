@@ -5,7 +5,7 @@ import RecorderCore
 import Testing
 
 /// Keys of the configuration against the kernel's controls.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct V4L2ControlTests {
     /// Every control that a key stands for, with limits that tell the mappings apart.
     private static func everything() -> ScriptedCamera {
