@@ -8,6 +8,7 @@ SWIFT_BUILD = swift build -c release
 
 help:
 	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
+	@echo "                       (CAMERA=v4l2:IDENTITY: with a camera of this machine; camrecorder --list-cameras)"
 	@echo "make test              everything that is tested: Swift, real D-Bus clients, real processes, planted bugs"
 	@echo "make verify            every shipped policy in every state of small worlds, as far as MINUTES=10 each allow"
 	@echo "make test-vm           real cameras' interfaces and login sessions, in a virtual machine (STEPS='words': only these)"
@@ -21,7 +22,7 @@ help:
 	@echo "make clean             removes what was built"
 
 install-packages:
-	@make/packages build test demo bench vm
+	@make/packages build test demo bench vm deb
 
 build:
 	@make/packages build
@@ -41,14 +42,15 @@ verify:
 		--max-states 100000000 --max-memory 8G policies/*.toml && exit $$first
 
 test-vm:
-	@make/packages build vm
+	@make/packages build vm deb
 	$(SWIFT_BUILD)
+	@packaging/deb
 	@Tests/vm/run $(STEPS)
 
 demo:
 	@make/packages build demo
 	$(SWIFT_BUILD)
-	@demo/run
+	@demo/run $(if $(CAMERA),--camera "$(CAMERA)")
 
 bench:
 	@make/packages build bench
