@@ -23,7 +23,7 @@ struct Preview: AsyncParsableCommand {
     var target: String
     @Option(help: ArgumentHelp("End after so many frames, from 1.", valueName: "count"))
     var frames: Int?
-    @Option(name: .shortAndLong, help: ArgumentHelp("End after this long, such as 10s or 2min.", valueName: "time"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("End this long after the picture began, such as 10s or 2min.", valueName: "time"))
     var duration: TimeArgument?
     @Flag(help: "Replace the file if it is there.")
     var overwrite = false
@@ -54,10 +54,14 @@ struct Preview: AsyncParsableCommand {
                 target: target, overwriting: overwrite, framesMax: frames, frameRate: rate)
             let mailbox = Mailbox(handle.notices, interrupts: interrupts)
             try await handle.startRunning()
-            let end = duration.map { mailbox.alarm(in: $0.duration) }
+            // Waiting for the camera is no part of it: who comes while another app has it gets all of his time later.
+            var end: Int?
             while true {
                 switch await mailbox.next() {
                 case .notice(.event(let signal)):
+                    if let duration, end == nil, case .didStartRunning = signal.event {
+                        end = mailbox.alarm(in: duration.duration)
+                    }
                     if await !show(signal.event, handle, writer, mailbox) { return writer.framesWritten }
                 case .notice(.ended(let error)): throw error
                 case .alarm(let number) where number == end: return writer.framesWritten
