@@ -1,0 +1,129 @@
+"""For steps with the Debian package: it is installed for as long as a `with` lasts, and purged."""
+import grp, os, pathlib, pwd, subprocess, sys, tempfile, time
+
+from machine import FOLDER, PATIENCE, ROOT, run
+
+sys.path.insert(0, str(ROOT / "Tests" / "interop"))
+from page import Shell, tried
+
+
+def package():
+    """The package's file, which `make deb` has made."""
+    found = sorted((ROOT / ".build-deb").glob("camarb_*.deb"))
+    assert found, "there is no package in .build-deb: make deb makes it"
+    return found[-1]
+
+
+def dpkg(*words):
+    """What dpkg and the package's scripts say goes to the step's output."""
+    # Unpacking eighty megabytes is the longest thing that these steps do.
+    done = subprocess.run(["dpkg", *map(str, words)], stdin=subprocess.DEVNULL, timeout=6 * PATIENCE)
+    assert done.returncode == 0, f"dpkg {words[0]}: status {done.returncode}"
+
+
+def prepare():
+    """The guest is this machine, which may be a container: there services are not started, and here they are."""
+    pathlib.Path("/usr/sbin/policy-rc.d").unlink(missing_ok=True)
+    # Under emulation the index of all manual pages takes a quarter of an hour.
+    pathlib.Path("/var/lib/man-db/auto-update").unlink(missing_ok=True)
+
+
+class Installed:
+    def __init__(self, flags=None):
+        self.flags = flags
+
+    def __enter__(self):
+        prepare()
+        if self.flags:
+            pathlib.Path("/etc/default/camarb").write_text(f'CAMARB_FLAGS="{self.flags}"\n')
+        begun = time.monotonic()
+        # A file in /etc that is there already is kept, as an administrator's.
+        dpkg("--install", "--force-confold", package())
+        print(f"installed in {time.monotonic() - begun:.1f} s", flush=True)
+        self.files = [path for path in run("dpkg", "--listfiles", "camarb").splitlines() if "camarb" in path]
+        assert len(self.files) > 20, self.files
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind is not None:
+            subprocess.run(["systemctl", "--no-pager", "status", "camarbd.service", "camarbd.socket", "camrecorder.socket"])
+        dpkg("--purge", "camarb")
+
+    def left(self):
+        """What is still there of it, after the purge."""
+        found = [path for path in self.files if os.path.lexists(path)]
+        found += run("find", "/etc", "/run", "/var/lib/systemd", "/var/lib/dpkg/info", "-xdev", "-maxdepth", "4",
+                     "(", "-name", "*camarb*", "-o", "-name", "*camrecorder*", "-o", "-name", "camagent*", ")").splitlines()
+        found += [path for path in ("/var/lib/camarb", "/run/camarb-broker") if os.path.lexists(path)]
+        found += [f"user {entry.pw_name}" for entry in pwd.getpwall() if entry.pw_name == "camarb"]
+        found += [f"group {entry.gr_name}" for entry in grp.getgrall() if entry.gr_name == "camarb"]
+        found += [line.strip() for line in run("systemctl", "list-units", "--all", "--no-legend", "--plain").splitlines()
+                  if "camarb" in line or "camrecorder" in line]
+        return found
+
+
+class Page(Installed):
+    """A page of docs whose commands are tried in the guest, beside the package's file; it installs the package itself.
+    At the end the package is purged.
+
+    Root's commands have the prompt `$`; where a user sits at the machine his have, and root's have `#`.
+    """
+
+    def __init__(self, name, user=None, **variables):
+        super().__init__()
+        self.user, self.variables = user, variables
+        self.page = ROOT / "docs" / name
+        self.folder = tempfile.TemporaryDirectory(prefix="page.")
+
+    def __enter__(self):
+        prepare()
+        os.symlink(package(), pathlib.Path(self.folder.name) / package().name)
+        path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        # Unpacking the package is the longest of the commands.
+        root = Shell(self.folder.name, path, 6 * PATIENCE)
+        self.shells = {"$": root}
+        if self.user:
+            os.chmod(self.folder.name, 0o777)
+            become = (FOLDER / "in-session", self.user)
+            self.shells = {"#": root, "$": Shell(self.folder.name, path, PATIENCE, become, **self.variables)}
+        return self
+
+    def __exit__(self, *how):
+        for shell in self.shells.values():
+            shell.end()
+        super().__exit__(*how)
+        self.folder.cleanup()
+
+    def tried(self):
+        begun = time.monotonic()
+
+        def told(number, command):
+            print(f"{time.monotonic() - begun:6.1f} s  line {number}: {command[:100]}", flush=True)
+
+        looks = ("camclient status", "ls ", "systemctl is-active", "wmctrl -l")
+        print(tried(self.page, self.shells, looks, PATIENCE, told), "commands")
+
+
+def unit(name, key):
+    return run("systemctl", "show", name, f"--property={key}", "--value").strip()
+
+
+def recorders():
+    """The units of recorder cores that run now."""
+    lines = run("systemctl", "list-units", "--no-legend", "--plain", "--state=running", "camrecorder@*.service")
+    return [line.split()[0] for line in lines.splitlines()]
+
+
+def rights(node):
+    """Owner, group, mode and access list, as one text."""
+    listed = run("getfacl", "--absolute-names", "--omit-header", node).split()
+    found = os.stat(node)
+    try:
+        group = grp.getgrgid(found.st_gid).gr_name
+    except KeyError:
+        group = found.st_gid  # udev has not yet got to it, and the group is gone.
+    return f"{pwd.getpwuid(found.st_uid).pw_name}:{group} {found.st_mode & 0o777:o} {' '.join(listed)}"
+
+
+def may_open(user, node):
+    return subprocess.run(["runuser", "-u", user, "--", "head", "-c0", node], capture_output=True).returncode == 0
