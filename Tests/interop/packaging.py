@@ -47,8 +47,8 @@ def understood():
                 assert line == "/bin/kill" or os.access(folder + line, os.X_OK), f"{unit.name} starts {line}, which is not there"
         run("systemd-analyze", "verify", "--recursive-errors=no", "--man=no", f"--root={folder}",
             "camarbd.socket", "camrecorder.socket")
-        for file in ("usr/lib/udev/rules.d/72-camarb.rules", "usr/lib/sysusers.d/camarb.conf", "etc/camarb/policy.toml",
-                     "usr/lib/tmpfiles.d/camarb.conf", "usr/share/camarb/policies/kiosk.toml",
+        for file in ("usr/lib/udev/rules.d/72-camarb.rules", "usr/lib/udev/rules.d/74-camarb.rules",
+                     "usr/lib/sysusers.d/camarb.conf", "etc/camarb/policy.toml", "usr/lib/tmpfiles.d/camarb.conf", "usr/share/camarb/policies/kiosk.toml",
                      "usr/share/man/man8/camarbd.8", "usr/share/bash-completion/completions/camclient"):
             assert pathlib.Path(folder, file).stat().st_size > 0, file
 
