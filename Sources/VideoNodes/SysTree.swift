@@ -39,12 +39,26 @@ struct SysTree {
             folder = String(folder[..<slash])
         }
         return VideoNode(
-            path: "\(devices)/\(name)", name: label, place: Self.place(parents, label: label, index: index),
+            path: "\(devices)/\(name)", name: label,
+            place: Self.place(parents, label: label, index: index, isSuperSpeed: isSuperSpeed(parents)),
             serial: serial, sysPath: path)
     }
 
-    /// Bus and port of a device from the folders it lies in, written as udev writes its `ID_PATH`.
-    static func place(_ parents: [String], label: String, index: Int) -> String {
+    /// Whether it is on the fast one of a controller's two USB buses: each counts its ports by itself, so that two cameras
+    /// may be at port 1.
+    private func isSuperSpeed(_ parents: [String]) -> Bool {
+        guard let hub = parents.firstIndex(where: { $0.hasPrefix("usb") && $0.dropFirst(3).allSatisfy(\.isNumber) }),
+            let speed = text("/" + parents[...hub].joined(separator: "/") + "/speed").flatMap({ Int($0) })
+        else { return false }
+        return speed >= Self.superSpeed
+    }
+
+    /// Megabits a second, as sysfs has them.
+    private static let superSpeed = 5000
+
+    /// Bus and port of a device from the folders it lies in, written as udev writes its `ID_PATH`, and with the revision
+    /// of the bus, as udev writes it since version 255, where it is the fast one.
+    static func place(_ parents: [String], label: String, index: Int, isSuperSpeed: Bool) -> String {
         var parts: [String] = []
         var hasPort = false
         for (place, name) in parents.enumerated() {
@@ -54,7 +68,7 @@ struct SysTree {
             } else if before == "platform" {
                 parts.append("platform-\(name)")
             } else if let port = name.usbInterface {
-                parts.append("usb-0:\(port)")
+                parts.append("\(isSuperSpeed ? "usbv3" : "usb")-0:\(port)")
                 hasPort = true
             }
         }

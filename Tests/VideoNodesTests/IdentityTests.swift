@@ -55,8 +55,11 @@ private final class FakeSys {
 @Suite("Cameras are known by who they are, not by their numbers")
 struct IdentityTests {
     private func webcam(_ sys: FakeSys, _ number: Int, port: String = "1-4", serial: String?, index: Int = 0) throws {
-        let device = "devices/pci0000:00/0000:00:14.0/usb1/\(port)"
+        let bus = "devices/pci0000:00/0000:00:14.0/usb\(port.prefix(1))"
+        let device = "\(bus)/\(port)"
         try sys.node(number, on: "\(device)/\(port):1.0", name: "HD Pro Webcam C920", index: index)
+        // The second bus is the same controller's fast one.
+        try sys.file("\(bus)/speed", port.hasPrefix("2") ? "10000" : "480")
         try sys.file("\(device)/idVendor", "046d")
         try sys.file("\(device)/idProduct", "082d")
         if let serial { try sys.file("\(device)/serial", serial) }
@@ -81,6 +84,14 @@ struct IdentityTests {
         let sys = try FakeSys()
         try webcam(sys, 3, serial: nil)
         #expect(sys.identities() == ["pci-0000:00:14.0-usb-0:4:1.0"])
+    }
+
+    @Test("Two cameras at ports of one number, on a controller's slow and fast bus, are told apart")
+    func twoBuses() throws {
+        let sys = try FakeSys()
+        try webcam(sys, 0, port: "1-4", serial: nil)
+        try webcam(sys, 1, port: "2-4", serial: nil)
+        #expect(sys.identities() == ["pci-0000:00:14.0-usb-0:4:1.0", "pci-0000:00:14.0-usbv3-0:4:1.0"])
     }
 
     @Test("Two cameras with one serial number are told apart by their places")

@@ -105,6 +105,8 @@ final class CamerasFollowed {
         }
         if !named.isEmpty || !followsAll { return named }
         let identity = nodes.identity(of: node)
+        // Two that nothing tells apart are one camera, which is the first of them.
+        guard broker.cameras[CameraID(identity)] == nil else { return [] }
         // Those that are not there just now cost a name: they do not keep out those that are.
         let there = broker.cameraOrder.count { !$0.isFollowed || present[$0.camera] != nil }
         guard there < BrokerOptions.camerasMax, broker.cameraOrder.count < Self.knownMax else {
