@@ -20,6 +20,8 @@ final class ScriptedCamera: Sendable {
         /// Buffers in the driver's hands.
         var queued: Set<Int> = []
         var buffers: [[UInt8]] = []
+        /// What it says its rows have, in bytes; nil: as many as they do.
+        var stride: UInt32?
         var isOpen = false
         var isStreaming = false
         var starts = 0
@@ -154,7 +156,7 @@ final class FakeVideoDevice: VideoDevice {
     func set(_ format: camarb_video_format, onlyTry: Bool) throws(VideoFault) -> camarb_video_format {
         if !onlyTry { try ask("set format") }
         var real = format
-        real.stride = format.fourcc == camarb_fourcc_yuyv ? format.width * 2 : format.width
+        real.stride = camera.look(\.stride) ?? (format.fourcc == camarb_fourcc_yuyv ? format.width * 2 : format.width)
         real.bytes = real.stride * format.height * 3 / 2
         return real
     }

@@ -160,6 +160,17 @@ struct V4L2CameraTests {
         #expect(!camera.look(\.isOpen))
     }
 
+    @Test("A driver whose rows are shorter than its pictures is refused, and nothing is read beyond a buffer's end")
+    func overlappingRows() async throws {
+        let camera = ScriptedCamera()
+        camera.change { $0.stride = 100 }
+        let test = CaptureUnderTest(camera, feeding: true)
+        let refused = await refusal { try await test.open(1, Self.usual) }
+        #expect(refused?.kind == .deviceFault)
+        #expect(refused?.message == "Webcam: cannot use its rows of 100 bytes for 640 pixels: Invalid argument.")
+        #expect(!camera.look(\.isOpen))
+    }
+
     @Test("Damaged and short frames are left out, and a number that is no buffer's is never used")
     func badFrames() async throws {
         let camera = ScriptedCamera()

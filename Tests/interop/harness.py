@@ -9,7 +9,7 @@ from jeepney import DBusAddress, MessageType, new_method_call
 from jeepney.io.blocking import open_dbus_connection
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAMS = pathlib.Path(os.environ.get("CAMARB_PROGRAMS", ROOT / ".build" / "release"))
+PROGRAMS = pathlib.Path(os.environ.get("CAMARB_PROGRAMS", ROOT / ".build" / "release")).resolve()
 BROKER = DBusAddress("/org/camarb/Broker1", "org.camarb", "org.camarb.Broker1")
 SHELL = DBusAddress("/org/camarb/Shell1", "org.camarb", "org.camarb.Shell1")
 # Long enough for a loaded machine of two cores; a test that passes never waits this long.

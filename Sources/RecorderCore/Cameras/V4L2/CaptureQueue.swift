@@ -26,6 +26,10 @@ final class CaptureQueue {
         guard format.fourcc == wanted.fourcc, format.width == wanted.width, format.height == wanted.height else {
             throw VideoFault("set it to \(wanted.width)x\(wanted.height)", EINVAL)
         }
+        // Rows that overlap would be read beyond a buffer's end.
+        guard format.stride >= PictureConverter.rowBytesLeast(format) else {
+            throw VideoFault("use its rows of \(format.stride) bytes for \(format.width) pixels", EINVAL)
+        }
         do throws(VideoFault) { _ = try device.set(frameRate: frameRate) } catch {
             // Then frames are left out where the device is faster.
             guard [ENOTTY, EINVAL].contains(error.code) else { throw error }

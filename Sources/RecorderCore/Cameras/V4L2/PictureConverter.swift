@@ -17,6 +17,12 @@ final class PictureConverter {
         return isPlanar ? rows + rows / 2 : rows
     }
 
+    /// Bytes that a row of the format's first plane has at least; 0 where there are no rows.
+    static func rowBytesLeast(_ format: camarb_video_format) -> UInt32 {
+        guard case .direct(let kind)? = PictureKind(format.fourcc) else { return 0 }
+        return UInt32(max(0, av_image_get_linesize(AVPixelFormat(rawValue: kind), Int32(clamping: format.width), 0)))
+    }
+
     /// - Parameter crop: the part that is shown; nil: all of it.
     func convert(
         _ bytes: UnsafeRawBufferPointer, _ format: camarb_video_format, _ crop: SensorWindow.Crop?,
