@@ -119,8 +119,8 @@ public final class Broker {
     }
 
     /// How long a question about cameras waits for them after a start, in nanoseconds: a recorder core that has not
-    /// described its camera by then has a problem of its own.
-    static let camerasKnownTimeMax: Int64 = 5_000_000_000
+    /// described its camera by then has hung in it, and is killed.
+    static let camerasKnownTimeMax = RecorderLife.answerTimeMax
 
     func addCamera(_ id: CameraID, spec: String) -> CameraLink {
         let link =

@@ -1,7 +1,7 @@
 """For steps with the Debian package: it is installed for as long as a `with` lasts, and purged."""
-import grp, os, pathlib, pwd, subprocess, sys, tempfile, time
+import grp, json, os, pathlib, pwd, subprocess, sys, tempfile, time
 
-from machine import FOLDER, PATIENCE, ROOT, run
+from machine import FOLDER, PATIENCE, ROOT, run, wait_until
 
 sys.path.insert(0, str(ROOT / "Tests" / "interop"))
 from page import Shell, tried
@@ -102,6 +102,15 @@ class Page(Installed):
 
         looks = ("camclient status", "ls ", "systemctl is-active", "wmctrl -l")
         print(tried(self.page, self.shells, looks, PATIENCE, told), "commands")
+
+
+def status_with(cameras):
+    """The broker's status, as soon as it knows so many cameras. Its first answer waits for them, but not always for as long
+    as an emulated machine takes to read in a recorder core."""
+    def status():
+        found = json.loads(run("/usr/bin/camclient", "status", "--json"))
+        return found if len(found["cameras"]) == cameras else None
+    return wait_until(f"{cameras} cameras", status)
 
 
 def unit(name, key):
