@@ -23,7 +23,9 @@ struct Preview: AsyncParsableCommand {
     var target: String
     @Option(help: ArgumentHelp("End after so many frames, from 1.", valueName: "count"))
     var frames: Int?
-    @Option(name: .shortAndLong, help: ArgumentHelp("End this long after the picture began, such as 10s or 2min.", valueName: "time"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("End this long after the picture began, such as 10s or 2min.", valueName: "time"))
     var duration: TimeArgument?
     @Flag(help: "Replace the file if it is there.")
     var overwrite = false
