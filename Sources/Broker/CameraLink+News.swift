@@ -24,14 +24,7 @@ extension CameraLink {
             let bytes = try reader.uint64("bytes")
             outputs.finished(recording, why, frames: frames, duration: .nanoseconds(duration), bytes: bytes)
         case "PhotoCaptured":
-            let photo = try reader.uint64("photo")
-            let width = try reader.uint32("width")
-            let height = try reader.uint32("height")
-            let bytes = try reader.uint64("bytes")
-            let error = try reader.string("error")
-            outputs.captured(
-                PhotoCaptured(
-                    photo: photo, width: width, height: height, bytes: bytes, error: error.isEmpty ? nil : error))
+            outputs.captured(try PhotoCaptured(reading: &reader))
         case "RampFinished":
             let granted = GrantID(try reader.uint64("grant"))
             broker.step(.rampFinished(camera, granted, videoZoomFactor: try reader.number("videoZoomFactor")))

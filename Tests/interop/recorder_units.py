@@ -47,6 +47,15 @@ class RecorderSocket:
     def daemon(self, **more):
         return Daemon(extra=("--recorder", f"unix:{self.path}"), **more)
 
+    def running(self, daemon, name):
+        """An app whose session runs, the session, and the recorder core that it runs in, which is the only one."""
+        app = daemon.app(name)
+        session = app.session()
+        session.start()
+        app.wait("DidStartRunning")
+        (process,) = self.processes
+        return app, session, process
+
     def ended(self, process):
         return wait_until(f"the end of process {process.pid}", lambda: process.poll() is not None)
 
@@ -80,11 +89,7 @@ def served():
 @claim("a recorder core behind a socket that has nothing to do says so and leaves, and the next session gets another")
 def idle():
     with RecorderSocket() as recorders, recorders.daemon() as daemon:
-        app = daemon.app("photos")
-        session = app.session()
-        session.start()
-        app.wait("DidStartRunning")
-        (first,) = recorders.processes
+        app, session, first = recorders.running(daemon, "photos")
         session.call("StopRunning")
         recorders.ended(first)
         assert first.returncode == 0, first.returncode
@@ -97,11 +102,8 @@ def idle():
 @claim("a recorder core behind a socket that does not answer a cut is killed by the process it named, and the other app runs")
 def hangs():
     with RecorderSocket("--fault", "cut-hangs") as recorders, recorders.daemon() as daemon:
-        holder, other = daemon.app("photos"), daemon.app("notes")
-        session = holder.session()
-        session.start()
-        holder.wait("DidStartRunning")
-        (stuck,) = recorders.processes
+        _, session, stuck = recorders.running(daemon, "photos")
+        other = daemon.app("notes")
         session.call("StopRunning")
         waiting = other.session()
         waiting.start()
@@ -113,11 +115,7 @@ def hangs():
 @claim("SIGKILL of a recorder core behind a socket: its session is interrupted, and runs again in another")
 def killed():
     with RecorderSocket() as recorders, recorders.daemon() as daemon:
-        app = daemon.app("photos")
-        session = app.session()
-        session.start()
-        app.wait("DidStartRunning")
-        (first,) = recorders.processes
+        app, session, first = recorders.running(daemon, "photos")
         first.kill()
         assert app.wait("WasInterrupted")[4] == "recorder-reset"
         app.wait("InterruptionEnded", lambda body: body[5] is True)

@@ -134,7 +134,7 @@ enum BuiltInRule {
     static let stuck = "built in: the recorder does not let go of the device"
     static let reset = "built in: the recorder was lost"
     static let deviceFailed = "built in: the device failed"
-    static let brokerRestarted = "built in: the broker was restarted"
+    static let brokerRestarted = Cause.brokerRestartedRule
     static let sensitive = "built in: sensitive content, until the client continues"
     static let heldOutside = "built in: a program outside the broker holds the device"
     static let reserved = "built in: kept for the app that held it before the broker restarted"

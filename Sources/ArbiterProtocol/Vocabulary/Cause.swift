@@ -37,6 +37,10 @@ public enum Cause: UInt8, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// The rule behind `.brokerRestarted`, which the broker that ended cannot name any more: a client that finds the next
+    /// one names it, and so does the core where a session was re-established.
+    package static let brokerRestartedRule = "built in: the broker was restarted"
+
     /// The word scenarios, timelines and `camclient` use: the wire name without what is always the same.
     public var shortName: String {
         switch self {

@@ -136,14 +136,7 @@ extension SessionEvent {
                     frames: try reader.uint64("frames"), duration: .nanoseconds(try reader.int64("duration")),
                     bytes: try reader.uint64("bytes"), nextChance: try reader.word("nextChance")))
         case "PhotoCaptured":
-            let photo = try reader.uint64("photo")
-            let width = try reader.uint32("width")
-            let height = try reader.uint32("height")
-            let bytes = try reader.uint64("bytes")
-            let error = try reader.string("error")
-            self = .photoCaptured(
-                PhotoCaptured(
-                    photo: photo, width: width, height: height, bytes: bytes, error: error.isEmpty ? nil : error))
+            self = .photoCaptured(try PhotoCaptured(reading: &reader))
         case "ConfigurationApplied":
             self = .configurationApplied(
                 asked: try Configuration(wire: reader.dictionary("asked")),
@@ -157,6 +150,18 @@ extension SessionEvent {
                 .invalidArguments,
                 "\(member.quotedShort) is no signal of \(InterfaceName.session) that this library knows.")
         }
+    }
+}
+
+extension PhotoCaptured {
+    /// As the recorder core's signal and the session's both end.
+    package init(reading reader: inout WireReader) throws(BrokerError) {
+        photo = try reader.uint64("photo")
+        width = try reader.uint32("width")
+        height = try reader.uint32("height")
+        bytes = try reader.uint64("bytes")
+        let said = try reader.string("error")
+        error = said.isEmpty ? nil : said
     }
 }
 

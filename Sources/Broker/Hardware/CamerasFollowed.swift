@@ -17,10 +17,8 @@ final class CamerasFollowed {
     private var monitor: DeviceMonitor?
     private var watch: FolderWatch?
     private var again: Timer?
-    /// The node that each camera is now.
-    private var present: [CameraID: VideoNode] = [:]
-    /// Which plugging in each of them is: what comes back under its old name is another one.
-    private var pluggings: [CameraID: UInt64] = [:]
+    /// What each camera is now.
+    private var present: [CameraID: PluggedNode] = [:]
     private var saidTooMany = false
 
     /// A node may have come before udev's rules gave it its rights: without udev, it is looked at again after this long.
@@ -55,27 +53,18 @@ final class CamerasFollowed {
         }
     }
 
-    /// sysfs makes a folder for each plugging in, and gives each a number of its own. So one that is back already is told
-    /// from the one before, whose end udev may tell of later.
-    private static func plugging(of node: VideoNode) -> UInt64 {
-        var found = stat()
-        return stat(node.sysPath, &found) == 0 ? UInt64(found.st_ino) : 0
-    }
-
     /// Compares what there is with what is known.
     private func look() {
         let nodes = VideoNodes()
-        let capture = nodes.all.filter(Self.mayCapture)
-        for (camera, node) in present.sorted(by: { $0.key.name < $1.key.name })
-        where !capture.contains(where: { $0.path == node.path && $0.sysPath == node.sysPath })
-            || Self.plugging(of: node) != pluggings[camera]
-        {
+        let capture = nodes.all.filter(Self.mayCapture).map(PluggedNode.init)
+        for (camera, known) in present.sorted(by: { $0.key.name < $1.key.name })
+        where !capture.contains(where: known.isStill) {
             gone(camera)
         }
-        for node in capture where !present.values.contains(node) {
+        for found in capture where !present.values.contains(where: { $0.node == found.node }) {
+            let node = found.node
             for link in links(of: node, among: nodes) {
-                present[link.camera] = node
-                pluggings[link.camera] = Self.plugging(of: node)
+                present[link.camera] = found
                 broker.journal.send(
                     .info,
                     "camera “\(link.camera.name)” is \(node.path) (\(Journal.printable(node.name, keepLines: false)))",
@@ -83,7 +72,7 @@ final class CamerasFollowed {
                 link.setPresent(true)
             }
         }
-        for (camera, node) in present { lookAtRights(camera, node) }
+        for (camera, known) in present { lookAtRights(camera, known.node) }
         for link in broker.cameraOrder where link.isFollowed && present[link.camera] == nil { link.isNotThere() }
     }
 
@@ -137,11 +126,30 @@ final class CamerasFollowed {
     }
 
     private func gone(_ camera: CameraID) {
-        guard let node = present.removeValue(forKey: camera) else { return }
+        guard let known = present.removeValue(forKey: camera) else { return }
         broker.journal.send(
-            .info, "camera “\(camera.name)” was unplugged (it was \(node.path))", [("CAMARB_CAMERA", camera.name)])
+            .info, "camera “\(camera.name)” was unplugged (it was \(known.node.path))", [("CAMARB_CAMERA", camera.name)]
+        )
         broker.cameras[camera]?.bypass = nil
         broker.cameras[camera]?.setPresent(false)
+    }
+}
+
+/// A node in one of its pluggings.
+private struct PluggedNode {
+    let node: VideoNode
+    /// sysfs makes a folder for each plugging in, and gives each a number of its own. So one that is back already is told
+    /// from the one before, whose end udev may tell of later.
+    let number: UInt64
+
+    init(_ node: VideoNode) {
+        self.node = node
+        var found = stat()
+        number = stat(node.sysPath, &found) == 0 ? UInt64(found.st_ino) : 0
+    }
+
+    func isStill(_ other: PluggedNode) -> Bool {
+        node.path == other.node.path && node.sysPath == other.node.sysPath && number == other.number
     }
 }
 

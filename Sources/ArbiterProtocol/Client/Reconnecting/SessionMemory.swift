@@ -39,8 +39,6 @@ struct SessionMemory {
     private var expected: UInt64 = 1
     private var decision: DecisionID = 0
 
-    static let rule = "built in: the broker was restarted"
-
     init(camera: String, configuration: Configuration) {
         self.camera = camera
         self.configuration = configuration
@@ -202,7 +200,7 @@ struct SessionMemory {
             known.causes.insert(.brokerRestarted)
             known.causesItHad.insert(.brokerRestarted)
             if known.causes != open?.causes {
-                events.append(.interruptionChanged(id: known.id, causes: known.causes, rule: Self.rule))
+                events.append(.interruptionChanged(id: known.id, causes: known.causes, rule: Cause.brokerRestartedRule))
             }
             open = known
         } else if wantsToRun {
@@ -211,7 +209,8 @@ struct SessionMemory {
             lastInterruption = id
             open = OpenInterruption(id: id, causes: causes, causesItHad: causes, since: now, isCarried: true)
             events.append(
-                .wasInterrupted(id: id, causes: causes, interrupter: nil, cutting: recording, rule: Self.rule))
+                .wasInterrupted(
+                    id: id, causes: causes, interrupter: nil, cutting: recording, rule: Cause.brokerRestartedRule))
         }
         warned = nil
         if isRunning { events.append(.didStopRunning) }
@@ -247,7 +246,7 @@ struct SessionMemory {
         wantsToRun = false
         let stopped: [SessionEvent] = [
             .runtimeError(code: error.kind.rawValue, message: error.message),
-            .sessionStopped(.deniedByPolicy, rule: Self.rule),
+            .sessionStopped(.deniedByPolicy, rule: Cause.brokerRestartedRule),
         ]
         return (ended + stopped).map { numbered($0) }
     }
