@@ -64,10 +64,13 @@ let package = Package(
                 .unsafeFlags(["-isystem", "/usr/include/pipewire-0.3", "-isystem", "/usr/include/spa-0.2"])
             ]),
 
-        // The decision core: no C, no clock, no I/O.
+        // What everything else speaks of, the core included: it imports nothing.
         // An optimized build calls libm's `trunc`, and nothing else here brings libm along.
-        .target(name: "ArbiterProtocol", swiftSettings: strict, linkerSettings: [.linkedLibrary("m")]),
-        library("Arbiter", ["ArbiterProtocol"]),
+        .target(name: "Vocabulary", swiftSettings: strict, linkerSettings: [.linkedLibrary("m")]),
+        // The decision core: no C, no clock, no I/O, and neither the wire nor the client library.
+        library("Arbiter", ["Vocabulary"]),
+        // The wire and the client library. It exports the vocabulary: apps and all other targets import this one only.
+        library("ArbiterProtocol", ["Vocabulary"]),
         // JSON as lines of text, for the broker's traces and the tools' logs: no Foundation.
         library("JSONText", ["ArbiterProtocol"]),
         library("ReferenceArbiter", ["ArbiterProtocol"]),

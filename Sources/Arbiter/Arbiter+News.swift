@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+public import Vocabulary
 
 extension Arbiter {
     /// Whether the session has a start request.

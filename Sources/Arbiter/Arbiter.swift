@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+public import Vocabulary
 
 /// The decision core: who may use which camera now, told as orders.
 ///

@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+public import Vocabulary
 
 /// An order of the core, to be carried out in sequence and before the next event is looked at.
 public enum Effect: Hashable, Sendable {

@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+public import Vocabulary
 
 /// A fact that reached the broker: something a client asked, something that changed in the world,
 /// something a recorder reported, or that time has passed.

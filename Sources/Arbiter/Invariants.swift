@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 extension Arbiter {
     /// Every broken invariant of semantics.md §8 that a state can show, as sentences; empty when all hold.

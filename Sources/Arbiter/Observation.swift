@@ -1,4 +1,4 @@
-package import ArbiterProtocol
+package import Vocabulary
 
 /// What a look from outside finds in the core between two steps: what rules read, who holds, and what the last
 /// step decided. For measuring which rules a scenario reaches; nothing here decides.

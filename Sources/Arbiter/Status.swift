@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+public import Vocabulary
 
 /// Who holds what, who waits, and why: everything in the order of ids.
 public struct Status: Sendable {

@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+public import Vocabulary
 
 extension Arbiter {
     /// What was decided and by which rule; `History.explain` also says what would have turned it.

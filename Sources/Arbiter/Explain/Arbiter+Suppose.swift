@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 extension Arbiter {
     /// The same arbiter in a world where these facts are otherwise, with the event that followed.

@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 extension Arbiter {
     /// Every single fact that could have been otherwise for a session, in a fixed order: the session's own, those of

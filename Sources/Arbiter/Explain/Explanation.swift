@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+public import Vocabulary
 
 /// Why a decision fell as it did.
 public struct Explanation: Sendable {

@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 /// The facts that a policy reads, as its file writes them.
 enum FactReading {

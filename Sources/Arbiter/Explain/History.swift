@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+public import Vocabulary
 
 /// The last steps of an arbiter that runs, so that a decision of late can be lived through again.
 ///

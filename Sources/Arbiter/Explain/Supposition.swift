@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 /// One fact, supposed to be otherwise: what `explain` tries.
 ///

@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 /// Looks for the smallest changes of facts that turn a verdict, by living the moment again with each.
 struct TurnSearch {

@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+public import Vocabulary
 
 /// Everything a policy rule may read about one session at the moment of a decision.
 ///

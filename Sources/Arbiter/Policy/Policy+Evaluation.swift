@@ -1,4 +1,4 @@
-package import ArbiterProtocol
+package import Vocabulary
 
 extension Policy {
     /// The rule and access of one live cause.

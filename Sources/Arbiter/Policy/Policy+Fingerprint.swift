@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 extension Policy: Fingerprinted {
     /// All that tells two policies apart.

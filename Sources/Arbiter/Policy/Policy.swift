@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+public import Vocabulary
 
 /// Who may have a camera, as a value: what a policy file says, and nothing else.
 ///

@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+public import Vocabulary
 
 extension Arbiter {
     /// All that later decisions depend on, to be kept and restored: a copy that goes on exactly as the original would.

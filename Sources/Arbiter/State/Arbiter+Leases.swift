@@ -1,4 +1,4 @@
-package import ArbiterProtocol
+package import Vocabulary
 
 /// Leases as a walk sees them that does not count what is left of them. Nothing here decides.
 extension Arbiter {

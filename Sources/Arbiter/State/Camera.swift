@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 /// One camera: what it can do, what keeps it from working, and who has it.
 struct Camera: Hashable, Codable {

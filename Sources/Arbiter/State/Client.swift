@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 /// One connection, as far as decisions need it.
 struct Client: Hashable, Codable {

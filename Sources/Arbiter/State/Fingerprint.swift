@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+public import Vocabulary
 
 /// 128 bits that stand for a state: all that exploration has to remember of it.
 ///

@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 /// What only counts: ids, sequence numbers, and the decisions of late. Nothing here turns a decision.
 struct Ledger: Sendable, Codable {

@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+public import Vocabulary
 
 // Every stored property of a state is written here, or follows from others and is named in a comment. A test holds
 // fingerprints against `canonical` on long walks. What only a whole view writes is behind `isWhole`; the rest of a

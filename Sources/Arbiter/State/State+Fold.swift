@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+public import Vocabulary
 
 /// The apps of a small world, and which of them nothing but a name tells apart.
 ///

@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 /// All that decisions depend on. What only counts (ids, sequence numbers, past decisions) is in the `Ledger`.
 struct State: Hashable, Codable {

@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 extension World {
     func write(into writer: inout FingerprintWriter) {

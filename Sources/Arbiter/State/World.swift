@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 /// Facts that belong to no client: where apps are, who has the microphone, what the machine does.
 struct World: Hashable, Codable {

@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 /// What one look at linked cameras decided, before anything is carried out.
 struct Allocation {

@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 /// Attributes that a policy declares: what apps are told of them, and what their clients give up.
 extension Arbiter {

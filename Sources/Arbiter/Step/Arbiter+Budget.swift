@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 /// Who gives way when the cameras in use would cost more than the budget.
 extension Arbiter {

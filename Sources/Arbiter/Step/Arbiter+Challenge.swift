@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 /// Who wins a seat: by camera, conflict and budget, and when the one who sits there has to go.
 extension Arbiter {

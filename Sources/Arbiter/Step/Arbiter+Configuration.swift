@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 extension Arbiter {
     mutating func beginConfiguration(_ id: SessionID, _ turn: inout Turn) {

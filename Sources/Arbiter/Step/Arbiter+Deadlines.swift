@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+public import Vocabulary
 
 extension Arbiter {
     /// When `step` wants to be called at the latest, with `timePassed` if nothing else happens. Nil: never.

@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 extension Arbiter {
     /// What a rule may read about a session, now.

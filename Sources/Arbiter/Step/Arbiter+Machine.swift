@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 extension Arbiter {
     mutating func microphone(_ app: AppID, _ taken: Bool, _ turn: inout Turn) {

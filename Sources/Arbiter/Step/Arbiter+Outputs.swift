@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 extension Arbiter {
     /// The holder's grant and access, for a request that needs both; a refusal that says what is missing otherwise.

@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 extension Arbiter {
     mutating func attachSource(_ source: PresenceSource, _ user: UInt32?, _ turn: inout Turn) {

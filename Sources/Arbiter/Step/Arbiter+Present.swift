@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 extension Arbiter {
     /// Tells one session's client what changed for it, and nothing when nothing did.

@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 extension Arbiter {
     /// The first frame is there: the client is told what is in force, then that it runs.

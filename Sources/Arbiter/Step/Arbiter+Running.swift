@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 extension Arbiter {
     mutating func startRunning(_ id: SessionID, _ turn: inout Turn) {

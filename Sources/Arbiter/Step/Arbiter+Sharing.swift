@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 /// One camera for several sessions: the holder configures and records, sharers watch beside it.
 ///

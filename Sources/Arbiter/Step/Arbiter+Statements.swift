@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+public import Vocabulary
 
 extension Arbiter {
     /// The first of the policy's statements that this state breaks, and by whom; nil when all hold.

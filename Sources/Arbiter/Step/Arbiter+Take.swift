@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 extension Arbiter {
     /// Each event to the function that takes it. Exhaustive on purpose: a new event has to say where it belongs.

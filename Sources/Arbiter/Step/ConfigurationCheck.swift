@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 /// What a camera's capabilities say about a configuration.
 struct ConfigurationCheck {

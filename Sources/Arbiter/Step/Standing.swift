@@ -1,4 +1,4 @@
-import ArbiterProtocol
+import Vocabulary
 
 /// How strong a claim is: everything that comparing two claims reads.
 struct Standing: Hashable, Sendable {

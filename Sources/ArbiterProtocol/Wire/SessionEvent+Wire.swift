@@ -156,10 +156,9 @@ extension SessionEvent {
 extension PhotoCaptured {
     /// As the recorder core's signal and the session's both end.
     package init(reading reader: inout WireReader) throws(BrokerError) {
-        photo = try reader.uint64("photo")
-        width = try reader.uint32("width")
-        height = try reader.uint32("height")
-        bytes = try reader.uint64("bytes")
+        self.init(
+            photo: try reader.uint64("photo"), width: try reader.uint32("width"), height: try reader.uint32("height"),
+            bytes: try reader.uint64("bytes"))
         let said = try reader.string("error")
         error = said.isEmpty ? nil : said
     }

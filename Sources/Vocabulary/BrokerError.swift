@@ -47,3 +47,13 @@ public struct BrokerError: Error, Hashable, Sendable {
         case failed = "org.freedesktop.DBus.Error.Failed"
     }
 }
+
+extension String {
+    /// The text in quotation marks, cut so that a hostile value cannot fill a log line.
+    public var quotedShort: String {
+        // An identity, a path's last part or a format's name fits; more is noise in a sentence.
+        let shownMax = 64
+        let shown = prefix(shownMax)
+        return "“\(shown)\(shown.endIndex == endIndex ? "" : "…")”"
+    }
+}
