@@ -1,9 +1,10 @@
 import Arbiter
 import ArbiterProtocol
+import Explain
 import Scenario
 import SystemdBus
 
-import struct Arbiter.Explanation
+import struct Explain.Explanation
 
 extension Broker {
     // MARK: Who holds what
@@ -70,7 +71,7 @@ extension Broker {
             throw BrokerError(
                 .unknownDecision,
                 expired
-                    ? "Decision \(id) has expired, or decided nothing about a session; the last 1024 that did are kept."
+                    ? "Decision \(id) has expired, or decided nothing about a session; the last \(History.decisionsMax) are kept."
                     : "There has been no decision \(id) yet; the latest is \(arbiter.lastDecision).")
         }
         let verdicts = explanation.verdicts.filter { verdict in
@@ -116,7 +117,7 @@ extension Broker {
             "rule": .string(verdict.rule),
             "read": .strings(verdict.read.map { "\($0.key) = \($0.value)" }),
             "turnedBy": .strings(changes.map(\.words)),
-            "searched": .string(verdict.searched?.words ?? "nothing: what was before is not remembered any more"),
+            "searched": .string(verdict.searched?.words ?? "nothing: the verdict did not outlast its own step"),
         ]
         if let app = arbiter.status(of: verdict.session)?.app { wire["app"] = .string(app.name) }
         if let opponent = verdict.opponent { wire["opponent"] = .string(shown(opponent, to: client).description) }

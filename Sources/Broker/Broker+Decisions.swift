@@ -133,7 +133,7 @@ extension SessionEvent {
     var rule: String? {
         switch self {
         case .willBeInterrupted(_, _, _, let rule), .wasInterrupted(_, _, _, _, let rule),
-            .interruptionChanged(_, _, let rule), .accessChanged(_, _, let rule), .sessionStopped(_, let rule):
+            .interruptionChanged(_, _, _, let rule), .accessChanged(_, _, let rule), .sessionStopped(_, let rule):
             rule
         default: nil
         }

@@ -68,7 +68,8 @@ extension Broker {
         statusIsDue = true
         switch news {
         case .camerasChanged: broadcast("CamerasChanged", [])
-        case .prioritiesChanged: broadcast("PrioritiesChanged", [])
+        case .prioritiesChanged(let user):
+            broadcast("PrioritiesChanged", []) { [self] in user == nil || $0 == user || isTrusted($0) }
         case .holderChanged(let camera, let app):
             guard let link = cameras[camera] else { return }
             link.holder = app
@@ -95,7 +96,7 @@ extension Broker {
         broadcast("HolderChanged", [.string(camera.name), .string("")])
     }
 
-    /// One sealed message for all who may know everything, and one for the others.
+    /// One sealed message for all who may know everything, and one for the others; none for them where `others` is nil.
     private func broadcast(
         _ member: String, _ arguments: [WireValue], others: [WireValue]? = nil,
         to isTold: (UInt32) -> Bool = { _ in true }
@@ -107,11 +108,11 @@ extension Broker {
                 if EventLoop.now < until { continue }
                 audience[place].isSilentUntil = nil
             }
-            if others == nil || isTold(listener.uid) {
+            if isTold(listener.uid) {
                 if full == nil { full = broadcastMessage(listener.connection, member, arguments) }
                 if let full { listener.connection.send(full) }
-            } else {
-                if reduced == nil { reduced = broadcastMessage(listener.connection, member, others ?? []) }
+            } else if let others {
+                if reduced == nil { reduced = broadcastMessage(listener.connection, member, others) }
                 if let reduced { listener.connection.send(reduced) }
             }
         }

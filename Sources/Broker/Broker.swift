@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import CLinux
+import Explain
 import Glibc
 import PolicyFile
 public import SystemdBus
@@ -18,7 +19,7 @@ public final class Broker {
     let loop: EventLoop
     let journal: Journal
     var arbiter: Arbiter
-    /// What it lived through of late, for `Explain`.
+    /// What it lived through of late: it explains what was decided.
     var history = History()
     private var alarm: Timer?
     private var isStepping = false

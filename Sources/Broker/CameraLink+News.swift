@@ -48,7 +48,7 @@ extension CameraLink {
         case "disconnected":
             setPresent(false)
             switched(on: false)
-        case "error": broker.step(.deviceFailed(camera, message: message))
+        case "error": failed(message)
         case "held-outside": heldOutside(by: message.isEmpty ? "another program" : message)
         case "privacy-on": switched(on: true)
         case "privacy-off": switched(on: false)

@@ -96,10 +96,15 @@ class CameraLink {
                 case .recorderFault:
                     broker.journal.send(.error, "camera “\(camera.name)”: \(error.message)")
                     gone()
-                default: broker.step(.deviceFailed(camera, message: error.message))
+                default: failed(error.message)
                 }
             }
         }
+    }
+
+    /// The device failed, as its recorder core says in a sentence.
+    func failed(_ message: String) {
+        broker.step(.deviceFailed(camera, DeviceFault(message: message), message: message))
     }
 
     func cut(_ granted: GrantID, _ why: RecordingEnd) {

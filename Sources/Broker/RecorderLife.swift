@@ -51,8 +51,9 @@ final class RecorderLife: BusConnectionDelegate {
     private(set) var isStopping = false
 
     /// How long it may take to answer, in nanoseconds: opening a USB camera takes seconds at times, and a recorder core
-    /// that takes longer than this has hung in its driver.
-    static let answerTimeMax: Int64 = 10_000_000_000
+    /// that takes longer than this has hung in its driver. Clearly longer than the 10 s in which the core wants a first
+    /// frame (`Bound.firstFrame`): whoever waits for one is told by the core's deadline, and this one never comes first.
+    static let answerTimeMax: Int64 = 15_000_000_000
     /// How long its process may outlive its socket.
     static let leaveTimeMax: Int64 = 1_000_000_000
 

@@ -3,8 +3,9 @@ import ArbiterProtocol
 
 extension PolicyReader {
     static let contentionKeys = [
-        "order", "tie", "same-app", "own-conflict", "newcomer", "loser", "sharing", "re-decide", "cool-down", "budget",
-        "gives-way", "strongest-may-exceed", "backfill",
+        "order", "tie", "same-app", "own-conflict", "newcomer", "loser", "sharing", "share-with", "re-decide",
+        "cool-down",
+        "budget", "gives-way", "strongest-may-exceed", "backfill",
     ]
 
     /// "Who wins when claims meet?" What is not written is `Contention`'s default.
@@ -31,6 +32,7 @@ extension PolicyReader {
         if let newcomer = reader.choice("newcomer", Contention.Newcomer.self) { contention.newcomer = newcomer }
         if let loser = reader.choice("loser", Contention.Loser.self) { contention.loser = loser }
         if let sharing = sharing(reader) { contention.sharing = sharing }
+        if let shareWith = reader.choice("share-with", Contention.ShareWith.self) { contention.shareWith = shareWith }
         if let reDecide = reader.choice("re-decide", Contention.ReDecide.self) { contention.reDecide = reDecide }
         if let coolDown = reader.duration("cool-down", in: Bounds.coolDown) { contention.coolDown = coolDown }
         contention.budget = reader.integer("budget", in: Bounds.cost)

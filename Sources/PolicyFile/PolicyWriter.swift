@@ -109,6 +109,7 @@ public struct PolicyWriter {
             Pair("own-conflict", quoted: contention.ownConflict.rawValue),
             Pair("newcomer", quoted: contention.newcomer.rawValue), Pair("loser", quoted: contention.loser.rawValue),
             Pair("sharing", quoted: contention.sharing.rawValue),
+            Pair("share-with", quoted: contention.shareWith.rawValue),
             Pair("re-decide", quoted: contention.reDecide.rawValue), Pair("cool-down", contention.coolDown),
         ] + (contention.budget.map { [Pair("budget", "\($0)")] } ?? []) + [
             Pair("gives-way", quoted: contention.givesWay.rawValue),

@@ -1,7 +1,8 @@
 import Arbiter
 import ArbiterProtocol
+import Explain
 
-import struct Arbiter.Explanation
+import struct Explain.Explanation
 
 /// What a plan comes to, as comments behind its lines: who would be interrupted, in which order, by which rule and
 /// what that cuts; and for each request that fails the smallest change that would let it through.
@@ -105,13 +106,17 @@ struct PlanSummary {
             + changes.enumerated().map { "  \($0.offset == 0 ? "" : "or ")\($0.element)" }
     }
 
-    /// The latest verdict of the plan that took the camera from the session, or kept it.
+    /// The latest verdict of the plan that took the camera from the session, or kept it; of each decision its last word.
     private static func lastLoss(of session: SessionID, _ stage: Stage) -> Explanation.Verdict? {
+        var seen: Set<DecisionID> = []
         for step in stage.steps.reversed() {
-            guard let found = stage.arbiter.explain(step.decision)?.verdicts.last(where: { $0.session == session }),
-                found.outcome != .granted
+            guard let found = step.verdicts.last(where: { $0.session == session }),
+                seen.insert(step.decision).inserted, found.outcome != .granted
             else { continue }
-            return stage.history?.explain(step.decision, of: stage.arbiter)?.verdicts.last { $0.session == session }
+            let explanation = stage.history?.explain(step.decision, of: stage.arbiter)
+            // A long plan's first decisions have expired: then there is the verdict alone.
+            return explanation?.verdicts.last { $0.session == session }
+                ?? Explanation.Verdict(found, under: stage.arbiter.policy)
         }
         return nil
     }

@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+import Explain
 
 extension Scenario {
     /// A thousand lines; more is not a question but a load on the broker.

@@ -82,7 +82,8 @@ extension ScenarioWriter {
             return words(
                 "recorder", name(camera), "refused-configuration", "grant=\(grant.rawValue)", quoted(message))
         case .recorderGone(let camera): return words("recorder", name(camera), "gone")
-        case .deviceFailed(let camera, let message): return words("recorder", name(camera), "failed", quoted(message))
+        case .deviceFailed(let camera, _, let message):
+            return words("recorder", name(camera), "failed", quoted(message))
         case .recordingFinished(let id, let why, let frames, let duration, let bytes):
             return words(
                 "finished", "\(id)", why.rawValue, "frames=\(frames)", "duration=\(TimeText.write(duration))",

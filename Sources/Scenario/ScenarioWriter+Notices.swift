@@ -18,7 +18,9 @@ extension ScenarioWriter {
         switch news {
         case .camerasChanged: "cameras changed"
         case .holderChanged(let camera, let app): "holder \(camera.name) \(app.map { names.name(of: $0) } ?? "nobody")"
-        case .prioritiesChanged: "priorities changed"
+        case .prioritiesChanged(let user):
+            // Like an app's name, the text leaves out the user whose apps are usually meant.
+            "priorities changed" + (user.map { $0 == names.user ? "" : " user=\($0)" } ?? "")
         }
     }
 
@@ -52,10 +54,10 @@ extension ScenarioWriter {
             return "willBeInterrupted #\(id) \(cause.shortName) at \(TimeText.write(deadline, from: origin))"
         case .interruptionWithdrawn(let id): return "interruptionWithdrawn #\(id)"
         case .wasInterrupted(let id, let causes, let interrupter, let cutting, _):
-            let by = interrupter.map { " by \($0.description)" } ?? ""
             let cut = cutting.map { ", cutting recording \($0)" } ?? ""
-            return "wasInterrupted #\(id) \(Self.text(of: causes))\(by)\(cut)"
-        case .interruptionChanged(let id, let causes, _): return "interruptionChanged #\(id) \(Self.text(of: causes))"
+            return "wasInterrupted #\(id) \(Self.text(of: causes))\(Self.by(interrupter))\(cut)"
+        case .interruptionChanged(let id, let causes, let interrupter, _):
+            return "interruptionChanged #\(id) \(Self.text(of: causes))\(Self.by(interrupter))"
         case .interruptionEnded(let id, let causes, let duration, let willResume):
             // One cause was in the first notice already; a list shows what came together.
             let had = causes.ordered.count > 1 ? " \(Self.text(of: causes))" : ""
@@ -66,6 +68,8 @@ extension ScenarioWriter {
         case .accessChanged(let access, let causes, _):
             let rights = access == .all ? "all" : access == .none ? "none" : access.names.joined(separator: "+")
             return "accessChanged \(rights)" + (causes.isEmpty ? "" : " \(Self.text(of: causes))")
+        case .sharersChanged(let sharers):
+            return "sharersChanged \(sharers.isEmpty ? "nobody" : sharers.map(\.description).joined(separator: ", "))"
         case .sessionStopped(let reason, let rule):
             return "sessionStopped \(reason.rawValue) because \"\(rule.replacingQuotes)\""
         case .recordingStarted(let id): return "recordingStarted \(id)"
@@ -87,6 +91,8 @@ extension ScenarioWriter {
         case .runtimeError(let code, let message): return "runtimeError \(code) \"\(message.replacingQuotes)\""
         }
     }
+
+    private static func by(_ interrupter: Interrupter?) -> String { interrupter.map { " by \($0.description)" } ?? "" }
 
     /// The reason first: `system-sleep+device-in-use`.
     static func text(of causes: CauseSet) -> String {

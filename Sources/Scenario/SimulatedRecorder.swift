@@ -38,9 +38,6 @@ public struct SimulatedRecorder: Hashable, Sendable {
     public static let framesPerSecond: Int64 = 30
     public static let bytesPerFrame: UInt64 = 1000
 
-    /// A recorder that does not answer `open` is ended by the broker, which waits this long.
-    public static let openAnswerMax = Duration.seconds(10)
-
     public init(_ camera: CameraID) { self.camera = camera }
 
     public var nextAnswer: Moment? { pending.first?.at }
@@ -74,15 +71,14 @@ public struct SimulatedRecorder: Hashable, Sendable {
             self.grant = grant
             self.asked = []
             inForce = whole(asked)
-            if behaviour.hangs, !behaviour.isManual {
-                answer(.recorderGone(camera), at: now + Self.openAnswerMax)
-            }
             if isSilent { return }
             if behaviour.diesOnOpen {
                 crash(at: now + behaviour.openDelay)
             } else if let message = behaviour.openFailure {
                 self.grant = nil
-                answer(.deviceFailed(camera, message: message), at: now + behaviour.openDelay)
+                answer(
+                    .deviceFailed(camera, DeviceFault(message: message), message: message),
+                    at: now + behaviour.openDelay)
             } else {
                 answer(.recorderStreaming(camera, grant, inForce: inForce), at: now + behaviour.openDelay)
             }
@@ -96,6 +92,10 @@ public struct SimulatedRecorder: Hashable, Sendable {
                 return
             }
             let before = inForce
+            if asked[.activeFormat] != nil, asked[.frameRate] == nil, let format = format(asked) {
+                // As a camera does it: the rate of before was another format's.
+                inForce[.frameRate] = .number(format.maxFrameRate)
+            }
             inForce.merge(Self.lasting(asked))
             answer(.recorderConfigured(camera, grant, asked: asked, inForce: inForce), at: at)
             rampAnswer(asked, from: before, grant, at)

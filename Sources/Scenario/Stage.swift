@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+public import Explain
 
 /// An arbiter on a virtual clock, with simulated recorders around it and every check on.
 ///
@@ -33,8 +34,10 @@ public struct Stage: Sendable {
         public var moment: Moment
         public var event: Event
         public var effects: [Effect]
-        /// Under which `explain` knows it.
+        /// Under which `History` explains it.
         public var decision: DecisionID
+        /// What it meant for each session; noted where somebody will ask.
+        package var verdicts: [Verdict] = []
     }
 
     public struct Violation: Hashable, Sendable, CustomStringConvertible {
@@ -146,19 +149,30 @@ public struct Stage: Sendable {
         if case .cameraAppeared(let camera, let capabilities) = event {
             recorders[recorder(camera)].capabilities = capabilities
         }
-        history?.note(event, at: now, before: arbiter)
-        let effects = arbiter.step(event, at: now)
-        steps.append(Step(moment: now, event: event, effects: effects, decision: arbiter.lastDecision))
-        coverage?.note(event, effects, arbiter)
+        let due = arbiter.deadline
+        let effects = decide(event)
         for effect in effects {
             for index in recorders.indices { recorders[index].take(effect, at: now) }
             if case .notify(_, let session, _, .willBeInterrupted(let id, _, _, _)) = effect { warnings[session] = id }
         }
-        for message in checker?.check(event, effects, at: now) ?? [] { violate(message) }
+        let wasDue = due.map { $0 <= now } ?? false
+        for message in checker?.check(event, effects, at: now, wasDue: wasDue) ?? [] { violate(message) }
         if let deadline = arbiter.deadline, deadline < now {
             violate("the deadline \(TimeText.write(deadline)) is in the past")
         }
         if checksEverything { for message in arbiter.violations() { violate(message) } }
+    }
+
+    /// Lets the arbiter decide, and notes what it decided where somebody will ask.
+    private mutating func decide(_ event: Event) -> [Effect] {
+        history?.note(event, at: now, before: arbiter)
+        let isObserved = coverage != nil || history != nil
+        let (effects, verdicts) =
+            isObserved ? arbiter.observedStep(event, at: now) : (arbiter.step(event, at: now), [])
+        steps.append(
+            Step(moment: now, event: event, effects: effects, decision: arbiter.lastDecision, verdicts: verdicts))
+        coverage?.note(event, effects, verdicts, arbiter)
+        return effects
     }
 
     private mutating func violate(_ message: String) { violations.append(Violation(moment: now, message: message)) }
@@ -197,7 +211,7 @@ public struct Stage: Sendable {
         case .gone:
             recorders[index].forget()
             return .recorderGone(camera)
-        case .failed(let message): return .deviceFailed(camera, message: message)
+        case .failed(let message): return .deviceFailed(camera, DeviceFault(message: message), message: message)
         case .rampFinished(let factor): return .rampFinished(camera, grant, videoZoomFactor: factor)
         case .trouble(let code, let message): return .recorderTrouble(camera, code: code, message: message)
         }

@@ -8,10 +8,10 @@ extension SessionEvent {
             "willBeInterrupted #\(id) \(cause.shortName)\(because(rule))"
         case .interruptionWithdrawn(let id): "interruptionWithdrawn #\(id)"
         case .wasInterrupted(let id, let causes, let interrupter, let cutting, let rule):
-            "wasInterrupted #\(id) \(causes.words)\(interrupter.map { " by \($0.description.printable)" } ?? "")"
+            "wasInterrupted #\(id) \(causes.words)\(by(interrupter))"
                 + "\(cutting.map { ", cutting recording \($0)" } ?? "")\(because(rule))"
-        case .interruptionChanged(let id, let causes, let rule):
-            "interruptionChanged #\(id) \(causes.words)\(because(rule))"
+        case .interruptionChanged(let id, let causes, let interrupter, let rule):
+            "interruptionChanged #\(id) \(causes.words)\(by(interrupter))\(because(rule))"
         case .interruptionEnded(let id, _, let duration, let willResume):
             "interruptionEnded #\(id) after \(duration.shortText)\(willResume ? ", resuming" : "")"
         case .didStartRunning: "didStartRunning"
@@ -19,6 +19,9 @@ extension SessionEvent {
         case .accessChanged(let access, let causes, let rule):
             "accessChanged \(access.isEmpty ? "none" : access.names.joined(separator: ", "))"
                 + "\(causes.isEmpty ? "" : " for \(causes.words)")\(because(rule))"
+        case .sharersChanged(let sharers):
+            "sharersChanged "
+                + (sharers.isEmpty ? "nobody" : sharers.map(\.description.printable).joined(separator: ", "))
         case .sessionStopped(let reason, let rule): "sessionStopped \(reason.rawValue)\(because(rule))"
         case .recordingStarted(let id): "recordingStarted \(id)"
         case .recordingFinished(let end):
@@ -36,6 +39,10 @@ extension SessionEvent {
 
     /// Nothing where it is not known: scenario lines leave it out.
     private func amount(_ count: UInt64, _ what: String) -> String { count == 0 ? "" : ", \(count) \(what)" }
+
+    private func by(_ interrupter: Interrupter?) -> String {
+        interrupter.map { " by \($0.description.printable)" } ?? ""
+    }
 
     private func because(_ rule: String) -> String { rule.isEmpty ? "" : " because “\(rule.printable)”" }
 }

@@ -144,8 +144,8 @@ public struct TimelineBuilder: Hashable, Sendable {
             endWarning(place, at: now, isWithdrawn: false)
             if cutting != nil { endRecording(place, at: now) }
             change(place, to: .interrupted(id, causes, by: interrupter), at: now)
-        case .interruptionChanged(let id, let causes, _):
-            change(place, to: .interrupted(id, causes, by: nil), at: now)
+        case .interruptionChanged(let id, let causes, let interrupter, _):
+            change(place, to: .interrupted(id, causes, by: interrupter), at: now)
         case .interruptionEnded(_, _, _, let willResume):
             change(place, to: willResume ? .starting : .stopped, at: now)
         case .didStartRunning:
@@ -182,7 +182,7 @@ public struct TimelineBuilder: Hashable, Sendable {
                     label: photo.error.map { "no photo: \($0)" } ?? "photo \(photo.photo)"))
         case .runtimeError(let code, _):
             lanes[place].marks.append(Timeline.Mark(moment: now, kind: .trouble, label: code))
-        case .configurationApplied, .rampFinished:
+        case .sharersChanged, .configurationApplied, .rampFinished:
             break  // Nothing that who-has-the-camera would show.
         }
     }

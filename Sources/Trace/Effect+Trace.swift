@@ -73,7 +73,9 @@ extension LineMembers {
         case .announce(.holderChanged(let camera, let app)):
             add(effect: "holderChanged", camera)
             add(app)
-        case .announce(.prioritiesChanged): add("effect", .string("prioritiesChanged"))
+        case .announce(.prioritiesChanged(let user)):
+            add("effect", .string("prioritiesChanged"))
+            add(user: user)
         }
     }
 }

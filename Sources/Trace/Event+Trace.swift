@@ -110,7 +110,10 @@ extension Event {
                 try fields.camera(), try fields.grant(), asked: try fields.configuration("asked"),
                 message: try fields.text("message"))
         case .recorderGone: self = .recorderGone(try fields.camera())
-        case .deviceFailed: self = .deviceFailed(try fields.camera(), message: try fields.text("message"))
+        case .deviceFailed:
+            self = .deviceFailed(
+                try fields.camera(), fields.has("fault") ? try fields.word("fault") : .device,
+                message: try fields.text("message"))
         case .recordingFinished:
             self = .recordingFinished(
                 try fields.count("recording"), why: try fields.word("why"), frames: try fields.count("frames"),

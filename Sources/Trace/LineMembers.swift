@@ -124,8 +124,9 @@ struct LineMembers {
             add(grant)
             add("asked", asked)
             add("message", .string(message))
-        case .deviceFailed(let camera, let message):
+        case .deviceFailed(let camera, let fault, let message):
             add(camera)
+            add("fault", .string(fault.rawValue))
             add("message", .string(message))
         case .recordingFinished(let recording, let why, let frames, let duration, let bytes):
             add("recording", .exact(recording))

@@ -94,7 +94,7 @@ public struct PolicyComparison {
         case .recorderGone(let camera):
             if killed.remove(camera) != nil { return nil }
             return both(.answer(camera, .gone, grant: nil))
-        case .deviceFailed(let camera, let message):
+        case .deviceFailed(let camera, _, let message):
             let action = Action.answer(camera, .failed(message), grant: nil)
             if !isHeld(camera, after) {
                 leftOut["faults of a camera that nobody has under the other policy", default: 0] += 1

@@ -42,6 +42,8 @@ struct TraceFields {
         LineFault("\(what): “\(key)” is no \(allowed)")
     }
 
+    func has(_ key: String) -> Bool { members.contains { $0.key == key } }
+
     // MARK: Values
 
     mutating func text(_ key: String) throws(LineFault) -> String {

@@ -102,10 +102,7 @@ public struct TraceReader {
         guard part == nil else { throw LineFault("a header stands in the middle of a trace") }
         var fields = TraceFields("the header", members: members)
         let version: Int64 = try fields.integer("trace")
-        guard version == TraceWriter.version else {
-            throw LineFault(
-                "the trace has format version \(version), and this program reads \(TraceWriter.version)")
-        }
+        guard version == TraceWriter.version else { throw Self.fault(ofVersion: version, &fields) }
         let sum = try checked(body, said, after: Checksum())
         var header = TraceHeader(
             line: line, program: try fields.text("program"),
@@ -134,6 +131,19 @@ public struct TraceReader {
             }
         }
         part = TracePart(file: file, header: header, steps: [], end: nil, sum: sum, lastLine: line)
+    }
+
+    private static func fault(ofVersion version: Int64, _ fields: inout TraceFields) -> LineFault {
+        guard version < TraceWriter.version else {
+            return LineFault(
+                "the trace has format version \(version), and this program reads \(TraceWriter.version)")
+        }
+        // Whoever made the file may have written anything there.
+        let program = (try? fields.text("program"))?.prefix(64).filter { $0.isASCII && !$0.isNewline } ?? ""
+        return LineFault(
+            "the trace has format version \(version), written by \(program.isEmpty ? "an older program" : program), "
+                + "and this program reads \(TraceWriter.version): the core decides otherwise since then, so that it "
+                + "would not replay; the program that wrote it can")
     }
 
     private mutating func readStep(

@@ -130,7 +130,7 @@ extension SessionEvent {
         case .interruptionEnded(let id, let causes, _, let willResume):
             .interruptionEnded(id: id, causesItHad: causes, duration: .zero, willResume: willResume)
         case .wasInterrupted, .interruptionWithdrawn, .interruptionChanged, .didStartRunning, .didStopRunning,
-            .accessChanged, .sessionStopped, .recordingStarted, .recordingFinished, .photoCaptured,
+            .accessChanged, .sharersChanged, .sessionStopped, .recordingStarted, .recordingFinished, .photoCaptured,
             .configurationApplied, .rampFinished, .runtimeError:
             self
         }

@@ -5,15 +5,16 @@ public import Scenario
 
 /// Makes the lines of one trace, in order. Each ends with a checksum of itself and of all lines before it.
 ///
-///     {"trace":1,"program":"camarbd 0.1.0","origin":…,"steps":0,"policy":"…","sum":"…"}
+///     {"trace":2,"program":"camarbd 0.1.0","origin":…,"steps":0,"policy":"…","sum":"…"}
 ///     {"step":1,"at":…,"event":"connected",…,"decision":1,"effects":[…],"sum":"…"}
 ///     {"end":"stopped","steps":1,"sum":"…"}
 ///
 /// `docs/trace.md` is the whole format. The checksum tells what was changed by accident or by hand; it is no
 /// signature, and whoever wants to forge a trace can.
 public struct TraceWriter: Sendable {
-    /// The format's. It grows when a reader of before could misread a line; the members of a snapshot follow the core.
-    public static let version: Int64 = 1
+    /// The format's. It grows when a reader of before could misread a line, and when the core of before would decide
+    /// otherwise than this one does by its contract; the members of a snapshot follow the core.
+    public static let version: Int64 = 2
 
     /// Of the last line, and with it of all.
     private(set) var sum = Checksum()

@@ -1,5 +1,5 @@
 /// What a session may do now: the intersection of what its causes leave.
-public struct Access: OptionSet, Hashable, Sendable {
+public struct Access: OptionSet, Hashable, Sendable, BitwiseCopyable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 

@@ -3,7 +3,7 @@
 /// Raw values 1–6 are those of AVFoundation's `AVCaptureSession.InterruptionReason`; 100 and above
 /// are camarb's own, for what a desktop has and a phone does not. Wire names are the table of
 /// `docs/semantics.md` §3 and never change.
-public enum Cause: UInt8, Hashable, Sendable, CaseIterable {
+public enum Cause: UInt8, Hashable, Sendable, CaseIterable, BitwiseCopyable {
     case videoDeviceNotAvailableInBackground = 1
     case audioDeviceInUseByAnotherClient = 2
     case videoDeviceInUseByAnotherClient = 3
@@ -85,7 +85,7 @@ public enum Cause: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 /// A set of causes that always lists them in reason order, so that no hash order reaches the wire.
-public struct CauseSet: Hashable, Sendable {
+public struct CauseSet: Hashable, Sendable, BitwiseCopyable {
     /// Bit *i* stands for `Cause.reasonOrder[i]`: the lowest bit set is the reason.
     package private(set) var bits: UInt16 = 0
 

@@ -6,11 +6,14 @@ public enum SessionEvent: Hashable, Sendable {
     case interruptionWithdrawn(id: InterruptionID)
     case wasInterrupted(
         id: InterruptionID, causes: CauseSet, interrupter: Interrupter?, cutting: RecordingID?, rule: String)
-    case interruptionChanged(id: InterruptionID, causes: CauseSet, rule: String)
+    /// `interrupter`: who stands in the way now, as far as the client may know.
+    case interruptionChanged(id: InterruptionID, causes: CauseSet, interrupter: Interrupter?, rule: String)
     case interruptionEnded(id: InterruptionID, causesItHad: CauseSet, duration: Duration, willResume: Bool)
     case didStartRunning(grant: GrantID)
     case didStopRunning
     case accessChanged(Access, causes: CauseSet, rule: String)
+    /// To the holder of a shared camera: whose apps watch it now. Sorted, each app once; empty when nobody does.
+    case sharersChanged([Interrupter])
     case sessionStopped(StopReason, rule: String)
     case recordingStarted(RecordingID)
     case recordingFinished(RecordingFinished)
@@ -31,6 +34,7 @@ public enum SessionEvent: Hashable, Sendable {
         case .didStartRunning: "DidStartRunning"
         case .didStopRunning: "DidStopRunning"
         case .accessChanged: "AccessChanged"
+        case .sharersChanged: "SharersChanged"
         case .sessionStopped: "SessionStopped"
         case .recordingStarted: "RecordingStarted"
         case .recordingFinished: "RecordingFinished"
@@ -42,7 +46,7 @@ public enum SessionEvent: Hashable, Sendable {
     }
 }
 
-/// Who took the camera, as far as the interrupted client may know.
+/// An app that took the camera, holds it or watches it, as far as the client that is told may know.
 public enum Interrupter: Hashable, Sendable {
     case app(String)
     case anotherUsersApp
@@ -62,11 +66,10 @@ public enum StopReason: String, Hashable, Sendable, CaseIterable {
     case deniedByPolicy = "denied-by-policy"
     case configurationLost = "configuration-lost"
     case recorderFailed = "recorder-failed"
-    case deviceFailed = "device-failed"
 }
 
 /// Who changed a configuration.
-public enum Applier: String, Hashable, Sendable, CaseIterable {
+public enum Applier: String, Hashable, Sendable, Codable, CaseIterable {
     /// The session's own client asked.
     case client
     /// The session's own configuration was restored when it ran again.

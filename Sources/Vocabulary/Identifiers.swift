@@ -40,7 +40,7 @@ public struct LoginSessionID: Hashable, Sendable, Comparable {
 
 /// One granting of a camera to one session; buffers and streams belong to a grant and die with it.
 /// Grows with every grant of the broker's life.
-public struct GrantID: Hashable, Sendable, Comparable {
+public struct GrantID: Hashable, Sendable, Comparable, BitwiseCopyable {
     public let rawValue: UInt64
     public init(_ rawValue: UInt64) { self.rawValue = rawValue }
     public static func < (a: GrantID, b: GrantID) -> Bool { a.rawValue < b.rawValue }

@@ -2,7 +2,7 @@
 ///
 /// The clock never goes back and stands still while the machine sleeps (`CLOCK_MONOTONIC`), so
 /// graces and leases pause with it.
-public struct Moment: Hashable, Sendable, Comparable {
+public struct Moment: Hashable, Sendable, Comparable, BitwiseCopyable {
     public let nanoseconds: Int64
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 

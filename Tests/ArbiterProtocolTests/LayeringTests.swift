@@ -5,7 +5,8 @@ import Testing
 struct LayeringTests {
     static let allowed: [(target: String, imports: Set<String>)] = [
         ("Vocabulary", []), ("Arbiter", ["Vocabulary"]), ("ArbiterProtocol", ["Vocabulary", "Synchronization"]),
-        ("ReferenceArbiter", ["ArbiterProtocol"]), ("JSONText", ["ArbiterProtocol"]),
+        ("Explain", ["Arbiter", "Vocabulary"]), ("ReferenceArbiter", ["ArbiterProtocol"]),
+        ("JSONText", ["ArbiterProtocol"]),
         ("Timeline", ["ArbiterProtocol", "JSONText"]), ("DesktopFacts", ["ArbiterProtocol"]),
     ]
 

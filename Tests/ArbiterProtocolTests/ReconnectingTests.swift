@@ -60,9 +60,11 @@ struct ReconnectingTests {
         try await session.configure(Configuration([.videoZoomFactor: .number(2)]))
         first.send(.didStartRunning(grant: GrantID(4)), sequence: 1)
         first.send(.recordingStarted(5), sequence: 2)
+        first.send(.sharersChanged([.app("mirror")]), sequence: 3)
         var events = session.events.makeAsyncIterator()
         #expect(await events.next() == .didStartRunning(GrantID(4)))
         #expect(await events.next() == .recordingStarted(5))
+        #expect(await events.next() == .sharersChanged([.app("mirror")]))
         let recording = try await session.startRecording(to: 1)
         #expect(recording == 5)
 
@@ -74,6 +76,8 @@ struct ReconnectingTests {
         #expect(interruption.id == 1)
         #expect(interruption.causes == CauseSet([.brokerRestarted]))
         #expect(interruption.recording == 5)
+        // The next broker begins with nobody who watches.
+        #expect(await events.next() == .sharersChanged([]))
         #expect(await events.next() == .didStopRunning)
         guard case .recordingFinished(let finished)? = await events.next() else {
             Issue.record("the recording did not end")
@@ -143,6 +147,7 @@ struct ReconnectingTests {
             return
         }
         #expect(changed.id == 1 && changed.causes == busy.union(CauseSet([.brokerRestarted])))
+        #expect(changed.interrupter == .app("notes"))
         _ = await second.waitForCall("StartRunning")
         second.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
         guard case .interruptionEnded(let end)? = await events.next() else {

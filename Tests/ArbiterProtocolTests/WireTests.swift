@@ -13,10 +13,12 @@ struct WireTests {
             .wasInterrupted(id: 2, causes: causes, interrupter: .app("call"), cutting: 3, rule: "r"),
             .wasInterrupted(id: 3, causes: causes, interrupter: .anotherUsersApp, cutting: nil, rule: "r"),
             .wasInterrupted(id: 4, causes: causes, interrupter: nil, cutting: nil, rule: ""),
-            .interruptionChanged(id: 4, causes: causes, rule: "r"),
+            .interruptionChanged(id: 4, causes: causes, interrupter: .app("call"), rule: "r"),
+            .interruptionChanged(id: 4, causes: causes, interrupter: nil, rule: "r"),
             .interruptionEnded(id: 4, causesItHad: causes, duration: .milliseconds(2500), willResume: true),
             .didStartRunning(grant: GrantID(8)), .didStopRunning,
             .accessChanged([.preview, .photo], causes: causes, rule: "r"),
+            .sharersChanged([.app("mirror"), .anotherUsersApp, .anotherUsersApp]), .sharersChanged([]),
             .sessionStopped(.leaseExpired, rule: "r"), .recordingStarted(3),
             .recordingFinished(
                 RecordingFinished(
@@ -77,9 +79,22 @@ struct WireTests {
     func unknownCauses() {
         let signal = WireSignal(
             path: "/org/camarb/session/7", interface: InterfaceName.session, member: "InterruptionChanged",
-            arguments: [.uint64(1), .uint64(1), .uint64(1), .strings(["boredom"]), .string("boredom"), .string("")])
+            arguments: [
+                .uint64(1), .uint64(1), .uint64(1), .strings(["boredom"]), .string("boredom"), .string(""), .string(""),
+            ])
         let error = #expect(throws: BrokerError.self) { try SessionSignal(signal: signal) }
         #expect(error?.message == "InterruptionChanged: “causes” has “boredom”, which is no cause.")
+    }
+
+    @Test("A device's fault is one of the bus where the sentence ends with the kernel's words for no room")
+    func deviceFaults() {
+        for sentence in [
+            "No space left on device", "No space left on device.",
+            "Front: cannot start streaming: No space left on device.",
+        ] { #expect(DeviceFault(message: sentence) == .noRoom) }
+        for sentence in ["", ".", "No space left on device 2", "no data for 2 s"] {
+            #expect(DeviceFault(message: sentence) == .device)
+        }
     }
 
     @Test("A configuration reads back, ordered by key")

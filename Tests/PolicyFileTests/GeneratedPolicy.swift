@@ -62,7 +62,7 @@ struct PolicyGenerator {
                 of: Contention.OrderKey.builtIn.filter { $0 != without } + attributes.map { .attribute($0.name) }),
             tie: one(of: Contention.Tie.allCases), sameApp: one(of: Contention.SameApp.allCases),
             ownConflict: one(of: Contention.OwnConflict.allCases), newcomer: one(of: Contention.Newcomer.allCases),
-            loser: one(of: Contention.Loser.allCases),
+            loser: one(of: Contention.Loser.allCases), shareWith: one(of: Contention.ShareWith.allCases),
             reDecide: one(of: Contention.ReDecide.allCases), coolDown: duration(0, 3_600_000),
             budget: coin() ? nil : roll(0, 1_000_000), givesWay: one(of: Contention.GivesWay.allCases),
             strongestMayExceed: coin(), backfill: coin())

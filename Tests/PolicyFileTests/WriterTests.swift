@@ -26,7 +26,8 @@ struct WriterTests {
         contention: Contention(
             order: [.operatorChosen, .focused, .attribute("duty"), .foreground, .recording, .oldest], tie: .newcomer,
             sameApp: .refuse,
-            ownConflict: .refuse, newcomer: .refuse, loser: .evict, reDecide: .open, coolDown: .seconds(3), budget: 100,
+            ownConflict: .refuse, newcomer: .refuse, loser: .evict, sharing: .readOnly, shareWith: .everyone,
+            reDecide: .open, coolDown: .seconds(3), budget: 100,
             givesWay: .longestHeld,
             strongestMayExceed: true, backfill: true),
         cameras: [CameraRule(camera: CameraID("a"), conflicts: [CameraID("b")], cost: 60)],

@@ -156,7 +156,10 @@ struct TimelineTests {
             .wasInterrupted(
                 id: 1, causes: CauseSet([.systemSleep]), interrupter: nil, cutting: nil, rule: ""), 1000)
         story.event(
-            "photos", .interruptionChanged(id: 1, causes: CauseSet([.videoDeviceBlockedByPrivacy]), rule: ""), 2000)
+            "photos",
+            .interruptionChanged(
+                id: 1, causes: CauseSet([.videoDeviceBlockedByPrivacy]), interrupter: nil, rule: ""),
+            2000)
         story.event(
             "photos",
             .interruptionEnded(id: 1, causesItHad: CauseSet([.systemSleep]), duration: .seconds(2), willResume: true),

@@ -58,7 +58,7 @@ struct GeneratedEvent {
         case .recorderRefusedConfiguration:
             .recorderRefusedConfiguration(camera(), grant(), asked: configuration(), message: text())
         case .recorderGone: .recorderGone(camera())
-        case .deviceFailed: .deviceFailed(camera(), message: text())
+        case .deviceFailed: .deviceFailed(camera(), random.pick(DeviceFault.allCases), message: text())
         case .recordingFinished:
             .recordingFinished(
                 number(), why: random.pick(RecordingEnd.allCases), frames: number(),

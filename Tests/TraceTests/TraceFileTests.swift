@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import Exploration
+import JSONText
 import Scenario
 import Testing
 import Trace
@@ -79,7 +80,9 @@ struct TraceFileTests {
             #expect(replayed.difference == nil)
             if let before {
                 #expect(part.gap(after: before.part) == nil)
-                #expect(part.header.snapshot?.agrees(with: before.end.snapshot()) == true)
+                let snapshot = try #require(part.header.snapshot)
+                #expect(
+                    try JSONEncoding.json(of: snapshot) == JSONEncoding.json(of: before.end.snapshot()))
             }
             before = (part, replayed.end)
         }
@@ -167,8 +170,22 @@ struct TraceFileTests {
     func version() throws {
         var writer = TraceWriter()
         let header = writer.header(program: "test 1", origin: .zero, arbiter: Arbiter(policy: .firstCome))
-        let text = String(decoding: header, as: UTF8.self).replacing("{\"trace\":1,", with: "{\"trace\":2,")
-        #expect(refused(Array(text.utf8)) == "a.trace:1: the trace has format version 2, and this program reads 1")
+        let text = String(decoding: header, as: UTF8.self).replacing("{\"trace\":2,", with: "{\"trace\":3,")
+        #expect(refused(Array(text.utf8)) == "a.trace:1: the trace has format version 3, and this program reads 2")
+    }
+
+    @Test("A trace of an older version is refused with who wrote it, since the core decides otherwise now")
+    func olderVersion() throws {
+        var writer = TraceWriter()
+        let header = writer.header(program: "camarbd 0.1.0", origin: .zero, arbiter: Arbiter(policy: .firstCome))
+        let text = String(decoding: header, as: UTF8.self).replacing("{\"trace\":2,", with: "{\"trace\":1,")
+        let said = refused(Array(text.utf8))
+        #expect(
+            said.hasPrefix(
+                "a.trace:1: the trace has format version 1, written by camarbd 0.1.0, and this program reads 2: the core "
+                    + "decides otherwise since then"), "\(said)")
+        let nameless = text.replacing("\"program\":\"camarbd 0.1.0\"", with: "\"program\":7")
+        #expect(refused(Array(nameless.utf8)).contains("written by an older program"))
     }
 
     @Test("A forged line with the right checksum is found by the replay, with its line")

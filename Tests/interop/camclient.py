@@ -62,7 +62,7 @@ def exit_statuses():
         camclient(daemon, "devices", "--colour", status=2)
         refused = camclient(daemon, "formats", "attic", status=4).stderr
         assert "attic" in refused and CAMERA in refused, refused
-        assert "NotRunning" in camclient(daemon, "run", "stop", status=4).stderr
+        camclient(daemon, "run", "stop")  # a stop of a session that does not run is no error
         target = daemon.directory / "photo.jpg"
         target.write_text("mine")
         camclient(daemon, "photo", str(target), status=5)

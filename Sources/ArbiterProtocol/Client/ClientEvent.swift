@@ -5,13 +5,15 @@ public enum ClientEvent: Hashable, Sendable {
     case willBeInterrupted(InterruptionWarning)
     case interruptionWithdrawn(InterruptionID)
     case wasInterrupted(Interruption)
-    /// Other causes, the same interruption.
+    /// Other causes or another interrupter, the same interruption.
     case interruptionChanged(Interruption)
     case interruptionEnded(InterruptionEnd)
     /// Frames flow: open the stream. A stream belongs to one grant, so open it anew each time.
     case didStartRunning(GrantID)
     case didStopRunning
     case accessChanged(AccessChange)
+    /// To the holder of a shared camera: whose apps watch it now. Empty when nobody does.
+    case sharersChanged([Interrupter])
     /// Stopped for good; `startRunning` may ask anew.
     case sessionStopped(SessionStop)
     case recordingStarted(RecordingID)
@@ -38,7 +40,7 @@ public struct InterruptionWarning: Hashable, Sendable {
 public struct Interruption: Hashable, Sendable {
     public var id: InterruptionID
     public var causes: CauseSet
-    /// Who took the camera, as far as the client may know; nil where nobody did, and when causes change.
+    /// Who took the camera, as far as the client may know; nil where nobody did.
     public var interrupter: Interrupter?
     /// The recording that was cut by it.
     public var recording: RecordingID?
@@ -92,15 +94,16 @@ extension ClientEvent {
             case .wasInterrupted(let id, let causes, let interrupter, let cutting, let rule):
                 .wasInterrupted(
                     Interruption(id: id, causes: causes, interrupter: interrupter, recording: cutting, rule: rule))
-            case .interruptionChanged(let id, let causes, let rule):
+            case .interruptionChanged(let id, let causes, let interrupter, let rule):
                 .interruptionChanged(
-                    Interruption(id: id, causes: causes, interrupter: nil, recording: nil, rule: rule))
+                    Interruption(id: id, causes: causes, interrupter: interrupter, recording: nil, rule: rule))
             case .interruptionEnded(let id, let causes, let duration, let willResume):
                 .interruptionEnded(InterruptionEnd(id: id, causes: causes, duration: duration, willResume: willResume))
             case .didStartRunning(let grant): .didStartRunning(grant)
             case .didStopRunning: .didStopRunning
             case .accessChanged(let access, let causes, let rule):
                 .accessChanged(AccessChange(access: access, causes: causes, rule: rule))
+            case .sharersChanged(let sharers): .sharersChanged(sharers)
             case .sessionStopped(let reason, let rule): .sessionStopped(SessionStop(reason: reason, rule: rule))
             case .recordingStarted(let recording): .recordingStarted(recording)
             case .recordingFinished(let recording): .recordingFinished(recording)

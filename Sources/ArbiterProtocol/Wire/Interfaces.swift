@@ -64,7 +64,10 @@ extension Interface {
             Signal(
                 "HolderChanged", [Argument("camera", "s"), Argument("holder", "s")],
                 "A camera has another holder: an app, \"another user's app\", or \"\"."),
-            Signal("PrioritiesChanged", [], "A policy was loaded, or ranks changed: ask again who would win."),
+            Signal(
+                "PrioritiesChanged", [],
+                "A policy was loaded, or ranks of the caller's user changed (root hears of everybody's): ask again who would win."
+            ),
             Signal(
                 "Decided", [Argument("decision", "t"), Argument("moment", "x"), Argument("trace", "s")],
                 "For watchers: a decision as scenario lines (the event, then its notices)."),
@@ -153,9 +156,9 @@ extension Interface {
                 "InterruptionChanged",
                 [
                     Argument("interruption", "t"), Argument("causes", "as"), Argument("reason", "s"),
-                    Argument("rule", "s"),
+                    Argument("interrupter", "s"), Argument("rule", "s"),
                 ],
-                "Other causes, the same interruption."),
+                "Other causes or another interrupter, the same interruption."),
             sessionSignal(
                 "InterruptionEnded",
                 [
@@ -168,6 +171,10 @@ extension Interface {
             sessionSignal(
                 "AccessChanged", [Argument("access", "as"), Argument("causes", "as"), Argument("rule", "s")],
                 "What the session may do now, without an interruption."),
+            sessionSignal(
+                "SharersChanged", [Argument("sharers", "as")],
+                "To a shared camera's holder: whose apps watch it, each app once; other users' as \"another user's app\"."
+            ),
             sessionSignal(
                 "SessionStopped", [Argument("reason", "s"), Argument("rule", "s")], "Stopped for good; may start again."
             ),

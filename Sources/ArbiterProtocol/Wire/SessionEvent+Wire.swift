@@ -58,8 +58,8 @@ extension SessionEvent {
                 .uint64(id), causes.wire, causes.wireReason, .string(interrupter?.wireName ?? ""),
                 .uint64(cutting ?? 0), .string(rule),
             ]
-        case .interruptionChanged(let id, let causes, let rule):
-            [.uint64(id), causes.wire, causes.wireReason, .string(rule)]
+        case .interruptionChanged(let id, let causes, let interrupter, let rule):
+            [.uint64(id), causes.wire, causes.wireReason, .string(interrupter?.wireName ?? ""), .string(rule)]
         case .interruptionEnded(let id, let causesItHad, let duration, let willResume):
             [.uint64(id), causesItHad.wire, .int64(duration.wholeNanoseconds), .boolean(willResume)]
         case .didStartRunning(let grant):
@@ -68,6 +68,8 @@ extension SessionEvent {
             []
         case .accessChanged(let access, let causes, let rule):
             [.strings(access.names), causes.wire, .string(rule)]
+        case .sharersChanged(let sharers):
+            [.strings(sharers.map(\.wireName))]
         case .sessionStopped(let reason, let rule):
             [.string(reason.rawValue), .string(rule)]
         case .recordingStarted(let recording):
@@ -113,7 +115,9 @@ extension SessionEvent {
             let id = try reader.uint64("interruption")
             let causes = try reader.causes("causes")
             _ = try reader.string("reason")
-            self = .interruptionChanged(id: id, causes: causes, rule: try reader.string("rule"))
+            let interrupter = Interrupter(wireName: try reader.string("interrupter"))
+            self = .interruptionChanged(
+                id: id, causes: causes, interrupter: interrupter, rule: try reader.string("rule"))
         case "InterruptionEnded":
             self = .interruptionEnded(
                 id: try reader.uint64("interruption"), causesItHad: try reader.causes("causes"),
@@ -125,6 +129,8 @@ extension SessionEvent {
         case "AccessChanged":
             self = .accessChanged(
                 try reader.access("access"), causes: try reader.causes("causes"), rule: try reader.string("rule"))
+        case "SharersChanged":
+            self = .sharersChanged(try reader.strings("sharers").compactMap(Interrupter.init(wireName:)))
         case "SessionStopped":
             self = .sessionStopped(try reader.word("reason"), rule: try reader.string("rule"))
         case "RecordingStarted":

@@ -8,8 +8,8 @@ struct CoverageRecorder: Sendable {
     private var before: Observation?
 
     /// To be called after each step, with what the step came to.
-    mutating func note(_ event: Event, _ effects: [Effect], _ arbiter: Arbiter) {
-        let after = arbiter.observation()
+    mutating func note(_ event: Event, _ effects: [Effect], _ verdicts: [Verdict], _ arbiter: Arbiter) {
+        let after = Observation(arbiter)
         let policy = arbiter.policy
         let index: Int
         if let known = coverages.lastIndex(where: { $0.policy == policy }) {
@@ -19,7 +19,8 @@ struct CoverageRecorder: Sendable {
             index = coverages.count - 1
         }
         let step = CoveredStep(
-            event: event, effects: effects, before: before, after: after, arbiter: arbiter, policy: policy)
+            event: event, effects: effects, verdicts: verdicts, before: before, after: after, arbiter: arbiter,
+            policy: policy)
         step.note(in: &coverages[index])
         before = after
     }
@@ -29,6 +30,7 @@ struct CoverageRecorder: Sendable {
 private struct CoveredStep {
     let event: Event
     let effects: [Effect]
+    let verdicts: [Verdict]
     let before: Observation?
     let after: Observation
     let arbiter: Arbiter
@@ -36,9 +38,9 @@ private struct CoveredStep {
 
     func note(in coverage: inout PolicyCoverage) {
         for reading in after.asking { noteRules(reading.facts, &coverage) }
-        for verdict in after.verdicts {
+        for verdict in verdicts {
             if let facts = verdict.facts { noteRules(facts, &coverage) }
-            noteNamed(verdict.rule, &coverage)
+            noteNamed(verdict.text, &coverage)
             noteLoss(verdict, &coverage)
         }
         for effect in effects { note(effect, &coverage) }
@@ -96,9 +98,9 @@ private struct CoveredStep {
 
     // MARK: Who lost, and to what
 
-    private func noteLoss(_ verdict: Observation.Decided, _ coverage: inout PolicyCoverage) {
+    private func noteLoss(_ verdict: Verdict, _ coverage: inout PolicyCoverage) {
         let isStarter = event == .startRunning(verdict.session)
-        let isOwn = verdict.rule.hasPrefix("same-app: ") || verdict.rule.hasPrefix("own-conflict: ")
+        let isOwn = verdict.rule.isOwnApps
         let held = before?.tenancies.first { $0.session == verdict.session }
         switch verdict.outcome {
         case .granted: return
@@ -111,35 +113,35 @@ private struct CoveredStep {
             }
             coverage.fire(.choice(.newcomer))
         case .interrupted(let causes):
-            guard causes.contains(.videoDeviceInUseByAnotherClient), !isOwn, !verdict.rule.hasPrefix("built in")
+            guard causes.contains(.videoDeviceInUseByAnotherClient), !isOwn, !verdict.rule.isMachines
             else { return }
             if held != nil {
                 coverage.fire(.choice(.loser))
-            } else if isStarter, policy.contention.newcomer == .queue, verdict.rule == verdict.rule.withoutTiming {
+            } else if isStarter, policy.contention.newcomer == .queue, !verdict.rule.isAfterItsTime {
                 coverage.fire(.choice(.newcomer))
             }
         case .stopped(let reason):
             switch reason {
             case .evicted: if !isOwn { coverage.fire(.choice(.loser)) }
-            case .leaseExpired: coverage.fire(.rankChoice(rule: verdict.rule, .lease))
-            case .deniedByPolicy: coverage.fire(.rankChoice(rule: verdict.rule, .deny))
-            case .configurationLost, .recorderFailed, .deviceFailed: return
+            case .leaseExpired: coverage.fire(.rankChoice(rule: verdict.text, .lease))
+            case .deniedByPolicy: coverage.fire(.rankChoice(rule: verdict.text, .deny))
+            case .configurationLost, .recorderFailed: return
             }
         }
         noteOverride(verdict, held, &coverage)
         noteOtherCameras(verdict, held, &coverage)
     }
 
-    private func deniedBy(_ verdict: Observation.Decided) -> String? {
-        policy.rankRules.first { $0.deny && $0.name == verdict.rule }?.name
+    private func deniedBy(_ verdict: Verdict) -> String? {
+        policy.rankRules.first { $0.deny && $0.name == verdict.text }?.name
     }
 
     /// A holder whose grace or min-hold stood in the way was cut at once, because of a rank that overrides.
     private func noteOverride(
-        _ verdict: Observation.Decided, _ held: Observation.Tenure?, _ coverage: inout PolicyCoverage
+        _ verdict: Verdict, _ held: Observation.Tenure?, _ coverage: inout PolicyCoverage
     ) {
         guard let held, after.tenure(of: held.camera)?.session != held.session, let facts = verdict.facts,
-            let winner = policy.rankRules.first(where: { $0.override && $0.name == verdict.rule })
+            let winner = policy.rankRules.first(where: { $0.override && $0.name == verdict.text })
         else { return }
         let isKept = held.minHoldUntil.map { $0 > after.at } ?? false
         if isKept || (held.isStreaming && policy.rank(facts).grace > .zero) {
@@ -149,7 +151,7 @@ private struct CoveredStep {
 
     /// Who lost because of another camera lost by conflict or by budget.
     private func noteOtherCameras(
-        _ verdict: Observation.Decided, _ held: Observation.Tenure?, _ coverage: inout PolicyCoverage
+        _ verdict: Verdict, _ held: Observation.Tenure?, _ coverage: inout PolicyCoverage
     ) {
         guard let camera = verdict.facts?.camera else { return }
         var others = verdict.opponents.filter { $0 != camera }
@@ -185,7 +187,7 @@ private struct CoveredStep {
                 coverage.fire(.rankChoice(rule: policy.rank(facts).name, .grace))
             }
         case .notify(_, _, _, .wasInterrupted(_, _, _, _, let rule)),
-            .notify(_, _, _, .interruptionChanged(_, _, let rule)),
+            .notify(_, _, _, .interruptionChanged(_, _, _, let rule)),
             .notify(_, _, _, .accessChanged(_, _, let rule)):
             noteNamed(rule, &coverage)
         default: break
@@ -224,4 +226,17 @@ extension String {
         let remark = ", after its time"
         return hasSuffix(remark) ? String(dropLast(remark.count)) : self
     }
+}
+
+extension Rule {
+    /// It decides between two sessions of one app.
+    fileprivate var isOwnApps: Bool {
+        switch law {
+        case .sameAppNewest, .sameAppReplace, .sameAppRefuse, .ownConflictRefuse: true
+        default: false
+        }
+    }
+
+    /// What the machine says, whatever the policy.
+    fileprivate var isMachines: Bool { law?.text.hasPrefix("built in") ?? false }
 }

@@ -99,8 +99,8 @@ extension Policy {
     ///
     /// Left out is what can decide nothing here: order keys behind `newest` or `oldest` and the tie (no two claims
     /// are equal in that), `newcomer` where no start can lose, `loser` where no holder can lose to a claim,
-    /// `cool-down` without leases and evictions, and `none` and `facts`, which are the absence of a rule. `backfill`
-    /// and `gives-way` are not counted: the core gives them no name in a verdict.
+    /// `cool-down` without leases and evictions, and `none` and `facts`, which are the absence of a rule. `backfill`,
+    /// `gives-way` and `share-with` are not counted: the core gives them no name in a verdict.
     public var clauses: [PolicyClause] {
         var clauses = causeRules.map { PolicyClause.causeRule($0.name) }
         clauses += rankRules.map { .rankRule($0.name) }

@@ -117,6 +117,19 @@ package enum NoticeLine {
             next().flatMap { Duration(text: $0) }
         }
 
+        /// `by NAME`, where it is next.
+        private mutating func interrupter() -> Interrupter? {
+            guard take("by") else { return nil }
+            // An app's name may have spaces: it ends at the comma.
+            var name: [String] = []
+            while let word = words.first, word != "cutting" {
+                words.removeFirst()
+                name.append(word)
+            }
+            let whole = name.joined(separator: " ")
+            return Interrupter(wireName: whole.hasSuffix(",") ? String(whole.dropLast()) : whole)
+        }
+
         private mutating func text() -> String {
             words.joined(separator: " ")
         }
@@ -140,22 +153,12 @@ package enum NoticeLine {
             case "interruptionWithdrawn": return id().map { .interruptionWithdrawn(id: $0) }
             case "wasInterrupted":
                 guard let id = id(), let causes = causes() else { return nil }
-                var interrupter: Interrupter?
-                if take("by") {
-                    // An app's name may have spaces: it ends at the comma.
-                    var name: [String] = []
-                    while let word = words.first, word != "cutting" {
-                        words.removeFirst()
-                        name.append(word)
-                    }
-                    let whole = name.joined(separator: " ")
-                    interrupter = Interrupter(wireName: whole.hasSuffix(",") ? String(whole.dropLast()) : whole)
-                }
+                let interrupter = interrupter()
                 let recording: RecordingID? = take("cutting") && take("recording") ? self.id() : nil
                 return .wasInterrupted(id: id, causes: causes, interrupter: interrupter, cutting: recording, rule: "")
             case "interruptionChanged":
                 guard let id = id(), let causes = causes() else { return nil }
-                return .interruptionChanged(id: id, causes: causes, rule: "")
+                return .interruptionChanged(id: id, causes: causes, interrupter: interrupter(), rule: "")
             case "interruptionEnded":
                 guard let id = id() else { return nil }
                 var had = CauseSet()
@@ -175,6 +178,12 @@ package enum NoticeLine {
                     }
                 }
                 return .accessChanged(access, causes: words.isEmpty ? CauseSet() : causes() ?? CauseSet(), rule: "")
+            case "sharersChanged":
+                let sharers = text()
+                guard !sharers.isEmpty else { return nil }
+                return .sharersChanged(
+                    sharers == "nobody"
+                        ? [] : sharers.split(separator: ", ").compactMap { Interrupter(wireName: String($0)) })
             case "sessionStopped":
                 guard let reason = next().flatMap(StopReason.init(rawValue:)) else { return nil }
                 return .sessionStopped(reason, rule: take("because") ? text() : "")

@@ -92,8 +92,8 @@ struct Preview: AsyncParsableCommand {
                 // The grant may be over again already; the next start opens the next stream.
                 Output.notice("camclient: \(error.message)")
             }
-        case .wasInterrupted, .interruptionChanged, .interruptionEnded, .accessChanged, .runtimeError,
-            .willBeInterrupted, .interruptionWithdrawn:
+        case .wasInterrupted, .interruptionChanged, .interruptionEnded, .accessChanged, .sharersChanged,
+            .runtimeError, .willBeInterrupted, .interruptionWithdrawn:
             Output.notice("camclient: \(event.line)")
         case .sessionStopped:
             Output.notice("camclient: \(event.line)")

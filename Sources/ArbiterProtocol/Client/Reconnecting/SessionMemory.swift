@@ -16,6 +16,7 @@ struct SessionMemory {
         var id: InterruptionID
         var causes: CauseSet
         var causesItHad: CauseSet
+        var interrupter: Interrupter?
         var since: ContinuousClock.Instant
         /// It began under a broker that is gone.
         var isCarried = false
@@ -26,6 +27,9 @@ struct SessionMemory {
     private var lastInterruption: InterruptionID = 0
     /// What the broker's numbers of interruptions are behind the client's.
     private var offset: InterruptionID = 0
+
+    /// Whose apps watch the camera that it holds.
+    private var sharers: [Interrupter] = []
 
     private var recording: RecordingID?
     private var lastRecordingFinished: RecordingID = 0
@@ -117,13 +121,15 @@ struct SessionMemory {
             warned = nil
             let mine = see(id)
             guard let open, open.isCarried else {
-                self.open = OpenInterruption(id: mine, causes: causes, causesItHad: causes, since: now)
+                self.open = OpenInterruption(
+                    id: mine, causes: causes, causesItHad: causes, interrupter: interrupter, since: now)
                 return [
                     .wasInterrupted(id: mine, causes: causes, interrupter: interrupter, cutting: cutting, rule: rule)
                 ]
             }
-            return changed(to: causes, rule)
-        case .interruptionChanged(_, let causes, let rule): return changed(to: causes, rule)
+            return changed(to: causes, interrupter, rule)
+        case .interruptionChanged(_, let causes, let interrupter, let rule):
+            return changed(to: causes, interrupter, rule)
         case .interruptionEnded(let id, let causesItHad, let duration, let willResume):
             let carried = open.flatMap { $0.isCarried ? $0 : nil }
             open = nil
@@ -151,6 +157,7 @@ struct SessionMemory {
             recording = nil
         case .photoCaptured(let photo):
             if photos.remove(photo.photo) == nil { photosDone.insert(photo.photo) }
+        case .sharersChanged(let now): sharers = now
         case .accessChanged, .configurationApplied, .rampFinished, .runtimeError: break
         }
         return [event]
@@ -161,11 +168,14 @@ struct SessionMemory {
         return id + offset
     }
 
-    private mutating func changed(to causes: CauseSet, _ rule: String) -> [SessionEvent] {
-        guard let known = open, known.causes != causes else { return [] }
+    private mutating func changed(
+        to causes: CauseSet, _ interrupter: Interrupter?, _ rule: String
+    ) -> [SessionEvent] {
+        guard let known = open, known.causes != causes || known.interrupter != interrupter else { return [] }
         open?.causes = causes
         open?.causesItHad = known.causesItHad.union(causes)
-        return [.interruptionChanged(id: known.id, causes: causes, rule: rule)]
+        open?.interrupter = interrupter
+        return [.interruptionChanged(id: known.id, causes: causes, interrupter: interrupter, rule: rule)]
     }
 
     private func ended(
@@ -200,7 +210,10 @@ struct SessionMemory {
             known.causes.insert(.brokerRestarted)
             known.causesItHad.insert(.brokerRestarted)
             if known.causes != open?.causes {
-                events.append(.interruptionChanged(id: known.id, causes: known.causes, rule: Cause.brokerRestartedRule))
+                events.append(
+                    .interruptionChanged(
+                        id: known.id, causes: known.causes, interrupter: known.interrupter,
+                        rule: Cause.brokerRestartedRule))
             }
             open = known
         } else if wantsToRun {
@@ -213,6 +226,9 @@ struct SessionMemory {
                     id: id, causes: causes, interrupter: nil, cutting: recording, rule: Cause.brokerRestartedRule))
         }
         warned = nil
+        // The next broker begins with nobody, and says nothing while that is so.
+        if !sharers.isEmpty { events.append(.sharersChanged([])) }
+        sharers = []
         if isRunning { events.append(.didStopRunning) }
         isRunning = false
         if let recording {

@@ -52,13 +52,18 @@ struct TraceReplay: AsyncParsableCommand {
 
     // MARK: The same policy
 
+    /// Whether both hold the same: one form has one text.
+    private func isSame(_ one: Arbiter.Snapshot, _ other: Arbiter.Snapshot) throws -> Bool {
+        try JSONEncoding.json(of: one) == JSONEncoding.json(of: other)
+    }
+
     private func replay(_ parts: [TracePart]) throws {
         var steps = 0
         var progress = Progress()
         var before: Arbiter?
         for part in parts {
             if let before, let snapshot = part.header.snapshot, part.header.follows != nil,
-                !snapshot.agrees(with: before.snapshot())
+                try !isSame(snapshot, before.snapshot())
             {
                 throw Failure(
                     .answerIsNo, "\(part.file):\(part.header.line): the snapshot is not what the file before ends with."
