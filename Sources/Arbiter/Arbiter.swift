@@ -5,31 +5,31 @@ public import Vocabulary
 /// It is a value. `step` takes one fact and returns what has to be done about it, in order; nothing
 /// else decides anything. It has no clock, does no I/O, and never lets a hash order reach an effect,
 /// so the same trace of events gives the same effects, byte for byte. To know what *would* happen,
-/// copy it and step the copy; to walk a small world whole, keep a set of `key`s.
+/// copy it and step the copy.
 ///
 ///     fact ──▶ deadlines that are due ──▶ the fact itself ──▶ settle ──▶ effects
 ///                                                            │
-///                          allocate: who holds which camera ─┤
-///                          present: what each client is told ┘
+///                      look: what rules read of a session ───┤
+///                      seating: who has which camera ────────┤
+///                      tenancy: cameras cut and opened ──────┤
+///                      tell: what each client hears ─────────┘
 ///
-/// A fact only changes the state and names the cameras and sessions it concerns; `settle` then looks
-/// at those, and at nothing else: a thousand idle clients cost no time.
+/// A fact only changes the state and names the cameras it concerns; `settle` then looks at those, and at nothing else: a
+/// thousand idle clients cost no time.
 ///
 /// What it never does: wait, guess, or trust a client's word about itself beyond narrowing its rights.
 ///
 /// Threading: a value; one owner steps it.
 public struct Arbiter: Sendable {
-    var state: State
-    var ledger = Ledger()
+    package internal(set) var state: State
     private var current: DecisionID = 0
 
     public init(policy: Policy) {
-        state = State(policy: policy)
+        state = State(policy: CompiledPolicy(policy))
     }
 
-    init(state: State, ledger: Ledger, decision: DecisionID) {
+    init(state: State, decision: DecisionID) {
         self.state = state
-        self.ledger = ledger
         current = decision
     }
 
@@ -39,91 +39,104 @@ public struct Arbiter: Sendable {
     /// not known any more are no mistake: their news was on its way when they ended.
     /// - Parameter now: never earlier than in the last step.
     public mutating func step(_ event: Event, at now: Moment) -> [Effect] {
+        var turn = Turn(event: event)
+        take(event, at: now, &turn)
+        return turn.effects
+    }
+
+    /// The same, with what was decided about each session: for `explain` and for measuring which rules are reached.
+    package mutating func observedStep(_ event: Event, at now: Moment) -> (effects: [Effect], verdicts: [Verdict]) {
+        var turn = Turn(event: event, isObserved: true)
+        take(event, at: now, &turn)
+        return (turn.effects, turn.verdicts)
+    }
+
+    private mutating func take(_ event: Event, at now: Moment, _ turn: inout Turn) {
         precondition(now >= state.now, "the clock went back from \(state.now.nanoseconds) to \(now.nanoseconds) ns")
         state.now = now
-        if let continued = ledger.handover(continuedBy: event) {
+        if let continued = decision(continuedBy: event) {
             current = continued
         } else {
-            ledger.decision += 1
-            current = ledger.decision
+            state.ledger.decision += 1
+            current = state.ledger.decision
         }
-        var turn = Turn(event: event, verdicts: Verdicts(areKept: ledger.decisions.isKept))
         if let deadline, deadline <= now {
             meetDeadlines(&turn)
             settle(&turn)
         }
-        take(event, &turn)
-        settle(&turn)
-        if !turn.verdicts.list.isEmpty {
-            ledger.decisions.append(
-                DecisionRecord(id: current, at: now, event: event, policy: state.policy, verdicts: turn.verdicts.list))
+        guard mayRefuseNewcomer(event) else {
+            handle(event, &turn)
+            return settle(&turn)
         }
-        return turn.effects
+        // Refused means that nothing changed, by construction: what would have happened is thrown away.
+        let (before, effects, verdicts) = (state, turn.effects, turn.verdicts)
+        handle(event, &turn)
+        settle(&turn)
+        guard let refusal = turn.newcomerRefused else { return }
+        state = before
+        turn.effects = effects + [.refused(refusal.refusal)]
+        turn.verdicts = verdicts + refusal.verdicts
     }
 
-    /// The id under which the last step's notices are sent, and `explain` knows it. A handover is one
-    /// decision from its cut to the winner's first frame and the loser's finished file, so what the
-    /// recorder reports about it comes under the id of the step that began it.
+    private func mayRefuseNewcomer(_ event: Event) -> Bool {
+        if case .startRunning = event { state.policy.contention.newcomer == .refuse } else { false }
+    }
+
+    /// The decision that a recorder's news belongs to; nil for everything that begins a decision of its own. A handover is
+    /// one decision from its cut to the winner's first frame and the loser's finished file.
+    private func decision(continuedBy event: Event) -> DecisionID? {
+        switch event {
+        case .recorderCut(let camera, let grant), .recorderStreaming(let camera, let grant, _):
+            guard let slot = state.cameraNames[camera], state.cameras[slot].grant == grant else { return nil }
+            return state.cameras[slot].handover
+        case .recordingFinished(let recording, _, _, _, _):
+            return state.ledger.recordings.first { $0.id == recording }?.endedBy
+        default: return nil
+        }
+    }
+
+    /// The id under which the last step's notices are sent, and `explain` knows it. What the recorder reports about a
+    /// handover comes under the id of the step that began it.
     public var lastDecision: DecisionID { current }
 
-    public var policy: Policy { state.policy }
-
-    /// What exploration remembers of a state: everything that decides, seen from now, and nothing that only counts.
-    public struct Key: Hashable, Sendable {
-        let state: State
-    }
-
-    public var key: Key { Key(state: state.canonical()) }
-
-    /// Drops the record of past decisions and keeps none from here on: the many copies of an exploration stay small,
-    /// and `explain` has nothing to say.
-    public mutating func forgetDecisions() { ledger.decisions = DecisionRing(isKept: false) }
-}
-
-extension Arbiter: Hashable {
-    public static func == (a: Arbiter, b: Arbiter) -> Bool { a.key == b.key }
-    public func hash(into hasher: inout Hasher) { hasher.combine(key) }
-}
-
-/// The bounds of the core, and why they are what they are.
-public enum Bound {
-    /// How long a recorder may take to confirm a cut: several frames at the slowest usual rate (5 fps
-    /// in dim light is 200 ms a frame), and short enough that nobody takes the wait for a failure.
-    public static let cut = Duration.milliseconds(500)
-    /// How long a killed recorder may take to be gone before its camera counts as broken.
-    public static let kill = Duration.seconds(2)
-    /// Faults of one camera within `faultWindow` that end the session instead of restarting it (semantics.md §3).
-    public static let faultsMax = 5
-    public static let faultWindow = Duration.seconds(60)
-    /// First backoff after a fault; it doubles with each fault in the window: 0.25, 0.5, 1, 2 s.
-    public static let firstBackoff = Duration.milliseconds(250)
-    /// How long facts stay as they were when the last presence source is gone (semantics.md §9, row 16).
-    public static let sourceFreeze = Duration.seconds(5)
-    /// How long a camera waits for its holder after the broker restarted (row 19).
-    public static let reservation = Duration.seconds(2)
-    /// Nested `beginConfiguration`: deeper is a client that lost count.
-    public static let batchDepthMax = 16
-    /// Apps that a trusted source may give attributes at a time: as many as a shell may place, and a few hundred kilobytes.
-    public static let attributedAppsMax = 1024
+    public var policy: Policy { state.policy.source }
 }
 
 /// What one step gathers while it runs.
 struct Turn {
     let event: Event
+    let isObserved: Bool
     var effects: [Effect] = []
-    var verdicts: Verdicts
+    var verdicts: [Verdict] = []
     /// Cameras to decide again.
-    var cameras = SortedSet<CameraID>()
-    /// Sessions whose causes may have changed while their camera's decision stays.
-    var sessions = SortedSet<SessionID>()
+    private(set) var cameras: [Slot<Camera>] = []
+    /// Cameras whose holder left while they go on: for who follows in this step, or until that turns out to be nobody.
+    var passing: [Slot<Camera>] = []
     /// The session whose `startRunning` this step is: the only one that can be refused.
-    var starter: SessionID?
+    var starter: Slot<Session>?
     /// The session that asks for control of a camera it watches: decided as if it started.
-    var asker: SessionID?
+    var asker: Slot<Session>?
+    var newcomerRefused: (refusal: Refusal, verdicts: [Verdict])?
+    /// Users whose apps may win or lose otherwise than before; `everybody`: all users.
+    var priorities: [UInt32] = []
+    var prioritiesOfEverybody = false
 
-    init(event: Event, verdicts: Verdicts) {
+    init(event: Event, isObserved: Bool = false) {
         self.event = event
-        self.verdicts = verdicts
+        self.isObserved = isObserved
+    }
+
+    mutating func touch(_ camera: Slot<Camera>) {
+        if !cameras.contains(camera) { cameras.append(camera) }
+    }
+
+    mutating func takeCameras() -> [Slot<Camera>] {
+        defer { cameras.removeAll(keepingCapacity: true) }
+        return cameras
+    }
+
+    mutating func refuse(_ kind: BrokerError.Kind, _ message: String, _ law: Law) {
+        effects.append(.refused(Refusal(kind, message, rule: law.text)))
     }
 
     mutating func refuse(_ kind: BrokerError.Kind, _ message: String, rule: String) {
@@ -131,14 +144,24 @@ struct Turn {
     }
 }
 
-/// What one step decided, for `explain`. Where nobody will ask, a verdict is not even put together.
-struct Verdicts {
-    let areKept: Bool
-    private(set) var list: [Verdict] = []
-
-    init(areKept: Bool) { self.areKept = areKept }
-
-    mutating func append(_ verdict: @autoclosure () -> Verdict) {
-        if areKept { list.append(verdict()) }
+/// What one decision meant for one session, for `explain` and for measuring which rules are reached.
+package struct Verdict: Sendable {
+    package enum Outcome: Hashable, Sendable {
+        case granted, refused
+        case interrupted(CauseSet)
+        case restricted(Access)
+        case stopped(StopReason)
     }
+
+    package var session: SessionID
+    package var outcome: Outcome
+    package var rule: Rule
+    /// The rule's text under the policy of the decision.
+    package var text: String
+    /// What was read about the session; nil: nothing.
+    package var facts: Facts?
+    /// Whose claim it met; nil: nobody's, or nobody's that is left.
+    package var against: AppID?
+    /// The cameras of all whom it would have to beat, or that would have won instead.
+    package var opponents: [CameraID] = []
 }

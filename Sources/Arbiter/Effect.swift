@@ -34,7 +34,8 @@ public enum Effect: Hashable, Sendable {
         case camerasChanged
         /// Nil: nobody holds it.
         case holderChanged(CameraID, AppID?)
-        case prioritiesChanged
+        /// Who would win may have changed for this user's apps; nil: for everybody's.
+        case prioritiesChanged(user: UInt32?)
     }
 }
 

@@ -69,7 +69,7 @@ public enum Event: Hashable, Sendable {
     /// The process ended while the broker needed it: crashed, or killed at a deadline.
     case recorderGone(CameraID)
     /// The device could not be opened, or failed while streaming. The process lives.
-    case deviceFailed(CameraID, message: String)
+    case deviceFailed(CameraID, DeviceFault, message: String)
     case recordingFinished(RecordingID, why: RecordingEnd, frames: UInt64, duration: Duration, bytes: UInt64)
     case photoCaptured(PhotoCaptured)
     case rampFinished(CameraID, GrantID, videoZoomFactor: Double)

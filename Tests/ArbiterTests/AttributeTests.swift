@@ -18,7 +18,7 @@ struct AttributeTests {
     }
 
     private func duty(_ world: SmallWorld) -> String? {
-        world.arbiter.observation().asking.first { $0.session == SessionID(1) }?.facts.attribute("duty")?.value
+        world.arbiter.facts(of: SessionID(1))?.attribute("duty")?.value
     }
 
     @Test("Who only claims to be an app that the kernel vouches for lowers nothing of it")
@@ -58,13 +58,15 @@ struct AttributeTests {
         #expect(world.arbiter.step(late, at: .zero).isEmpty)
     }
 
-    @Test("Two states that differ only in forgotten values are one state")
-    func canonical() {
+    @Test("A value that is taken back leaves nothing behind")
+    func forgotten() {
         var world = world()
-        let before = world.arbiter.key
+        let apps = world.arbiter.state.apps.rows.count
         world.step(.attribute(AppID("door", user: 1000), name: "duty", value: "off"))
-        #expect(world.arbiter.key != before)
+        #expect(world.arbiter.state.appNames[AppID("door", user: 1000)] != nil)
         world.step(.attribute(AppID("door", user: 1000), name: "duty", value: nil))
-        #expect(world.arbiter.key == before)
+        #expect(world.arbiter.state.appNames[AppID("door", user: 1000)] == nil)
+        world.step(.attribute(AppID("gate", user: 1000), name: "duty", value: "off"))
+        #expect(world.arbiter.state.apps.rows.count == apps + 1, "the row is given out again")
     }
 }

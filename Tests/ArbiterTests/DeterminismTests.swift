@@ -68,34 +68,4 @@ struct DeterminismTests {
         for _ in 0..<5 { #expect(run() == first) }
         #expect(first.joined().contains { if case .cut = $0 { true } else { false } })
     }
-
-    @Test("Two states that behave alike from now on are equal, whatever the clock says")
-    func canonical() {
-        func world(at start: Int64) -> Arbiter {
-            var arbiter = Arbiter(policy: policy)
-            let now = Moment(nanoseconds: start)
-            for event in trace().prefix(30) { _ = arbiter.step(event, at: now) }
-            return arbiter
-        }
-        #expect(world(at: 0) == world(at: 5_000_000_000))
-        #expect(Set([world(at: 0), world(at: 7)]).count == 1)
-        var other = world(at: 0)
-        _ = other.step(.sleep(true), at: Moment(nanoseconds: 1))
-        #expect(other != world(at: 0))
-    }
-
-    @Test("The last 1,024 decisions can be explained, and older ones have expired")
-    func ring() {
-        var world = SmallWorld(Policy(name: "newest", contention: Contention(order: [.newest])))
-        world.app("photos", 1)
-        world.step(.startRunning(SessionID(1)))
-        let first = world.arbiter.lastDecision
-        #expect(world.arbiter.explain(first) != nil)
-        for _ in 0..<600 {
-            world.step(.sleep(true))
-            world.step(.sleep(false))
-        }
-        #expect(world.arbiter.explain(first) == nil)
-        #expect(world.arbiter.explain(0)?.verdicts.first?.outcome == .granted)
-    }
 }

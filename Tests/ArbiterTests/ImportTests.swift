@@ -43,6 +43,11 @@ struct ImportTests {
         #expect(try imports(of: "Arbiter") == ["Vocabulary"])
     }
 
+    @Test("Explain imports the core and its vocabulary, and nothing else")
+    func explain() throws {
+        #expect(try imports(of: "Explain") == ["Arbiter", "Vocabulary"])
+    }
+
     // The clocks need no import, so that the imports say nothing about them.
     @Test("The vocabulary and the core have no clock", arguments: ["Vocabulary", "Arbiter"])
     func clock(target: String) throws {
@@ -68,9 +73,8 @@ struct ImportTests {
     @Test(
         "What runs in the daemons imports no Foundation",
         arguments: [
-            "PolicyFile", "Scenario", "JSONText", "Trace", "SystemdBus", "FrameStream", "RecorderCore", "Broker",
-            "camarbd",
-            "camrecorder",
+            "PolicyFile", "Explain", "Scenario", "JSONText", "Trace", "SystemdBus", "FrameStream", "RecorderCore",
+            "Broker", "camarbd", "camrecorder",
         ])
     func daemons(target: String) throws {
         #expect(try imports(of: target).isDisjoint(with: ["Foundation", "FoundationEssentials", "Dispatch"]))

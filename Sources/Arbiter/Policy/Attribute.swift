@@ -25,15 +25,15 @@ public struct Attribute: Hashable, Sendable {
 }
 
 /// What an app was told of its attributes, sorted by their names; small enough that a search in order is the quickest.
-struct AttributeValues: Hashable, Codable {
-    private(set) var pairs: [Pair] = []
+package struct AttributeValues: Hashable, Sendable, Codable {
+    package private(set) var pairs: [Pair] = []
 
-    struct Pair: Hashable, Codable {
-        var name: String
-        var value: String
+    package struct Pair: Hashable, Sendable, Codable {
+        package var name: String
+        package var value: String
     }
 
-    subscript(name: String) -> String? {
+    package subscript(name: String) -> String? {
         get { pairs.first { $0.name == name }?.value }
         set {
             pairs.removeAll { $0.name == name }
@@ -43,7 +43,7 @@ struct AttributeValues: Hashable, Codable {
         }
     }
 
-    var isEmpty: Bool { pairs.isEmpty }
+    package var isEmpty: Bool { pairs.isEmpty }
 
     /// Forgets what a policy does not ask about: whatever policies were loaded, an app never has more than two policies' worth.
     mutating func keepOnly(_ attributes: [Attribute]) {

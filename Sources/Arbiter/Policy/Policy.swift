@@ -111,6 +111,8 @@ public struct Contention: Hashable, Sendable {
     public var newcomer: Newcomer
     public var loser: Loser
     public var sharing: Sharing
+    /// Whose sessions share the holder's camera, where cameras are shared.
+    public var shareWith: ShareWith
     public var reDecide: ReDecide
     /// How long an expired or evicted tenant ranks behind everybody who waits.
     public var coolDown: Duration
@@ -167,12 +169,18 @@ public struct Contention: Hashable, Sendable {
         case none, all
         case readOnly = "read-only"
     }
+    public enum ShareWith: String, Hashable, Sendable, CaseIterable {
+        /// Those of the holder's user.
+        case user
+        case everyone
+    }
     public enum ReDecide: String, Hashable, Sendable, CaseIterable { case facts, open }
 
     public init(
         order: [OrderKey] = [], tie: Tie = .holder, sameApp: SameApp = .newest,
         ownConflict: OwnConflict = .contend, newcomer: Newcomer = .queue,
-        loser: Loser = .interrupt, sharing: Sharing = .none, reDecide: ReDecide = .facts,
+        loser: Loser = .interrupt, sharing: Sharing = .none, shareWith: ShareWith = .user,
+        reDecide: ReDecide = .facts,
         coolDown: Duration = .seconds(10), budget: Int? = nil, givesWay: GivesWay = .weakest,
         strongestMayExceed: Bool = false,
         backfill: Bool = false
@@ -184,6 +192,7 @@ public struct Contention: Hashable, Sendable {
         self.newcomer = newcomer
         self.loser = loser
         self.sharing = sharing
+        self.shareWith = shareWith
         self.reDecide = reDecide
         self.coolDown = coolDown
         self.budget = budget

@@ -1,40 +1,47 @@
-import Vocabulary
+package import Vocabulary
 
-/// One camera: what it can do, what keeps it from working, and who has it.
-struct Camera: Hashable, Codable {
-    var capabilities: CameraCapabilities
-    var isPresent = true
-    var isPrivate = false
-    var isHeldOutside = false
+/// One camera: what keeps it from working, who wants it, and who has it.
+package struct Camera: Sendable, Codable, BitwiseCopyable {
+    package var isPresent = true
+    package var isPrivate = false
+    package var isHeldOutside = false
     /// The recorder did not even end when it was killed.
-    var isStuck = false
+    package var isStuck = false
     /// Sessions with a start request, in the order of their ids.
-    var requests: [SessionID] = []
-    var tenancy: Tenancy = .free
-    /// Streams that were ordered closed while the camera goes on for others, until the recorder confirms each.
-    var closing: [Closing] = []
-    /// Resets and device failures of the last minute, oldest first: five are too many.
-    var faults: [Moment] = []
-    /// Nobody is granted before; nil: at once.
-    var restartAt: Moment?
-    var reservation: Reservation?
-    /// Who gets it as soon as the cut under way is done, or the recorder may be started again.
-    var promise: Promise?
+    package var firstRequest: Slot<Session>?
+    package var tenancy = Tenancy.free
+    /// Who gets it as soon as the cut under way is done, or the device may be tried again.
+    package var promise: Promise?
+    /// Faults in a row: how long the next wait is.
+    package var faults: UInt8 = 0
+    /// The grant it was last given, and the decision that its present cut or grant came from.
+    var grant = GrantID(0)
+    var handover: DecisionID = 0
+    /// Its place in the policy's table, negative where that says nothing of it, and who it is to the rules.
+    var place: Int8 = -1
+    var who: UInt64 = 0
+    var position: UInt8 = 0
 
-    struct Promise: Hashable, Codable {
-        var session: SessionID
-        var rule: String
+    package struct Promise: Hashable, Sendable, Codable, BitwiseCopyable {
+        package var session: Slot<Session>
+        package var rule: Rule
     }
+}
 
-    struct Closing: Hashable, Codable {
-        var session: SessionID
-        /// The recorder is killed then: nobody watches on because a recorder hangs.
-        var until: Moment
-    }
+/// What is known of a camera in words. Beside the plain row, because hardly any step reads it.
+package struct CameraSettings: Hashable, Sendable, Codable {
+    package var capabilities: CameraCapabilities
+    /// What the camera is set to, as far as its recorder said since the grant.
+    package var inForce = Configuration()
+    /// Batches that the recorder was given and has not answered, in that order: the answer goes to who asked.
+    package var asked: [Asked] = []
 
-    struct Reservation: Hashable, Codable {
-        var app: AppID
-        var until: Moment
+    package struct Asked: Hashable, Sendable, Codable {
+        package var session: UInt64
+        /// What the client wrote, and what its recorder was told.
+        package var batch: Configuration
+        package var ordered: Configuration
+        package var by: Applier
     }
 }
 
@@ -43,116 +50,113 @@ struct Camera: Hashable, Codable {
 ///     free ──▶ starting ──▶ streaming ──▶ revoking ──▶ free
 ///                 │             │             ▲
 ///                 └─────────────┴─────────────┘
-///     starting, streaming ──▶ resetting ──▶ starting (after the backoff), or revoking, free (outranked, stopped)
+///     starting, streaming ──▶ lost ──▶ starting (after the backoff), or revoking, free (outranked, stopped)
 ///
 /// What the contract calls `granted` is the camera's `promise`: the winner's place while the loser's cut
 /// is under way, here or on a conflicting camera. It is dropped as soon as the winner stops claiming,
 /// so that one who vanished meanwhile leaves no trace.
-enum Tenancy: Hashable, Codable {
+package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
     case free
-    /// Granted, and the recorder was told; its first frame is not there yet.
-    case starting(Held)
+    /// Granted, and the recorder was told; its first frame is not there yet, and has failed if it is not there `until` then.
+    case starting(Held, until: Moment)
     case streaming(Held)
-    /// The recorder was lost, or the device failed, under this holder, who keeps its place. A recorder that lives
-    /// was told to let go of the device.
-    case resetting(Held, cause: Cause, cut: Cut?)
+    /// The recorder was lost, or the device failed, under this holder. It keeps its place on this camera; for others the
+    /// camera counts for nothing until it is tried again.
+    case lost(Held, cut: Cut?)
     /// The stream was ordered cut.
     case revoking(Cut)
 
     /// Who has the camera, whatever access it has.
-    var held: Held? {
+    package var held: Held? {
         switch self {
-        case .starting(let held), .streaming(let held), .resetting(let held, _, _): held
+        case .starting(let held, _), .streaming(let held), .lost(let held, _): held
         case .free, .revoking: nil
         }
     }
 
-    /// Whose recorder or device was lost, and how.
-    var lost: (holder: SessionID, cause: Cause)? {
-        if case .resetting(let held, let cause, _) = self { (held.session, cause) } else { nil }
-    }
-
     /// The cut under way.
-    var cut: Cut? {
+    package var cut: Cut? {
         switch self {
         case .revoking(let cut): cut
-        case .resetting(_, _, let cut): cut
+        case .lost(_, let cut): cut
         case .free, .starting, .streaming: nil
         }
     }
 
     /// Frames may be captured for the holder.
-    var isCapturing: Bool {
+    package var isCapturing: Bool {
         switch self {
         case .starting, .streaming: true
-        case .free, .resetting, .revoking: false
+        case .free, .lost, .revoking: false
         }
     }
+
+    package var isStreaming: Bool { if case .streaming = self { true } else { false } }
+    package var isLost: Bool { if case .lost = self { true } else { false } }
 
     /// Another deadline for the cut under way, or its end: nil.
     mutating func update(cut: Cut?) {
         switch self {
         case .revoking: self = cut.map { .revoking($0) } ?? .free
-        case .resetting(let held, let cause, _): self = .resetting(held, cause: cause, cut: cut)
+        case .lost(let held, _): self = .lost(held, cut: cut)
         case .free, .starting, .streaming: preconditionFailure("only a stream that was ordered cut has a cut")
         }
     }
 
     mutating func update(_ change: (inout Held) -> Void) {
         switch self {
-        case .starting(var held):
+        case .starting(var held, let until):
             change(&held)
-            self = .starting(held)
+            self = .starting(held, until: until)
         case .streaming(var held):
             change(&held)
             self = .streaming(held)
-        case .resetting(var held, let cause, let cut):
+        case .lost(var held, let cut):
             change(&held)
-            self = .resetting(held, cause: cause, cut: cut)
+            self = .lost(held, cut: cut)
         case .free, .revoking: preconditionFailure("only a held camera has a holder to change")
         }
     }
 }
 
 /// A stream that was ordered cut, until the recorder confirms it.
-struct Cut: Hashable, Codable {
+package struct Cut: Hashable, Sendable, Codable, BitwiseCopyable {
     /// The recorder is killed then; a second time, the camera counts as broken.
-    var until: Moment
+    package var until: Moment
     /// Only the end of the process confirms the cut any more.
-    var isKilled = false
+    package var isKilled = false
 }
 
 /// A holder's place.
-struct Held: Hashable, Codable {
-    var session: SessionID
-    /// It left in this step, and the camera goes on for who follows: only between an event and its settling.
-    var isVacant = false
-    var granted: Ordinal
+package struct Held: Hashable, Sendable, Codable, BitwiseCopyable {
+    package var session: Slot<Session>
+    package var granted: Ordinal
     var since: Moment
+    /// Its first frame; nil: still to come.
+    package var streamingSince: Moment?
     /// Stronger claims wait until then, unless they override.
-    var minHoldUntil: Moment?
-    var leaseUntil: Moment?
-    var contest: Contest?
+    package var minHoldUntil: Moment?
+    package var leaseUntil: Moment?
+    /// Since when it runs, without pause.
+    package var leaseSince: Moment?
+    package var contest: Contest?
     /// The rule that gave it the camera.
-    var rule: String
-    /// What the camera is set to, as far as the recorder said; kept only where a policy shares cameras, for those
-    /// who come to watch.
-    var inForce = Configuration()
+    package var rule: Rule
 }
 
 /// A stronger claim that has to wait a little: for the holder's grace, or for its min-hold.
-struct Contest: Hashable, Codable {
+package struct Contest: Hashable, Sendable, Codable, BitwiseCopyable {
     /// Who gets the camera when time is up.
-    var beneficiary: SessionID
+    package var beneficiary: Slot<Session>
     /// When the decision is looked at again: the announcement, or the cut.
-    var due: Moment
-    var rule: String
+    package var due: Moment
+    package var rule: Rule
     /// Set once the holder was told.
-    var announced: Announced?
+    package var announced: Announced?
 
-    struct Announced: Hashable, Codable {
+    package struct Announced: Hashable, Sendable, Codable, BitwiseCopyable {
         /// Never moves later.
-        var deadline: Moment
-        var isReady = false
+        package var deadline: Moment
+        package var isReady = false
     }
 }

@@ -1,113 +1,136 @@
-import Vocabulary
+package import Vocabulary
 
-/// All that decisions depend on. What only counts (ids, sequence numbers, past decisions) is in the `Ledger`.
-struct State: Hashable, Codable {
-    var now = Moment.zero
-    /// A snapshot has it as text, beside the rest.
-    private(set) var sharedPolicy: Stamped<Policy>
-    var clients: SmallMap<ClientID, Client> = [:]
-    /// The clients of an app, sorted.
-    var apps: SmallMap<AppID, [ClientID]> = [:]
-    var sessions: SmallMap<SessionID, Session> = [:]
-    var cameras: SmallMap<CameraID, Camera> = [:]
-    /// The cameras in the order of their ids; the first is the default one.
-    var cameraOrder: [CameraID] = []
-    /// Sessions with a start request, sorted: all that a change of a machine-wide fact can touch.
-    var requesting: [SessionID] = []
-    private var sharedWorld = Shared(World())
-    var lastOrdinal: UInt64 = 0
+/// All that decisions depend on, and what only counts: flat tables of plain rows, and beside them the words that hardly
+/// any step reads.
+///
+/// Inside, clients, sessions, cameras, apps and rules are small numbers; names are at the edge. A copy shares everything
+/// until one of the two is changed, and changing a table copies its bytes.
+package struct State: Sendable {
+    package var now = Moment.zero
+    package var policy: CompiledPolicy
+    /// Texts of rules that a policy before this one wrote and that something in force still names.
+    var carriedTexts: [String] = []
 
-    init(policy: Policy) { sharedPolicy = Stamped(policy) }
+    package var clients = Table<Client>()
+    package var sessions = Table<Session>()
+    package var cameras = Table<Camera>()
+    package var apps = Table<App>()
+    package var logins = Table<Login>()
+    package var users: [User] = []
+    package var sources: [Source] = []
+    package var timers: [TimedFact] = []
+    /// Sorted by their names, so that the first is always the same one.
+    package var microphones: [Slot<App>] = []
 
-    var policy: Policy {
-        _read { yield sharedPolicy.value }
-        // Loading the policy that is in force anyway leaves its stamp.
-        set { if newValue != sharedPolicy.value { sharedPolicy = Stamped(newValue) } }
-    }
+    package var clientSlots = Directory<Client>()
+    package var sessionSlots = Directory<Session>()
+    package var appNames = NameTable<AppID, App>()
+    package var cameraNames = NameTable<CameraID, Camera>()
+    package var loginNames = NameTable<LoginSessionID, Login>()
+    /// In the order of their ids; the first is the default one.
+    package var cameraOrder: [Slot<Camera>] = []
 
-    var world: World {
-        _read { yield sharedWorld.value }
-        _modify { yield &sharedWorld.value }
-    }
+    // By the slots of their tables.
+    package var clientTexts: [ClientTexts] = []
+    package var sessionSettings: [SessionSettings] = []
+    package var cameraSettings: [CameraSettings] = []
+    /// What apps were told of their attributes by a trusted source.
+    package var attributes: [AttributeValues] = []
+
+    package var world = Machine()
+    var lastOrdinal: Ordinal = 0
+    var generation: UInt16 = 0
+    package var ledger = Ledger()
+
+    init(policy: CompiledPolicy) { self.policy = policy }
 
     mutating func nextOrdinal() -> Ordinal {
         lastOrdinal += 1
-        return Ordinal(value: lastOrdinal)
+        return lastOrdinal
+    }
+}
+
+/// Facts of the whole machine.
+package struct Machine: Hashable, Sendable, Codable, BitwiseCopyable {
+    package var isPrivate = false
+    package var isAsleep = false
+    package var pressureLevel = SystemPressure.nominal.rawValue
+    package var operatorChoice: Slot<App>?
+    var attributedApps: Int32 = 0
+
+    package var pressure: SystemPressure {
+        get { SystemPressure(rawValue: pressureLevel) ?? .nominal }
+        set { pressureLevel = newValue.rawValue }
+    }
+}
+
+/// Ids of the broker's life: they only count.
+package struct Ledger: Sendable, Codable {
+    var decision: DecisionID = 0
+    var grant: UInt64 = 0
+    var lastRecording: RecordingID = 0
+    var photo: PhotoID = 0
+    /// Recordings and photos under way, the oldest first.
+    package var recordings: [Recording] = []
+    package var photos: [Photo] = []
+
+    package struct Recording: Sendable, Codable, BitwiseCopyable {
+        let id: RecordingID
+        package let session: UInt64
+        /// The decision that ended it; nil: it runs.
+        package var endedBy: DecisionID?
     }
 
-    /// The same state, seen from now and without its history: moments become distances (what is past is zero),
-    /// ordinals their rank. Two states that behave alike from here on become equal, so small worlds are finite.
-    func canonical() -> State {
-        var copy = self
-        copy.now = .zero
-        func distance(_ moment: Moment) -> Moment { Moment(nanoseconds: max(0, moment.nanoseconds - now.nanoseconds)) }
+    package struct Photo: Sendable, Codable, BitwiseCopyable {
+        let id: PhotoID
+        package let session: UInt64
+    }
+}
 
-        var ordinals: [Ordinal] = []
-        for session in sessions.values {
-            if let request = session.request {
-                ordinals.append(request.started)
-                if let claimed = request.claimed { ordinals.append(claimed) }
-            }
-        }
-        for camera in cameras.values { if let held = camera.tenancy.held { ordinals.append(held.granted) } }
-        ordinals.sort()
-        func rank(_ ordinal: Ordinal) -> Ordinal {
-            Ordinal(value: UInt64((ordinals.firstIndex(of: ordinal) ?? 0) + 1))
-        }
-        copy.lastOrdinal = 0
+// MARK: Rows by what the edge calls them
 
-        for id in sessions.keys {
-            guard var request = copy.sessions[id]?.request else { continue }
-            request.started = rank(request.started)
-            request.claimed = request.claimed.map(rank)
-            copy.sessions[id]?.request = request
+extension State {
+    package func session(_ id: SessionID) -> Slot<Session>? { sessionSlots[id.rawValue] }
+    package func client(_ id: ClientID) -> Slot<Client>? { clientSlots[id.rawValue] }
+    package func id(_ session: Slot<Session>) -> SessionID { SessionID(sessions[session].id) }
+    package func id(_ client: Slot<Client>) -> ClientID { ClientID(clients[client].id) }
+    package func id(_ app: AppRef) -> AppID { appNames[app.slot] }
+
+    /// Another app's row may be where this one's was.
+    package func isThere(_ app: AppRef) -> Bool { apps[app.slot].generation == app.generation }
+
+    package func ref(_ slot: Slot<App>, isClaimed: Bool) -> AppRef {
+        AppRef(slot: slot, generation: apps[slot].generation, isClaimed: isClaimed)
+    }
+
+    // MARK: Lists that go through the rows
+
+    /// Those who ask for a camera, in the order of their ids.
+    package func requests(on camera: Slot<Camera>) -> [Slot<Session>] {
+        Self.list(from: cameras[camera].firstRequest) { sessions[$0].nextOnCamera }
+    }
+
+    package func sessions(of client: Slot<Client>) -> [Slot<Session>] {
+        Self.list(from: clients[client].firstSession) { sessions[$0].nextOfClient }
+    }
+
+    package func clients(of app: AppRef) -> [Slot<Client>] {
+        Self.list(from: apps[app.slot][app].firstClient) { clients[$0].nextOfApp }
+    }
+
+    private static func list<Row>(from first: Slot<Row>?, _ next: (Slot<Row>) -> Slot<Row>?) -> [Slot<Row>] {
+        var list: [Slot<Row>] = []
+        var place = first
+        while let slot = place {
+            list.append(slot)
+            place = next(slot)
         }
-        for id in cameras.keys {
-            guard var camera = copy.cameras[id] else { continue }
-            if var cut = camera.tenancy.cut {
-                cut.until = distance(cut.until)
-                camera.tenancy.update(cut: cut)
-            }
-            if camera.tenancy.held != nil {
-                camera.tenancy.update { held in
-                    held.granted = rank(held.granted)
-                    held.since = .zero
-                    held.minHoldUntil = held.minHoldUntil.map(distance)
-                    if held.minHoldUntil == .zero { held.minHoldUntil = nil }
-                    held.leaseUntil = held.leaseUntil.map(distance)
-                    if var contest = held.contest {
-                        contest.due = distance(contest.due)
-                        if let announced = contest.announced {
-                            contest.announced?.deadline = distance(announced.deadline)
-                        }
-                        held.contest = contest
-                    }
-                }
-            }
-            camera.closing = camera.closing.map { Camera.Closing(session: $0.session, until: distance($0.until)) }
-            // Ages, not distances: a fault counts for a minute after it happened.
-            camera.faults = camera.faults.map { Moment(nanoseconds: now.nanoseconds - $0.nanoseconds) }
-            camera.restartAt = camera.restartAt.map(distance)
-            if let reservation = camera.reservation {
-                camera.reservation = Camera.Reservation(app: reservation.app, until: distance(reservation.until))
-            }
-            copy.cameras[id] = camera
-        }
-        if !world.coolDowns.isEmpty {
-            copy.world.coolDowns = world.coolDowns.map {
-                World.CoolDown(app: $0.app, camera: $0.camera, until: distance($0.until))
-            }
-        }
-        if !world.falling.isEmpty {
-            copy.world.falling = world.falling.map { World.Falling(to: $0.to, at: distance($0.at)) }
-        }
-        for (key, state) in world.sources {
-            switch state {
-            case .frozen(let until): copy.world.sources[key] = .frozen(until: distance(until))
-            case .resumed(let until): copy.world.sources[key] = .resumed(until: distance(until))
-            case .attached, .lost: break
-            }
-        }
-        return copy
+        return list
+    }
+
+    /// Every session that asks to run, in the order of their ids.
+    package var requesting: [Slot<Session>] {
+        let all = cameraOrder.flatMap(requests(on:))
+        return cameraOrder.count > 1 ? all.sorted { sessions[$0].id < sessions[$1].id } : all
     }
 }

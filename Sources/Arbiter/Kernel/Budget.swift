@@ -1,0 +1,70 @@
+import Vocabulary
+
+/// Who gives way when the cameras in use would cost more than the budget.
+extension Seating {
+    /// Adds those who give way to the budget; false when the sum stays above it all the same.
+    func addBudgetRivals(_ rivals: inout [Int], _ look: Int, on camera: Int) -> Bool {
+        guard let budget = policy.budget else { return true }
+        return switch policy.contention.givesWay {
+        case .weakest: addWeakest(&rivals, look, on: camera, budget)
+        case .longestHeld: addLongestHeld(&rivals, look, on: camera, budget)
+        }
+    }
+
+    /// Between tries a camera whose device was lost costs nothing.
+    private func cost(_ seat: Int) -> Int {
+        seats[seat].kind == .dormant ? 0 : policy.cost(cameras[seats[seat].camera].camera.place)
+    }
+
+    private func isOwn(_ seat: Int, _ look: Int) -> Bool { looks[seats[seat].look].app == looks[look].app }
+
+    /// As few as it takes, the weakest first. Whether the claim beats them is asked later, and of all of them.
+    private func addWeakest(_ rivals: inout [Int], _ look: Int, on camera: Int, _ budget: Int) -> Bool {
+        let cost = policy.cost(cameras[camera].camera.place)
+        let mayExceed =
+            policy.contention.strongestMayExceed
+            && seats.indices.allSatisfy { seat in
+                isOwn(seat, look) || policy.compare(looks[look], looks[seats[seat].look]).isWon
+            }
+        guard cost > 0, !mayExceed else { return true }
+        let others = seats.indices.filter { !rivals.contains($0) && self.cost($0) > 0 }
+        var sum = cost + others.reduce(0) { $0 + self.cost($1) }
+        for seat in others.sorted(by: { isStronger(looks[seats[$1].look], looks[seats[$0].look]) }) where sum > budget {
+            sum -= self.cost(seat)
+            rivals.append(seat)
+        }
+        return sum <= budget
+    }
+
+    /// One look at each seat, the longest held first: who costs something and is beaten gives way while the sum is
+    /// above the budget. A seat that the claim conflicts with stops counting only when it is looked at, so that one
+    /// held for longer may give way although the conflict alone would have made room.
+    ///
+    /// An app that may exceed the budget because nobody is stronger spares its own cameras, and is let in even if
+    /// the sum stays above.
+    private func addLongestHeld(_ rivals: inout [Int], _ look: Int, on camera: Int, _ budget: Int) -> Bool {
+        let isStrongest =
+            policy.contention.strongestMayExceed
+            && seats.indices.allSatisfy { isOwn($0, look) || challenge(look, seats[$0]).isWon }
+        let conflicting = rivals
+        var sum = seats.indices.reduce(policy.cost(cameras[camera].camera.place)) { $0 + cost($1) }
+        for index in seats.indices.sorted(by: { isHeldLonger(seats[$0], seats[$1]) }) {
+            let cost = cost(index)
+            if conflicting.contains(index) {
+                sum -= cost
+                continue
+            }
+            let isSpared = isStrongest && isOwn(index, look)
+            guard sum > budget, cost > 0, !isSpared, challenge(look, seats[index]).isWon else { continue }
+            sum -= cost
+            rivals.append(index)
+        }
+        return sum <= budget || isStrongest
+    }
+
+    /// Whoever only won a camera and waits for its cut comes after all who hold one, by the start requests.
+    private func isHeldLonger(_ a: Seat, _ b: Seat) -> Bool {
+        let (x, y) = (granted(a), granted(b))
+        return x != y ? x < y : looks[a.look].started < looks[b.look].started
+    }
+}

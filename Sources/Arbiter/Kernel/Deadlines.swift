@@ -1,0 +1,92 @@
+public import Vocabulary
+
+extension State {
+    /// Every moment at which something ends by itself, in one place: whoever asks for the earliest, meets those that are
+    /// due, or holds them to the contract reads this list.
+    package func forEachDeadline(leases: Bool = true, _ body: (Moment) -> Void) {
+        for slot in cameraOrder {
+            let tenancy = cameras[slot].tenancy
+            if case .starting(_, let until) = tenancy { body(until) }
+            if let cut = tenancy.cut { body(cut.until) }
+            guard let held = tenancy.held else { continue }
+            if leases, let lease = held.leaseUntil { body(lease) }
+            if let contest = held.contest { body(contest.due) }
+        }
+        for timer in timers where timer.due < .distantFuture && (leases || timer.kind != .leaseUsed) { body(timer.due) }
+        for source in sources { if let until = source.state.until { body(until) } }
+    }
+}
+
+extension Arbiter {
+    /// When `step` wants to be called at the latest, with `timePassed` if nothing else happens. Nil: never.
+    public var deadline: Moment? { earliestDeadline() }
+
+    package func earliestDeadline(leases: Bool = true) -> Moment? {
+        var earliest = Moment.distantFuture
+        var isAny = false
+        state.forEachDeadline(leases: leases) { moment in
+            isAny = true
+            if moment < earliest { earliest = moment }
+        }
+        return isAny ? earliest : nil
+    }
+
+    /// What is due, in a fixed order: cameras by id, then what belongs to none, then sources.
+    mutating func meetDeadlines(_ turn: inout Turn) {
+        meetTimers([.reservation, .backoff, .noRoom], &turn)
+        for camera in state.cameraOrder { meetDeadlines(of: camera, &turn) }
+        meetTimers([.closing], &turn)
+        meetTimers([.coolDown, .leaseUsed, .falling], &turn)
+        for source in state.sources.indices {
+            if let until = state.sources[source].state.until, until <= state.now { thaw(source, &turn) }
+        }
+    }
+
+    private mutating func meetDeadlines(of camera: Slot<Camera>, _ turn: inout Turn) {
+        let tenancy = state.cameras[camera].tenancy
+        if let cut = tenancy.cut, cut.until <= state.now { meetDeadline(of: cut, on: camera, &turn) }
+        if case .starting(_, let until) = tenancy, until <= state.now {
+            return failToStart(camera, &turn)
+        }
+        guard let held = state.cameras[camera].tenancy.held else { return }
+        if let lease = held.leaseUntil, lease <= state.now { expire(held, on: camera, &turn) }
+        if let contest = held.contest, contest.due <= state.now { turn.touch(camera) }
+    }
+
+    private mutating func meetDeadline(of cut: Cut, on camera: Slot<Camera>, _ turn: inout Turn) {
+        if cut.isKilled {
+            // Not even SIGKILL ended it: the driver holds the process. Nobody gets this camera until it is gone.
+            state.cameras[camera].isStuck = true
+            state.cameras[camera].tenancy.update(cut: Cut(until: .distantFuture, isKilled: true))
+            touchLinked(camera, &turn)
+        } else {
+            state.cameras[camera].tenancy.update(cut: Cut(until: state.now + Bound.kill, isKilled: true))
+            turn.effects.append(.killRecorder(state.cameraNames[camera]))
+        }
+    }
+
+    private mutating func meetTimers(_ kinds: [TimedFact.Kind], _ turn: inout Turn) {
+        let now = state.now
+        guard state.timers.contains(where: { $0.due <= now && kinds.contains($0.kind) }) else { return }
+        let due = state.timers.filter { $0.due <= now && kinds.contains($0.kind) }
+        state.timers.removeAll { $0.due <= now && kinds.contains($0.kind) }
+        for timer in due {
+            switch timer.kind {
+            case .reservation, .backoff, .noRoom, .coolDown: if let camera = timer.camera { turn.touch(camera) }
+            case .closing: if let camera = timer.camera { closeTooLate(on: camera, &turn) }
+            case .leaseUsed: break
+            case .falling:
+                state.world.pressureLevel = UInt8(timer.amount)
+                touchAll(&turn)
+            }
+            if let app = timer.app { state.release(app.slot) }
+        }
+    }
+
+    /// A recorder that holds on to its device keeps those out that its camera excludes, too.
+    mutating func touchLinked(_ camera: Slot<Camera>, _ turn: inout Turn) {
+        turn.touch(camera)
+        guard state.policy.hasConflicts else { return }
+        for other in state.cameraOrder { turn.touch(other) }
+    }
+}

@@ -1,0 +1,231 @@
+package import Vocabulary
+
+/// One session that asks for its camera, seen once in a round of deciding: what rules read of it, what limits it, how
+/// strong it is. Everything that is decided or told in the round reads this.
+package struct Look: BitwiseCopyable {
+    let session: Slot<Session>
+    let id: UInt64
+    package let camera: Slot<Camera>
+    package let app: AppRef
+    let user: UInt32
+    package let facts: FactBits
+    /// What the machine itself forbids, under every policy; each leaves nothing.
+    package let machine: CauseSet
+    let isStuck: Bool
+    let limits: Limits
+    /// What the session itself wants: `watching` where it asked to watch only.
+    let wish: Access
+    /// What all of it leaves, contention apart.
+    let access: Access
+    /// It may run, and asks to: nothing but another claim keeps it from its camera. What ends with its first frame does not.
+    let claims: Bool
+    let rank: RankTerms
+    let strength: Strength
+    let started: Ordinal
+    var claimed: Ordinal
+    let coolsDown: Bool
+    /// Its app has no other session that asks to run.
+    let isAlone: Bool
+
+    var watches: Bool { wish == .watching }
+
+    /// What a policy's rules leave, for each of the causes that a policy may raise.
+    struct Limits: BitwiseCopyable {
+        private var answers: (Limit?, Limit?, Limit?, Limit?) = (nil, nil, nil, nil)
+        private(set) var access = Access.all
+
+        struct Limit: BitwiseCopyable {
+            let cause: Cause
+            let access: Access
+            let rule: Rule
+        }
+
+        /// Each cause's first matching rule answers. One that leaves everything is an exemption: it answers, and the cause
+        /// is not live.
+        init(_ facts: FactBits, _ policy: CompiledPolicy) {
+            var answered = 0
+            for rule in policy.causes where answered >> rule.place & 1 == 0 && rule.when.holds(for: facts) {
+                answered |= 1 << rule.place
+                guard rule.access != .all else { continue }
+                access.formIntersection(rule.access)
+                let limit = Limit(cause: rule.cause, access: rule.access, rule: rule.rule)
+                switch rule.place {
+                case 0: answers.0 = limit
+                case 1: answers.1 = limit
+                case 2: answers.2 = limit
+                default: answers.3 = limit
+                }
+            }
+        }
+
+        /// In the order of the policy's file.
+        var all: [Limit] {
+            [answers.0, answers.1, answers.2, answers.3].compactMap { $0 }.sorted { $0.rule.index < $1.rule.index }
+        }
+
+        var causes: CauseSet {
+            var causes = CauseSet()
+            if let limit = answers.0 { causes.insert(limit.cause) }
+            if let limit = answers.1 { causes.insert(limit.cause) }
+            if let limit = answers.2 { causes.insert(limit.cause) }
+            if let limit = answers.3 { causes.insert(limit.cause) }
+            return causes
+        }
+    }
+
+    // MARK: In words, for who is told
+
+    /// Every cause that limits the session, with whose claim it waits behind.
+    func causes(_ waits: Session.Waiting?) -> CauseSet {
+        var causes = machine.union(limits.causes)
+        if waits != nil { causes.insert(.videoDeviceInUseByAnotherClient) }
+        return causes
+    }
+
+    /// What it may do now.
+    func access(_ waits: Session.Waiting?) -> Access {
+        guard let waits else { return access }
+        return waits.isSharing ? access.intersection(.watching) : .none
+    }
+
+    /// The rule behind one of its causes.
+    func rule(of cause: Cause, _ waits: Session.Waiting?) -> Rule {
+        switch cause {
+        case .videoDeviceDisconnected: .law(.unplugged)
+        case .videoDeviceBlockedByPrivacy: .law(.privacy)
+        case .systemSleep: .law(.sleep)
+        case .loginSessionInactive: .law(.loginSession)
+        case .deviceError: .law(isStuck ? .stuck : .deviceFailed)
+        case .recorderReset: .law(.reset)
+        case .brokerRestarted: .law(.brokerRestarted)
+        case .sensitiveContentMitigationActivated: .law(.sensitive)
+        case .videoDeviceInUseByAnotherClient where machine.contains(cause): .law(.heldOutside)
+        case .videoDeviceInUseByAnotherClient: waits?.rule ?? .law(.notGiven)
+        case .videoDeviceNotAvailableInBackground, .audioDeviceInUseByAnotherClient,
+            .videoDeviceNotAvailableWithMultipleForegroundApps, .videoDeviceNotAvailableDueToSystemPressure:
+            limits.all.first { $0.cause == cause }?.rule ?? .law(.notGiven)
+        }
+    }
+
+    /// The rule behind what a session that runs may not do.
+    func limitingRule(_ waits: Session.Waiting?) -> Rule {
+        if let limit = limits.all.first { return limit.rule }
+        if let waits { return waits.rule }
+        return .law(watches ? .askedToWatch : .unlimited)
+    }
+}
+
+extension Access {
+    /// What a sharer has at most (semantics.md §1).
+    static let watching: Access = .sharer
+}
+
+extension State {
+    /// Looks at a session as it is now.
+    package func look(at slot: Slot<Session>) -> Look {
+        let session = sessions[slot]
+        let camera = cameras[session.camera]
+        let client = clients[session.client]
+        let facts = facts(session, client, camera)
+        let isStuck = isStuck(camera)
+        let machine = machineCauses(session, client, camera, isStuck)
+        let limits = Look.Limits(facts, policy)
+        let wish: Access = policy.shares && session.has.contains(.asksToWatch) ? .watching : .all
+        let access = machine.isEmpty ? limits.access.intersection(wish) : .none
+        let rank = rank(facts, client)
+        let started = session.request?.started ?? 0
+        return Look(
+            session: slot, id: session.id, camera: session.camera, app: client.app, user: apps[client.app.slot].user,
+            facts: facts, machine: machine, isStuck: isStuck, limits: limits, wish: wish, access: access,
+            claims: !isStuck && machine.allEndWithTheFirstFrame && !limits.access.isDisjoint(with: wish)
+                && !(session.lost != nil && findsNoRoom(slot)), rank: rank,
+            strength: policy.strength(rank.rank, facts, started: started), started: started,
+            claimed: session.request?.claimed ?? started,
+            coolsDown: !rank.overrides && coolsDown(client.app, session.camera),
+            isAlone: apps[client.app.slot][client.app].requests < 2)
+    }
+
+    /// The rank in force for a session, weakened by what its client gave up.
+    func rank(_ facts: FactBits, _ client: Client) -> RankTerms {
+        let terms = policy.rank(facts)
+        guard let lowered = client.loweredRank, Int(lowered) > terms.rank else { return terms }
+        return terms.lowered(to: Int(lowered))
+    }
+
+    func facts(_ session: Session, _ client: Client, _ camera: Camera) -> FactBits {
+        let app = apps[client.app.slot]
+        let placed = placement(of: client.app)
+        var facts = FactBits()
+        facts.who = client.who | camera.who
+        facts.attributes = app[client.app].attributes
+        facts[.login] = client.login.map { logins[$0].state.code } ?? 0
+        facts[.foreground] = placed.isForeground ? 1 : 0
+        facts[.layout] = placed.layoutCode
+        facts[.focused] = placed.isFocused ? 1 : 0
+        facts[.inFront] = foregroundApps(of: app.user, with: placed).code
+        facts[.kind] = UInt64(client.kind.rawValue)
+        facts[.multitasking] = client.multitasking ? 1 : 0
+        facts[.position] = UInt64(camera.position)
+        facts[.usesAudio] = session.has.contains(.audio) ? 1 : 0
+        facts[.microphone] = microphones.isEmpty || microphoneTaker(against: client.app) == nil ? 0 : 1
+        facts[.pressure] = world.pressure.thermometer
+        facts[.recording] = session.has.contains(.recording) ? 1 : 0
+        facts[.claimIsNew] = session.request?.hasHeld == true ? 0 : 1
+        facts[.chosen] = world.operatorChoice == client.app.slot && isReached(client.app) ? 1 : 0
+        return facts
+    }
+
+    /// What is said by name reaches an app that only claims the name while nobody vouched-for is connected under it.
+    @inline(__always) package func isReached(_ app: AppRef) -> Bool {
+        !app.isClaimed || apps[app.slot].vouched.firstClient == nil
+    }
+
+    /// The app that has the microphone a session wants. A session's own app does not count, nor do other users':
+    /// a shell speaks for its own user, and only root's apps are heard by everybody.
+    func microphoneTaker(against app: AppRef) -> Slot<App>? {
+        let user = apps[app.slot].user
+        return microphones.first { taker in
+            let owner = apps[taker].user
+            return (owner == user || owner == 0) && !(taker == app.slot && isReached(app))
+        }
+    }
+
+    private func machineCauses(_ session: Session, _ client: Client, _ camera: Camera, _ isStuck: Bool) -> CauseSet {
+        var causes = CauseSet()
+        if !camera.isPresent { causes.insert(.videoDeviceDisconnected) }
+        if camera.isPrivate || world.isPrivate { causes.insert(.videoDeviceBlockedByPrivacy) }
+        if world.isAsleep { causes.insert(.systemSleep) }
+        if let login = client.login, logins[login].state == .inactive { causes.insert(.loginSessionInactive) }
+        if isStuck { causes.insert(.deviceError) }
+        if let lost = session.lost { causes.insert(lost.cause) }
+        if session.has.contains(.reestablished) { causes.insert(.brokerRestarted) }
+        if session.has.contains(.sensitiveContent) { causes.insert(.sensitiveContentMitigationActivated) }
+        if camera.isHeldOutside { causes.insert(.videoDeviceInUseByAnotherClient) }
+        return causes
+    }
+
+    /// A recorder that not even SIGKILL ended holds on to this camera, or to one that excludes it.
+    private func isStuck(_ camera: Camera) -> Bool {
+        if camera.isStuck { return true }
+        guard policy.hasConflicts else { return false }
+        return cameras.rows.contains { $0.isStuck && policy.conflict($0.place, camera.place) }
+    }
+
+    /// Its own format found no room a moment ago: others may have the camera meanwhile.
+    private func findsNoRoom(_ session: Slot<Session>) -> Bool {
+        timers.contains { $0.kind == .noRoom && $0.session == session }
+    }
+
+    @inline(__always) private func coolsDown(_ app: AppRef, _ camera: Slot<Camera>) -> Bool {
+        timers.contains { $0.kind == .coolDown && $0.app == app && $0.camera == camera }
+    }
+}
+
+extension CauseSet {
+    /// Nothing but what stands until the session runs again: that does not keep it from claiming its camera.
+    fileprivate var allEndWithTheFirstFrame: Bool {
+        var rest = self
+        for cause in [Cause.recorderReset, .brokerRestarted, .deviceError] { rest.remove(cause) }
+        return rest.isEmpty
+    }
+}

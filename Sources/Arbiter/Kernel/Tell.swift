@@ -1,0 +1,315 @@
+import Vocabulary
+
+/// What each client hears: nothing else writes `Session.shown`, and what was said before decides what is said now.
+///
+/// An interruption ends with the session's first frame. From winning to that frame the causes last told stand.
+extension Arbiter {
+    /// Tells one session's client what a round of deciding changed for it, and nothing when nothing did.
+    mutating func tell(_ look: Look, _ ruling: Seating.Ruling, _ turn: inout Turn) {
+        switch ruling.kind {
+        case .undecided, .evicted, .replaced: break
+        case .barred:
+            state.sessions[look.session].ledger.sharersTold = 0
+            state.sessions[look.session].waits = nil
+            interrupt(look, &turn)
+        case .waits:
+            state.sessions[look.session].ledger.sharersTold = 0
+            state.sessions[look.session].waits = Session.Waiting(
+                interrupter: ruling.interrupter, rule: ruling.rule, isSharing: ruling.watches)
+            if ruling.watches { tellSharer(look, &turn) } else { interrupt(look, &turn) }
+        case .holds, .gets, .comesNext:
+            state.sessions[look.session].waits = nil
+            if ruling.kind == .holds, state.cameras[look.camera].tenancy.isStreaming {
+                tellAccess(look, &turn)
+            } else {
+                tellGranted(look, &turn)
+            }
+        }
+    }
+
+    /// It has won, and its first frame is still to come. A fault on the way is told; that others were in its way is not news.
+    mutating func tellGranted(_ look: Look, _ turn: inout Turn) {
+        let session = state.sessions[look.session]
+        var fault = CauseSet()
+        if let lost = session.lost { fault.insert(lost.cause) }
+        switch session.shown {
+        case .interrupted(let told, _):
+            if !fault.isEmpty, fault.union(told) != told { interrupt(look, &turn) }
+        case .stopped, .pending:
+            if fault.isEmpty { state.sessions[look.session].shown = .pending } else { interrupt(look, &turn) }
+        case .running:
+            guard fault.isEmpty else { return interrupt(look, &turn) }
+            state.sessions[look.session].shown = .pending
+            notify(look.session, .didStopRunning, &turn)
+        }
+    }
+
+    // MARK: Interruptions
+
+    mutating func interrupt(_ look: Look, _ turn: inout Turn) {
+        let slot = look.session
+        closeIfSharing(slot, &turn)
+        let session = state.sessions[slot]
+        let causes = look.causes(session.waits)
+        guard let reason = causes.reason else {
+            preconditionFailure("session \(look.id) is interrupted for no cause")
+        }
+        let rule = look.rule(of: reason, session.waits)
+        let by = interrupter(of: look, session.waits, causes)
+        switch session.shown {
+        case .interrupted(let told, let before):
+            guard told != causes || (by != nil && by != before) else { return }
+            state.sessions[slot].shown = .interrupted(causes, by: by)
+            state.sessions[slot].ledger.open?.causes.formUnion(causes)
+            let id = session.ledger.open?.id ?? 0
+            notify(
+                slot,
+                .interruptionChanged(id: id, causes: causes, interrupter: words(by, for: look), rule: text(rule)), &turn
+            )
+        case .running, .pending, .stopped: beginInterruption(look, causes, by, rule, &turn)
+        }
+        observe(look, .interrupted(causes), rule, &turn)
+    }
+
+    private mutating func beginInterruption(
+        _ look: Look, _ causes: CauseSet, _ by: AppRef?, _ rule: Rule, _ turn: inout Turn
+    ) {
+        let slot = look.session
+        let wasRunning = state.sessions[slot].shown.isRunning
+        let id = takeInterruption(of: slot)
+        state.sessions[slot].ledger.open = Session.Ledger.Interruption(id: id, began: state.now, causes: causes)
+        state.sessions[slot].shown = .interrupted(causes, by: by)
+        let cut = forgetRecording(slot)
+        // A rule may read that it records.
+        if cut != nil { turn.touch(look.camera) }
+        notify(
+            slot,
+            .wasInterrupted(
+                id: id, causes: causes, interrupter: words(by, for: look), cutting: cut, rule: text(rule)), &turn)
+        if wasRunning { notify(slot, .didStopRunning, &turn) }
+    }
+
+    /// The interruption that was announced, or a new one.
+    private mutating func takeInterruption(of slot: Slot<Session>) -> InterruptionID {
+        if let announced = state.sessions[slot].ledger.announced {
+            state.sessions[slot].ledger.announced = nil
+            return announced
+        }
+        state.sessions[slot].ledger.interruptions += 1
+        return state.sessions[slot].ledger.interruptions
+    }
+
+    /// The app behind an interruption, where there is one.
+    private func interrupter(of look: Look, _ waits: Session.Waiting?, _ causes: CauseSet) -> AppRef? {
+        if causes.contains(.videoDeviceInUseByAnotherClient) { return waits?.interrupter }
+        if causes.contains(.videoDeviceNotAvailableWithMultipleForegroundApps) {
+            // The one app beside it is the interrupter; of several, none is.
+            return state.appBeside(look.app)
+        }
+        guard causes.contains(.audioDeviceInUseByAnotherClient) else { return nil }
+        return state.microphoneTaker(against: look.app).map { state.ref($0, isClaimed: false) }
+    }
+
+    /// Named to clients of the same user; to others it is another user's app.
+    private func words(_ app: AppRef?, for look: Look) -> Interrupter? {
+        guard let app, state.isThere(app) else { return nil }
+        let id = state.id(app)
+        return id.user == look.user ? .app(id.name) : .anotherUsersApp
+    }
+
+    mutating func endInterruption(_ slot: Slot<Session>, willResume: Bool, _ turn: inout Turn) {
+        state.sessions[slot].ledger.announced = nil
+        guard let open = state.sessions[slot].ledger.open else { return }
+        state.sessions[slot].ledger.open = nil
+        notify(
+            slot,
+            .interruptionEnded(
+                id: open.id, causesItHad: open.causes, duration: state.now - open.began, willResume: willResume),
+            &turn)
+    }
+
+    // MARK: Running
+
+    /// It runs from now on: what is in force, the end of its interruption, that it runs, and what it may do.
+    mutating func tellRunning(
+        _ slot: Slot<Session>, applied: (asked: Configuration, inForce: Configuration, by: Applier)?,
+        _ turn: inout Turn
+    ) {
+        let session = state.sessions[slot]
+        guard !session.shown.isRunning else { return tellAccess(state.look(at: slot), &turn) }
+        if let applied { tellInForce(slot, applied.asked, applied.inForce, applied.by, &turn) }
+        endInterruption(slot, willResume: true, &turn)
+        state.sessions[slot].has.remove(.switched)
+        state.sessions[slot].request?.hasHeld = true
+        state.sessions[slot].refusals = 0
+        state.sessions[slot].shown = .running(.all)
+        notify(slot, .didStartRunning(grant: state.cameras[session.camera].grant), &turn)
+        tellAccess(state.look(at: slot), &turn)
+        // A rule may read that it has held its camera.
+        turn.touch(session.camera)
+    }
+
+    /// What is in force where a session asked for something, where it differs from what it last heard, and where it was moved.
+    private mutating func tellInForce(
+        _ slot: Slot<Session>, _ wanted: Configuration, _ inForce: Configuration, _ by: Applier, _ turn: inout Turn
+    ) {
+        var asked = withNews(wanted, inForce, for: slot)
+        var applied = inForce
+        if state.sessions[slot].has.contains(.switched) {
+            let camera = state.cameraNames[state.sessions[slot].camera]
+            asked[.camera] = .text(camera.name)
+            applied[.camera] = .text(camera.name)
+        }
+        state.sessionSettings[slot].heard = inForce
+        guard !asked.isEmpty else { return }
+        notify(slot, .configurationApplied(asked: asked, inForce: applied, by: by), &turn)
+    }
+
+    /// What was asked, and what is another value than the client last heard of.
+    private func withNews(
+        _ asked: Configuration, _ inForce: Configuration, for slot: Slot<Session>
+    ) -> Configuration {
+        guard let heard = state.sessionSettings[slot].heard, heard != inForce else { return asked }
+        var told = asked
+        for (key, value) in inForce.changes(since: heard).ordered where told[key] == nil { told[key] = value }
+        return told
+    }
+
+    /// A running session hears what was set, by itself or by another one that shares its camera.
+    mutating func tellConfigured(
+        _ slot: Slot<Session>, asked: Configuration, _ inForce: Configuration, _ by: Applier, _ turn: inout Turn
+    ) {
+        let told = withNews(asked, inForce, for: slot)
+        state.sessionSettings[slot].heard = inForce
+        notify(slot, .configurationApplied(asked: told, inForce: inForce, by: by), &turn)
+    }
+
+    /// What a session that runs may do now, if that changed.
+    mutating func tellAccess(_ look: Look, _ turn: inout Turn) {
+        let slot = look.session
+        let session = state.sessions[slot]
+        guard case .running(let before) = session.shown else { return }
+        let access = look.access(session.waits)
+        guard access != before else { return }
+        state.sessions[slot].shown = .running(access)
+        // Cut first, tell second.
+        if before.contains(.record), !access.contains(.record), let recording = forgetRecording(slot) {
+            turn.effects.append(.stopRecording(state.cameraNames[look.camera], recording, why: .accessLost))
+            // A rule may read that it records.
+            turn.touch(look.camera)
+        }
+        if before.contains(.preview), !access.contains(.preview) { closeStreams(of: slot, on: look.camera, &turn) }
+        let rule = look.limitingRule(session.waits)
+        notify(slot, .accessChanged(access, causes: look.causes(session.waits), rule: text(rule)), &turn)
+        observe(look, .restricted(access), rule, &turn)
+    }
+
+    /// Who lost its camera to a holder on it, and may watch: as soon as there is something to see.
+    private mutating func tellSharer(_ look: Look, _ turn: inout Turn) {
+        let slot = look.session
+        state.sessions[slot].has.remove(.reestablished)
+        switch state.cameras[look.camera].tenancy {
+        case .streaming:
+            state.sessions[slot].lost = nil
+            if state.sessions[slot].shown.isRunning {
+                // It loses control and not the picture: the interruption it was warned of does not come.
+                withdrawWarning(slot, &turn)
+                tellAccess(state.look(at: slot), &turn)
+            } else {
+                let settings = state.sessionSettings[slot]
+                let inForce = state.cameraSettings[look.camera].inForce
+                tellRunning(slot, applied: (settings.wanted.ofTheCamera, inForce, .sharer), &turn)
+            }
+        case .starting: tellGranted(look, &turn)
+        case .free, .lost, .revoking: interrupt(look, &turn)
+        }
+    }
+
+    /// The holder of a shared camera hears which other apps watch it, whenever those are others than it heard of last.
+    mutating func tellSharers(on camera: Slot<Camera>, _ turn: inout Turn) {
+        guard state.policy.shares, case .streaming(let held) = state.cameras[camera].tenancy,
+            state.sessions[held.session].shown.isRunning
+        else { return }
+        let own = state.clients[state.sessions[held.session].client].app
+        var apps: [AppRef] = []
+        for other in state.requests(on: camera) where other != held.session && state.sessions[other].shown.isRunning {
+            let app = state.clients[state.sessions[other].client].app
+            if app != own, !apps.contains(app) { apps.append(app) }
+        }
+        apps.sort { (state.id($0), $0.isClaimed ? 1 : 0) < (state.id($1), $1.isClaimed ? 1 : 0) }
+        // Which they are as one number, so that a row stays plain; nobody is 0.
+        let told = apps.reduce(UInt64(0)) { number, app in
+            (number ^ (UInt64(app.slot.index) << 17 | UInt64(app.generation) << 1 | (app.isClaimed ? 1 : 0)) &+ 1)
+                &* 0x0000_0100_0000_01b3
+        }
+        guard told != state.sessions[held.session].ledger.sharersTold else { return }
+        state.sessions[held.session].ledger.sharersTold = told
+        let user = state.apps[own.slot].user
+        let words = apps.map { app in
+            state.apps[app.slot].user == user ? Interrupter.app(state.id(app).name) : .anotherUsersApp
+        }
+        notify(held.session, .sharersChanged(words), &turn)
+    }
+
+    // MARK: Warnings
+
+    /// Announces a contest, moves it to another beneficiary, or withdraws it.
+    mutating func tellContest(_ contest: Contest?, on camera: Slot<Camera>, _ turn: inout Turn) {
+        guard let held = state.cameras[camera].tenancy.held, held.contest != contest else { return }
+        state.cameras[camera].tenancy.update { $0.contest = contest }
+        if held.contest?.announced == nil, let contest, let announced = contest.announced {
+            state.sessions[held.session].ledger.interruptions += 1
+            let id = state.sessions[held.session].ledger.interruptions
+            state.sessions[held.session].ledger.announced = id
+            notify(
+                held.session,
+                .willBeInterrupted(
+                    id: id, cause: .videoDeviceInUseByAnotherClient, deadline: announced.deadline,
+                    rule: text(contest.rule)), &turn)
+        } else if held.contest?.announced != nil, contest == nil {
+            withdrawWarning(held.session, &turn)
+        }
+    }
+
+    private mutating func withdrawWarning(_ slot: Slot<Session>, _ turn: inout Turn) {
+        guard let announced = state.sessions[slot].ledger.announced else { return }
+        state.sessions[slot].ledger.announced = nil
+        notify(slot, .interruptionWithdrawn(id: announced), &turn)
+    }
+
+    // MARK: Stops
+
+    /// Its client asked for it: what was open is closed, and nothing will resume.
+    mutating func tellStopped(_ slot: Slot<Session>, _ turn: inout Turn) {
+        let wasRunning = state.sessions[slot].shown.isRunning
+        endInterruption(slot, willResume: false, &turn)
+        if wasRunning { notify(slot, .didStopRunning, &turn) }
+        state.sessions[slot].shown = .stopped
+    }
+
+    /// The stop itself closes an open interruption: no `InterruptionEnded` beside it.
+    mutating func tellStoppedForGood(_ slot: Slot<Session>, _ reason: StopReason, _ rule: Rule, _ turn: inout Turn) {
+        state.sessions[slot].ledger.open = nil
+        state.sessions[slot].ledger.announced = nil
+        if state.sessions[slot].shown.isRunning { notify(slot, .didStopRunning, &turn) }
+        notify(slot, .sessionStopped(reason, rule: text(rule)), &turn)
+        state.sessions[slot].shown = .stopped
+    }
+
+    /// It moved to another camera: it stops here, and its interruption goes on there.
+    mutating func tellMoved(_ slot: Slot<Session>, _ turn: inout Turn) {
+        state.sessions[slot].ledger.announced = nil
+        guard state.sessions[slot].shown.isRunning else { return }
+        state.sessions[slot].shown = .pending
+        notify(slot, .didStopRunning, &turn)
+    }
+
+    // MARK: The notice itself
+
+    mutating func notify(_ slot: Slot<Session>, _ event: SessionEvent, _ turn: inout Turn) {
+        state.sessions[slot].ledger.sequence += 1
+        let session = state.sessions[slot]
+        turn.effects.append(
+            .notify(state.id(session.client), SessionID(session.id), sequence: session.ledger.sequence, event))
+    }
+}

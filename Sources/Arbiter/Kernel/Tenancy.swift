@@ -1,0 +1,258 @@
+import Vocabulary
+
+/// Who has a camera, from one state to the next: nothing else writes `Camera.tenancy`.
+extension Arbiter {
+    // MARK: Getting it
+
+    /// Gives a camera to a session: opened for it, or passed to it in place.
+    mutating func grant(_ look: Look, _ rule: Rule, _ turn: inout Turn) {
+        let camera = look.camera
+        let tenancy = state.cameras[camera].tenancy
+        let fitted = fittedConfiguration(of: look.session, on: camera)
+        state.cameras[camera].handover = lastDecision
+        state.cameras[camera].promise = nil
+        state.sessions[look.session].waits = nil
+        state.sessions[look.session].has.remove(.reestablished)
+        state.sessionSettings[look.session].confirmed = state.sessionSettings[look.session].wanted
+        forgetLeases(on: camera, but: look.app)
+        let held = held(look, rule, tenancy)
+        if tenancy.isCapturing {
+            if case .starting(_, let until) = tenancy {
+                state.cameras[camera].tenancy = .starting(held, until: until)
+            } else {
+                state.cameras[camera].tenancy = .streaming(held)
+            }
+            turn.passing.removeAll { $0 == camera }
+            takeOver(look, fitted, &turn)
+        } else {
+            state.ledger.grant += 1
+            let grant = GrantID(state.ledger.grant)
+            state.cameras[camera].grant = grant
+            state.cameras[camera].tenancy = .starting(held, until: state.now + Bound.firstFrame)
+            state.cameraSettings[camera].inForce = Configuration()
+            turn.effects.append(.open(state.cameraNames[camera], grant, state.id(look.session), fitted))
+            tellGranted(look, &turn)
+        }
+        turn.effects.append(.announce(.holderChanged(state.cameraNames[camera], state.id(look.app))))
+    }
+
+    private mutating func held(_ look: Look, _ rule: Rule, _ tenancy: Tenancy) -> Held {
+        // A holder whose recorder was lost never lost its place: its ordinal and its min-hold go on.
+        var held =
+            if case .lost(let kept, _) = tenancy, kept.session == look.session {
+                kept
+            } else {
+                Held(
+                    session: look.session, granted: state.nextOrdinal(), since: state.now,
+                    minHoldUntil: look.rank.minHold > 0 ? state.now + .nanoseconds(look.rank.minHold) : nil, rule: rule)
+            }
+        held.contest = held.session == look.session && tenancy.isLost ? held.contest : nil
+        held.leaseUntil = leaseEnd(look.rank, look.app, on: look.camera)
+        if held.leaseUntil == state.now {
+            // It was used up in the moment in which the recorder was lost, and nobody was stopped for it: a new one begins.
+            forgetLease(look.app, on: look.camera)
+            held.leaseUntil = leaseEnd(look.rank, look.app, on: look.camera)
+        }
+        held.leaseSince = held.leaseUntil == nil ? nil : state.now
+        held.streamingSince = tenancy.isStreaming ? state.now : nil
+        return held
+    }
+
+    /// The new holder of a camera that goes on finds its defaults, and what it asked for over them.
+    private mutating func takeOver(_ look: Look, _ fitted: Configuration, _ turn: inout Turn) {
+        let camera = look.camera
+        guard state.cameras[camera].tenancy.isStreaming else {
+            // Its first frame is still to come; what it asked for is set then.
+            state.sessionSettings[look.session].confirmed = Configuration()
+            return tellGranted(look, &turn)
+        }
+        let settings = state.cameraSettings[camera]
+        let asked = fitted.ofTheCamera
+        // What the recorder was told and has not answered yet is as good as set.
+        let soon = settings.asked.reduce(into: settings.inForce) { $0.merge($1.ordered) }
+        let whole = ConfigurationCheck(capabilities: settings.capabilities).whole(asked, over: soon)
+        state.sessions[look.session].lost = nil
+        let isSet = whole.changes(since: soon).isEmpty
+        if !isSet { order(whole, asked: whole, of: look.session, by: .client, &turn) }
+        // What is not set yet is told when it is; that its camera is another one, at once.
+        let tells = isSet || state.sessions[look.session].has.contains(.switched)
+        tellRunning(look.session, applied: tells ? (Configuration(), settings.inForce, .client) : nil, &turn)
+    }
+
+    /// The first frame is there: whoever has the camera runs, and hears of it once.
+    mutating func firstFrame(_ camera: Slot<Camera>, _ inForce: Configuration, _ turn: inout Turn) {
+        guard case .starting(var held, _) = state.cameras[camera].tenancy else { return }
+        held.streamingSince = state.now
+        state.cameras[camera].tenancy = .streaming(held)
+        state.cameraSettings[camera].inForce = inForce
+        state.sessions[held.session].lost = nil
+        let request = state.sessions[held.session].request
+        let by: Applier = request?.hasHeld == true ? .resumption : .client
+        var asked = state.sessionSettings[held.session].confirmed
+        // How it shares was said when it was said, and is no news on another camera.
+        if state.sessions[held.session].has.contains(.switched) { asked[.sharingMode] = nil }
+        tellRunning(held.session, applied: (asked, inForce, by), &turn)
+        // The device works again for everybody who lost it.
+        for other in state.requests(on: camera) where other != held.session && state.sessions[other].lost != nil {
+            let findsNoRoom = state.timers.contains { $0.kind == .noRoom && $0.session == other }
+            if !findsNoRoom { state.sessions[other].lost = nil }
+        }
+        // What was configured while the camera started reaches the recorder now.
+        let settings = state.sessionSettings[held.session]
+        let later = settings.wanted.changes(since: settings.confirmed).ofTheCamera
+        if !later.isEmpty { order(later, asked: later, of: held.session, by: .client, &turn) }
+        turn.touch(camera)
+    }
+
+    // MARK: Losing it
+
+    /// A session gives up its camera, or watching it.
+    mutating func leaveCamera(_ session: Slot<Session>, why: RecordingEnd, _ turn: inout Turn) {
+        let camera = state.sessions[session].camera
+        guard state.cameras[camera].tenancy.held?.session == session, !turn.passing.contains(camera) else {
+            return closeIfSharing(session, &turn)
+        }
+        let others = state.requests(on: camera).contains { $0 != session }
+        leave(camera, why: why, goesOn: others, &turn)
+    }
+
+    /// The camera's present holder leaves it. A stream is ordered cut, or only its own streams are closed where the
+    /// camera goes on for who shares it; a recorder that was lost has none.
+    mutating func leave(
+        _ camera: Slot<Camera>, why: RecordingEnd, goesOn: Bool, keepsWatching: Bool = false, _ turn: inout Turn
+    ) {
+        let tenancy = state.cameras[camera].tenancy
+        guard let held = tenancy.held else { return }
+        bankLease(held, on: camera)
+        if goesOn, state.policy.shares, tenancy.isCapturing {
+            if !keepsWatching {
+                if let recording = state.sessions[held.session].ledger.recording {
+                    turn.effects.append(.stopRecording(state.cameraNames[camera], recording, why: why))
+                }
+                closeStreams(of: held.session, on: camera, &turn)
+            }
+            turn.passing.append(camera)
+        } else if tenancy.isCapturing {
+            cut(camera, why: why, &turn)
+        } else {
+            state.cameras[camera].tenancy = tenancy.cut.map { .revoking($0) } ?? .free
+            turn.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
+        }
+        turn.touch(camera)
+    }
+
+    /// Cuts the stream: a camera that went on for a next holder, and nobody came, too.
+    mutating func cut(_ camera: Slot<Camera>, why: RecordingEnd, _ turn: inout Turn) {
+        turn.effects.append(.cut(state.cameraNames[camera], state.cameras[camera].grant, why: why))
+        state.cameras[camera].handover = lastDecision
+        forgetOrders(on: camera)
+        state.cameras[camera].tenancy = .revoking(Cut(until: state.now + Bound.cut))
+        turn.passing.removeAll { $0 == camera }
+        turn.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
+        turn.touch(camera)
+    }
+
+    /// The recorder confirmed the cut, or ended.
+    mutating func cutIsDone(_ camera: Slot<Camera>, _ turn: inout Turn) {
+        state.cameras[camera].tenancy.update(cut: nil)
+        turn.touch(camera)
+    }
+
+    // MARK: Faults
+
+    /// The recorder was lost or the device failed under a holder. It is tried again after a wait that doubles; until then
+    /// the holder keeps its place on this camera and counts for nothing on others.
+    mutating func fault(_ camera: Slot<Camera>, _ lost: Session.Lost, cut: Cut?, _ turn: inout Turn) {
+        guard var held = state.cameras[camera].tenancy.held else { return }
+        let session = held.session
+        let wasSteady = held.streamingSince.map { state.now - $0 >= Bound.steady } ?? false
+        if wasSteady {
+            state.cameras[camera].faults = 0
+            state.sessions[session].deaths = 0
+        }
+        bankLease(held, on: camera)
+        held.leaseUntil = nil
+        held.leaseSince = nil
+        held.streamingSince = nil
+        // There is nothing left to finish; who was winning still is.
+        held.contest?.announced = nil
+        state.cameras[camera].tenancy = .lost(held, cut: cut)
+        forgetOrders(on: camera)
+        if !turn.passing.contains(camera) { lose(session, lost) }
+        for other in state.requests(on: camera) where other != session && state.sessions[other].shown.isRunning {
+            lose(other, lost)
+        }
+        state.cameras[camera].faults = min(state.cameras[camera].faults + 1, Bound.faultsCounted)
+        state.timers.removeAll { $0.kind == .backoff && $0.camera == camera }
+        state.timers.append(
+            TimedFact(.backoff, until: state.now + Bound.backoff(after: state.cameras[camera].faults), camera: camera))
+        turn.touch(camera)
+        guard lost == .recorder else { return }
+        state.sessions[session].deaths += 1
+        if state.sessions[session].deaths >= Bound.deathsMax {
+            stopForGood(session, .recorderFailed, .law(.recorderFailed), why: .recorderReset, &turn)
+        }
+    }
+
+    /// Nothing is recorded any more: a recording weighs in no decision from here on.
+    private mutating func lose(_ session: Slot<Session>, _ lost: Session.Lost) {
+        state.sessions[session].lost = lost
+        state.sessions[session].has.remove(.recording)
+    }
+
+    /// The session's own format found no room on the bus: whoever waits is tried, and it again after a wait of its own.
+    mutating func findNoRoom(_ camera: Slot<Camera>, cut: Cut, _ turn: inout Turn) {
+        guard let held = state.cameras[camera].tenancy.held else { return }
+        bankLease(held, on: camera)
+        lose(held.session, .device)
+        forgetOrders(on: camera)
+        state.cameras[camera].tenancy = .revoking(cut)
+        state.cameras[camera].handover = lastDecision
+        state.sessions[held.session].refusals = min(state.sessions[held.session].refusals + 1, Bound.faultsCounted)
+        let wait = Bound.backoff(after: state.sessions[held.session].refusals)
+        state.timers.append(TimedFact(.noRoom, until: state.now + wait, camera: camera, session: held.session))
+        turn.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
+        turn.touch(camera)
+    }
+
+    /// No first frame in time (cause 104): what hangs is killed.
+    mutating func failToStart(_ camera: Slot<Camera>, _ turn: inout Turn) {
+        turn.effects.append(.killRecorder(state.cameraNames[camera]))
+        fault(camera, .device, cut: Cut(until: state.now + Bound.kill, isKilled: true), &turn)
+    }
+
+    // MARK: Streams that are closed while the camera goes on
+
+    /// Orders a session's streams closed, before its client is told.
+    mutating func closeStreams(of session: Slot<Session>, on camera: Slot<Camera>, _ turn: inout Turn) {
+        guard state.cameras[camera].tenancy.isCapturing else { return }
+        turn.effects.append(
+            .closeStreams(state.cameraNames[camera], state.cameras[camera].grant, state.id(session)))
+        state.timers.removeAll { $0.kind == .closing && $0.session == session }
+        state.timers.append(TimedFact(.closing, until: state.now + Bound.cut, camera: camera, session: session))
+    }
+
+    /// A sharer that runs stops watching; its camera goes on.
+    mutating func closeIfSharing(_ session: Slot<Session>, _ turn: inout Turn) {
+        let camera = state.sessions[session].camera
+        guard state.sessions[session].shown.isRunning, let held = state.cameras[camera].tenancy.held,
+            held.session != session || turn.passing.contains(camera)
+        else { return }
+        closeStreams(of: session, on: camera, &turn)
+    }
+
+    /// The recorder did not close a stream in time: it is killed, and everybody on the camera starts anew with another.
+    mutating func closeTooLate(on camera: Slot<Camera>, _ turn: inout Turn) {
+        guard state.cameras[camera].tenancy.isCapturing else { return }
+        turn.effects.append(.killRecorder(state.cameraNames[camera]))
+        fault(camera, .recorder, cut: Cut(until: state.now + Bound.kill, isKilled: true), &turn)
+    }
+
+    /// Orders that a grant's end makes void.
+    private mutating func forgetOrders(on camera: Slot<Camera>) {
+        if !state.cameraSettings[camera].asked.isEmpty { state.cameraSettings[camera].asked = [] }
+        if state.timers.contains(where: { $0.kind == .closing && $0.camera == camera }) {
+            state.timers.removeAll { $0.kind == .closing && $0.camera == camera }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package import Vocabulary
+
+/// Time as a claim meets it: how long a holder is spared for its grace and its min-hold.
+extension Seating {
+    /// When the seat can be cut for a claim that beats it.
+    func earliestCut(_ seat: Seat, by look: Int) -> Moment {
+        guard seat.kind == .held || seat.kind == .dormant, let held = cameras[seat.camera].held,
+            !looks[look].rank.overrides
+        else { return now }
+        if let announced = held.contest?.announced { return announced.isReady ? now : announced.deadline }
+        let kept = held.minHoldUntil.map { max($0, now) } ?? now
+        let grace = grace(of: seat)
+        return grace > 0 ? max(kept, now + .nanoseconds(grace)) : kept
+    }
+
+    /// A grace is for finishing something: there is nothing to finish before the first frame.
+    private func grace(of seat: Seat) -> Int64 {
+        cameras[seat.camera].camera.tenancy.isStreaming ? looks[seat.look].rank.grace : 0
+    }
+
+    /// The claim that a holder has to make way for at `due`; it is told as long before as its grace is.
+    func contest(_ seat: Seat, by look: Int, due: Moment, _ rule: Rule) -> Contest {
+        var contest = Contest(
+            beneficiary: looks[look].session, due: due, rule: rule,
+            announced: cameras[seat.camera].held?.contest?.announced)
+        let grace = grace(of: seat)
+        guard contest.announced == nil, grace > 0 else { return contest }
+        let announceAt = Moment(nanoseconds: due.nanoseconds - grace)
+        if announceAt <= now {
+            contest.announced = Contest.Announced(deadline: due)
+        } else {
+            contest.due = announceAt
+        }
+        return contest
+    }
+}
+
+/// Time as an app uses it up: leases and cool-downs belong to an app on a camera, not to a session.
+extension Arbiter {
+    private func leaseUsed(_ app: AppRef, on camera: Slot<Camera>) -> Int? {
+        state.timers.firstIndex { $0.kind == .leaseUsed && $0.app == app && $0.camera == camera }
+    }
+
+    /// When a lease ends that runs from now on: what the app has used of it on this camera counts.
+    func leaseEnd(_ terms: RankTerms, _ app: AppRef, on camera: Slot<Camera>) -> Moment? {
+        guard let lease = terms.lease else { return nil }
+        let used = leaseUsed(app, on: camera).map { state.timers[$0].amount } ?? 0
+        return state.now + .nanoseconds(max(0, lease - used))
+    }
+
+    /// The holder's lease stops running, because it does not have the camera any more.
+    mutating func bankLease(_ held: Held, on camera: Slot<Camera>) {
+        guard held.leaseUntil != nil, let since = held.leaseSince else { return }
+        let app = state.clients[state.sessions[held.session].client].app
+        let used = (state.now - since).wholeNanoseconds
+        if let place = leaseUsed(app, on: camera) {
+            state.timers[place].amount += used
+        } else if used > 0 {
+            state.timers.append(TimedFact(.leaseUsed, until: .distantFuture, camera: camera, app: app, amount: used))
+        }
+    }
+
+    /// The app asks for the camera again, or not any more: once it has stayed away for the cool-down, it begins a new lease.
+    mutating func noteLease(_ app: AppRef, on camera: Slot<Camera>, isAsking: Bool) {
+        guard let place = leaseUsed(app, on: camera) else { return }
+        let coolDown = state.policy.contention.coolDown
+        if isAsking {
+            state.timers[place].due = .distantFuture
+        } else if coolDown <= .zero {
+            forgetLease(app, on: camera)
+        } else if state.timers[place].due == .distantFuture {
+            state.timers[place].due = state.now + coolDown
+        }
+    }
+
+    /// A new lease begins: the app left the camera to somebody who waited, or its lease has ended.
+    mutating func forgetLease(_ app: AppRef, on camera: Slot<Camera>) {
+        state.timers.removeAll { $0.kind == .leaseUsed && $0.app == app && $0.camera == camera }
+    }
+
+    /// Whoever gets a camera that another app has left makes that one's next lease a new one.
+    mutating func forgetLeases(on camera: Slot<Camera>, but app: AppRef) {
+        state.timers.removeAll {
+            $0.kind == .leaseUsed && $0.camera == camera && $0.app != app && $0.due < .distantFuture
+        }
+    }
+
+    /// The app ranks behind those who wait for this camera, for a while.
+    mutating func coolDown(_ app: AppRef, on camera: Slot<Camera>) {
+        let duration = state.policy.contention.coolDown
+        guard duration > .zero else { return }
+        state.timers.removeAll { $0.kind == .coolDown && $0.app == app && $0.camera == camera }
+        state.timers.append(TimedFact(.coolDown, until: state.now + duration, camera: camera, app: app))
+    }
+
+    /// A lease is over: its session is stopped for good, and its app makes way for those who wait.
+    mutating func expire(_ held: Held, on camera: Slot<Camera>, _ turn: inout Turn) {
+        let look = state.look(at: held.session)
+        coolDown(look.app, on: camera)
+        // The rule that set the lease, also where the client has lowered its rank since.
+        let rule = state.policy.rank(look.facts).rule
+        stopForGood(held.session, .leaseExpired, rule, why: .interrupted, &turn)
+        forgetLease(look.app, on: camera)
+    }
+}
+
+/// For walks that do not count what is left of leases.
+extension Arbiter {
+    /// Takes so much of the lease of a camera's holder to be used up that it ends then.
+    package mutating func endLease(on camera: Slot<Camera>, at moment: Moment) {
+        guard state.cameras[camera].tenancy.held?.leaseUntil != nil else { return }
+        state.cameras[camera].tenancy.update { $0.leaseUntil = moment }
+    }
+}

@@ -1,0 +1,154 @@
+import Vocabulary
+
+/// A policy made ready for decisions: rules as conditions on bits, strength as one number, cameras as sets of bits.
+///
+/// Made once when a policy is loaded, never changed, and shared by all copies of an arbiter. It decides nothing that
+/// `Policy` does not say; texts are looked up when somebody is told.
+package final class CompiledPolicy: Sendable {
+    package let source: Policy
+    /// The texts that `Rule.index` means: cause rules, rank rules, order keys, each in the file's order.
+    package let texts: [String]
+    /// From here on the texts are those of the order list.
+    let firstOrderText: Int
+    let causes: [CompiledCause]
+    let ranks: [CompiledRank]
+    private let weakest: RankTerms
+    /// What claims are compared by after their rank, strongest bits first.
+    let order: [OrderField]
+    /// Whether the order list ends with the age of the start request, and which way.
+    let age: (isNewestFirst: Bool, rule: Rule)?
+    package let names: PolicyNames
+    /// For each camera that the policy names: those it cannot run beside, as bits, and its cost.
+    private let conflicts: [UInt64]
+    private let costs: [Int]
+    /// A decision on one camera can touch another.
+    package let linksCameras: Bool
+    let hasConflicts: Bool
+    let shares: Bool
+    let reads: StrengthReads
+
+    /// Copied out of the policy, because every comparison asks.
+    let contention: Contention
+    let budget: Int?
+    /// Who is believed about presence, the most trusted first.
+    let sources: [PresenceSource]
+
+    package init(_ policy: Policy) {
+        source = policy
+        contention = policy.contention
+        budget = policy.contention.budget
+        sources = policy.sources
+        shares = policy.contention.sharing != .none
+        let names = PolicyNames(policy)
+        self.names = names
+        let cameras = names.cameras
+        costs = cameras.map { camera in policy.cameras.first { $0.camera == camera }?.cost ?? 0 }
+        conflicts = cameras.map { one in
+            cameras.enumerated().reduce(0) { $0 | (policy.conflict(one, $1.element) ? 1 << UInt64($1.offset) : 0) }
+        }
+        hasConflicts = conflicts.contains { $0 != 0 }
+        linksCameras = policy.linksCameras
+        causes = policy.causeRules.enumerated().map { CompiledCause($1, at: $0, names) }
+        let firstRank = causes.count
+        ranks = policy.rankRules.enumerated().map { CompiledRank($1, at: firstRank + $0, names) }
+        weakest = RankTerms(rank: policy.ranks.count - 1, rule: .law(.weakestRank))
+        firstOrderText = firstRank + policy.rankRules.count
+        (order, age) = OrderField.fields(of: policy, from: firstOrderText)
+        texts =
+            policy.causeRules.map(\.name) + policy.rankRules.map(\.name)
+            + policy.contention.order.map { "order: \($0.name)" }
+        reads = StrengthReads(policy)
+    }
+
+    // MARK: Cameras, by their places in `names.cameras`; negative: the policy does not name it
+
+    @inline(__always) func conflict(_ a: Int8, _ b: Int8) -> Bool {
+        a >= 0 && b >= 0 && conflicts[Int(a)] >> UInt64(b) & 1 == 1
+    }
+
+    @inline(__always) func cost(_ camera: Int8) -> Int { camera >= 0 ? costs[Int(camera)] : 0 }
+
+    // MARK: Ranks
+
+    /// The first rule that matches; where none does, the rank is the weakest.
+    @inline(__always) func rank(_ facts: FactBits) -> RankTerms {
+        for rank in ranks where rank.when.holds(for: facts) { return rank.terms }
+        return weakest
+    }
+}
+
+/// A cause rule. The four causes that a policy may raise have places of their own, so that a look keeps four answers.
+struct CompiledCause: Sendable, BitwiseCopyable {
+    let when: Condition
+    let place: Int
+    let cause: Cause
+    let access: Access
+    let rule: Rule
+
+    init(_ rule: CauseRule, at index: Int, _ names: PolicyNames) {
+        when = names.condition(rule.when)
+        cause = rule.cause
+        place = CauseRule.causes.firstIndex(of: rule.cause) ?? 0
+        access = rule.access
+        self.rule = Rule(.policy, index)
+    }
+}
+
+/// A rank rule: when it holds, and what it then gives.
+struct CompiledRank: Sendable, BitwiseCopyable {
+    let when: Condition
+    let terms: RankTerms
+
+    init(_ source: RankRule, at index: Int, _ names: PolicyNames) {
+        when = names.condition(source.when)
+        terms = RankTerms(
+            rank: source.rank, overrides: source.override, denies: source.deny,
+            grace: source.grace.wholeNanoseconds, minHold: source.minHold.wholeNanoseconds,
+            lease: source.lease?.wholeNanoseconds, rule: Rule(.policy, index))
+    }
+}
+
+/// What a claim has of its rank; times in nanoseconds.
+struct RankTerms: Sendable, BitwiseCopyable {
+    /// 0 is the strongest.
+    var rank: Int
+    var overrides = false
+    var denies = false
+    var grace: Int64 = 0
+    var minHold: Int64 = 0
+    var lease: Int64?
+    var rule: Rule
+
+    /// The rank that a client took for itself: nobody keeps the privileges of a rank it gave up, but its lease stays.
+    func lowered(to rank: Int) -> RankTerms {
+        RankTerms(rank: rank, denies: denies, lease: lease, rule: .law(.lowered))
+    }
+}
+
+/// Which facts the strength of a claim depends on: whoever may win hears when one of them changes.
+struct StrengthReads: Sendable {
+    let presence: Bool
+    let attributes: Bool
+    let operatorChoice: Bool
+
+    init(_ policy: Policy) {
+        let tests = policy.rankRules.flatMap(\.when)
+        let order = policy.contention.order
+        presence =
+            order.contains(.focused) || order.contains(.foreground)
+            || tests.contains {
+                switch $0 {
+                case .foreground, .layout, .focused, .foregroundApps: true
+                default: false
+                }
+            }
+        attributes =
+            order.contains { if case .attribute = $0 { true } else { false } }
+            || tests.contains { if case .attribute = $0 { true } else { false } }
+        operatorChoice = order.contains(.operatorChosen) || tests.contains { $0.isOperators }
+    }
+}
+
+extension FactTest {
+    fileprivate var isOperators: Bool { if case .operatorChosen = self { true } else { false } }
+}

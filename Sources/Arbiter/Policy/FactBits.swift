@@ -1,0 +1,81 @@
+/// Everything a rule may read about one session, as bits: three words that a rule tests at once.
+///
+/// `Facts` says the same in words, for whoever asks why. A test in `Tests/ArbiterTests` holds the two against each other.
+package struct FactBits: Hashable, Sendable, BitwiseCopyable {
+    /// Names that the policy's rules mention, 16 bits each; 0: any other. App, claimed app, user, camera.
+    package var who: UInt64 = 0
+    package var what: UInt64 = 0
+    /// The place of the app's value of each attribute, a byte each.
+    package var attributes: UInt64 = 0
+
+    enum Who {
+        static let app = 0, claimedApp = 16, user = 32, camera = 48
+        static let width: UInt64 = 0xffff
+    }
+
+    /// Where a fact lies in `what`, and how wide it is.
+    struct Field {
+        let shift: UInt64
+        let width: UInt64
+        init(_ shift: UInt64, _ width: UInt64) {
+            self.shift = shift
+            self.width = width
+        }
+        var mask: UInt64 { (1 << width - 1) << shift }
+
+        static let login = Field(0, 2)
+        static let foreground = Field(2, 1)
+        static let layout = Field(3, 3)
+        static let focused = Field(6, 1)
+        static let inFront = Field(7, 2)
+        static let kind = Field(9, 2)
+        static let multitasking = Field(11, 1)
+        static let position = Field(12, 2)
+        static let usesAudio = Field(14, 1)
+        static let microphone = Field(15, 1)
+        /// A bit for each level above `nominal` that is reached.
+        static let pressure = Field(16, 3)
+        static let recording = Field(19, 1)
+        static let claimIsNew = Field(20, 1)
+        static let chosen = Field(21, 1)
+        /// Of no session: a test that asks for it never holds.
+        static let impossible = Field(63, 1)
+    }
+
+    subscript(field: Field) -> UInt64 {
+        @inline(__always) get { what >> field.shift & (1 << field.width - 1) }
+        @inline(__always) set { what = what & ~field.mask | newValue << field.shift }
+    }
+
+    @inline(__always) func has(_ field: Field) -> Bool { what & field.mask != 0 }
+}
+
+/// A rule's `when`: the bits that it reads, and what they have to be.
+package struct Condition: Hashable, Sendable, BitwiseCopyable {
+    private(set) var mask = FactBits()
+    private(set) var value = FactBits()
+
+    @inline(__always) package func holds(for facts: FactBits) -> Bool {
+        ((facts.who ^ value.who) & mask.who) | ((facts.what ^ value.what) & mask.what)
+            | ((facts.attributes ^ value.attributes) & mask.attributes) == 0
+    }
+
+    mutating func require(who shift: Int, _ code: UInt64) {
+        add(\.who, FactBits.Who.width << UInt64(shift), code << UInt64(shift))
+    }
+
+    mutating func require(_ field: FactBits.Field, _ code: UInt64) { add(\.what, field.mask, code << field.shift) }
+
+    mutating func require(attribute: Int, _ place: Int) {
+        add(\.attributes, 0xff << UInt64(8 * attribute), UInt64(place) << UInt64(8 * attribute))
+    }
+
+    mutating func requireTheImpossible() { require(.impossible, 1) }
+
+    private mutating func add(_ word: WritableKeyPath<FactBits, UInt64>, _ bits: UInt64, _ wanted: UInt64) {
+        // Two tests of one fact that want different values never hold together.
+        if (value[keyPath: word] ^ wanted) & mask[keyPath: word] & bits != 0 { requireTheImpossible() }
+        mask[keyPath: word] |= bits
+        value[keyPath: word] |= wanted
+    }
+}

@@ -1,0 +1,232 @@
+import Vocabulary
+
+extension Arbiter {
+    mutating func beginConfiguration(_ slot: Slot<Session>, _ turn: inout Turn) {
+        guard state.sessionSettings[slot].open.depth < Bound.batchDepthMax else {
+            return turn.refuse(
+                .limitExceeded, "BeginConfiguration nests at most \(Bound.batchDepthMax) deep; commit some first.",
+                .batchDepth)
+        }
+        state.sessionSettings[slot].open.depth += 1
+        state.sessions[slot].has.insert(.insideBatch)
+    }
+
+    mutating func commitConfiguration(_ slot: Slot<Session>, _ turn: inout Turn) {
+        let open = state.sessionSettings[slot].open
+        guard open.depth > 0 else {
+            return turn.refuse(
+                .notInsideConfiguration, "There is no batch to commit; BeginConfiguration opens one.",
+                .commitClosesBegin)
+        }
+        state.sessionSettings[slot].open.depth -= 1
+        if open.depth > 1 { return }
+        // Refused or not, the batch is closed: a client that retries opens a new one.
+        state.sessionSettings[slot].open = SessionSettings.OpenBatch()
+        state.sessions[slot].has.remove(.insideBatch)
+        if !open.batch.isEmpty { apply(open.batch, to: slot, &turn) }
+    }
+
+    mutating func configure(_ slot: Slot<Session>, _ batch: Configuration, _ turn: inout Turn) {
+        guard state.sessions[slot].has.contains(.insideBatch) else { return apply(batch, to: slot, &turn) }
+        var collected = state.sessionSettings[slot].open.batch
+        collected.add(batch)
+        guard let camera = cameraChecked(collected, slot, &turn) else { return }
+        if isValid(collected, slot, on: camera, &turn) { state.sessionSettings[slot].open.batch = collected }
+    }
+
+    /// A whole batch: to the recorder if the session has the camera, kept for later if not, refused if it may not.
+    private mutating func apply(_ batch: Configuration, to slot: Slot<Session>, _ turn: inout Turn) {
+        guard let camera = cameraChecked(batch, slot, &turn), isValid(batch, slot, on: camera, &turn),
+            isMicrophoneFree(batch, slot, &turn)
+        else { return }
+        let session = state.sessions[slot]
+        let moves = camera != session.camera
+        if moves, !isPresent(camera, &turn) { return }
+        if case .running(let access) = session.shown, !access.contains(.configure), !batch.onlyAsksForControl,
+            !(moves && isFree(camera))
+        {
+            let limit = limit(on: .configure, of: slot)
+            return turn.refuse(
+                .accessDenied, "This session may not configure now: \(limit.sentence).", rule: text(limit.rule))
+        }
+        if moves {
+            guard session.request == nil || mayStart(slot, on: camera, &turn) else { return }
+            return switchCamera(slot, to: camera, batch, &turn)
+        }
+        var wanted = batch
+        wanted[.camera] = nil
+        wanted[.whenBusy] = nil
+        let asksForControl =
+            session.has.contains(.asksToWatch) && batch[.sharingMode] == .text("exclusiveControl")
+        state.sessionSettings[slot].wanted.add(wanted)
+        // A rate belongs to its ramp, not to the configuration that is restored later.
+        state.sessionSettings[slot].wanted[.videoZoomRampRate] = nil
+        state.noteWishes(of: slot)
+        wanted[.sharingMode] = nil
+        if session.shown.isRunning { configureRunning(slot, batch, wanted, &turn) }
+        if asksForControl { turn.asker = slot }
+        if batch[.usesAudio] != nil || batch[.sharingMode] != nil { touch(slot, &turn) }
+    }
+
+    private mutating func configureRunning(
+        _ slot: Slot<Session>, _ batch: Configuration, _ wanted: Configuration, _ turn: inout Turn
+    ) {
+        guard !wanted.isEmpty else {
+            return notify(slot, .configurationApplied(asked: batch, inForce: batch, by: .client), &turn)
+        }
+        var ordered = wanted
+        // A new format begins with a rate of its own.
+        if ordered[.activeFormat] != nil, ordered[.frameRate] == nil {
+            let capabilities = state.cameraSettings[state.sessions[slot].camera].capabilities
+            let format = ConfigurationCheck(capabilities: capabilities).format(ordered[.activeFormat])
+            ordered[.frameRate] = format.map { .number($0.maxFrameRate) }
+        }
+        order(ordered, asked: wanted, of: slot, by: .client, &turn)
+    }
+
+    /// Gives a batch to the recorder, and remembers who will hear the answer.
+    mutating func order(
+        _ ordered: Configuration, asked: Configuration, of slot: Slot<Session>, by: Applier, _ turn: inout Turn
+    ) {
+        let camera = state.sessions[slot].camera
+        state.cameraSettings[camera].asked.append(
+            CameraSettings.Asked(session: state.sessions[slot].id, batch: asked, ordered: ordered, by: by))
+        turn.effects.append(
+            .configure(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot), ordered))
+    }
+
+    // MARK: What a batch has to keep to
+
+    private func cameraChecked(
+        _ batch: Configuration, _ slot: Slot<Session>, _ turn: inout Turn
+    ) -> Slot<Camera>? {
+        let session = state.sessions[slot]
+        guard case .text(let name)? = batch[.camera] else { return session.camera }
+        guard let camera = state.cameraNames[CameraID(name)] else {
+            turn.refuse(.unknownCamera, unknownCamera(CameraID(name)), .knownCamera)
+            return nil
+        }
+        if camera != session.camera, session.has.contains(.recording) {
+            turn.refuse(
+                .alreadyRecording, "The camera cannot be switched to \"\(name)\" while recording; StopRecording first.",
+                .noSwitchWhileRecording)
+            return nil
+        }
+        return camera
+    }
+
+    /// A switch to a camera that is not there would only lose the picture that there is.
+    private func isPresent(_ camera: Slot<Camera>, _ turn: inout Turn) -> Bool {
+        if state.cameras[camera].isPresent { return true }
+        turn.refuse(
+            .unsupportedConfiguration,
+            "camera \"\(state.cameraNames[camera].name)\" is unplugged; a session is switched to a camera that is there.",
+            .batchIsWhole)
+        return false
+    }
+
+    private func isFree(_ camera: Slot<Camera>) -> Bool {
+        state.cameras[camera].tenancy == .free && state.cameras[camera].promise == nil
+    }
+
+    private func isValid(
+        _ batch: Configuration, _ slot: Slot<Session>, on camera: Slot<Camera>, _ turn: inout Turn
+    ) -> Bool {
+        // What was configured for another camera does not bind this one.
+        var current =
+            camera == state.sessions[slot].camera ? state.sessionSettings[slot].wanted : Configuration()
+        if batch[.activeFormat] != nil, batch[.frameRate] == nil { current[.frameRate] = nil }
+        let check = ConfigurationCheck(capabilities: state.cameraSettings[camera].capabilities)
+        guard let problem = check.problem(batch, over: current) else { return true }
+        turn.refuse(.unsupportedConfiguration, problem, .batchIsWhole)
+        return false
+    }
+
+    /// Adding a microphone while another app has it: refused, unless the client takes the interruption.
+    private func isMicrophoneFree(_ batch: Configuration, _ slot: Slot<Session>, _ turn: inout Turn) -> Bool {
+        guard batch[.usesAudio] == .flag(true), !state.sessions[slot].has.contains(.audio),
+            batch[.whenBusy] != .text("interrupt")
+        else { return true }
+        var asked = state
+        asked.sessions[slot].has.insert(.audio)
+        let limits = asked.look(at: slot).limits.all
+        guard let limit = limits.first(where: { $0.cause == .audioDeviceInUseByAnotherClient }) else { return true }
+        turn.refuse(
+            .microphoneBusy,
+            "usesAudio true would interrupt the session: another app has the microphone. Say whenBusy \"interrupt\" to take that.",
+            rule: text(limit.rule))
+        return false
+    }
+
+    /// Leaves one camera and claims another; the start request and its age stay.
+    private mutating func switchCamera(
+        _ slot: Slot<Session>, to camera: Slot<Camera>, _ batch: Configuration, _ turn: inout Turn
+    ) {
+        let session = state.sessions[slot]
+        var wanted = batch
+        wanted[.camera] = nil
+        wanted[.whenBusy] = nil
+        // These are the session's own, whatever its camera.
+        for key in [ConfigurationKey.usesAudio, .sharingMode] where wanted[key] == nil {
+            wanted[key] = state.sessionSettings[slot].wanted[key]
+        }
+        let app = state.clients[session.client].app
+        if session.request != nil {
+            leaveCamera(slot, why: .stopped, &turn)
+            turn.touch(session.camera)
+            state.sessions[slot].waits = nil
+            state.sessions[slot].lost = nil
+            state.timers.removeAll { $0.kind == .noRoom && $0.session == slot }
+            if state.cameras[session.camera].promise?.session == slot { state.cameras[session.camera].promise = nil }
+            state.unlink(slot)
+            tellMoved(slot, &turn)
+        }
+        state.sessions[slot].camera = camera
+        state.sessionSettings[slot].wanted = wanted
+        state.sessionSettings[slot].confirmed = wanted
+        state.noteWishes(of: slot)
+        state.sessions[slot].has.insert(.switched)
+        guard session.request != nil else { return }
+        state.sessions[slot].request?.claimed = nil
+        state.sessions[slot].request?.hasHeld = false
+        state.link(slot)
+        let isStillAsking = state.requests(on: session.camera).contains {
+            state.clients[state.sessions[$0].client].app == app
+        }
+        if !isStillAsking { noteLease(app, on: session.camera, isAsking: false) }
+        noteLease(app, on: camera, isAsking: true)
+        touch(slot, &turn)
+    }
+}
+
+extension Configuration {
+    /// A later batch over an earlier one. A new format resets the frame rate, unless the batch has one.
+    mutating func add(_ batch: Configuration) {
+        if batch[.activeFormat] != nil { self[.frameRate] = nil }
+        merge(batch)
+    }
+
+    /// It says how the session shares, and nothing that the camera would have to do.
+    var onlyAsksForControl: Bool { count == 1 && self[.sharingMode] != nil }
+
+    /// The settings that a camera has; the others are the session's own.
+    var ofTheCamera: Configuration {
+        if isEmpty { return self }
+        var camera = self
+        for key in [ConfigurationKey.camera, .usesAudio, .whenBusy, .sharingMode] { camera[key] = nil }
+        return camera
+    }
+}
+
+extension ConfigurationCheck {
+    /// What a camera that goes on has to be set to for a new holder: the defaults of its format and controls, wherever
+    /// something else is in force, and what it asked for over them.
+    func whole(_ asked: Configuration, over inForce: Configuration) -> Configuration {
+        var whole = defaults(asked)
+        for control in capabilities.controls {
+            if let value = inForce[control.key], value != control.usual { whole[control.key] = control.usual }
+        }
+        whole.merge(asked)
+        return whole
+    }
+}

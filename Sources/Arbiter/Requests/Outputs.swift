@@ -1,0 +1,141 @@
+import Vocabulary
+
+extension Arbiter {
+    /// Whether a session may do something that needs the camera; a refusal that says what is missing otherwise.
+    private func mayUse(
+        _ slot: Slot<Session>, needs right: Access, _ verb: String, _ law: Law, _ turn: inout Turn
+    ) -> Bool {
+        switch state.sessions[slot].shown {
+        case .running(let access) where access.isSuperset(of: right): return true
+        case .running(let access):
+            let limit = limit(on: right, of: slot)
+            let allowed = access.names.joined(separator: ", ")
+            turn.refuse(
+                .accessDenied, "This session may not \(verb) now: \(limit.sentence). It may \(allowed).",
+                rule: text(limit.rule))
+        case .interrupted(let causes, _):
+            turn.refuse(
+                .interrupted,
+                "The session is interrupted (\(causes.reason?.wireName ?? "")); it can \(verb) when it runs again.", law
+            )
+        case .stopped, .pending:
+            turn.refuse(.notRunning, "The session is not running yet; \(verb) after DidStartRunning.", law)
+        }
+        return false
+    }
+
+    /// The rule that takes a right from a session that runs, and what to say about it.
+    func limit(on right: Access, of slot: Slot<Session>) -> (rule: Rule, sentence: String) {
+        let look = state.look(at: slot)
+        if let limit = look.limits.all.first(where: { !$0.access.isSuperset(of: right) }) {
+            // The published wording of the picker's rule (capture.md, "Outputs").
+            if right == .record, limit.cause == .videoDeviceNotAvailableWithMultipleForegroundApps {
+                return (limit.rule, "it must be full screen to record video")
+            }
+            return (limit.rule, "\(limit.cause.wireName) because \"\(text(limit.rule))\"")
+        }
+        if let waits = state.sessions[slot].waits {
+            let cause = Cause.videoDeviceInUseByAnotherClient.wireName
+            return (waits.rule, "\(cause) because \"\(text(waits.rule))\"")
+        }
+        return look.watches
+            ? (.law(.askedToWatch), "its sharingMode is sharedReadOnly")
+            : (.law(.notGiven), "the policy does not give it")
+    }
+
+    mutating func openStream(_ slot: Slot<Session>, _ turn: inout Turn) {
+        guard mayUse(slot, needs: .preview, "preview", .runningToPreview, &turn) else { return }
+        let camera = state.sessions[slot].camera
+        turn.effects.append(.openStream(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot)))
+    }
+
+    mutating func capturePhoto(_ slot: Slot<Session>, _ turn: inout Turn) {
+        guard mayUse(slot, needs: .photo, "photo", .runningToPhoto, &turn) else { return }
+        let camera = state.sessions[slot].camera
+        state.ledger.photo += 1
+        let photo = state.ledger.photo
+        state.ledger.photos.append(Ledger.Photo(id: photo, session: state.sessions[slot].id))
+        turn.effects.append(
+            .capturePhoto(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot), photo))
+        turn.effects.append(.answered(photo))
+    }
+
+    mutating func startRecording(_ slot: Slot<Session>, _ turn: inout Turn) {
+        guard mayUse(slot, needs: .record, "record", .runningToRecord, &turn) else { return }
+        let session = state.sessions[slot]
+        guard !session.has.contains(.recording) else {
+            return turn.refuse(
+                .alreadyRecording,
+                "The session is recording already (recording \(session.ledger.recording ?? 0)); StopRecording finishes it.",
+                .oneRecording)
+        }
+        state.ledger.lastRecording += 1
+        let recording = state.ledger.lastRecording
+        state.ledger.recordings.append(Ledger.Recording(id: recording, session: session.id))
+        state.sessions[slot].ledger.recording = recording
+        state.sessions[slot].ledger.unfinished += 1
+        state.sessions[slot].has.insert(.recording)
+        let camera = session.camera
+        turn.effects.append(
+            .startRecording(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot), recording))
+        turn.effects.append(.answered(recording))
+        notify(slot, .recordingStarted(recording), &turn)
+        touch(slot, &turn)
+    }
+
+    mutating func stopRecording(_ slot: Slot<Session>, _ turn: inout Turn) {
+        guard state.sessions[slot].has.contains(.recording), let recording = state.sessions[slot].ledger.recording
+        else {
+            return turn.refuse(
+                .notRecording, "The session is not recording; StartRecording begins one.", .stoppedOnce)
+        }
+        let camera = state.sessions[slot].camera
+        turn.effects.append(.stopRecording(state.cameraNames[camera], recording, why: .stopped))
+        forgetRecording(slot)
+        touch(slot, &turn)
+    }
+
+    /// The session records no more; the file is finished by the recorder, which reports it later.
+    @discardableResult
+    mutating func forgetRecording(_ slot: Slot<Session>) -> RecordingID? {
+        state.sessions[slot].has.remove(.recording)
+        guard let recording = state.sessions[slot].ledger.recording else { return nil }
+        state.sessions[slot].ledger.recording = nil
+        if let place = state.ledger.recordings.firstIndex(where: { $0.id == recording }) {
+            state.ledger.recordings[place].endedBy = lastDecision
+        }
+        return recording
+    }
+
+    mutating func recordingFinished(_ end: RecordingFinished, _ turn: inout Turn) {
+        guard let place = state.ledger.recordings.firstIndex(where: { $0.id == end.recording }) else { return }
+        let owner = state.ledger.recordings.remove(at: place).session
+        guard let slot = state.sessionSlots[owner] else { return }
+        state.sessions[slot].ledger.unfinished -= 1
+        // It ended by itself: a limit, a full disk, an error.
+        if state.sessions[slot].ledger.recording == end.recording {
+            forgetRecording(slot)
+            touch(slot, &turn)
+        }
+        var told = end
+        told.nextChance =
+            switch state.sessions[slot].shown {
+            case .running(let access): access.contains(.record) ? .now : .whenAccessReturns
+            case .interrupted: .whenInterruptionEnds
+            case .pending, .stopped: .afterStart
+            }
+        notify(slot, .recordingFinished(told), &turn)
+        // It was closed, and only had this left to say.
+        if state.sessions[slot].has.contains(.closing), state.sessions[slot].ledger.unfinished == 0 {
+            self.end(slot, &turn)
+        }
+    }
+
+    mutating func photoCaptured(_ photo: PhotoCaptured, _ turn: inout Turn) {
+        guard let place = state.ledger.photos.firstIndex(where: { $0.id == photo.photo }) else { return }
+        let owner = state.ledger.photos.remove(at: place).session
+        if let slot = state.sessionSlots[owner], !state.sessions[slot].has.contains(.closing) {
+            notify(slot, .photoCaptured(photo), &turn)
+        }
+    }
+}

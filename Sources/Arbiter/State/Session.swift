@@ -1,0 +1,121 @@
+package import Vocabulary
+
+/// One client's capture session.
+package struct Session: Sendable, Codable, BitwiseCopyable {
+    package let id: UInt64
+    package let client: Slot<Client>
+    /// Of the same client, in the order of their creation.
+    package var nextOfClient: Slot<Session>?
+    package var camera: Slot<Camera>
+    /// Of those that ask for the same camera, in the order of their ids.
+    package var nextOnCamera: Slot<Session>?
+    /// Set by `startRunning`; survives interruptions.
+    package var request: StartRequest?
+    package var shown = Shown.stopped
+    /// Why it waits for its camera although nothing else keeps it from running.
+    package var waits: Waiting?
+    /// Its recorder or device was lost, and it has not run since: 104 or 106.
+    package var lost: Lost?
+    /// Recorders in a row that died under it, and times in a row that the camera could not start for want of room.
+    package var deaths: UInt8 = 0
+    package var refusals: UInt8 = 0
+    package var has: Marks = []
+    /// What only counts and names; no decision reads it.
+    package var ledger = Ledger()
+
+    package struct StartRequest: Hashable, Sendable, Codable, BitwiseCopyable {
+        package var started: Ordinal
+        /// When it last began to contend: with its request, or when its causes last left access again. Nil: it does not.
+        package var claimed: Ordinal?
+        /// It has run since this request.
+        package var hasHeld = false
+    }
+
+    package struct Waiting: Hashable, Sendable, Codable, BitwiseCopyable {
+        /// Whose claim stands in the way; nil: nobody's, or nobody's that is left.
+        package var interrupter: AppRef?
+        package var rule: Rule
+        /// It watches beside the holder meanwhile.
+        package var isSharing = false
+    }
+
+    package enum Lost: UInt8, Sendable, Codable, BitwiseCopyable {
+        case recorder, device
+
+        package var cause: Cause { self == .recorder ? .recorderReset : .deviceError }
+        var law: Law { self == .recorder ? .reset : .deviceFailed }
+    }
+
+    /// What the client was last told.
+    ///
+    ///     stopped ──▶ pending ──▶ running ──▶ interrupted ──▶ running
+    ///
+    /// Everything leads to `stopped` by a stop, and to `interrupted` by causes. An interruption ends with the first frame:
+    /// who has won and waits for it is `interrupted` by what it was last told.
+    package enum Shown: Hashable, Sendable, Codable, BitwiseCopyable {
+        case stopped
+        /// A start request that is being served: nothing has been said yet.
+        case pending
+        case running(Access)
+        case interrupted(CauseSet, by: AppRef?)
+
+        package var isRunning: Bool { if case .running = self { true } else { false } }
+    }
+
+    package struct Marks: OptionSet, Hashable, Sendable, Codable, BitwiseCopyable {
+        package let rawValue: UInt8
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+        /// A trusted agent raised it, and the client has not continued yet.
+        package static let sensitiveContent = Marks(rawValue: 1)
+        /// It says that it ran before the broker restarted, and has not run since.
+        package static let reestablished = Marks(rawValue: 2)
+        package static let recording = Marks(rawValue: 4)
+        package static let audio = Marks(rawValue: 8)
+        /// It wants to watch beside whoever configures and records; counts where the policy shares cameras.
+        package static let asksToWatch = Marks(rawValue: 16)
+        /// It was moved to another camera, and its client has not been told that this is in force.
+        package static let switched = Marks(rawValue: 32)
+        /// Between `beginConfiguration` and `commitConfiguration`.
+        package static let insideBatch = Marks(rawValue: 64)
+        /// Closed, and only waiting to tell the end of its recording.
+        package static let closing = Marks(rawValue: 128)
+    }
+
+    /// Ids and counts: exploration does not hash them.
+    package struct Ledger: Sendable, Codable, BitwiseCopyable {
+        var sequence: UInt64 = 0
+        var interruptions: InterruptionID = 0
+        /// The interruption that is open.
+        package var open: Interruption?
+        /// The interruption that was announced.
+        package var announced: InterruptionID?
+        package var recording: RecordingID?
+        /// Files that are not finished yet, the running one included.
+        package var unfinished: UInt32 = 0
+        /// The sharers that the client was last told of: a fingerprint of their names.
+        var sharersTold: UInt64 = 0
+
+        package struct Interruption: Sendable, Codable, BitwiseCopyable {
+            var id: InterruptionID
+            var began: Moment
+            var causes: CauseSet
+        }
+    }
+}
+
+/// What a session is configured to. Beside the plain row, because hardly any step reads it.
+package struct SessionSettings: Hashable, Sendable, Codable {
+    /// All that the client asked for, whether or not it is in force yet.
+    package var wanted = Configuration()
+    /// What the recorder was last told, or confirmed; what a refused batch falls back to.
+    package var confirmed = Configuration()
+    /// What the client last heard to be in force while it ran; nil: it never ran on this camera.
+    package var heard: Configuration?
+    /// Batches between `beginConfiguration` and `commitConfiguration`, merged.
+    package var open = OpenBatch()
+
+    package struct OpenBatch: Hashable, Sendable, Codable {
+        package var depth = 0
+        package var batch = Configuration()
+    }
+}

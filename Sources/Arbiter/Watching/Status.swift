@@ -1,0 +1,146 @@
+public import Vocabulary
+
+/// Who holds what, who waits, and why: everything in the order of ids.
+public struct Status: Sendable {
+    public var policy: String
+    /// False: nobody says where apps are, so every client counts as foreground.
+    public var isPresenceKnown: Bool
+    /// The privacy switch of the whole machine.
+    public var isPrivate: Bool
+    public var isAsleep: Bool
+    public var pressure: SystemPressure
+    public var cameras: [CameraStatus]
+    public var sessions: [SessionStatus]
+
+    public struct CameraStatus: Sendable {
+        public var id: CameraID
+        public var capabilities: CameraCapabilities
+        public var isPresent: Bool
+        public var isPrivate: Bool
+        /// `free`, `starting`, `streaming`, `resetting` or `revoking`.
+        public var tenancy: String
+        public var holder: SessionID?
+        public var holderApp: AppID?
+        /// Who has won it, and waits only for the holder's time, a cut or a restart.
+        public var next: SessionID?
+        /// The rule that gave it to the holder.
+        public var rule: String?
+        public var leaseUntil: Moment?
+        public var revokedAt: Moment?
+    }
+
+    public struct SessionStatus: Sendable {
+        public var id: SessionID
+        public var client: ClientID
+        public var app: AppID
+        public var isVerified: Bool
+        public var camera: CameraID
+        public var state: State
+        public var access: Access
+        public var causes: CauseSet
+        public var isHolder: Bool
+        public var isRecording: Bool
+        /// The recording under way.
+        public var recording: RecordingID?
+        /// Where the app is, by the first believed source.
+        public var presence: Presence
+        public var isFocused: Bool
+        public var rank: String
+        /// The rule behind the reason, or behind a limited access.
+        public var rule: String?
+        /// Whose claim it waits for.
+        public var waitsFor: AppID?
+        public var configuration: Configuration
+    }
+
+    public enum State: String, Sendable {
+        case stopped, starting, running, interrupted
+    }
+}
+
+extension Arbiter {
+    public func status() -> Status {
+        Status(
+            policy: policy.name, isPresenceKnown: state.users.contains { state.isPresenceKnown(for: $0.user) },
+            isPrivate: state.world.isPrivate, isAsleep: state.world.isAsleep, pressure: state.world.pressure,
+            cameras: state.cameraOrder.map(status(of:)),
+            sessions: state.sessionSlots.slots.filter { !state.sessions[$0].has.contains(.closing) }
+                .map(status(of:)))
+    }
+
+    public func status(of id: CameraID) -> Status.CameraStatus? { state.cameraNames[id].map(status(of:)) }
+
+    private func status(of slot: Slot<Camera>) -> Status.CameraStatus {
+        let camera = state.cameras[slot]
+        var revokedAt: Moment?
+        let tenancy: String
+        switch camera.tenancy {
+        case .free: tenancy = "free"
+        case .starting: tenancy = "starting"
+        case .streaming: tenancy = "streaming"
+        case .lost: tenancy = "resetting"
+        case .revoking(let cut):
+            tenancy = "revoking"
+            revokedAt = cut.until
+        }
+        let held = camera.tenancy.held
+        return Status.CameraStatus(
+            id: state.cameraNames[slot], capabilities: state.cameraSettings[slot].capabilities,
+            isPresent: camera.isPresent, isPrivate: camera.isPrivate || state.world.isPrivate, tenancy: tenancy,
+            holder: held.map { state.id($0.session) },
+            holderApp: held.map { state.id(state.clients[state.sessions[$0.session].client].app) },
+            next: (camera.promise?.session ?? held?.contest?.beneficiary).map { state.id($0) },
+            rule: held.map { text($0.rule) }, leaseUntil: held?.leaseUntil, revokedAt: revokedAt)
+    }
+
+    public func status(of id: SessionID) -> Status.SessionStatus? {
+        guard let slot = state.session(id), !state.sessions[slot].has.contains(.closing) else { return nil }
+        return status(of: slot)
+    }
+
+    private func status(of slot: Slot<Session>) -> Status.SessionStatus {
+        let session = state.sessions[slot]
+        let look = state.look(at: slot)
+        let client = state.clients[session.client]
+        let placed = state.placement(of: client.app)
+        var causes = look.causes(session.waits)
+        let (shown, access): (Status.State, Access)
+        switch session.shown {
+        case .stopped: (shown, access, causes) = (.stopped, .none, CauseSet())
+        case .pending: (shown, access) = (.starting, .none)
+        case .running(let granted): (shown, access) = (.running, granted)
+        case .interrupted(let told, _): (shown, access, causes) = (.interrupted, .none, told)
+        }
+        return Status.SessionStatus(
+            id: SessionID(session.id), client: state.id(session.client), app: state.id(client.app),
+            isVerified: !client.app.isClaimed, camera: state.cameraNames[session.camera], state: shown, access: access,
+            causes: causes, isHolder: state.cameras[session.camera].tenancy.held?.session == slot,
+            isRecording: session.has.contains(.recording), recording: session.ledger.recording,
+            presence: placed.presence, isFocused: placed.isFocused,
+            rank: policy.ranks[min(look.rank.rank, policy.ranks.count - 1)],
+            rule: causes.reason.flatMap { reason in
+                look.causes(session.waits).contains(reason) ? text(look.rule(of: reason, session.waits)) : nil
+            },
+            waitsFor: session.waits?.interrupter.map { state.id($0) }, configuration: state.sessionSettings[slot].wanted
+        )
+    }
+
+    /// The sessions of a client, in the order of their creation.
+    public func sessions(of client: ClientID) -> [SessionID] {
+        state.client(client).map { state.sessions(of: $0).map { state.id($0) } } ?? []
+    }
+
+    /// The app a client counts as.
+    public func app(of client: ClientID) -> AppID? { state.client(client).map { state.id(state.clients[$0].app) } }
+
+    /// The grant under which a camera captures now; nil when it does not.
+    public func grant(of camera: CameraID) -> GrantID? {
+        guard let slot = state.cameraNames[camera], state.cameras[slot].tenancy.isCapturing else { return nil }
+        return state.cameras[slot].grant
+    }
+
+    /// Whether the session has a start request.
+    public func asksToRun(_ session: SessionID) -> Bool {
+        state.session(session).map { state.sessions[$0].request != nil } ?? false
+    }
+}

@@ -1,0 +1,115 @@
+package import Vocabulary
+
+/// What a step decided, noted where somebody will ask.
+extension Arbiter {
+    func observe(_ look: Look, _ outcome: Verdict.Outcome, _ rule: Rule, _ turn: inout Turn) {
+        guard turn.isObserved else { return }
+        turn.verdicts.append(
+            Verdict(
+                session: SessionID(look.id), outcome: outcome, rule: rule, text: text(rule),
+                facts: state.words(for: look.facts, of: look.session)))
+    }
+
+    func observe(_ seating: Seating, _ look: Int, _ outcome: Verdict.Outcome, _ turn: inout Turn) {
+        guard turn.isObserved else { return }
+        let first = turn.verdicts.count
+        observe(seating.looks[look], outcome, seating.rulings[look].rule, &turn)
+        complete(verdictsFrom: first, seating, look, &turn)
+    }
+
+    /// Whose claim a session met, and who else stood in its way: of a winner, those who wait for its camera.
+    func complete(verdictsFrom first: Int, _ seating: Seating, _ look: Int, _ turn: inout Turn) {
+        let ruling = seating.rulings[look]
+        for index in turn.verdicts.indices[first...] {
+            if case .granted = turn.verdicts[index].outcome {
+                let camera = seating.looks[look].camera
+                let waiting = seating.looks.indices.filter {
+                    seating.rulings[$0].kind == .waits && seating.looks[$0].camera == camera
+                }
+                turn.verdicts[index].opponents = waiting.map { _ in state.cameraNames[camera] }
+                continue
+            }
+            if ruling.opponent >= 0 { turn.verdicts[index].against = state.id(seating.looks[ruling.opponent].app) }
+            let opponents = seating.opponents[look] ?? []
+            turn.verdicts[index].opponents = opponents.map { state.cameraNames[seating.looks[$0].camera] }
+        }
+    }
+
+    /// What rules read about a session now; nil: there is no such session.
+    package func facts(of id: SessionID) -> Facts? {
+        guard let slot = state.session(id) else { return nil }
+        return state.words(for: state.look(at: slot).facts, of: slot)
+    }
+}
+
+extension State {
+    /// What rules read about a session now.
+    package func words(for slot: Slot<Session>) -> Facts { words(for: look(at: slot).facts, of: slot) }
+
+    /// A look's bits in words.
+    package func words(for bits: FactBits, of slot: Slot<Session>) -> Facts {
+        let client = clients[sessions[slot].client]
+        let camera = sessions[slot].camera
+        let app = appNames[client.app.slot]
+        let placed = placement(of: client.app)
+        let attributes = policy.source.attributes.enumerated().map { index, attribute in
+            let place = Int(bits.attributes >> UInt64(8 * index) & 0xff)
+            return Facts.AttributeValue(name: attribute.name, value: attribute.values[place], place: place)
+        }
+        return Facts(
+            app: client.app.isClaimed ? nil : app.name,
+            claimedApp: clientTexts[Int(sessions[slot].client.index)].claimedApp, user: app.user,
+            loginSession: Facts.LoginState.allCases.first { $0.code == bits[.login] } ?? .none,
+            presence: placed.presence, isFocused: bits.has(.focused),
+            foregroundApps: Facts.ForegroundApps.allCases.first { $0.code == bits[.inFront] } ?? .one,
+            client: client.kind.word, multitasking: bits.has(.multitasking), camera: cameraNames[camera],
+            position: cameraSettings[camera].capabilities.position, usesAudio: bits.has(.usesAudio),
+            microphoneTaken: bits.has(.microphone), pressure: world.pressure, isRecording: bits.has(.recording),
+            claimIsNew: bits.has(.claimIsNew), operatorChosen: bits.has(.chosen), attributes: attributes)
+    }
+}
+
+/// A fact supposed to be otherwise, where no event says so: for `explain`, which lives a moment again.
+package enum Assumption: Sendable {
+    case event(Event)
+    case kind(ClientID, ClientKind)
+    case multitasking(ClientID, Bool)
+    /// The client took no weaker rank.
+    case rankAsGiven(ClientID)
+    case usesAudio(SessionID, Bool)
+    /// As if it had lasted: a lower pressure counts only then.
+    case pressureSettled(SystemPressure)
+}
+
+extension Arbiter {
+    /// Takes these for what is, through the functions that take events, and settles once.
+    package mutating func assume(_ assumptions: [Assumption]) {
+        var turn = Turn(event: .timePassed)
+        for assumption in assumptions { assume(assumption, &turn) }
+        settle(&turn)
+    }
+
+    private mutating func assume(_ assumption: Assumption, _ turn: inout Turn) {
+        switch assumption {
+        case .event(let event): handle(event, &turn)
+        case .kind(let id, let kind): change(id, &turn) { $0.kind = Client.Kind(kind) }
+        case .multitasking(let id, let optedIn): change(id, &turn) { $0.multitasking = optedIn }
+        case .rankAsGiven(let id): change(id, &turn) { $0.loweredRank = nil }
+        case .usesAudio(let id, let uses):
+            guard let slot = state.session(id) else { return }
+            state.sessionSettings[slot].wanted[.usesAudio] = .flag(uses)
+            state.noteWishes(of: slot)
+            touch(slot, &turn)
+        case .pressureSettled(let level):
+            state.timers.removeAll { $0.kind == .falling }
+            state.world.pressure = level
+            touchAll(&turn)
+        }
+    }
+
+    private mutating func change(_ id: ClientID, _ turn: inout Turn, _ body: (inout Client) -> Void) {
+        guard let slot = state.client(id) else { return }
+        body(&state.clients[slot])
+        touch(client: slot, &turn)
+    }
+}

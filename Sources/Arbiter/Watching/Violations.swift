@@ -1,0 +1,156 @@
+import Vocabulary
+
+extension Arbiter {
+    /// Every broken invariant of semantics.md §8 that a state can show, as sentences; empty when all hold.
+    ///
+    /// Checks the whole state: for tests and exploration. What concerns sequences of notices (3, 7, the
+    /// order of 8) is seen on the effects, and `Scenario` and `Exploration` look at those.
+    public func violations() -> [String] {
+        let found = Sentences()
+        InvariantCheck(state: state, found: found).run()
+        return found.list
+    }
+}
+
+/// What was found, gathered while the state is only read.
+private final class Sentences {
+    var list: [String] = []
+}
+
+/// One look at a whole state.
+private struct InvariantCheck {
+    let state: State
+    let found: Sentences
+
+    func run() {
+        for (index, camera) in state.cameraOrder.enumerated() {
+            checkHolder(camera, before: state.cameraOrder[(index + 1)...])
+            checkList(camera)
+        }
+        state.forEachDeadline { moment in
+            check(moment >= state.now, "4: a deadline is overdue since \(moment.nanoseconds) ns")
+        }
+        for slot in state.sessionSlots.slots where !state.sessions[slot].has.contains(.closing) {
+            checkShown(slot)
+            checkRecording(slot)
+        }
+        checkBudget()
+        checkWakeUps()
+    }
+
+    private func check(_ holds: Bool, _ sentence: @autoclosure () -> String) {
+        if !holds { found.list.append(sentence()) }
+    }
+
+    private func name(_ camera: Slot<Camera>) -> String { state.cameraNames[camera].name }
+
+    // MARK: Cameras
+
+    private func checkHolder(_ slot: Slot<Camera>, before others: ArraySlice<Slot<Camera>>) {
+        let camera = state.cameras[slot]
+        for timer in state.timers where timer.kind == .closing && timer.camera == slot {
+            check(camera.tenancy.isCapturing, "8: \(name(slot)) is not open, and a stream of it is being closed")
+        }
+        guard let held = camera.tenancy.held else { return }
+        let session = state.sessions[held.session]
+        check(session.camera == slot, "1: \(name(slot)) is held by a session on another camera")
+        check(session.request != nil, "1: \(name(slot)) is held by a session without a start request")
+        if let contest = held.contest {
+            check(
+                state.sessions[contest.beneficiary].request != nil, "4: \(name(slot)) is contested by nobody")
+        }
+        // Between tries a camera whose device was lost counts for nothing on others.
+        guard !camera.tenancy.isLost else { return }
+        for other in others where state.cameras[other].tenancy.held != nil && !state.cameras[other].tenancy.isLost {
+            check(
+                !state.policy.conflict(camera.place, state.cameras[other].place),
+                "1: \(name(slot)) and \(name(other)) conflict, and both are held")
+        }
+    }
+
+    private func checkList(_ slot: Slot<Camera>) {
+        let requests = state.requests(on: slot)
+        let ids = requests.map { state.sessions[$0].id }
+        check(ids == ids.sorted(), "9: the requests on \(name(slot)) are not in order")
+        check(
+            requests.allSatisfy { state.sessions[$0].request != nil && state.sessions[$0].camera == slot },
+            "4: a session without a start request is asked on \(name(slot))")
+    }
+
+    private func checkBudget() {
+        guard let budget = state.policy.budget, !state.policy.contention.strongestMayExceed else { return }
+        let sum = state.cameraOrder.reduce(0) { sum, slot in
+            let camera = state.cameras[slot]
+            return sum + (camera.tenancy.held != nil && !camera.tenancy.isLost ? state.policy.cost(camera.place) : 0)
+        }
+        check(sum <= budget, "1: the held cameras cost \(sum), and the budget is \(budget)")
+    }
+
+    // MARK: Sessions
+
+    private func checkShown(_ slot: Slot<Session>) {
+        let session = state.sessions[slot]
+        let id = session.id
+        let tenancy = state.cameras[session.camera].tenancy
+        let isHolder = tenancy.held?.session == slot
+        let open = session.ledger.open
+        switch session.shown {
+        case .running(let access): checkRunning(slot, access, isHolder)
+        case .interrupted(let causes, _):
+            check(open != nil, "3: session \(id) is interrupted without an interruption")
+            check(!causes.isEmpty, "3: session \(id) is interrupted for nothing")
+            check(session.request != nil, "3: session \(id) is interrupted without a start request")
+            if tenancy.isStreaming { check(!isHolder, "2: session \(id) streams while it is interrupted") }
+        case .pending, .stopped:
+            check(open == nil, "3: session \(id) has an open interruption and was not told so")
+            if session.shown == .stopped {
+                check(session.request == nil, "4: session \(id) asks to run, and nothing was said")
+            }
+        }
+    }
+
+    private func checkRunning(_ slot: Slot<Session>, _ access: Access, _ isHolder: Bool) {
+        let session = state.sessions[slot]
+        let id = session.id
+        let isSharing = session.waits?.isSharing == true
+        check(isHolder || isSharing, "2: session \(id) runs without the camera")
+        check(
+            isHolder || access.isSubset(of: .watching),
+            "2: session \(id) is beside the holder and may do more than watch")
+        check(
+            state.cameras[session.camera].tenancy.isStreaming, "2: session \(id) runs while its camera does not stream")
+        check(!access.isEmpty, "2: session \(id) runs without any access")
+        let allowed = state.look(at: slot).access(session.waits)
+        check(access == allowed, "2: session \(id) may \(access.names), and its causes leave \(allowed.names)")
+        check(session.ledger.open == nil, "3: session \(id) runs inside an interruption")
+    }
+
+    private func checkRecording(_ slot: Slot<Session>) {
+        let session = state.sessions[slot]
+        if session.has.contains(.recording) {
+            if case .running(let access) = session.shown {
+                check(access.contains(.record), "5: session \(session.id) records without the right to")
+            } else {
+                check(false, "5: session \(session.id) records while it does not run")
+            }
+        }
+        check(
+            session.has.contains(.recording) == (session.ledger.recording != nil),
+            "5: session \(session.id)'s recording is not the ledger's")
+    }
+
+    /// No lost wake-up: what a fresh look would decide has been decided.
+    private func checkWakeUps() {
+        for slot in state.cameraOrder {
+            let camera = state.cameras[slot]
+            guard camera.tenancy == .free, camera.promise == nil, camera.firstRequest != nil else { continue }
+            // Nothing but its own requests can keep a camera from being granted.
+            let isAlone = !state.policy.linksCameras && !state.timers.contains { $0.camera == slot }
+            for request in state.requests(on: slot) where state.look(at: request).claims {
+                check(
+                    state.sessions[request].waits != nil && !isAlone,
+                    "4: \(name(slot)) is free, and session \(state.sessions[request].id) could have it")
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Vocabulary
+
+/// Attributes that a policy declares: what apps are told of them, and what their clients give up.
+extension Arbiter {
+    mutating func attribute(_ id: AppID, _ name: String, _ value: String?, _ turn: inout Turn) {
+        guard let value else {
+            // Also one that another policy declared: whoever set it may always take it back.
+            guard let app = state.appNames[id], state.apps[app].isAttributed else { return }
+            var values = state.attributes[Int(app.index)]
+            values[name] = nil
+            return tell(app, values, &turn)
+        }
+        guard declared(name, value, &turn) != nil else { return }
+        let isAttributed = state.appNames[id].map { state.apps[$0].isAttributed } ?? false
+        guard isAttributed || state.world.attributedApps < Bound.attributedAppsMax else {
+            return turn.refuse(
+                .limitExceeded,
+                "\(state.world.attributedApps) apps have attributes, the most there may be; forget those of apps that are gone.",
+                .attributesBounded)
+        }
+        let app = state.row(of: id)
+        var values = state.attributes[Int(app.index)]
+        values.keepOnly(policy.attributes)
+        values[name] = value
+        tell(app, values, &turn)
+    }
+
+    private mutating func tell(_ app: Slot<App>, _ values: AttributeValues, _ turn: inout Turn) {
+        let isNews = state.attributes[Int(app.index)] != values
+        state.attributes[Int(app.index)] = values
+        if state.apps[app].isAttributed != !values.isEmpty {
+            state.apps[app].isAttributed = !values.isEmpty
+            state.world.attributedApps += values.isEmpty ? -1 : 1
+        }
+        state.updateAttributes(app)
+        touch(app, &turn)
+        if isNews, state.policy.reads.attributes { notePriorities(of: app, &turn) }
+        state.release(app)
+    }
+
+    /// Demotion only, and for the whole app: its value counts for all that it holds.
+    mutating func lowerAttribute(_ id: ClientID, _ name: String, _ value: String, _ turn: inout Turn) {
+        guard let slot = state.client(id), let index = declared(name, value, &turn) else { return }
+        let attribute = policy.attributes[index]
+        let app = state.clients[slot].app
+        let current = state.apps[app.slot][app].attributes >> UInt64(8 * index) & 0xff
+        guard attribute.place(of: value) >= current else {
+            return turn.refuse(
+                .priorityRaised,
+                "\(name) \"\(value)\" is stronger than \"\(attribute.values[Int(current)])\", the one in force; only weaker ones can be taken.",
+                .demotionOnly)
+        }
+        state.clientTexts[Int(slot.index)].loweredAttributes.keepOnly(policy.attributes)
+        state.clientTexts[Int(slot.index)].loweredAttributes[name] = value
+        state.identify(slot)
+        state.updateAttributes(app.slot)
+        touch(app: app, &turn)
+        if state.policy.reads.attributes { notePriorities(of: app, &turn) }
+    }
+
+    /// The attribute with this name and this value, or a refusal that names what there is.
+    private func declared(_ name: String, _ value: String, _ turn: inout Turn) -> Int? {
+        let attributes = policy.attributes
+        guard let index = attributes.firstIndex(where: { $0.name == name }) else {
+            let names = attributes.map(\.name).joined(separator: ", ")
+            turn.refuse(
+                .invalidValue,
+                "The policy \"\(policy.name)\" has no attribute \"\(name)\"; it has \(names.isEmpty ? "none" : names).",
+                .attributesOfThePolicy)
+            return nil
+        }
+        guard attributes[index].values.contains(value) else {
+            turn.refuse(
+                .invalidValue,
+                "The attribute \(name) has no value \"\(value)\"; it has \(attributes[index].values.joined(separator: ", ")).",
+                .attributesOfThePolicy)
+            return nil
+        }
+        return index
+    }
+}
+
+extension State {
+    /// A name's values under the policy in force, for each of its two apps: what it was told where that reaches it, or
+    /// weaker where one of its clients lowered it.
+    mutating func updateAttributes(_ slot: Slot<App>) {
+        let declared = policy.source.attributes
+        // Most policies declare none.
+        if declared.isEmpty { return }
+        for isClaimed in [false, true] {
+            let app = ref(slot, isClaimed: isClaimed)
+            let told = isReached(app) ? attributes[Int(slot.index)] : AttributeValues()
+            let speakers = clients(of: app).map { clientTexts[Int($0.index)].loweredAttributes }.filter { !$0.isEmpty }
+            var packed: UInt64 = 0
+            for (index, attribute) in declared.enumerated() {
+                var place = attribute.place(of: told[attribute.name])
+                for speaker in speakers {
+                    // A value that the policy lacks gives nothing up, as with a rank that it lacks.
+                    if let lowered = speaker[attribute.name], let weaker = attribute.values.firstIndex(of: lowered) {
+                        place = max(place, weaker)
+                    }
+                }
+                packed |= UInt64(place) << UInt64(8 * index)
+            }
+            apps[slot][app].attributes = packed
+        }
+    }
+}

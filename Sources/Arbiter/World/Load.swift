@@ -1,0 +1,89 @@
+import Vocabulary
+
+extension Arbiter {
+    /// Decided again in this step; deadlines that run do not grow.
+    mutating func load(_ policy: Policy, _ turn: inout Turn) {
+        if policy != self.policy {
+            carryTexts(to: CompiledPolicy(policy))
+            identifyAll()
+        }
+        for camera in state.cameraOrder { shortenTimes(on: camera) }
+        // A shorter lease may be over already.
+        for camera in state.cameraOrder {
+            if let held = state.cameras[camera].tenancy.held, let lease = held.leaseUntil, lease <= state.now {
+                expire(held, on: camera, &turn)
+            }
+        }
+        for slot in state.requesting {
+            let look = state.look(at: slot)
+            guard look.rank.denies, state.sessions[slot].request != nil else { continue }
+            stopForGood(slot, .deniedByPolicy, state.policy.rank(look.facts).rule, why: .interrupted, &turn)
+        }
+        turn.prioritiesOfEverybody = true
+        touchAll(&turn)
+    }
+
+    private mutating func identifyAll() {
+        for camera in state.cameraOrder { state.identify(camera) }
+        for client in Array(state.clientSlots.slots) { state.identify(client) }
+        for app in state.namedApps { state.updateAttributes(app) }
+        state.updateAllInFront()
+    }
+
+    /// Of a deadline that runs and one that a new policy would set: neither grows the other.
+    private mutating func shortenTimes(on camera: Slot<Camera>) {
+        guard var held = state.cameras[camera].tenancy.held else { return }
+        let look = state.look(at: held.session)
+        if let until = held.minHoldUntil {
+            held.minHoldUntil =
+                look.rank.minHold > 0 ? min(until, held.since + .nanoseconds(look.rank.minHold)) : nil
+        }
+        // A camera whose device was lost uses nothing up until it streams again.
+        if !state.cameras[camera].tenancy.isLost, look.rank.lease != nil {
+            if held.leaseUntil == nil {
+                held.leaseUntil = .distantFuture
+                held.leaseSince = held.since
+            }
+            bankLease(held, on: camera)
+            held.leaseSince = state.now
+            held.leaseUntil = min(
+                held.leaseUntil ?? .distantFuture, leaseEnd(look.rank, look.app, on: camera) ?? .distantFuture)
+        }
+        state.cameras[camera].tenancy.update { $0 = held }
+    }
+
+    /// Rules of the policy before that something in force still names keep their texts.
+    private mutating func carryTexts(to policy: CompiledPolicy) {
+        let old = state
+        state.policy = policy
+        var carried: [String] = []
+        func translate(_ rule: Rule) -> Rule {
+            guard rule.law == nil else { return rule }
+            var plain = rule
+            plain.isAfterItsTime = false
+            let text = old.text(plain)
+            var translated = rule
+            if let place = policy.texts.firstIndex(of: text) {
+                translated = Rule(place < policy.firstOrderText ? .policy : .order, place)
+            } else {
+                if !carried.contains(text) { carried.append(text) }
+                let place = carried.firstIndex(of: text) ?? 0
+                translated = Rule(rule.kind, policy.texts.count + place)
+            }
+            translated.isAfterItsTime = rule.isAfterItsTime
+            return translated
+        }
+        for camera in state.cameraOrder {
+            if let rule = state.cameras[camera].promise?.rule { state.cameras[camera].promise?.rule = translate(rule) }
+            guard state.cameras[camera].tenancy.held != nil else { continue }
+            state.cameras[camera].tenancy.update { held in
+                held.rule = translate(held.rule)
+                if let rule = held.contest?.rule { held.contest?.rule = translate(rule) }
+            }
+        }
+        for slot in old.requesting {
+            if let rule = state.sessions[slot].waits?.rule { state.sessions[slot].waits?.rule = translate(rule) }
+        }
+        state.carriedTexts = carried
+    }
+}

@@ -1,0 +1,173 @@
+import Vocabulary
+
+/// The user's world, as shells, agents, operators and logind tell of it.
+extension Arbiter {
+    mutating func handleUsersWorld(_ event: Event, _ turn: inout Turn) {
+        switch event {
+        case .sourceAttached(let source, let user): attachSource(source, user, &turn)
+        case .sourceGone(let source, let user): loseSource(source, user, &turn)
+        case .placed(let app, let presence, let focused, let source):
+            place(app, Placed(presence, isFocused: focused), source, &turn)
+        case .unplaced(let app, let source): place(app, nil, source, &turn)
+        case .microphone(let app, let taken): microphone(app, taken, &turn)
+        case .sensitiveContent(let app): raiseSensitiveContent(app, &turn)
+        case .operatorChose(let app): operatorChose(app, &turn)
+        case .attribute(let app, let name, let value): attribute(app, name, value, &turn)
+        case .loginSession(let id, let active, let locked):
+            loginSession(id, isKnown: true, active, locked, &turn)
+        case .loginSessionEnded(let id): loginSession(id, isKnown: false, false, false, &turn)
+        default: break
+        }
+    }
+
+    private mutating func microphone(_ id: AppID, _ taken: Bool, _ turn: inout Turn) {
+        guard taken || state.appNames[id] != nil else { return }
+        let app = state.row(of: id)
+        guard state.apps[app].hasMicrophone != taken else { return state.release(app) }
+        state.apps[app].hasMicrophone = taken
+        if taken {
+            let place = state.microphones.firstIndex { state.appNames[$0] > id } ?? state.microphones.count
+            state.microphones.insert(app, at: place)
+        } else {
+            state.microphones.removeAll { $0 == app }
+            state.release(app)
+        }
+        // A rule may read the microphone of a session that does not use it.
+        touchAll(&turn)
+    }
+
+    /// Stands for each of the app's sessions until its client continues.
+    private mutating func raiseSensitiveContent(_ id: AppID, _ turn: inout Turn) {
+        guard let app = state.appNames[id] else { return }
+        for isClaimed in [false, true] {
+            let ref = state.ref(app, isClaimed: isClaimed)
+            guard state.isReached(ref) else { continue }
+            for client in state.clients(of: ref) {
+                for session in state.sessions(of: client) {
+                    state.sessions[session].has.insert(.sensitiveContent)
+                    touch(session, &turn)
+                }
+            }
+        }
+    }
+
+    private mutating func operatorChose(_ id: AppID?, _ turn: inout Turn) {
+        let before = state.world.operatorChoice
+        let after = id.map { state.row(of: $0) }
+        guard before != after else { return }
+        state.world.operatorChoice = after
+        for app in [before, after].compactMap({ $0 }) {
+            touch(app, &turn)
+            if state.policy.reads.operatorChoice { notePriorities(of: app, &turn) }
+        }
+        if let before { state.release(before) }
+    }
+
+    private mutating func loginSession(
+        _ id: LoginSessionID, isKnown: Bool, _ active: Bool, _ locked: Bool, _ turn: inout Turn
+    ) {
+        guard isKnown || state.loginNames[id] != nil else { return }
+        let login = state.row(of: id)
+        state.logins[login].isKnown = isKnown
+        state.logins[login].isActive = active
+        state.logins[login].isLocked = locked
+        state.release(login)
+        state.updateAllInFront()
+        touchAll(&turn)
+    }
+
+    mutating func reserve(_ id: CameraID, _ app: AppID, _ turn: inout Turn) {
+        guard let camera = state.cameraNames[id] else { return }
+        state.timers.removeAll { $0.kind == .reservation && $0.camera == camera }
+        // Kept for the app that the kernel vouches for, and for whoever only claims the name while that one is not there.
+        let row = state.row(of: app)
+        let ref = state.ref(row, isClaimed: false)
+        state.timers.append(
+            TimedFact(.reservation, until: state.now + Bound.reservation, camera: camera, app: ref))
+        turn.touch(camera)
+    }
+}
+
+/// The machine: cameras that come and go, switches, heat, sleep.
+extension Arbiter {
+    mutating func handleMachine(_ event: Event, _ turn: inout Turn) {
+        switch event {
+        case .cameraAppeared(let camera, let capabilities): appear(camera, capabilities, &turn)
+        case .cameraDisappeared(let camera): disappear(camera, &turn)
+        case .privacy(let camera, let on): privacy(camera, on, &turn)
+        case .heldOutside(let camera, let held):
+            guard let slot = state.cameraNames[camera] else { return }
+            state.cameras[slot].isHeldOutside = held
+            turn.touch(slot)
+        case .pressure(let level): pressure(level, &turn)
+        case .sleep(let asleep):
+            state.world.isAsleep = asleep
+            touchAll(&turn)
+        default: break
+        }
+    }
+
+    private mutating func privacy(_ camera: CameraID?, _ on: Bool, _ turn: inout Turn) {
+        guard let camera else {
+            state.world.isPrivate = on
+            return touchAll(&turn)
+        }
+        guard let slot = state.cameraNames[camera] else {
+            return turn.refuse(.unknownCamera, unknownCamera(camera), .knownSwitch)
+        }
+        state.cameras[slot].isPrivate = on
+        turn.touch(slot)
+    }
+
+    /// A higher level counts at once; a lower one only when it has lasted (`pressure-settle`), each by itself:
+    /// a rule for `serious` must not see pressure fall below it because `critical` ended a while ago.
+    private mutating func pressure(_ level: SystemPressure, _ turn: inout Turn) {
+        let raw = Int64(level.rawValue)
+        if level >= state.world.pressure {
+            state.timers.removeAll { $0.kind == .falling }
+            state.world.pressure = level
+            return touchAll(&turn)
+        }
+        // What was lower than this has not lasted; that it was as low as this has, since the first of those.
+        let since = state.timers.first { $0.kind == .falling && $0.amount <= raw }
+        state.timers.removeAll { $0.kind == .falling && $0.amount <= raw }
+        let due = since?.due ?? state.now + policy.pressureSettle
+        state.timers.append(TimedFact(.falling, until: due, amount: raw))
+    }
+
+    private mutating func appear(_ id: CameraID, _ capabilities: CameraCapabilities, _ turn: inout Turn) {
+        if let slot = state.cameraNames[id] {
+            state.cameraSettings[slot].capabilities = capabilities
+            state.cameras[slot].isPresent = true
+            state.cameras[slot].faults = 0
+            state.timers.removeAll { $0.kind == .backoff && $0.camera == slot }
+            state.identify(slot)
+            turn.touch(slot)
+        } else {
+            let slot = state.cameras.insert(Camera())
+            state.cameraNames.set(id, for: slot)
+            state.cameraSettings.append(CameraSettings(capabilities: capabilities))
+            let place = state.cameraOrder.firstIndex { state.cameraNames[$0] > id } ?? state.cameraOrder.count
+            state.cameraOrder.insert(slot, at: place)
+            state.identify(slot)
+        }
+        turn.effects.append(.announce(.camerasChanged))
+    }
+
+    private mutating func disappear(_ id: CameraID, _ turn: inout Turn) {
+        guard let slot = state.cameraNames[id], state.cameras[slot].isPresent else { return }
+        state.cameras[slot].isPresent = false
+        turn.touch(slot)
+        turn.effects.append(.announce(.camerasChanged))
+    }
+}
+
+extension State {
+    /// What a camera is to the policy in force.
+    mutating func identify(_ slot: Slot<Camera>) {
+        let id = cameraNames[slot]
+        cameras[slot].place = policy.names.place(of: id)
+        cameras[slot].who = policy.names.who(camera: id)
+        cameras[slot].position = UInt8(cameraSettings[slot].capabilities.position.code)
+    }
+}
