@@ -1,0 +1,122 @@
+public import Arbiter
+public import Vocabulary
+
+/// As the core notes it, which has not the words yet.
+package typealias CoreVerdict = Verdict
+
+/// Why a decision fell as it did.
+public struct Explanation: Sendable {
+    public var decision: DecisionID
+    public var at: Moment
+    public var event: Event
+    public var verdicts: [Verdict]
+
+    public struct Verdict: Sendable {
+        public var session: SessionID
+        public var outcome: Outcome
+        public var rule: String
+        /// What the rule read, as a policy file writes it.
+        public var read: [Fact]
+        public var opponent: AppID?
+        /// The smallest changes that would have turned the verdict: each of these sets would have, and no smaller
+        /// one. Empty: none of those that were tried.
+        public var turnedBy: [[Turn]] = []
+        /// How far the search for them came; nil: nobody searched, because the verdict did not outlast its own step.
+        public var searched: Searched?
+
+        /// What the core noted, without any search.
+        /// - Parameter policy: the one in force after the step.
+        package init(_ verdict: CoreVerdict, under policy: Policy) {
+            session = verdict.session
+            outcome = Outcome(verdict.outcome)
+            rule = verdict.text
+            read = verdict.facts.map { FactReading.read($0, policy) } ?? []
+            opponent = verdict.against
+        }
+    }
+
+    public enum Outcome: Hashable, Sendable {
+        case granted
+        case interrupted(CauseSet)
+        case restricted(Access)
+        case stopped(StopReason)
+        case refused
+
+        package init(_ outcome: CoreVerdict.Outcome) {
+            self =
+                switch outcome {
+                case .granted: .granted
+                case .interrupted(let causes): .interrupted(causes)
+                case .restricted(let access): .restricted(access)
+                case .stopped(let reason): .stopped(reason)
+                case .refused: .refused
+                }
+        }
+
+        public var description: String {
+            switch self {
+            case .granted: "granted"
+            case .interrupted(let causes): "interrupted: \(causes.ordered.map(\.wireName).joined(separator: ", "))"
+            case .restricted(let access): "restricted to \(access.names.joined(separator: ", "))"
+            case .stopped(let reason): "stopped: \(reason.rawValue)"
+            case .refused: "refused"
+            }
+        }
+    }
+
+    public struct Fact: Hashable, Sendable {
+        public var key: String
+        public var value: String
+    }
+
+    /// One fact with another value.
+    public struct Turn: Hashable, Sendable {
+        /// Whose fact it is.
+        public var of: Subject
+        /// The fact's name in a policy file, or the cause that a machine's fact is.
+        public var key: String
+        public var from: String
+        public var to: String
+
+        public enum Subject: Hashable, Sendable {
+            /// The verdict's own session, its app or its client.
+            case session
+            case app(AppID)
+            case machine
+        }
+    }
+
+    /// What became of the search for the smallest change.
+    public enum Searched: Hashable, Sendable {
+        /// Every change of at most so many facts was tried.
+        case upTo(facts: Int)
+        /// The bound was met before that.
+        case first(attempts: Int)
+    }
+}
+
+extension [Explanation.Turn] {
+    /// `focused = true (is false) and notes's presence = "background" (is "foreground")`: the session's own facts
+    /// without an owner.
+    public var words: String {
+        map { turn in
+            let whose =
+                switch turn.of {
+                case .session: ""
+                case .app(let app): "\(app.name)'s "
+                case .machine: "the machine's "
+                }
+            return "\(whose)\(turn.key) = \(turn.to) (is \(turn.from))"
+        }
+        .joined(separator: " and ")
+    }
+}
+
+extension Explanation.Searched {
+    public var words: String {
+        switch self {
+        case .upTo(let facts): facts == 1 ? "every change of one fact" : "every change of up to \(facts) facts"
+        case .first(let attempts): "the first \(attempts) changes, the smallest first"
+        }
+    }
+}

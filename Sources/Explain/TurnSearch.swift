@@ -1,0 +1,105 @@
+import Arbiter
+import Vocabulary
+
+/// Looks for the smallest changes of facts that turn a verdict, by living the moment again with each.
+struct TurnSearch {
+    /// More than three facts at once are another situation, not another fact.
+    static let factsMax = 3
+    /// Steps of a copy, some twenty microseconds each and twice that beside a thousand clients: less than a tenth of a
+    /// second of whoever asks.
+    static let attemptsMax = 2000
+    /// As many ways out as a person compares.
+    static let changesMax = 8
+
+    /// The arbiter right before the step that decided, and right after it.
+    let before: Arbiter
+    let after: Arbiter
+    let event: Event
+    let at: Moment
+    let session: SessionID
+    let outcome: Explanation.Outcome
+
+    /// Whether the step ended for the session as its verdict says.
+    var fell: Bool {
+        switch outcome {
+        case .granted: after.has(session)
+        case .interrupted, .refused, .stopped: !after.has(session)
+        case .restricted(let access): after.accessNow(session) == access
+        }
+    }
+
+    private func turned(_ after: Arbiter) -> Bool {
+        switch outcome {
+        case .granted: !after.has(session)
+        case .interrupted, .refused, .stopped: after.has(session)
+        case .restricted(.all): after.accessNow(session) != .all
+        case .restricted(let access): after.accessNow(session).isStrictSuperset(of: access)
+        }
+    }
+
+    /// The smallest sets that turn it: single facts, else pairs, else triples, in the order of the suppositions.
+    func search(attempts: Int) -> (found: [[Explanation.Turn]], searched: Explanation.Searched) {
+        let candidates = candidates
+        var left = attempts
+        var found: [[Explanation.Turn]] = []
+        for size in 1...Self.factsMax {
+            var isCut = false
+            choose(size, of: candidates) { set in
+                guard left > 0 else {
+                    isCut = true
+                    return false
+                }
+                left -= 1
+                if let other = before.supposing(set, then: event, at: at), turned(other) {
+                    let turns = set.map(\.turn)
+                    if !found.contains(turns) { found.append(turns) }
+                }
+                return found.count < Self.changesMax
+            }
+            if !found.isEmpty { return (found, .upTo(facts: size)) }
+            if isCut { return (found, .first(attempts: attempts)) }
+        }
+        return (found, .upTo(facts: Self.factsMax))
+    }
+
+    /// The facts as the event left them, and those that ended with it: a recording that was cut.
+    private var candidates: [Supposition] {
+        let loses = if case .granted = outcome { false } else { true }
+        let now = Alternatives(to: session, in: after)?.all(loses: loses) ?? []
+        let known = Set(now.map(\.about))
+        let then = Alternatives(to: session, in: before)?.all(loses: loses) ?? []
+        return now + then.filter { !known.contains($0.about) }
+    }
+
+    /// Every choice of so many that do not contradict each other, in order, until the body has enough.
+    private func choose(_ count: Int, of all: [Supposition], _ body: ([Supposition]) -> Bool) {
+        func extend(_ set: [Supposition], from start: Int) -> Bool {
+            if set.count == count { return body(set) }
+            for index in all.indices[start...] where !set.contains(where: { $0.about == all[index].about }) {
+                if !extend(set + [all[index]], from: index + 1) { return false }
+            }
+            return true
+        }
+        _ = extend([], from: 0)
+    }
+}
+
+extension Arbiter {
+    /// The session has its camera, or it is promised to it.
+    fileprivate func has(_ id: SessionID) -> Bool {
+        guard let slot = state.sessionSlots[id.rawValue] else { return false }
+        let session = state.sessions[slot]
+        guard session.request != nil else { return false }
+        if session.shown.isRunning { return true }
+        let camera = state.cameras[session.camera]
+        if camera.promise?.session == slot || camera.tenancy.held?.contest?.beneficiary == slot { return true }
+        // Until its first frame a winner has been told nothing.
+        return camera.tenancy.held?.session == slot && camera.tenancy.isCapturing
+    }
+
+    fileprivate func accessNow(_ id: SessionID) -> Access {
+        guard let slot = state.sessionSlots[id.rawValue], case .running(let access) = state.sessions[slot].shown
+        else { return .none }
+        return access
+    }
+}

@@ -1,0 +1,145 @@
+import Arbiter
+import Explain
+import Testing
+import Vocabulary
+
+@Suite("An explanation names what would have changed the verdict")
+struct ExplainTests {
+    @Test("a denied start is turned only by a fact that ends the denial, never by one that takes access")
+    func denied() {
+        let deny = RankRule(name: "Pickers only", when: [.client(.app)], rank: 0, deny: true)
+        var world = ExplainedWorld(Policy(name: "pickers", causeRules: [.background], rankRules: [deny]))
+        world.app("photos", 1)
+        world.step(.startRunning(SessionID(1)))
+        let verdict = world.explain(world.arbiter.lastDecision)?.verdicts.first
+        #expect(verdict?.outcome == .refused)
+        #expect(verdict?.rule == "Pickers only")
+        #expect(Set(verdict?.turnedBy.map { $0.map(\.key) } ?? []) == [["client"]])
+        #expect(verdict?.searched == .upTo(facts: 1))
+    }
+
+    @Test("where a budget is in the way, no fact of the session is said to turn it")
+    func budget() {
+        var world = ExplainedWorld(
+            Policy(
+                name: "budget", causeRules: [.background], contention: Contention(budget: 1),
+                cameras: [CameraRule(camera: ExplainedWorld.camera, cost: 2)]))
+        world.app("photos", 1)
+        world.step(.startRunning(SessionID(1)))
+        let verdict = world.explain(world.arbiter.lastDecision)?.verdicts.first
+        #expect(verdict?.rule == "budget")
+        #expect(verdict?.turnedBy.isEmpty == true)
+        #expect(verdict?.searched == .upTo(facts: 3))
+    }
+
+    @Test("the holder's own facts are named as the holder's: its app in the background would have let the newcomer in")
+    func opponent() {
+        var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])
+        world.app("photos", 1)
+        world.app("call", 2)
+        world.place("photos", .foreground(.split), focused: true)
+        world.place("call", .foreground(.split), focused: false)
+        world.step(.startRunning(SessionID(1)))
+        world.step(.startRunning(SessionID(2)))
+        let verdict = world.verdict(of: 2)
+        let photos = Explanation.Turn.Subject.app(AppID("photos", user: 1000))
+        #expect(verdict?.outcome == .interrupted(CauseSet([.videoDeviceInUseByAnotherClient])))
+        #expect(verdict?.turnedBy.contains { $0.map(\.of) == [photos] && $0.map(\.key) == ["presence"] } == true)
+        #expect(verdict?.turnedBy.contains { $0.map(\.of) == [.session] && $0.map(\.key) == ["focused"] } == true)
+        #expect(verdict?.turnedBy.allSatisfy { $0.count == 1 } == true)
+    }
+
+    @Test("where no single fact turns it, the pair does; and the focus is never proposed for an app in the background")
+    func pair() {
+        var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])
+        world.app("photos", 1)
+        world.app("call", 2)
+        world.place("photos", .foreground(.split), focused: true)
+        world.place("call", .background, focused: false)
+        world.step(.startRunning(SessionID(1)))
+        world.step(.startRunning(SessionID(2)))
+        let verdict = world.verdict(of: 2)
+        let words = verdict?.turnedBy.map(\.words) ?? []
+        #expect(
+            words.contains(
+                "presence = \"foreground\" (is \"background\") and focused = true (is false)"), "\(words)")
+        #expect(verdict?.turnedBy.allSatisfy { $0.count == 2 } == true)
+        #expect(verdict?.turnedBy.allSatisfy { $0.contains { $0.key == "presence" && $0.of == .session } } == true)
+    }
+
+    @Test("a loser that held the camera is told what would have kept it")
+    func holder() {
+        var world = ExplainedWorld.shelled(order: [.focused])
+        world.app("photos", 1)
+        world.app("call", 2)
+        world.place("photos", .foreground(.split), focused: true)
+        world.step(.startRunning(SessionID(1)))
+        world.step(.startRunning(SessionID(2)))
+        world.place("call", .foreground(.split), focused: true)
+        let verdict = world.verdict(of: 1)
+        #expect(verdict?.turnedBy.contains { $0.map(\.of) == [.session] && $0.map(\.key) == ["focused"] } == true)
+    }
+
+    @Test("an attribute that would have won is named with the value that wins")
+    func attribute() {
+        var world = ExplainedWorld(
+            Policy(
+                name: "duty", attributes: [Attribute(name: "duty", values: ["on-call", "on-shift", "off"])],
+                contention: Contention(order: [.attribute("duty")])))
+        world.app("photos", 1)
+        world.app("door", 2)
+        world.step(.attribute(AppID("photos", user: 1000), name: "duty", value: "on-shift"))
+        world.step(.startRunning(SessionID(1)))
+        world.step(.startRunning(SessionID(2)))
+        let verdict = world.explain(world.arbiter.lastDecision)?.verdicts.first
+        #expect(verdict?.read.map(\.key) == ["duty"])
+        #expect(
+            verdict?.turnedBy.map(\.words) == ["duty = \"on-call\" (is \"off\")"])
+    }
+    @Test("an app that comes without the focus could have come with it")
+    func comesWithTheFocus() {
+        var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])
+        world.app("photos", 1)
+        world.app("call", 2)
+        world.place("photos", .foreground(.split), focused: true)
+        world.place("call", .background, focused: false)
+        world.step(.startRunning(SessionID(1)))
+        world.step(.startRunning(SessionID(2)))
+        world.place("call", .foreground(.split), focused: false)
+        let verdict = world.verdict(of: 2)
+        #expect(verdict?.outcome == .interrupted(CauseSet([.videoDeviceInUseByAnotherClient])))
+        #expect(verdict?.turnedBy.contains { $0.map(\.of) == [.session] && $0.map(\.key) == ["focused"] } == true)
+    }
+
+    @Test("of two apps of one name nobody places the one that only claims it, so that its place turns nothing")
+    func twoOfOneName() {
+        var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])
+        world.app("notes", 1)
+        world.app("notes", 2, verified: false)
+        world.place("notes", .foreground(.fullscreen), focused: true)
+        world.step(.startRunning(SessionID(1)))
+        world.step(.startRunning(SessionID(2)))
+        let verdict = world.verdict(of: 2)
+        #expect(verdict?.outcome == .interrupted(CauseSet([.videoDeviceNotAvailableInBackground])))
+        #expect(verdict?.turnedBy == [])
+        #expect(verdict?.searched == .upTo(facts: 3))
+        #expect(world.explain(world.arbiter.lastDecision - 1)?.verdicts.first?.session == SessionID(1))
+    }
+
+    @Test("what a step itself took away would have turned it: sensitive content, a priority that a client gave up")
+    func takenByTheStep() {
+        var world = ExplainedWorld(
+            Policy(
+                name: "ranks", ranks: ["usual", "low"], rankRules: [RankRule(name: "Everybody", rank: 0)],
+                contention: Contention(order: [])))
+        world.app("photos", 1)
+        world.app("call", 2)
+        world.step(.startRunning(SessionID(1)))
+        world.step(.startRunning(SessionID(2)))
+        world.step(.loweredPriority(ClientID(1), rank: "low"))
+        #expect(world.verdict(of: 1)?.turnedBy.map(\.words) == ["lowered-priority = none (is \"low\")"])
+        world.step(.sensitiveContent(AppID("call", user: ExplainedWorld.user)))
+        #expect(
+            world.verdict(of: 2)?.turnedBy.map { $0.map(\.key) } == [["sensitive-content-mitigation-activated"]])
+    }
+}

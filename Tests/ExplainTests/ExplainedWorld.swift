@@ -1,0 +1,73 @@
+import Arbiter
+import Explain
+import Testing
+import Vocabulary
+
+/// One camera, its recorder, which answers at once unless it is told to wait, and a history of all of it.
+struct ExplainedWorld {
+    var arbiter: Arbiter
+    var now = Moment.zero
+    var history = History()
+    /// What a recorder that was told to wait will say.
+    private(set) var answers: [Event] = []
+    var recorderAnswers = true
+
+    static let user: UInt32 = 1000
+    static let camera = CameraID("back")
+    static let capabilities = CameraCapabilities(
+        name: "Back", position: .back, sensorWidth: 1280, sensorHeight: 720,
+        formats: [CameraFormat(pixelFormat: "420v", width: 1280, height: 720, minFrameRate: 1, maxFrameRate: 30)])
+
+    init(_ policy: Policy) {
+        arbiter = Arbiter(policy: policy)
+        step(.cameraAppeared(Self.camera, Self.capabilities))
+    }
+
+    /// One whose shell says where apps are.
+    static func shelled(order: [Contention.OrderKey] = [], causes: [CauseRule] = []) -> ExplainedWorld {
+        var world = ExplainedWorld(
+            Policy(name: "shelled", sources: [.shell], causeRules: causes, contention: Contention(order: order)))
+        world.step(.sourceAttached(.shell, user: nil))
+        return world
+    }
+
+    mutating func step(_ event: Event) {
+        history.note(event, at: now, before: arbiter)
+        let effects = arbiter.step(event, at: now)
+        #expect(arbiter.violations() == [])
+        for effect in effects {
+            switch effect {
+            case .open(let camera, let grant, _, let configuration):
+                answers.append(.recorderStreaming(camera, grant, inForce: configuration))
+            case .cut(let camera, let grant, _): answers.append(.recorderCut(camera, grant))
+            default: break
+            }
+        }
+        if recorderAnswers { answer() }
+    }
+
+    mutating func answer() {
+        while !answers.isEmpty { step(answers.removeFirst()) }
+    }
+
+    mutating func app(_ name: String, _ id: UInt64, verified: Bool = true) {
+        step(.connected(ClientID(id), app: AppID(name, user: Self.user), verified: verified, loginSession: nil))
+        step(.created(SessionID(id), ClientID(id), camera: nil, Configuration(), reestablished: false))
+    }
+
+    mutating func place(_ app: String, _ presence: Presence, focused: Bool) {
+        step(.placed(AppID(app, user: Self.user), presence, focused: focused, by: .shell))
+    }
+
+    func explain(_ id: DecisionID) -> Explanation? { history.explain(id, of: arbiter) }
+
+    /// The latest verdict about a session, with its explanation.
+    func verdict(of session: UInt64) -> Explanation.Verdict? {
+        explain(0)?.verdicts.last { $0.session == SessionID(session) }
+    }
+}
+
+extension CauseRule {
+    static let background = CauseRule(
+        name: "In front only", when: [.foreground(false)], cause: .videoDeviceNotAvailableInBackground)
+}
