@@ -4,13 +4,14 @@
 # through `package` access and not through @testable, which wants flags of its own.
 SWIFT_BUILD = swift build -c release
 
-.PHONY: help build test test-vm demo verify bench install deb format lint install-packages clean
+.PHONY: help build test test-vm demo verify fuzz bench install deb format lint install-packages clean
 
 help:
 	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
 	@echo "                       (CAMERA=v4l2:IDENTITY: with a camera of this machine; camrecorder --list-cameras)"
 	@echo "make test              everything that is tested: Swift, real D-Bus clients, real processes, planted bugs"
 	@echo "make verify            every shipped policy in every state of small worlds, as far as MINUTES=10 each allow"
+	@echo "make fuzz              random stories under random policies for MINUTES=10, and the smallest of each kind that breaks a promise"
 	@echo "make test-vm           real cameras' interfaces and login sessions, in a virtual machine (STEPS='words': only these)"
 	@echo "make bench             the broker against programs of its own in C, as ratios (QUICK=1: fewer rounds)"
 	@echo "make build             the programs, in .build/release"
@@ -40,6 +41,12 @@ verify:
 	first=$$?; \
 	.build/release/camclient policy verify --everything --clients 2 --cameras 1 --max-time $(or $(MINUTES),10)min \
 		--max-states 100000000 --max-memory 8G policies/*.toml && exit $$first
+
+# Other stories each time, unless SEED says which; the last line says which they were.
+fuzz:
+	@make/packages build
+	$(SWIFT_BUILD) --product explore
+	@.build/release/explore fuzz --seed $(or $(SEED),$(shell date +%s)) --minutes $(or $(MINUTES),10) --keep-going
 
 test-vm:
 	@make/packages build vm deb

@@ -52,29 +52,37 @@ struct ExploredState: Sendable {
     var checker = TraceChecker()
     var duties = RecorderDuties()
     var now = Moment.zero
+    /// The arbiter's, after the last step.
+    private var deadline: Moment?
+    /// That of the policy in force.
+    private var policy: Fingerprint
 
     init(_ policy: Policy) {
         arbiter = Arbiter(policy: policy)
-        arbiter.forgetDecisions()
+        self.policy = policy.fingerprint
     }
 
     /// Takes one event, and says what went wrong.
     mutating func take(_ event: Event) -> (effects: [Effect], wrong: [String]) {
         duties.note(event)
+        let wasDue = deadline.map { $0 <= now } ?? false
         let effects = arbiter.step(event, at: now)
         for effect in effects { duties.take(effect) }
-        var wrong = checker.check(event, effects, at: now)
-        if let deadline = arbiter.deadline, deadline < now || (event == .timePassed && deadline <= now) {
+        var wrong = checker.check(event, effects, at: now, wasDue: wasDue)
+        if case .policyLoaded = event { policy = arbiter.policy.fingerprint }
+        deadline = arbiter.deadline
+        if let deadline, deadline < now || (deadline == now && event.isTimePassed) {
             wrong.append("the deadline \(TimeText.write(deadline)) is not in the future")
         }
         return (effects, wrong)
     }
 
     var fingerprint: Fingerprint {
-        arbiter.fingerprint { writer in
-            checker.write(into: &writer)
-            duties.write(into: &writer)
-        }
+        var writer = FingerprintWriter()
+        arbiter.write(policy, into: &writer)
+        checker.write(into: &writer)
+        duties.write(into: &writer)
+        return writer.finished()
     }
 
     /// The event that an action means now; nil where it cannot happen: a client that is there cannot connect.
@@ -96,13 +104,34 @@ struct ExploredState: Sendable {
         case .declared(let client, _), .declaredPresence(let client, _, _), .loweredPriority(let client, _),
             .loweredAttribute(let client, _, _), .disconnected(let client):
             arbiter.app(of: client) != nil
-        case .created(let session, let client, _, _, _): arbiter.app(of: client) != nil && !checker.exists(session)
+        case .created(let session, let client, _, _, _): arbiter.app(of: client) != nil && !checker.remembers(session)
         case .startRunning(let session), .stopRunning(let session), .beginConfiguration(let session),
             .commitConfiguration(let session), .configure(let session, _), .openStream(let session),
             .capturePhoto(let session), .startRecording(let session), .stopRecording(let session),
             .ready(let session, _), .continueAfterSensitiveContent(let session), .closed(let session):
             checker.exists(session)
         default: true
+        }
+    }
+}
+
+extension Event {
+    fileprivate var isTimePassed: Bool { if case .timePassed = self { true } else { false } }
+}
+
+extension TraceChecker {
+    /// What its equality sees, as part of an explored state.
+    func write(into writer: inout FingerprintWriter) {
+        writer.combine(sessions.count)
+        for watched in sessions {
+            writer.combine(watched.session.rawValue)
+            writer.combine(watched.client.rawValue)
+            writer.combine(watched.mark)
+        }
+        writer.combine(cameras.count)
+        for watched in cameras {
+            writer.combine(watched.camera.name)
+            writer.combine(UInt64(watched.marks.rawValue))
         }
     }
 }

@@ -10,14 +10,14 @@ struct FingerprintCheck {
     private var known: Set<Fingerprint> = []
 
     private struct Whole: Hashable {
-        var arbiter: Arbiter.Key
+        var arbiter: String
         var checker: TraceChecker
         var duties: RecorderDuties
     }
 
     /// What is wrong with a state's fingerprint, as a sentence.
     mutating func problem(_ state: ExploredState, _ fingerprint: Fingerprint) -> String? {
-        let whole = Whole(arbiter: state.arbiter.key, checker: state.checker, duties: state.duties)
+        let whole = Whole(arbiter: StateText(state.arbiter.state).text, checker: state.checker, duties: state.duties)
         if let before = fingerprints[whole] {
             return before == fingerprint ? nil : "a state has two fingerprints"
         }

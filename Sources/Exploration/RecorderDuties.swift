@@ -3,27 +3,28 @@ import ArbiterProtocol
 
 /// What recorders owe the broker: each order that waits for an answer, in every order the world can bring it.
 ///
-/// Part of an explored state; ids are left out of its equality, since they only count.
+/// Part of an explored state; ids are left out of its equality, since they only count. A walk copies and asks it at every
+/// step: short arrays of plain values, which are written to only where something changes.
 struct RecorderDuties: Hashable, Sendable {
-    private var cameras: SmallMap<CameraID, Duty> = [:]
+    /// Sorted by camera; those that an order was given for since their recorder began.
+    private var cameras: [Duty] = []
     private var recordings: [Recording] = []
     private var photos: [Counted<PhotoID>] = []
 
     /// What its equality sees, as part of an explored state.
     func write(into writer: inout FingerprintWriter) {
-        writer.unordered(cameras) { writer, entry in
-            let duty = entry.value
-            writer.combine(entry.key)
-            writer.combine(
-                duty.isStreaming, duty.opening != nil, duty.cutting != nil, duty.isKilled, duty.hasRamp,
-                duty.grant != nil)
-            writer.ordered(duty.batches) { $1.write(into: &$0) }
-            writer.ordered(duty.closing) { $0.combine($1) }
+        writer.combine(cameras.count)
+        for duty in cameras {
+            writer.combine(duty.camera.name)
+            writer.combine(duty.mark)
+            writer.combine(duty.grant != nil)
+            writer.ordered(duty.batches) { $0.combine($1) }
+            writer.ordered(duty.closing) { $0.combine($1.rawValue) }
         }
         writer.combine(recordings.count)
         for recording in recordings {
-            writer.combine(recording.camera)
-            writer.combine(recording.session)
+            writer.combine(recording.camera.name)
+            writer.combine(recording.session.rawValue)
             writer.combine(recording.ended) { $0.combine($1.rawValue) }
         }
         writer.combine(photos.count)
@@ -52,6 +53,7 @@ struct RecorderDuties: Hashable, Sendable {
     }
 
     private struct Duty: Hashable {
+        let camera: CameraID
         var isStreaming = false
         /// The first frame is still to come; a cut may overtake it.
         var opening: Counted<GrantID>?
@@ -62,6 +64,11 @@ struct RecorderDuties: Hashable, Sendable {
         var hasRamp = false
         var batches: [Configuration] = []
         var grant: Counted<GrantID>?
+
+        var mark: UInt64 {
+            (isStreaming ? 2 : 0) | (opening != nil ? 4 : 0) | (cutting != nil ? 8 : 0) | (isKilled ? 16 : 0)
+                | (hasRamp ? 32 : 0)
+        }
 
         var lives: Bool { isStreaming || opening != nil || cutting != nil }
     }
@@ -81,7 +88,7 @@ struct RecorderDuties: Hashable, Sendable {
         switch event {
         case .startRecording: recordings.count < Self.underWayMax
         case .capturePhoto: photos.count < 1
-        case .configure, .commitConfiguration: cameras.allSatisfy { $0.value.batches.count < Self.underWayMax }
+        case .configure, .commitConfiguration: cameras.allSatisfy { $0.batches.count < Self.underWayMax }
         default: true
         }
     }
@@ -89,8 +96,9 @@ struct RecorderDuties: Hashable, Sendable {
     /// Everything recorders may say now.
     func answers(_ whims: Whims) -> [Event] {
         var events: [Event] = []
-        if whims.isEmpty, areDone, !cameras.contains(where: { $0.value.hasRamp }) { return events }
-        for (camera, duty) in cameras.sorted(by: { $0.key < $1.key }) {
+        if whims.isEmpty, areDone, !cameras.contains(where: \.hasRamp) { return events }
+        for duty in cameras {
+            let camera = duty.camera
             if let grant = duty.opening?.value {
                 events.append(.recorderStreaming(camera, grant, inForce: Configuration()))
             }
@@ -100,7 +108,7 @@ struct RecorderDuties: Hashable, Sendable {
             }
             if duty.isKilled || (duty.lives && whims.contains(.crash)) { events.append(.recorderGone(camera)) }
             if (duty.isStreaming || duty.opening != nil) && duty.cutting == nil, whims.contains(.fail) {
-                events.append(.deviceFailed(camera, message: "no data"))
+                events.append(.deviceFailed(camera, .device, message: "no data"))
             }
             if let batch = duty.batches.first, let grant = duty.grant?.value {
                 events.append(.recorderConfigured(camera, grant, asked: batch, inForce: batch))
@@ -131,29 +139,38 @@ struct RecorderDuties: Hashable, Sendable {
     mutating func note(_ event: Event) {
         switch event {
         case .recorderStreaming(let camera, _, _):
-            // A frame that a cut overtook leaves the camera cut.
-            if cameras[camera]?.cutting == nil { cameras[camera]?.isStreaming = true }
-            cameras[camera]?.opening = nil
-        case .recorderCut(let camera, _):
-            cameras[camera]?.cutting = nil
-            cameras[camera]?.opening = nil
-        case .recorderClosedStreams(let camera, _, let session): cameras[camera]?.closing.removeAll { $0 == session }
-        case .recorderGone(let camera):
-            cameras[camera] = nil
-            for index in recordings.indices where recordings[index].camera == camera {
-                recordings[index].ended = recordings[index].ended ?? .recorderReset
+            change(camera) { duty in
+                // A frame that a cut overtook leaves the camera cut.
+                if duty.cutting == nil { duty.isStreaming = true }
+                duty.opening = nil
             }
-        case .deviceFailed(let camera, _):
-            cameras[camera]?.isStreaming = false
-            cameras[camera]?.opening = nil
-            cameras[camera]?.closing = []
+        case .recorderCut(let camera, _):
+            change(camera) { duty in
+                duty.cutting = nil
+                duty.opening = nil
+            }
+        case .recorderClosedStreams(let camera, _, let session):
+            change(camera) { $0.closing.removeAll { $0 == session } }
+        case .recorderGone(let camera):
+            if let place = place(of: camera) { cameras.remove(at: place) }
+            end(.recorderReset) { $0.camera == camera }
+        case .deviceFailed(let camera, _, _):
+            change(camera) { duty in
+                duty.isStreaming = false
+                duty.opening = nil
+                duty.closing = []
+            }
         case .recorderConfigured(let camera, _, let batch, _):
-            cameras[camera]?.batches.removeFirst()
-            if batch[.videoZoomRampRate] != nil { cameras[camera]?.hasRamp = true }
-        case .recorderRefusedConfiguration(let camera, _, _, _): cameras[camera]?.batches.removeFirst()
-        case .rampFinished(let camera, _, _): cameras[camera]?.hasRamp = false
-        case .recordingFinished(let id, _, _, _, _): recordings.removeAll { $0.id.value == id }
-        case .photoCaptured(let photo): photos.removeAll { $0.value == photo.photo }
+            change(camera) { duty in
+                duty.batches.removeFirst()
+                if batch[.videoZoomRampRate] != nil { duty.hasRamp = true }
+            }
+        case .recorderRefusedConfiguration(let camera, _, _, _): change(camera) { $0.batches.removeFirst() }
+        case .rampFinished(let camera, _, _): change(camera) { $0.hasRamp = false }
+        case .recordingFinished(let id, _, _, _, _):
+            if let place = recordings.firstIndex(where: { $0.id.value == id }) { recordings.remove(at: place) }
+        case .photoCaptured(let photo):
+            if let place = photos.firstIndex(where: { $0.value == photo.photo }) { photos.remove(at: place) }
         default: break
         }
     }
@@ -161,25 +178,45 @@ struct RecorderDuties: Hashable, Sendable {
     mutating func take(_ effect: Effect) {
         switch effect {
         case .open(let camera, let grant, _, _):
-            cameras[camera] = Duty(opening: Counted(value: grant), grant: Counted(value: grant))
+            let counted = Counted(value: grant)
+            order(camera) { $0 = Duty(camera: camera, opening: counted, grant: counted) }
         case .cut(let camera, let grant, let why):
-            cameras[camera, default: Duty()].isStreaming = false
-            cameras[camera]?.batches = []
-            cameras[camera]?.closing = []
-            cameras[camera]?.hasRamp = false
-            cameras[camera]?.cutting = Counted(value: grant)
+            order(camera) { duty in
+                duty.isStreaming = false
+                duty.batches = []
+                duty.closing = []
+                duty.hasRamp = false
+                duty.cutting = Counted(value: grant)
+            }
             end(why) { $0.camera == camera }
-        case .killRecorder(let camera): cameras[camera, default: Duty()].isKilled = true
-        case .configure(let camera, _, _, let batch): cameras[camera]?.batches.append(batch)
+        case .killRecorder(let camera): order(camera) { $0.isKilled = true }
+        case .configure(let camera, _, _, let batch): change(camera) { $0.batches.append(batch) }
         case .capturePhoto(_, _, _, let photo): photos.append(Counted(value: photo))
         case .startRecording(let camera, _, let session, let id):
             recordings.append(Recording(id: Counted(value: id), camera: camera, session: session))
         case .stopRecording(_, let id, let why): end(why) { $0.id.value == id }
         case .closeStreams(let camera, _, let session):
-            cameras[camera]?.closing.removeAll { $0 == session }
-            cameras[camera]?.closing.append(session)
+            change(camera) { duty in
+                duty.closing.removeAll { $0 == session }
+                duty.closing.append(session)
+            }
         case .refused, .answered, .openStream, .notify, .announce: break
         }
+    }
+
+    private func place(of camera: CameraID) -> Int? { cameras.firstIndex { $0.camera == camera } }
+
+    /// Nothing where nothing was ordered.
+    private mutating func change(_ camera: CameraID, _ body: (inout Duty) -> Void) {
+        if let place = place(of: camera) { body(&cameras[place]) }
+    }
+
+    /// The camera's first order begins its duties.
+    private mutating func order(_ camera: CameraID, _ body: (inout Duty) -> Void) {
+        if place(of: camera) == nil {
+            cameras.insert(Duty(camera: camera), at: cameras.firstIndex { $0.camera > camera } ?? cameras.endIndex)
+        }
+        change(camera, body)
     }
 
     private mutating func end(_ why: RecordingEnd, _ which: (Recording) -> Bool) {
@@ -190,10 +227,10 @@ struct RecorderDuties: Hashable, Sendable {
 
     /// What is owed on a camera, and of a session's recordings, apart from ids: for fingerprints.
     func mark(of camera: CameraID) -> UInt64 {
-        guard let duty = cameras[camera] else { return 0 }
-        return 1 | (duty.isStreaming ? 2 : 0) | (duty.opening != nil ? 4 : 0) | (duty.cutting != nil ? 8 : 0)
-            | (duty.isKilled ? 16 : 0) | (duty.hasRamp ? 32 : 0) | UInt64(duty.batches.count) << 6
-            | UInt64(photos.count) << 16 | UInt64(duty.closing.count) << 20
+        guard let place = place(of: camera) else { return 0 }
+        let duty = cameras[place]
+        return 1 | duty.mark | UInt64(duty.batches.count) << 6 | UInt64(photos.count) << 16
+            | UInt64(duty.closing.count) << 20
     }
 
     func mark(of session: SessionID) -> UInt64 {
@@ -207,7 +244,7 @@ struct RecorderDuties: Hashable, Sendable {
 
     /// Nobody owes anything.
     var areDone: Bool {
-        cameras.allSatisfy { _, duty in
+        cameras.allSatisfy { duty in
             duty.opening == nil && duty.cutting == nil && !duty.isKilled && duty.batches.isEmpty
                 && duty.closing.isEmpty
         }

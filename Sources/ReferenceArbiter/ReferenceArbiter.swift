@@ -34,6 +34,8 @@ public struct ReferenceArbiter: Sendable {
     /// Looks at the world, and says who has what.
     public mutating func judge() -> Judgement {
         expireLeases()
+        for camera in world.cameras.keys { bankIfLeft(camera) }
+        noteLeases()
         for camera in world.cameras.keys { settle(camera) }
         var judgement = Judgement()
         for (id, camera) in world.cameras { judgement.holders[id] = camera.holding?.session }
@@ -95,8 +97,18 @@ public struct ReferenceArbiter: Sendable {
             else { continue }
             world.sessions[holding.session]?.started = nil
             world.cameras[id]?.holding = nil
+            world.leases.removeAll { $0.app == session.app && $0.camera == id }
             world.coolDowns.append(World.CoolDown(app: session.app, camera: id, until: world.now + coolDown))
         }
+    }
+
+    /// A holder that stopped, or is gone, has used its app's lease up to now.
+    private mutating func bankIfLeft(_ camera: CameraID) {
+        guard let holding = world.cameras[camera]?.holding else { return }
+        let session = world.sessions[holding.session]
+        guard session?.started == nil || session?.camera != camera else { return }
+        release(camera)
+        world.cameras[camera]?.holding = nil
     }
 
     private mutating func settle(_ camera: CameraID) {
@@ -104,7 +116,7 @@ public struct ReferenceArbiter: Sendable {
         let holding = world.cameras[camera]?.holding
         guard var holding, let holder = claims.first(where: { $0.id == holding.session }) else {
             release(camera)
-            let granted = strongest(claims, holder: nil).map(grant)
+            let granted = strongest(claims, holder: nil).map { grant($0) }
             world.cameras[camera]?.holding = granted
             return
         }
@@ -117,7 +129,9 @@ public struct ReferenceArbiter: Sendable {
             world.cameras[camera]?.holding = granted
             return
         }
-        guard let best = strongest(rivals + [holder], holder: holder), best.id != holder.id else {
+        // Who cools down makes way for who waits, and does not beat who has the camera; nor does it lose it by that.
+        let fresh = rivals.filter { $0.strength[0] == 1 }
+        guard let best = strongest(fresh + [holder.withoutCoolDown], holder: holder), best.id != holder.id else {
             // Nobody stronger is left: whoever was told otherwise keeps the camera.
             holding.toldUntil = nil
             holding.isReady = false
@@ -146,6 +160,12 @@ public struct ReferenceArbiter: Sendable {
         var started: Int
         var strength: [Int]
         var manners: Manners
+
+        var withoutCoolDown: Claim {
+            var claim = self
+            claim.strength[0] = 1
+            return claim
+        }
     }
 
     /// Who may run and asks to; of each app the session that asked last, and the one that has the camera.
@@ -175,15 +195,38 @@ public struct ReferenceArbiter: Sendable {
         }
     }
 
-    private func grant(_ claim: Claim) -> World.Holding {
-        let used = world.sessions[claim.id]?.leaseUsed ?? .zero
+    private mutating func grant(_ claim: Claim) -> World.Holding {
+        let camera = world.sessions[claim.id]?.camera
+        // Who left the camera to somebody who waited begins a new lease.
+        world.leases.removeAll { $0.camera == camera && $0.app != claim.app && $0.leftAt != nil }
+        let used = world.leases.first { $0.camera == camera && $0.app == claim.app }?.used ?? .zero
         return World.Holding(
-            session: claim.id, since: world.now, protectedUntil: world.now + claim.manners.protection,
+            session: claim.id, app: claim.app, since: world.now, protectedUntil: world.now + claim.manners.protection,
             leaseUntil: claim.manners.lease.map { world.now + ($0 - used) })
     }
 
     private mutating func release(_ camera: CameraID) {
-        guard let holding = world.cameras[camera]?.holding, holding.leaseUntil != nil else { return }
-        world.sessions[holding.session]?.leaseUsed += world.now - holding.since
+        guard let holding = world.cameras[camera]?.holding, holding.leaseUntil != nil,
+            let app = holding.app
+        else { return }
+        let used = world.now - holding.since
+        if let place = world.leases.firstIndex(where: { $0.camera == camera && $0.app == app }) {
+            world.leases[place].used += used
+        } else {
+            world.leases.append(World.Lease(app: app, camera: camera, used: used))
+        }
+    }
+
+    /// An app that asks for a camera no more has left it; once it stayed away for the cool-down, its lease begins anew.
+    private mutating func noteLeases() {
+        for place in world.leases.indices {
+            let lease = world.leases[place]
+            let asks = world.sessions.values.contains {
+                $0.app == lease.app && $0.camera == lease.camera && $0.started != nil
+            }
+            world.leases[place].leftAt = asks ? nil : lease.leftAt ?? world.now
+        }
+        let (now, coolDown) = (world.now, coolDown)
+        world.leases.removeAll { lease in lease.leftAt.map { $0 + coolDown <= now } ?? false }
     }
 }

@@ -20,6 +20,8 @@ public struct World: Sendable {
     /// Every report, with its moment; the first is the beginning of the world.
     public var pressureReports: [(at: Moment, level: SystemPressure)] = [(.zero, .nominal)]
     public var coolDowns: [CoolDown] = []
+    /// What apps have used of their leases on cameras.
+    public var leases: [Lease] = []
     /// Counts start requests, so that they have an order.
     public var starts = 0
 
@@ -45,8 +47,6 @@ public struct World: Sendable {
         public var usesAudio: Bool
         /// The place of its start request among all; nil: it has none.
         public var started: Int?
-        /// How much of its lease it has used since its start request: only time that it held the camera.
-        public var leaseUsed = Duration.zero
         /// A trusted agent raised it, and the client has not continued.
         public var isSensitive = false
         public var isRecording = false
@@ -71,6 +71,7 @@ public struct World: Sendable {
     /// Who had the camera when the world was last looked at.
     public struct Holding: Sendable {
         public var session: SessionID
+        public var app: AppID?
         public var since: Moment
         public var protectedUntil: Moment
         public var leaseUntil: Moment?
@@ -150,6 +151,14 @@ public struct World: Sendable {
             self.isActive = isActive
             self.isLocked = isLocked
         }
+    }
+
+    public struct Lease: Sendable {
+        public var app: AppID
+        public var camera: CameraID
+        public var used: Duration
+        /// Since when it asks for the camera no more.
+        public var leftAt: Moment?
     }
 
     public struct CoolDown: Sendable {

@@ -104,6 +104,12 @@ case "simulate":
     }
     print("\(seeds) seeds, \(found) violations")
     exit(found == 0 ? 0 : 1)
+case "fuzz":
+    if let fuzz = FuzzCommand(&line) { exit(await fuzz.run()) }
+    print("usage:\n" + FuzzCommand.usage)
+    exit(2)
+case FuzzChild.command:
+    FuzzChild.answer()
 default:
     print(
         """
@@ -111,6 +117,7 @@ default:
                explore walk [--world NAME | --all] [--max-states N]     small worlds, breadth first; --all: also where all events meet
                             --check-fingerprints: also compares states as wholes, slowly
                explore simulate [--seed N] [--seeds N] [--events N]     long random lives
+        \(FuzzCommand.usage)
         Exit status: 0 all is well, 1 a promise is broken or an expectation wrong, 2 the command is.
         """)
     exit(2)

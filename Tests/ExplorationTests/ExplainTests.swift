@@ -1,10 +1,11 @@
 import Arbiter
 import ArbiterProtocol
+import Explain
 import Exploration
 import Scenario
 import Testing
 
-import struct Arbiter.Explanation
+import struct Explain.Explanation
 
 /// `explain` is true: the facts that it names, one or several, of the session, of another app or of the machine, are
 /// brought about by ordinary events on a copy from before the decision, the same event is given again, and the
@@ -28,9 +29,11 @@ import struct Arbiter.Explanation
         var run = try ExplainedRun(seed: 1)
         for _ in 0..<4000 { run.step(explains: false) }
         let arbiter = run.stage.arbiter
-        #expect(arbiter.explain(1) == nil)
-        #expect(arbiter.explain(0) != nil)
-        #expect(arbiter.explain(arbiter.lastDecision + 1) == nil)
+        let history = try #require(run.stage.history)
+        #expect(history.explain(1, of: arbiter) == nil)
+        #expect(history.explain(0, of: arbiter) != nil)
+        // A handover's later steps have its id, so the last step's need not be the greatest.
+        #expect(history.explain(arbiter.lastDecision + History.decisionsMax, of: arbiter) == nil)
     }
 }
 

@@ -1,10 +1,11 @@
 import Arbiter
 import ArbiterProtocol
+import Explain
 import Exploration
 import Scenario
 import Testing
 
-import struct Arbiter.Explanation
+import struct Explain.Explanation
 
 /// What `explain` calls the smallest change is the smallest: on worlds so small that every other world can be tried, by
 /// ordinary events, none that is closer to the one that was turns the verdict.

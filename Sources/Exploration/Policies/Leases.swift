@@ -43,7 +43,7 @@ struct Leases: Sendable {
         from state: ExploredState, _ body: (_ choice: Int, _ before: ExploredState, _ now: Moment) -> Bool
     ) -> Bool? {
         let leased = state.arbiter.leasedCameras
-        let other = state.arbiter.deadlineBesidesLeases ?? .distantFuture
+        let other = state.arbiter.earliestDeadline(leases: false) ?? .distantFuture
         if other < .distantFuture {
             guard (other - state.now).wholeNanoseconds % step.wholeNanoseconds == 0 else { return nil }
             // Deadlines that are due already wait for nobody.
@@ -69,14 +69,14 @@ struct Leases: Sendable {
         return true
     }
 
-    private func lasting(_ state: ExploredState, _ leased: [CameraID], beyond moment: Moment) -> ExploredState {
+    private func lasting(_ state: ExploredState, _ leased: [Slot<Camera>], beyond moment: Moment) -> ExploredState {
         var state = state
         for camera in leased { state.arbiter.endLease(on: camera, at: moment + step) }
         return state
     }
 
     /// Every choice of at least one.
-    private static func someOf(_ cameras: [CameraID]) -> [[CameraID]] {
+    private static func someOf(_ cameras: [Slot<Camera>]) -> [[Slot<Camera>]] {
         (0..<1 << cameras.count).dropFirst().map { bits in
             cameras.indices.filter { bits >> $0 & 1 == 1 }.map { cameras[$0] }
         }

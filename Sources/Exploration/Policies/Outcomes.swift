@@ -71,7 +71,7 @@ enum Outcomes {
             switch event {
             case .sessionStopped(let reason, _): words = "stops it for good (\(reason.rawValue))"
             case .wasInterrupted(_, let causes, _, _, _): words = "interrupts with \(text(causes))"
-            case .interruptionChanged(_, let causes, _): words = "goes on interrupting, now with \(text(causes))"
+            case .interruptionChanged(_, let causes, _, _): words = "goes on interrupting, now with \(text(causes))"
             case .accessChanged(let access, _, _):
                 words =
                     access == .all
@@ -110,7 +110,8 @@ extension SessionEvent {
             .willBeInterrupted(id: id, cause: cause, deadline: deadline, rule: "")
         case .wasInterrupted(let id, let causes, let interrupter, let cutting, _):
             .wasInterrupted(id: id, causes: causes, interrupter: interrupter, cutting: cutting, rule: "")
-        case .interruptionChanged(let id, let causes, _): .interruptionChanged(id: id, causes: causes, rule: "")
+        case .interruptionChanged(let id, let causes, let interrupter, _):
+            .interruptionChanged(id: id, causes: causes, interrupter: interrupter, rule: "")
         case .accessChanged(let access, let causes, _): .accessChanged(access, causes: causes, rule: "")
         case .sessionStopped(let reason, _): .sessionStopped(reason, rule: "")
         case .didStartRunning: .didStartRunning(grant: GrantID(0))

@@ -24,7 +24,6 @@ extension World {
             if found.started == nil {
                 starts += 1
                 sessions[session]?.started = starts
-                sessions[session]?.leaseUsed = .zero
             }
         case .stopRunning(let session):
             guard sessions[session]?.started != nil else { return false }

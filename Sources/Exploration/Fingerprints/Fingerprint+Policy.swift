@@ -1,0 +1,84 @@
+import Arbiter
+import ArbiterProtocol
+
+extension Policy {
+    /// All that tells two policies apart.
+    func write(into writer: inout FingerprintWriter) {
+        writer.combine(name)
+        writer.combine(summary)
+        writer.ordered(sources) { $0.combine($1.rawValue) }
+        writer.ordered(attributes) { writer, attribute in
+            writer.combine(attribute.name)
+            writer.ordered(attribute.values) { $0.combine($1) }
+            writer.combine(attribute.defaultValue)
+        }
+        writer.ordered(causeRules) { writer, rule in
+            writer.combine(rule.name)
+            writer.ordered(rule.when) { $1.write(into: &$0) }
+            writer.combine(UInt64(rule.cause.rawValue) << 8 | UInt64(rule.access.rawValue))
+        }
+        writer.ordered(ranks) { $0.combine($1) }
+        writer.ordered(rankRules) { writer, rule in
+            writer.combine(rule.name)
+            writer.ordered(rule.when) { $1.write(into: &$0) }
+            writer.combine(rule.rank)
+            writer.combine(rule.override)
+            writer.combine(rule.deny)
+            writer.combine(rule.grace)
+            writer.combine(rule.minHold)
+            writer.combine(rule.lease) { $0.combine($1) }
+        }
+        contention.write(into: &writer)
+        writer.ordered(cameras) { writer, rule in
+            writer.combine(rule.camera.name)
+            writer.ordered(rule.conflicts) { $0.combine($1.name) }
+            writer.combine(rule.cost)
+        }
+        writer.combine(pressureSettle)
+        writer.ordered(statements) { writer, statement in
+            writer.combine(statement.name)
+            switch statement.claim {
+            case .never(let players):
+                writer.ordered(players) { writer, player in
+                    writer.combine(player.part.rawValue)
+                    writer.ordered(player.when) { $1.write(into: &$0) }
+                }
+            case .always(let when, let part):
+                // No statement without players is one about never.
+                writer.combine(0)
+                writer.ordered(when) { $1.write(into: &$0) }
+                writer.combine(part.rawValue)
+            }
+        }
+    }
+}
+
+extension FactTest {
+    fileprivate func write(into writer: inout FingerprintWriter) {
+        let (key, value) = written
+        // An attribute may be called like a fact.
+        if case .attribute = self { writer.combine(true) } else { writer.combine(false) }
+        writer.combine(key)
+        writer.combine(value)
+    }
+}
+
+extension Contention {
+    fileprivate func write(into writer: inout FingerprintWriter) {
+        writer.ordered(order) { writer, key in
+            if case .attribute = key { writer.combine(true) } else { writer.combine(false) }
+            writer.combine(key.name)
+        }
+        for choice in [
+            tie.rawValue, sameApp.rawValue, newcomer.rawValue, loser.rawValue, sharing.rawValue, shareWith.rawValue,
+            reDecide.rawValue,
+            ownConflict.rawValue, givesWay.rawValue,
+        ] {
+            writer.combine(choice)
+        }
+        writer.combine(coolDown)
+        writer.combine(budget) { $0.combine($1) }
+        writer.combine(strongestMayExceed)
+        writer.combine(backfill)
+    }
+}

@@ -1,0 +1,138 @@
+public import Arbiter
+import ArbiterProtocol
+import Synchronization
+
+/// Which stories a run lives, and what it found: many threads take numbers and bring verdicts.
+///
+/// Story `number` of a seed is always the same, whoever lives it and whenever.
+public final class FuzzCampaign: Sendable {
+    public struct Options: Sendable {
+        public var seed: UInt64 = 1
+        /// The first story's number.
+        public var first = 0
+        /// Nil: until somebody says stop.
+        public var stories: Int?
+        public var shares = true
+        /// Goes on after a broken promise, to find others.
+        public var keepsGoing = false
+
+        public init() {}
+    }
+
+    /// The first story that broke a promise in some way, and how many did.
+    public struct Finding: Sendable {
+        public var promise: PromiseClass
+        public var number: Int
+        public var broken: FuzzVerdict.Broken
+        public var count = 1
+
+        /// The shorter story is found sooner to be small; among equals the number decides, and not who was quicker.
+        fileprivate func isShorter(than other: Finding) -> Bool {
+            (broken.lines ?? .max, number) < (other.broken.lines ?? .max, other.number)
+        }
+    }
+
+    public struct Tally: Sendable {
+        public var stories = 0
+        public var steps = 0
+        public var policies = 0
+        public var broken = 0
+        public var features: [FuzzFeature: Int] = [:]
+        public var kinds = CaseSet<EventKind>()
+    }
+
+    private struct State {
+        var next: Int
+        var isStopped = false
+        var tally = Tally()
+        var findings: [PromiseClass: Finding] = [:]
+    }
+
+    public let options: Options
+    private let state: Mutex<State>
+
+    public init(_ options: Options) {
+        self.options = options
+        state = Mutex(State(next: options.first))
+    }
+
+    // MARK: Stories
+
+    /// - Throws: that its policy does not read back as it was written.
+    public static func story(
+        _ number: Int, seed: UInt64, shares: Bool = true
+    ) throws(PolicyGenerator.Altered) -> FuzzStory {
+        // Far apart for neighbours: the generator's own steps would otherwise overlap.
+        var mixed = SeededRandom(seed: seed ^ (UInt64(truncatingIfNeeded: number) &* 0xD605_1FD1_9F4B_7A2D))
+        var generator = StoryGenerator(SeededRandom(seed: mixed.next()), shares: shares)
+        return try generator.story()
+    }
+
+    /// Lives one story in this process.
+    public static func run(
+        _ number: Int, seed: UInt64, shares: Bool = true, judge: (any FuzzJudge)? = nil
+    ) -> FuzzVerdict {
+        do throws(PolicyGenerator.Altered) {
+            let story = try story(number, seed: seed, shares: shares)
+            return FuzzRun.run(story.text("Story \(seed)/\(number)."), judge: judge)
+        } catch {
+            return FuzzVerdict(.broken(.init("a policy reads back as another one than was written")))
+        }
+    }
+
+    // MARK: Sharing the work
+
+    /// The number of the next story; nil when there is none any more.
+    public func next() -> Int? {
+        state.withLock { state in
+            if state.isStopped { return nil }
+            if let stories = options.stories, state.next >= options.first + stories { return nil }
+            defer { state.next += 1 }
+            return state.next
+        }
+    }
+
+    /// Time is up.
+    public func stop() { state.withLock { $0.isStopped = true } }
+
+    public func note(_ number: Int, _ verdict: FuzzVerdict) {
+        state.withLock { state in
+            state.tally.stories += 1
+            state.tally.steps += verdict.steps
+            state.tally.policies += verdict.policies
+            state.tally.kinds.formUnion(verdict.kinds)
+            for feature in FuzzFeature.allCases where verdict.features.contains(feature) {
+                state.tally.features[feature, default: 0] += 1
+            }
+            let broken: FuzzVerdict.Broken
+            switch verdict.outcome {
+            case .kept: return
+            case .broken(let found): broken = found
+            // The language and the generator disagree: a mistake of ours, and to be found like any other.
+            case .unreadable(let message): broken = .init("the story is no scenario: \(message)")
+            }
+            state.tally.broken += 1
+            let finding = Finding(promise: broken.promise, number: number, broken: broken)
+            if let known = state.findings[finding.promise] {
+                var kept = finding.isShorter(than: known) ? finding : known
+                kept.count = known.count + 1
+                state.findings[finding.promise] = kept
+            } else {
+                state.findings[finding.promise] = finding
+            }
+            if !options.keepsGoing { state.isStopped = true }
+        }
+    }
+
+    public var tally: Tally { state.withLock { $0.tally } }
+
+    /// The most frequent first. Without `keepsGoing`, only the first story that broke something.
+    public var findings: [Finding] {
+        let all = state.withLock { Array($0.findings.values) }
+        guard options.keepsGoing else {
+            // All stories before it were begun before it was, so that it is the same one with any number of threads.
+            return all.min { $0.number < $1.number }.map { [$0] } ?? []
+        }
+        return all.sorted { ($1.count, $0.promise) < ($0.count, $1.promise) }
+    }
+}

@@ -1,0 +1,18 @@
+public import Arbiter
+public import Scenario
+
+/// Somebody besides the stage's own checks who watches a story, and may object: an arbiter written in another way, say.
+public protocol FuzzJudge: Sendable {
+    /// A story begins, under this policy.
+    mutating func begin(_ policy: Policy)
+    /// What is wrong with a step, as a sentence; nil: nothing. Steps come in their order; those that plug in the
+    /// cameras of the world are the first.
+    mutating func judge(_ step: Stage.Step) -> String?
+    /// A line was performed, or time has passed up to the next one, and every step of it was judged.
+    mutating func rest(_ stage: Stage) -> String?
+}
+
+extension FuzzJudge {
+    public mutating func begin(_ policy: Policy) {}
+    public mutating func rest(_ stage: Stage) -> String? { nil }
+}

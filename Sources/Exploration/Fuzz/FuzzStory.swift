@@ -1,0 +1,113 @@
+public import Arbiter
+public import ArbiterProtocol
+import Scenario
+
+/// A policy, the cameras and what happens: a scenario without its notices, in parts that can be taken away.
+public struct FuzzStory: Hashable, Sendable {
+    public var policy: Policy
+    public var cameras: [Camera]
+    public var lines: [Line]
+
+    public struct Camera: Hashable, Sendable {
+        public var name: String
+        /// What stands behind the name.
+        public var words: String
+    }
+
+    /// One input.
+    public struct Line: Hashable, Sendable {
+        public var at: Moment
+        /// Empty: time passes up to here.
+        public var text: String
+        /// The policy of a reload, which stands as a block behind the line.
+        public var policy: Policy?
+    }
+
+    /// The scenario, as `camclient test` takes it.
+    public func text(_ claim: String) -> String {
+        var text = ["# \(claim)", "", "policy \"\"\""] + ShortPolicyText.lines(policy) + ["\"\"\""]
+        text += cameras.map { "camera \($0.name)\($0.words.isEmpty ? "" : " " + $0.words)" }
+        text.append("")
+        var last: Moment?
+        for line in lines {
+            // A line without an input has to say its time.
+            let time = line.at == last && !line.text.isEmpty ? "" : TimeText.write(line.at)
+            last = line.at
+            let indent = String(repeating: " ", count: max(time.isEmpty ? 5 : 1, 5 - time.utf8.count))
+            let input = line.text.isEmpty ? "" : indent + line.text
+            guard let policy = line.policy else {
+                text.append(time + input)
+                continue
+            }
+            text += [time + input + " \"\"\""] + ShortPolicyText.lines(policy) + ["\"\"\""]
+        }
+        return text.joined(separator: "\n") + "\n"
+    }
+}
+
+extension FuzzStory.Line {
+    /// Split where no quotation mark is open.
+    var words: [String] {
+        var words: [String] = []
+        var isQuoted = false
+        var word = ""
+        for character in text {
+            if character == "\"" { isQuoted.toggle() }
+            if character == " ", !isQuoted {
+                if !word.isEmpty { words.append(word) }
+                word = ""
+            } else {
+                word.append(character)
+            }
+        }
+        return word.isEmpty ? words : words + [word]
+    }
+
+    /// The client or session that there is from this line on.
+    var gives: Name? {
+        let words = words
+        guard words.count > 1 else { return nil }
+        switch words[0] {
+        case "connect": return .client(words[1])
+        case "session": return .session(words[1])
+        default: return nil
+        }
+    }
+
+    /// Whom it speaks of: the lines that give them come before.
+    var needs: Name? {
+        let words = words
+        guard words.count > 1 else { return nil }
+        switch words[0] {
+        case "session": return words.count > 3 ? .client(words[3]) : nil
+        case "declare", "declare-presence", "lower", "disconnect": return .client(words[1])
+        case "start", "stop", "begin", "commit", "configure", "stream", "photo", "record", "stop-record", "ready",
+            "continue", "close":
+            return .session(words[1])
+        case "recorder": return words.count > 3 && words[2] == "closed-streams" ? .session(words[words.count - 1]) : nil
+        default: return nil
+        }
+    }
+
+    mutating func rename(client name: String, to other: String) {
+        guard needs == .client(name) else { return }
+        text = words.map { $0 == name ? other : $0 }.joined(separator: " ")
+    }
+
+    enum Name: Hashable {
+        case client(String)
+        case session(String)
+    }
+}
+
+extension [FuzzStory.Line] {
+    /// Without the lines that speak of somebody whom no line before them brings.
+    var withoutOrphans: [FuzzStory.Line] {
+        var there: Set<FuzzStory.Line.Name> = []
+        return filter { line in
+            if let needed = line.needs, !there.contains(needed) { return false }
+            if let given = line.gives { there.insert(given) }
+            return true
+        }
+    }
+}
