@@ -1,0 +1,177 @@
+import Arbiter
+import ArbiterProtocol
+import Scenario
+import Testing
+
+/// The checker finds what no arbiter should do, in steps that are made up here.
+@Suite("What a trace's checker finds")
+struct TraceCheckerTests {
+    static let (client, session, camera) = (ClientID(1), SessionID(1), CameraID("back"))
+
+    /// A checker that has seen a session begin.
+    private struct Life {
+        var checker: TraceChecker
+        var sequence: UInt64 = 0
+        var found: [String] = []
+
+        init(holdsStarts: Bool = false) {
+            checker = TraceChecker(holdsStarts: holdsStarts)
+            step(.created(session, client, camera: camera, Configuration(), reestablished: false))
+        }
+
+        mutating func step(
+            _ event: Event, _ notices: [SessionEvent] = [], orders: [Effect] = [], wasDue: Bool = false
+        ) {
+            var effects = orders
+            for notice in notices {
+                sequence += 1
+                effects.append(.notify(client, session, sequence: sequence, notice))
+            }
+            found += checker.check(event, effects, at: .zero, wasDue: wasDue)
+        }
+
+        /// It runs under its first grant.
+        mutating func start(_ notices: [SessionEvent] = [.didStartRunning(grant: GrantID(1))]) {
+            step(.startRunning(session), orders: [.open(camera, GrantID(1), session, Configuration())])
+            step(.recorderStreaming(camera, GrantID(1), inForce: Configuration()), notices)
+        }
+
+        mutating func record() {
+            step(
+                .startRecording(session), [.recordingStarted(1)],
+                orders: [.startRecording(camera, GrantID(1), session, 1)])
+        }
+    }
+
+    private static let finished = SessionEvent.recordingFinished(
+        RecordingFinished(
+            recording: 1, why: .sessionEnded, frames: 1, duration: .seconds(1), bytes: 1, nextChance: .afterStart))
+    private static let fileEnd = Event.recordingFinished(
+        1, why: .sessionEnded, frames: 1, duration: .seconds(1), bytes: 1)
+    private static let inUse = CauseSet([.videoDeviceInUseByAnotherClient])
+
+    // MARK: After the end
+
+    @Test("A closed session is told the end of its recording, and is forgotten then")
+    func closedWithAFile() {
+        var life = Life()
+        life.start()
+        life.record()
+        life.step(.closed(Self.session))
+        #expect(!life.checker.exists(Self.session) && life.checker.remembers(Self.session))
+        #expect(!life.checker.isRunning(Self.session) && life.checker.hasUnfinishedRecording(Self.session))
+        life.step(Self.fileEnd, [Self.finished])
+        #expect(life.found == [] && !life.checker.remembers(Self.session))
+        life.step(.timePassed, [Self.finished])
+        #expect(life.found == ["session 1 is gone, and gets RecordingFinished"])
+    }
+
+    @Test("A closed session is told nothing else")
+    func closedAndTold() {
+        var life = Life()
+        life.start()
+        life.record()
+        life.step(.closed(Self.session))
+        life.step(.timePassed, [.rampFinished(videoZoomFactor: 2)])
+        #expect(life.found == ["session 1 is closed, and gets RampFinished"])
+    }
+
+    @Test("A session without a file is forgotten when it is closed, and one whose file ended untold with that file")
+    func forgotten() {
+        var life = Life()
+        life.start()
+        life.step(.closed(Self.session))
+        #expect(!life.checker.remembers(Self.session))
+        life = Life()
+        life.start()
+        life.record()
+        life.step(.closed(Self.session))
+        life.step(Self.fileEnd)
+        #expect(life.found == [] && !life.checker.remembers(Self.session))
+    }
+
+    // MARK: Starts
+
+    @Test("A start is one step, in the order of the contract, or it is found where starts are held to it")
+    func starts() {
+        let applied = SessionEvent.configurationApplied(
+            asked: Configuration(), inForce: Configuration(), by: .resumption)
+        let ended = SessionEvent.interruptionEnded(
+            id: 1, causesItHad: Self.inUse, duration: .zero, willResume: true)
+        let started = SessionEvent.didStartRunning(grant: GrantID(1))
+        let access = SessionEvent.accessChanged(.all, causes: CauseSet(), rule: "r")
+        func found(_ notices: [SessionEvent], holdsStarts: Bool = true) -> [String] {
+            var life = Life(holdsStarts: holdsStarts)
+            life.step(
+                .startRunning(Self.session),
+                [.wasInterrupted(id: 1, causes: Self.inUse, interrupter: nil, cutting: nil, rule: "r")])
+            life.start(notices)
+            return life.found
+        }
+        #expect(found([applied, ended, started, access]) == [])
+        #expect(
+            found([ended, applied, started]) == ["session 1: ConfigurationApplied comes too late in its start"])
+        #expect(found([ended, access, started]) == ["session 1: DidStartRunning comes too late in its start"])
+        #expect(found([ended]) == ["session 1: InterruptionEnded promises a start that does not come"])
+        #expect(found([ended, applied, started], holdsStarts: false) == [])
+    }
+
+    // MARK: Configurations
+
+    @Test("ConfigurationApplied names the client only where the client asked, once for each batch, or was granted")
+    func configurations() {
+        let applied = SessionEvent.configurationApplied(asked: Configuration(), inForce: Configuration(), by: .client)
+        let unasked = "session 1: ConfigurationApplied by a client that asked for nothing"
+        let batch = Configuration([.frameRate: .number(15)])
+        let order = Effect.configure(Self.camera, GrantID(1), Self.session, batch)
+        let answer = Event.recorderConfigured(Self.camera, GrantID(1), asked: batch, inForce: batch)
+        var life = Life()
+        life.step(.timePassed, [applied])
+        #expect(life.found == [unasked])
+        life.found = []
+        life.start([applied, .didStartRunning(grant: GrantID(1))])
+        life.step(.configure(Self.session, batch), orders: [order])
+        life.step(answer, [applied])
+        #expect(life.found == [])
+        life.step(answer, [applied])
+        #expect(life.found == [unasked])
+        // The holder of a shared camera left: this one's configuration is ordered without its asking again.
+        life.found = []
+        life.step(.disconnected(ClientID(2)), orders: [order])
+        life.step(answer, [applied])
+        #expect(life.found == [])
+    }
+
+    // MARK: Refusals and recordings
+
+    @Test("A refused request does nothing else, but for what was due before it")
+    func refusals() {
+        let refusal = Effect.refused(Refusal(.notRunning, "No.", rule: "r"))
+        let holder = Effect.announce(.holderChanged(Self.camera, nil))
+        var life = Life()
+        life.step(.stopRunning(Self.session), orders: [refusal])
+        life.step(.stopRunning(Self.session), orders: [holder, refusal], wasDue: true)
+        #expect(life.found == [])
+        life.step(.stopRunning(Self.session), orders: [refusal, holder])
+        #expect(life.found == ["a refused request did something: 1 effects"])
+    }
+
+    @Test("A notice names only its own session's recording")
+    func recordings() {
+        var life = Life()
+        life.start()
+        life.record()
+        life.step(
+            .sleep(true),
+            [
+                .wasInterrupted(
+                    id: 1, causes: CauseSet([.systemSleep]), interrupter: nil, cutting: 2, rule: "r"),
+                .didStopRunning,
+            ])
+        #expect(life.found == ["session 1: WasInterrupted names another recording"])
+        life.found = []
+        life.step(Self.fileEnd, [Self.finished])
+        life.step(Self.fileEnd, [Self.finished])
+        #expect(life.found == ["session 1: RecordingFinished for a recording that is finished or never began"])
+    }
+}
