@@ -71,13 +71,15 @@ let package = Package(
         library("Arbiter", ["Vocabulary"]),
         // The wire and the client library. It exports the vocabulary: apps and all other targets import this one only.
         library("ArbiterProtocol", ["Vocabulary"]),
+        // Why a decision fell as it did: it lives the last events again, and the core knows nothing of it.
+        library("Explain", ["Arbiter", "Vocabulary"]),
         // JSON as lines of text, for the broker's traces and the tools' logs: no Foundation.
         library("JSONText", ["ArbiterProtocol"]),
         library("ReferenceArbiter", ["ArbiterProtocol"]),
 
         // Policies, scenarios and exploration, all on the one core.
         library("PolicyFile", ["Arbiter", "ArbiterProtocol", "CToml", "CLinux"]),
-        library("Scenario", ["Arbiter", "ArbiterProtocol", "PolicyFile"]),
+        library("Scenario", ["Arbiter", "ArbiterProtocol", "Explain", "PolicyFile"]),
         library("Exploration", ["Arbiter", "ArbiterProtocol", "Scenario"]),
         library("Trace", ["Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile", "Scenario"]),
         library("Timeline", ["ArbiterProtocol", "JSONText"]),
@@ -96,8 +98,8 @@ let package = Package(
         library(
             "Broker",
             [
-                "Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile", "Scenario", "Trace", "SystemdBus", "VideoNodes",
-                "CLinux",
+                "Arbiter", "ArbiterProtocol", "Explain", "JSONText", "PolicyFile", "Scenario", "Trace", "SystemdBus",
+                "VideoNodes", "CLinux",
             ]),
 
         library(
@@ -135,11 +137,12 @@ let package = Package(
 
         tests("ArbiterProtocolTests", ["ArbiterProtocol"]),
         tests("ArbiterTests", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario"]),
+        tests("ExplainTests", ["Explain", "Arbiter", "Vocabulary"]),
         tests("PolicyFileTests", ["PolicyFile", "Arbiter"]),
-        tests("ScenarioTests", ["Scenario", "Arbiter", "ArbiterProtocol", "PolicyFile"]),
+        tests("ScenarioTests", ["Scenario", "Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile"]),
         tests(
             "ExplorationTests",
-            ["Exploration", "Arbiter", "ArbiterProtocol", "PolicyFile", "ReferenceArbiter", "Scenario"]),
+            ["Exploration", "Arbiter", "ArbiterProtocol", "Explain", "PolicyFile", "ReferenceArbiter", "Scenario"]),
         tests(
             "TraceTests",
             ["Trace", "Arbiter", "ArbiterProtocol", "Exploration", "JSONText", "PolicyFile", "Scenario"]),
