@@ -80,7 +80,7 @@ let package = Package(
         // Policies, scenarios and exploration, all on the one core.
         library("PolicyFile", ["Arbiter", "ArbiterProtocol", "CToml", "CLinux"]),
         library("Scenario", ["Arbiter", "ArbiterProtocol", "Explain", "PolicyFile"]),
-        library("Exploration", ["Arbiter", "ArbiterProtocol", "Scenario"]),
+        library("Exploration", ["Arbiter", "ArbiterProtocol", "ReferenceArbiter", "Scenario"]),
         library("Trace", ["Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile", "Scenario"]),
         library("Timeline", ["ArbiterProtocol", "JSONText"]),
 

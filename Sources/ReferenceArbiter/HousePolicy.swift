@@ -1,115 +1,71 @@
 public import ArbiterProtocol
 
-/// A policy as plain Swift, written by hand from what the policy is meant to do; the TOML file of the
-/// same name is another way to say it, and both have to agree.
+/// A policy as plain Swift: either written by hand from what it is meant to do, so that the TOML file of the same name
+/// is another way to say it, or a policy file's rules, read one by one.
 public protocol HousePolicy: Sendable {
     /// Who is believed about presence, the most trusted first.
     var believed: [PresenceSource] { get }
     var pressureSettle: Duration { get }
     /// What limits a session, and what is left of its access.
-    func limits(_ look: Look) -> [Limit]
-    /// Compared from left to right; greater is stronger.
-    func strength(_ look: Look) -> [Int]
-    func manners(_ look: Look) -> Manners
+    func limits(_ sight: Sight) -> [Limit]
+    /// How strong its claim is by its rank alone, and how gently it is treated.
+    func manners(_ sight: Sight) -> Manners
+    /// Compared from left to right behind the rank; smaller is stronger.
+    func order(_ sight: Sight, started: Int) -> [Int]
+    /// Strongest first.
+    var ranks: [String] { get }
+    var scales: [HouseScale] { get }
+    var contention: HouseContention { get }
+    var cameras: [HouseCamera] { get }
 }
 
 public struct Limit: Sendable {
     public var cause: Cause
     public var access: Access
+
+    public init(cause: Cause, access: Access) { (self.cause, self.access) = (cause, access) }
 }
 
-/// How gently a holder is treated.
+/// What comes with a rank.
 public struct Manners: Sendable {
+    /// 0 is the strongest.
+    public var rank: Int
+    public var denies: Bool
     /// Nothing below stands in its way when it is the one that comes.
-    public var overrides = false
-    public var grace = Duration.zero
-    public var protection = Duration.zero
+    public var overrides: Bool
+    public var grace: Duration
+    public var protection: Duration
     public var lease: Duration?
+
+    public init(
+        rank: Int = 0, denies: Bool = false, overrides: Bool = false, grace: Duration = .zero,
+        protection: Duration = .zero, lease: Duration? = nil
+    ) {
+        (self.rank, self.denies, self.overrides) = (rank, denies, overrides)
+        (self.grace, self.protection, self.lease) = (grace, protection, lease)
+    }
+
+    /// Who gave up its rank gave up what comes with it, but for its lease, which is a duty.
+    func lowered(to rank: Int) -> Manners {
+        rank > self.rank ? Manners(rank: rank, denies: denies, lease: lease) : self
+    }
 }
 
 extension HousePolicy {
     public var pressureSettle: Duration { .seconds(5) }
-    public func manners(_: Look) -> Manners { Manners() }
-}
+    public var ranks: [String] { ["everyone"] }
+    public var scales: [HouseScale] { [] }
+    public var contention: HouseContention { HouseContention() }
+    public var cameras: [HouseCamera] { [] }
+    public func manners(_: Sight) -> Manners { Manners() }
+    public func order(_: Sight, started: Int) -> [Int] { [] }
 
-/// One full-screen app.
-public struct IOS9: HousePolicy {
-    public init() {}
-    public var believed: [PresenceSource] { [.shell, .loginSession] }
-
-    public func limits(_ look: Look) -> [Limit] {
-        var limits: [Limit] = []
-        if look.presence == .background {
-            limits.append(Limit(cause: .videoDeviceNotAvailableInBackground, access: .none))
-        }
-        if look.appsInFront > 1 {
-            limits.append(
-                Limit(
-                    cause: .videoDeviceNotAvailableWithMultipleForegroundApps,
-                    access: look.kind == .picker ? [.preview, .photo] : .none))
-        }
-        if look.usesAudio && look.microphoneTaken {
-            limits.append(Limit(cause: .audioDeviceInUseByAnotherClient, access: .none))
-        }
-        return limits
-    }
-
-    public func strength(_ look: Look) -> [Int] { [look.isFocused ? 1 : 0, look.started] }
-}
-
-/// The focused app.
-public struct Desktop: HousePolicy {
-    public init() {}
-    public var believed: [PresenceSource] { [.shell, .agent, .loginSession, .selfDeclared] }
-
-    public func limits(_ look: Look) -> [Limit] {
-        switch look.pressure {
-        case .nominal, .fair: []
-        case .serious:
-            [Limit(cause: .videoDeviceNotAvailableDueToSystemPressure, access: [.preview, .photo, .configure])]
-        case .critical: [Limit(cause: .videoDeviceNotAvailableDueToSystemPressure, access: .none)]
+    /// Either side listing the other is enough.
+    func excludes(_ a: CameraID, _ b: CameraID) -> Bool {
+        cameras.contains {
+            ($0.camera == a && $0.conflicts.contains(b)) || ($0.camera == b && $0.conflicts.contains(a))
         }
     }
 
-    public func strength(_ look: Look) -> [Int] {
-        [look.isOperatorsChoice ? 1 : 0, look.isFocused ? 1 : 0, look.presence.isForeground ? 1 : 0]
-    }
-}
-
-/// Safety before the staff's choice before calls before the booth before the attract loop.
-public struct Kiosk: HousePolicy {
-    public init() {}
-    public var believed: [PresenceSource] { [] }
-
-    public func limits(_ look: Look) -> [Limit] {
-        guard look.pressure == .critical, look.app != "evacuation.service" else { return [] }
-        return [Limit(cause: .videoDeviceNotAvailableDueToSystemPressure, access: .none)]
-    }
-
-    private func ownRank(_ look: Look) -> Int {
-        switch look.app {
-        case "evacuation.service": 0
-        case _ where look.isOperatorsChoice: 1
-        case "intercom.service": 2
-        case "photobooth.service": 3
-        case "attract.service": 5
-        default: 4
-        }
-    }
-
-    public func strength(_ look: Look) -> [Int] {
-        [-max(ownRank(look), look.loweredTo)]
-    }
-
-    public func manners(_ look: Look) -> Manners {
-        // Who gave up its rank gave up what comes with it.
-        if look.loweredTo > ownRank(look) { return Manners() }
-        switch look.app {
-        case "evacuation.service": return Manners(overrides: true)
-        case _ where look.isOperatorsChoice: return Manners(overrides: true)
-        case "intercom.service": return Manners(lease: .seconds(900))
-        case "photobooth.service": return Manners(grace: .seconds(5), protection: .seconds(10), lease: .seconds(180))
-        default: return Manners()
-        }
-    }
+    func cost(_ camera: CameraID) -> Int { cameras.first { $0.camera == camera }?.cost ?? 0 }
 }

@@ -1,18 +1,22 @@
 public import ArbiterProtocol
 
-/// A naive arbiter of a screen or two: after each change it looks at the whole world anew.
+/// A naive arbiter of a few screens: after each change it looks at the whole world anew.
 ///
-/// It decides what `docs/semantics.md` says, in the fewest lines that can be checked by reading, and
-/// shares no code with the real one: what both agree on was understood twice. It keeps from one look
-/// to the next only who holds which camera, and which of its promises of time still run.
+/// It decides what `docs/semantics.md` says, under any policy, in the fewest lines that can be checked by reading, and
+/// shares no code with the real one: what both agree on was understood twice. It keeps from one look to the next only
+/// who holds which camera, and which promises of time still run.
 ///
-/// What it leaves out, so that it stays naive: recorders (every cut and every start is instant),
-/// conflicting cameras and budgets, sharing, eviction, and all policies but its three.
+/// What it leaves out, so that it stays naive: recorders. They answer at once. What cameras can do is
+/// not asked either: whoever describes a change says whether a configuration was taken.
 public struct ReferenceArbiter: Sendable {
-    public var world = World()
-    public let policy: any HousePolicy
-    /// What an expired tenant waits before it is weighed like others again.
-    private let coolDown = Duration.seconds(10)
+    public var world = WholeWorld()
+    public var policy: any HousePolicy
+    public private(set) var judgement = Judgement()
+    /// Cameras that were left since the last look: a shared one may pass on as it is.
+    var left: Set<CameraID> = []
+    /// Cameras whose recorders have still to answer: that the stream is cut, or that the first frame is there.
+    var beingCut: Set<CameraID> = []
+    var opening: Set<CameraID> = []
 
     public init(policy: any HousePolicy) { self.policy = policy }
 
@@ -31,202 +35,185 @@ public struct ReferenceArbiter: Sendable {
         public init() {}
     }
 
-    /// Looks at the world, and says who has what.
-    public mutating func judge() -> Judgement {
-        expireLeases()
-        for camera in world.cameras.keys { bankIfLeft(camera) }
-        noteLeases()
-        for camera in world.cameras.keys { settle(camera) }
-        var judgement = Judgement()
+    /// What is special about this look.
+    public struct Occasion: Sendable {
+        /// The session whose start this is, or that asks for control: decided as newcomers are.
+        public var starter: SessionID?
+        /// The start may be refused.
+        public var isStart = false
+        /// A policy was just loaded: cameras that it excludes may be held side by side.
+        public var isReload = false
+
+        public init(starter: SessionID? = nil, isStart: Bool = false, isReload: Bool = false) {
+            (self.starter, self.isStart, self.isReload) = (starter, isStart, isReload)
+        }
+    }
+
+    /// Looks at the world until nothing changes any more.
+    /// - Returns: false: the start is refused, and nothing changed.
+    @discardableResult
+    public mutating func judge(_ occasion: Occasion = Occasion()) -> Bool {
+        let before = self
+        var occasion = occasion
+        var mayBeRefused = occasion.isStart && policy.contention.refusesNewcomers
+        // Each look after the first stops, starts or cuts somebody; a policy that goes round in circles has no end.
+        for _ in 0..<(32 + 16 * world.sessions.count) {
+            noteWhoAsks()
+            noteWhoClaims()
+            var round = Round(world, policy, occasion)
+            round.decide()
+            if mayBeRefused, let starter = occasion.starter, round.refuses(starter) {
+                self = before
+                return false
+            }
+            let last = (judgement, world.cameras.mapValues { $0.holding?.granted }, ran)
+            carryOut(round)
+            // Whoever sits from here on was weighed by the new policy.
+            if !round.isSuccession { occasion.isReload = false }
+            if !round.isSuccession { show(round) }
+            let next = (judgement, world.cameras.mapValues { $0.holding?.granted }, ran)
+            if last != next || round.isSuccession { continue }
+            // From the first answer of a recorder on, it is a newcomer no more.
+            guard takeAnswer() else { break }
+            (occasion, mayBeRefused) = (Occasion(), false)
+        }
+        return true
+    }
+
+    /// Recorders answer at once, and one after the other in the order of their cameras.
+    private mutating func takeAnswer() -> Bool {
+        guard let camera = beingCut.union(opening).min() else { return false }
+        if beingCut.remove(camera) != nil { return true }
+        opening.remove(camera)
+        if let holder = world.cameras[camera]?.holding?.session { run(holder) }
+        return true
+    }
+
+    private var ran: Set<SessionID> { Set(world.sessions.filter(\.value.hasRun).keys) }
+
+    private mutating func noteWhoClaims() {
+        // In the order of their ids: the contract leaves open who of several began to contend first.
+        for id in world.sessions.keys.sorted() {
+            guard let session = world.sessions[id], session.started != nil else { continue }
+            let claims = world.claims(session, policy)
+            let claimed = session.claimed ?? world.tick()
+            world.sessions[id]?.claimed = claims ? claimed : nil
+        }
+    }
+
+    // MARK: Carrying out
+
+    private mutating func carryOut(_ round: Round) {
+        for camera in world.cameras.keys.sorted() {
+            guard let holder = world.cameras[camera]?.holding?.session else { continue }
+            if round.outcomes[holder] == .has { continue }
+            if round.isSuccession, round.outcomes[holder] == nil { continue }
+            leave(holder)
+        }
+        for (id, outcome) in round.outcomes.sorted(by: { $0.key < $1.key }) {
+            guard let session = world.sessions[id] else { continue }
+            if outcome == .evicted { coolDown(world.app(session), on: session.camera) }
+            if outcome == .evicted || outcome == .replaced { stop(id) }
+        }
+        noteWhoAsks()
+        // Granted in one moment: the contract leaves open who held longer, so that their ids decide.
+        for seat in round.seats.sorted(by: { $0.claim.id < $1.claim.id }) where seat.kind != .kept {
+            if world.cameras[seat.claim.camera]?.holding == nil {
+                world.cameras[seat.claim.camera]?.holding = WholeWorld.Holding(seat.claim.id)
+            }
+            guard world.cameras[seat.claim.camera]?.holding?.granted == nil, !mustWait(seat.claim.camera) else {
+                continue
+            }
+            grant(seat.claim)
+        }
+        opening.subtract(left)
+        beingCut.formUnion(left)
+        left = []
+        if round.isSuccession { return }
+        for camera in world.cameras.keys { world.cameras[camera]?.holding?.warning = round.warnings[camera] }
+    }
+
+    /// Something that excludes the camera is being cut in this moment. A shared camera passes on as it is.
+    private func mustWait(_ camera: CameraID) -> Bool {
+        if policy.contention.shares, left.contains(camera) { return false }
+        return left.union(beingCut).contains { other in
+            let bothCost = policy.cost(other) > 0 && policy.cost(camera) > 0
+            return other == camera || policy.excludes(other, camera) || (policy.contention.budget != nil && bothCost)
+        }
+    }
+
+    private mutating func grant(_ claim: Claim) {
+        let camera = claim.camera
+        // An app that left the camera to somebody else begins a new lease.
+        world.leases.removeAll { $0.camera == camera && $0.app != claim.app && $0.until != nil }
+        var holding = WholeWorld.Holding(claim.id)
+        holding.granted = world.tick()
+        holding.since = world.now
+        holding.leaseSince = world.now
+        holding.protectedUntil = claim.manners.protection > .zero ? world.now + claim.manners.protection : nil
+        if leaseEnd(claim.manners.lease, claim.app, on: camera) == world.now {
+            // Used up before anybody was stopped for it: a new one begins.
+            world.leases.removeAll { $0.camera == camera && $0.app == claim.app }
+        }
+        holding.leaseUntil = leaseEnd(claim.manners.lease, claim.app, on: camera)
+        world.cameras[camera]?.holding = holding
+        world.sessions[claim.id]?.isReestablished = false
+        if left.remove(camera) == nil { opening.insert(camera) }
+        if !opening.contains(camera) { run(claim.id) }
+    }
+
+    private mutating func run(_ id: SessionID) {
+        world.sessions[id]?.hasRun = true
+        world.sessions[id]?.isReestablished = false
+    }
+
+    /// The session leaves its camera, if it has one.
+    public mutating func leave(_ id: SessionID) {
+        for (camera, state) in world.cameras where state.holding?.session == id {
+            countLease(on: camera)
+            if state.holding?.granted != nil { left.insert(camera) }
+            world.cameras[camera]?.holding = nil
+        }
+    }
+
+    public mutating func stop(_ id: SessionID) {
+        leave(id)
+        world.sessions[id]?.stop()
+    }
+
+    // MARK: What is to be seen
+
+    private mutating func show(_ round: Round) {
+        judgement = Judgement()
         for (id, camera) in world.cameras { judgement.holders[id] = camera.holding?.session }
         for (id, session) in world.sessions {
-            let shown = show(id, session)
+            let shown = shown(id, session, round)
             judgement.sessions[id] = shown
             // A recording never outlives the right to record, and never comes back by itself.
-            if case .running(let access) = shown, access.contains(.record) {
-                if session.isRecording { judgement.recording.insert(id) }
-            } else {
-                world.sessions[id]?.isRecording = false
+            if case .running(let access) = shown {
+                // Nobody runs before the first frame, nor while the streams in its way are cut.
+                if world.cameras[session.camera]?.holding?.granted != nil, !opening.contains(session.camera) { run(id) }
+                if access.contains(.record) {
+                    if session.isRecording { judgement.recording.insert(id) }
+                    continue
+                }
             }
+            world.sessions[id]?.isRecording = false
         }
-        return judgement
     }
 
-    // MARK: One session
-
-    /// Everything that limits a session, but for who has its camera.
-    func limits(_ session: World.Session) -> [Limit] {
-        var limits = policy.limits(world.look(at: session, policy))
-        func add(_ cause: Cause) { limits.append(Limit(cause: cause, access: .none)) }
-        if let camera = world.cameras[session.camera] {
-            if !camera.isPresent { add(.videoDeviceDisconnected) }
-            if camera.isPrivate || world.isPrivate { add(.videoDeviceBlockedByPrivacy) }
-            if camera.isHeldOutside { add(.videoDeviceInUseByAnotherClient) }
-        }
-        if world.isAsleep { add(.systemSleep) }
-        if let login = world.clients[session.client]?.login, let state = world.logins[login],
-            !state.isActive || state.isLocked
-        {
-            add(.loginSessionInactive)
-        }
-        if session.isSensitive { add(.sensitiveContentMitigationActivated) }
-        return limits
-    }
-
-    func access(_ session: World.Session) -> Access {
-        limits(session).reduce(.all) { $0.intersection($1.access) }
-    }
-
-    private func show(_ id: SessionID, _ session: World.Session) -> Shown {
+    private func shown(_ id: SessionID, _ session: WholeWorld.Session, _ round: Round) -> Shown {
         guard session.started != nil else { return .stopped }
-        let access = access(session)
-        if !access.isEmpty, world.cameras[session.camera]?.holding?.session == id { return .running(access) }
-        var causes = Set(limits(session).map(\.cause))
+        let limits = policy.limits(world.sight(session, policy))
+        let access = limits.reduce(world.wish(session, policy)) { $0.intersection($1.access) }
+        if world.cameras[session.camera]?.holding?.session == id { return .running(access) }
+        var causes = world.machine(session).union(limits.map(\.cause))
+        switch round.outcomes[id] {
+        case nil: break
+        case .waits(_, watches: true): return .running(access.intersection(.sharer))
         // Only a session that nothing else stops is stopped by another one.
-        if !access.isEmpty { causes.insert(.videoDeviceInUseByAnotherClient) }
+        default: causes.insert(.videoDeviceInUseByAnotherClient)
+        }
         return .interrupted(causes)
-    }
-
-    // MARK: One camera
-
-    private mutating func expireLeases() {
-        world.coolDowns.removeAll { $0.until <= world.now }
-        for (id, camera) in world.cameras {
-            guard let holding = camera.holding, let until = holding.leaseUntil, until <= world.now,
-                let session = world.sessions[holding.session]
-            else { continue }
-            world.sessions[holding.session]?.started = nil
-            world.cameras[id]?.holding = nil
-            world.leases.removeAll { $0.app == session.app && $0.camera == id }
-            world.coolDowns.append(World.CoolDown(app: session.app, camera: id, until: world.now + coolDown))
-        }
-    }
-
-    /// A holder that stopped, or is gone, has used its app's lease up to now.
-    private mutating func bankIfLeft(_ camera: CameraID) {
-        guard let holding = world.cameras[camera]?.holding else { return }
-        let session = world.sessions[holding.session]
-        guard session?.started == nil || session?.camera != camera else { return }
-        release(camera)
-        world.cameras[camera]?.holding = nil
-    }
-
-    private mutating func settle(_ camera: CameraID) {
-        let claims = claims(on: camera)
-        let holding = world.cameras[camera]?.holding
-        guard var holding, let holder = claims.first(where: { $0.id == holding.session }) else {
-            release(camera)
-            let granted = strongest(claims, holder: nil).map { grant($0) }
-            world.cameras[camera]?.holding = granted
-            return
-        }
-        // Its own app's newer session is no rival: it follows when no other app would win by that.
-        let successor = claims.first { $0.app == holder.app && $0.id != holder.id }
-        let rivals = claims.filter { $0.app != holder.app }
-        if let successor, !rivals.contains(where: { successor.strength.lexicographicallyPrecedes($0.strength) }) {
-            release(camera)
-            let granted = grant(successor)
-            world.cameras[camera]?.holding = granted
-            return
-        }
-        // Who cools down makes way for who waits, and does not beat who has the camera; nor does it lose it by that.
-        let fresh = rivals.filter { $0.strength[0] == 1 }
-        guard let best = strongest(fresh + [holder.withoutCoolDown], holder: holder), best.id != holder.id else {
-            // Nobody stronger is left: whoever was told otherwise keeps the camera.
-            holding.toldUntil = nil
-            holding.isReady = false
-            world.cameras[camera]?.holding = holding
-            return
-        }
-        let grace = holder.manners.grace
-        if holding.toldUntil == nil, !best.manners.overrides, grace > .zero,
-            world.now + grace >= holding.protectedUntil
-        {
-            holding.toldUntil = world.now + grace
-        }
-        let mayFinish = grace > .zero || holding.toldUntil != nil
-        let until = holding.toldUntil ?? (mayFinish ? .distantFuture : holding.protectedUntil)
-        let isOver = best.manners.overrides || holding.isReady || until <= world.now
-        if isOver {
-            release(camera)
-            holding = grant(best)
-        }
-        world.cameras[camera]?.holding = holding
-    }
-
-    private struct Claim {
-        var id: SessionID
-        var app: AppID
-        var started: Int
-        var strength: [Int]
-        var manners: Manners
-
-        var withoutCoolDown: Claim {
-            var claim = self
-            claim.strength[0] = 1
-            return claim
-        }
-    }
-
-    /// Who may run and asks to; of each app the session that asked last, and the one that has the camera.
-    private func claims(on camera: CameraID) -> [Claim] {
-        var newest: [AppID: Claim] = [:]
-        var holder: Claim?
-        for (id, session) in world.sessions where session.camera == camera {
-            guard let started = session.started, !access(session).isEmpty else { continue }
-            let look = world.look(at: session, policy)
-            let manners = policy.manners(look)
-            let cools = world.coolDowns.contains { $0.app == session.app && $0.camera == camera }
-            let claim = Claim(
-                id: id, app: session.app, started: started,
-                strength: [cools && !manners.overrides ? 0 : 1] + policy.strength(look), manners: manners)
-            if id == world.cameras[camera]?.holding?.session { holder = claim }
-            if newest[session.app].map({ $0.started < started }) ?? true { newest[session.app] = claim }
-        }
-        return newest.values + [holder].compactMap { claim in claim.flatMap { newest[$0.app]?.id == $0.id ? nil : $0 } }
-    }
-
-    /// The strongest claim; of equals the holder's, else the one that asked first.
-    private func strongest(_ claims: [Claim], holder: Claim?) -> Claim? {
-        claims.max { a, b in
-            if a.strength != b.strength { return a.strength.lexicographicallyPrecedes(b.strength) }
-            if a.id == holder?.id || b.id == holder?.id { return b.id == holder?.id }
-            return a.started > b.started
-        }
-    }
-
-    private mutating func grant(_ claim: Claim) -> World.Holding {
-        let camera = world.sessions[claim.id]?.camera
-        // Who left the camera to somebody who waited begins a new lease.
-        world.leases.removeAll { $0.camera == camera && $0.app != claim.app && $0.leftAt != nil }
-        let used = world.leases.first { $0.camera == camera && $0.app == claim.app }?.used ?? .zero
-        return World.Holding(
-            session: claim.id, app: claim.app, since: world.now, protectedUntil: world.now + claim.manners.protection,
-            leaseUntil: claim.manners.lease.map { world.now + ($0 - used) })
-    }
-
-    private mutating func release(_ camera: CameraID) {
-        guard let holding = world.cameras[camera]?.holding, holding.leaseUntil != nil,
-            let app = holding.app
-        else { return }
-        let used = world.now - holding.since
-        if let place = world.leases.firstIndex(where: { $0.camera == camera && $0.app == app }) {
-            world.leases[place].used += used
-        } else {
-            world.leases.append(World.Lease(app: app, camera: camera, used: used))
-        }
-    }
-
-    /// An app that asks for a camera no more has left it; once it stayed away for the cool-down, its lease begins anew.
-    private mutating func noteLeases() {
-        for place in world.leases.indices {
-            let lease = world.leases[place]
-            let asks = world.sessions.values.contains {
-                $0.app == lease.app && $0.camera == lease.camera && $0.started != nil
-            }
-            world.leases[place].leftAt = asks ? nil : lease.leftAt ?? world.now
-        }
-        let (now, coolDown) = (world.now, coolDown)
-        world.leases.removeAll { lease in lease.leftAt.map { $0 + coolDown <= now } ?? false }
     }
 }

@@ -23,8 +23,8 @@ struct FuzzCommand {
                             --print: only prints the stories
         """
 
-    /// Who looks at stories besides the stage; nil: nobody. An arbiter written in another way goes here.
-    static func judge() -> (any FuzzJudge)? { nil }
+    /// Who looks at stories besides the stage: the naive arbiter.
+    static func judge() -> (any FuzzJudge)? { ReferenceJudge() }
 
     /// Nil: the command line is wrong.
     init?(_ line: inout Arguments) {
@@ -175,6 +175,9 @@ struct FuzzCommand {
         var lines = ["met in stories: \(met.joined(separator: ", "))"]
         if !unmet.isEmpty { lines.append("never met: \(unmet.joined(separator: ", "))") }
         if !events.isEmpty { lines.append("events that never happened: \(events.joined(separator: ", "))") }
+        lines.append(
+            "compared with the reference \(tally.compared) times, to their ends in \(tally.features[.compared] ?? 0) stories"
+        )
         lines += findings.map { "\($0.count) stories: \($0.promise)" }
         lines.append(
             "fuzzed \(tally.policies) policies in \(tally.stories) stories of \(tally.steps) steps, seed \(campaign.options.seed): "

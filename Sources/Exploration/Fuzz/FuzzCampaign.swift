@@ -36,6 +36,8 @@ public final class FuzzCampaign: Sendable {
         public var stories = 0
         public var steps = 0
         public var policies = 0
+        /// Comparisons with a judge's expectations, in all stories.
+        public var compared = 0
         public var broken = 0
         public var features: [FuzzFeature: Int] = [:]
         public var kinds = CaseSet<EventKind>()
@@ -58,13 +60,15 @@ public final class FuzzCampaign: Sendable {
 
     // MARK: Stories
 
+    /// In every second one recorders behave, so that it can be compared with the reference.
     /// - Throws: that its policy does not read back as it was written.
     public static func story(
         _ number: Int, seed: UInt64, shares: Bool = true
     ) throws(PolicyGenerator.Altered) -> FuzzStory {
         // Far apart for neighbours: the generator's own steps would otherwise overlap.
         var mixed = SeededRandom(seed: seed ^ (UInt64(truncatingIfNeeded: number) &* 0xD605_1FD1_9F4B_7A2D))
-        var generator = StoryGenerator(SeededRandom(seed: mixed.next()), shares: shares)
+        var generator = StoryGenerator(
+            SeededRandom(seed: mixed.next()), shares: shares, behaves: !number.isMultiple(of: 2))
         return try generator.story()
     }
 
@@ -100,6 +104,7 @@ public final class FuzzCampaign: Sendable {
             state.tally.stories += 1
             state.tally.steps += verdict.steps
             state.tally.policies += verdict.policies
+            state.tally.compared += verdict.compared
             state.tally.kinds.formUnion(verdict.kinds)
             for feature in FuzzFeature.allCases where verdict.features.contains(feature) {
                 state.tally.features[feature, default: 0] += 1

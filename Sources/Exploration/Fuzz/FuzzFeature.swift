@@ -7,6 +7,8 @@ public enum FuzzFeature: String, Sendable, CaseIterable {
     case limited, background, audio, severalApps, pressure, sensitive, attribute, lowered
     case unplugged, configurationLost, privacy, loginSession, sleep, heldOutside, deviceError, reset, killed, gaveUp
     case brokerRestarted, sourceGone, otherUser, operatorChose
+    /// Compared with the reference to its end.
+    case compared
 
     /// As a person reads it: `own-conflict`.
     public var words: String {

@@ -10,9 +10,15 @@ public protocol FuzzJudge: Sendable {
     mutating func judge(_ step: Stage.Step) -> String?
     /// A line was performed, or time has passed up to the next one, and every step of it was judged.
     mutating func rest(_ stage: Stage) -> String?
+    /// How often it compared all that is to be seen with what it expects, in this story.
+    var comparisons: Int { get }
+    /// It had something to say to all of the story.
+    var judgedAll: Bool { get }
 }
 
 extension FuzzJudge {
     public mutating func begin(_ policy: Policy) {}
     public mutating func rest(_ stage: Stage) -> String? { nil }
+    public var comparisons: Int { 0 }
+    public var judgedAll: Bool { false }
 }

@@ -22,6 +22,8 @@ public struct FuzzRun {
             verdict.steps = run.steps
             verdict.policies = run.policies
             verdict.features = run.spotter.features
+            verdict.compared = run.judge?.comparisons ?? 0
+            if run.judge?.judgedAll == true { verdict.features.insert(.compared) }
             verdict.kinds = run.spotter.kinds
             return verdict
         } catch {

@@ -7,6 +7,8 @@ public struct FuzzVerdict: Hashable, Sendable {
     public var steps = 0
     /// The story's own and those that it reloaded.
     public var policies = 0
+    /// How often a judge compared what is to be seen with what it expects.
+    public var compared = 0
     public var features = CaseSet<FuzzFeature>()
     public var kinds = CaseSet<EventKind>()
 
@@ -43,7 +45,7 @@ public struct FuzzVerdict: Hashable, Sendable {
 extension FuzzVerdict {
     /// What a process that ran the story tells the one that asked: one line of fields.
     public var line: String {
-        var fields = ["\(steps)", "\(policies)", "\(features.bits)", "\(kinds.bits)"]
+        var fields = ["\(steps)", "\(policies)", "\(compared)", "\(features.bits)", "\(kinds.bits)"]
         switch outcome {
         case .kept: fields.append("kept")
         case .broken(let broken):
@@ -56,19 +58,20 @@ extension FuzzVerdict {
     /// Nil when the line is something else that the process said.
     public init?(line: String) {
         let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map { Self.unescape($0) }
-        guard fields.count >= 5, let steps = Int(fields[0]), let policies = Int(fields[1]),
-            let features = UInt64(fields[2]), let kinds = UInt64(fields[3])
+        guard fields.count >= 6, let steps = Int(fields[0]), let policies = Int(fields[1]),
+            let compared = Int(fields[2]), let features = UInt64(fields[3]), let kinds = UInt64(fields[4])
         else { return nil }
-        switch (fields[4], fields.count) {
-        case ("kept", 5): self.init(.kept)
-        case ("broken", 8):
-            guard let moment = Int64(fields[6]) else { return nil }
-            self.init(.broken(Broken(fields[7], lines: Int(fields[5]), moment: Moment(nanoseconds: moment))))
-        case ("unreadable", 6): self.init(.unreadable(fields[5]))
+        switch (fields[5], fields.count) {
+        case ("kept", 6): self.init(.kept)
+        case ("broken", 9):
+            guard let moment = Int64(fields[7]) else { return nil }
+            self.init(.broken(Broken(fields[8], lines: Int(fields[6]), moment: Moment(nanoseconds: moment))))
+        case ("unreadable", 7): self.init(.unreadable(fields[6]))
         default: return nil
         }
         self.steps = steps
         self.policies = policies
+        self.compared = compared
         self.features = CaseSet(bits: features)
         self.kinds = CaseSet(bits: kinds)
     }

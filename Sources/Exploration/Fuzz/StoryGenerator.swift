@@ -40,8 +40,12 @@ struct StoryGenerator: Sendable {
     private static let clientsMax = 7
     private static let sessionsMax = 10
 
-    init(_ random: SeededRandom, shares: Bool) {
+    /// Recorders do what they are told, at once: such a story can be compared with an arbiter that knows of no recorders.
+    private let behaves: Bool
+
+    init(_ random: SeededRandom, shares: Bool, behaves: Bool) {
         var random = random
+        self.behaves = behaves
         policies = PolicyGenerator(SeededRandom(seed: random.next()), shares: shares)
         self.random = random
     }
@@ -132,7 +136,7 @@ struct StoryGenerator: Sendable {
         case .session: session()
         case .user: user()
         case .machine: machine()
-        case .recorder: recorder()
+        case .recorder: behaves ? session() : recorder()
         case .reload: try reload()
         case .reserve: say("reserve \(camera()) \(app())")
         }

@@ -37,13 +37,11 @@ import Testing
             evicted += world.evicted
             if let difference = world.difference {
                 differ += 1
-                if differ == 1 { print("seed \(seed): \(difference)") }
+                if differ == 1 { Issue.record("seed \(seed): \(difference)") }
             }
         }
-        #expect(UInt64(differ) * 4 < seed, "most worlds agree")
         print("compared \(openings) openings, \(differ) differ (\(granted) granted, \(evicted) evictions)")
-        // A few openings in ten thousand end with another set of victims since the core was rewritten: known, and to be mended.
-        withKnownIssue(isIntermittent: true) { #expect(differ == 0) }
+        #expect(differ == 0)
         // Worlds in which nobody meets would show nothing.
         #expect(granted > openings / 4 && granted < openings)
         #expect(evicted > openings / 10)

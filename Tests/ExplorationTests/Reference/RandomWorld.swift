@@ -92,7 +92,9 @@ struct RandomWorld {
     mutating func next(_ both: SideBySide) -> [Event] {
         let world = both.reference.world
         let sessions = world.sessions.keys.sorted()
-        if let camera = Cast.cameras.first(where: { world.cameras[$0]?.holding?.toldUntil != nil }), roll(4) == 0 {
+        if let camera = Cast.cameras.first(where: { world.cameras[$0]?.holding?.warning?.toldUntil != nil }),
+            roll(4) == 0
+        {
             return duringGrace(on: camera, both)
         }
         switch roll(30) {
@@ -128,7 +130,7 @@ struct RandomWorld {
         }
     }
 
-    private mutating func connect(_ world: World) -> [Event] {
+    private mutating func connect(_ world: WholeWorld) -> [Event] {
         guard world.clients.count < clientsMax, let app = pick(isKiosk ? Cast.kioskVisitors : apps) else {
             return create(world)
         }
@@ -139,7 +141,7 @@ struct RandomWorld {
         return events + create(client)
     }
 
-    private mutating func create(_ world: World) -> [Event] {
+    private mutating func create(_ world: WholeWorld) -> [Event] {
         guard world.sessions.count < sessionsMax, let client = pick(world.clients.keys.sorted()) else { return [] }
         return create(client)
     }
@@ -153,7 +155,7 @@ struct RandomWorld {
         return coin() ? [created, .startRunning(session)] : [created]
     }
 
-    private mutating func kioskFact(_ world: World) -> [Event] {
+    private mutating func kioskFact(_ world: WholeWorld) -> [Event] {
         switch roll(3) {
         case 0: return [.operatorChose(roll(3) == 0 ? nil : pick(apps))]
         case 1:
@@ -163,8 +165,8 @@ struct RandomWorld {
         }
     }
 
-    private mutating func presence(_ world: World) -> [Event] {
-        let speakers = [PresenceSource.shell, .agent].filter { world.speakers[$0]?.isThere == true }
+    private mutating func presence(_ world: WholeWorld) -> [Event] {
+        let speakers = [PresenceSource.shell, .agent].filter { world.hears($0) }
         switch roll(12) {
         case 0: return [.sourceAttached(coin() || coin() ? .shell : .agent, user: nil)]
         case 1:
@@ -190,7 +192,7 @@ struct RandomWorld {
     }
 
     /// What stops cameras stops them for a while only: each fact is more often taken back than raised.
-    private mutating func machineFact(_ world: World) -> [Event] {
+    private mutating func machineFact(_ world: WholeWorld) -> [Event] {
         guard let camera = pick(Cast.cameras), let app = pick(apps) else { return [] }
         let rarely = roll(3) == 0
         switch roll(9) {

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import Exploration
 import ReferenceArbiter
 import Scenario
 
@@ -43,7 +44,7 @@ struct SideBySide {
         // The broker takes no word from a source that is not attached.
         switch event {
         case .placed(_, _, _, let source), .unplaced(_, let source):
-            guard reference.world.speakers[source]?.isThere == true else { return nil }
+            guard reference.world.hears(source) else { return nil }
         default: break
         }
         // Ids of interruptions are the core's own: the reference is not asked about one that is not the latest.
@@ -51,9 +52,9 @@ struct SideBySide {
         if case .ready(let session, let id) = event { isStale = announced[session] != id }
         let (wasRefused, wasQuiet) = drive(event, at: moment)
         let before = judgement
-        reference.world.now = moment
-        let isRefused = isStale || !reference.world.take(event, lastJudgement: judgement)
-        judgement = reference.judge()
+        reference.pass(to: moment)
+        let isRefused = isStale || !reference.take(event)
+        judgement = reference.judgement
         if wasRefused != isRefused {
             return "the core \(wasRefused ? "refused" : "took") it, the reference did not"
         }
@@ -164,4 +165,9 @@ struct SideBySide {
             "interrupted by \(CauseSet(causes).ordered.map(\.shortName).joined(separator: " "))"
         }
     }
+}
+
+extension WholeWorld {
+    /// Some speaker of that kind is there.
+    func hears(_ source: PresenceSource) -> Bool { speakers.contains { $0.source == source && $0.isThere } }
 }

@@ -1,0 +1,174 @@
+public import Arbiter
+import ArbiterProtocol
+public import ReferenceArbiter
+
+/// An event written down as facts of the naive arbiter's world, and judged.
+extension ReferenceArbiter {
+    /// - Returns: false: it asks for something that is not to be had, and changed nothing.
+    public mutating func take(_ event: Event) -> Bool {
+        var occasion = Occasion()
+        switch event {
+        case .connected, .declared, .declaredPresence, .loweredPriority, .loweredAttribute, .disconnected:
+            guard takeClient(event) else { return false }
+        case .created(let id, let client, let camera, let configuration, let reestablished):
+            create(id, client, camera, configuration, reestablished)
+        case .startRunning(let id):
+            guard let session = world.sessions[id], session.batches == 0 else { return false }
+            guard session.started == nil else { break }
+            guard mayStart(id) else { return false }
+            let before = self
+            world.sessions[id]?.started = world.ticks + 1
+            world.ticks += 1
+            if judge(Occasion(starter: id, isStart: true)) { return true }
+            self = before
+            return false
+        case .beginConfiguration(let id): world.sessions[id]?.batches += 1
+        case .commitConfiguration(let id): occasion.starter = commit(id)
+        case .configure(let id, let batch):
+            if let session = world.sessions[id], session.batches > 0 {
+                world.sessions[id]?.batch.merge(batch)
+            } else {
+                occasion.starter = apply(batch, id)
+            }
+        case .stopRunning, .startRecording, .stopRecording, .ready, .continueAfterSensitiveContent, .closed:
+            guard takeRequest(event) else { return false }
+        case .policyLoaded(let policy):
+            load(PolicyAsHouse(policy))
+            occasion.isReload = true
+        case .pressure(let level): world.press(level, settle: policy.pressureSettle)
+        case .attribute(let app, let name, let value): guard tell(app, name, value) else { return false }
+        default: guard world.take(event) else { return false }
+        }
+        judge(occasion)
+        return true
+    }
+
+    // MARK: Clients
+
+    private mutating func takeClient(_ event: Event) -> Bool {
+        switch event {
+        case .connected(let id, let app, let verified, let login):
+            if world.clients[id] != nil { break }
+            world.clients[id] = WholeWorld.Client(app: WholeWorld.App(app, isClaimed: !verified), login: login)
+        case .declared(let id, let attributes): return declare(id, attributes)
+        case .declaredPresence(let id, let presence, let focused):
+            guard let app = world.clients[id]?.app else { break }
+            world.declared[app] = WholeWorld.Place(presence: presence, isFocused: focused)
+        case .loweredPriority(let id, let rank): return world.clients[id] == nil || lower(id, to: rank)
+        case .loweredAttribute(let id, let name, let value):
+            return world.clients[id] == nil || lower(id, name, to: value)
+        case .disconnected(let id):
+            for (session, state) in world.sessions where state.client == id { end(session) }
+            let app = world.clients.removeValue(forKey: id)?.app
+            forgetDeclared(app)
+        default: break
+        }
+        return true
+    }
+
+    /// The name and the kind are fixed with the first session.
+    private mutating func declare(_ id: ClientID, _ attributes: ClientAttributes) -> Bool {
+        guard var client = world.clients[id] else { return true }
+        let name = attributes.claimedApp ?? client.claimedName
+        let isFixed = world.sessions.values.contains { $0.client == id }
+        if isFixed, name != client.claimedName || attributes.kind != client.kind { return false }
+        let before = client.app
+        client.claimedName = name
+        client.kind = attributes.kind
+        client.multitasking = attributes.multitasking
+        client.requiresFullScreen = attributes.requiresFullScreen
+        // Who nobody vouches for is of the app that it names.
+        if let name, before.isClaimed {
+            client.app = WholeWorld.App(AppID(name, user: before.id.user), isClaimed: true)
+        }
+        world.clients[id] = client
+        forgetDeclared(before)
+        return true
+    }
+
+    /// What an app said of itself ends with its last client.
+    private mutating func forgetDeclared(_ app: WholeWorld.App?) {
+        if let app, !world.clients.values.contains(where: { $0.app == app }) { world.declared[app] = nil }
+    }
+
+    // MARK: Sessions
+
+    private mutating func create(
+        _ id: SessionID, _ client: ClientID, _ camera: CameraID?, _ configuration: Configuration, _ reestablished: Bool
+    ) {
+        guard world.sessions[id] == nil, world.clients[client] != nil, let camera = camera ?? world.cameras.keys.min()
+        else { return }
+        var session = WholeWorld.Session(client: client, camera: camera)
+        session.usesAudio = configuration[.usesAudio] == .flag(true)
+        session.watches = configuration[.sharingMode] == .text("sharedReadOnly")
+        session.isReestablished = reestablished
+        world.sessions[id] = session
+    }
+
+    private mutating func end(_ id: SessionID) {
+        leave(id)
+        world.sessions[id] = nil
+    }
+
+    private mutating func takeRequest(_ event: Event) -> Bool {
+        switch event {
+        case .stopRunning(let id):
+            guard let session = world.sessions[id] else { return false }
+            if session.started != nil { stop(id) }
+        case .startRecording(let id):
+            guard case .running(let access)? = judgement.sessions[id], access.contains(.record),
+                !judgement.recording.contains(id)
+            else { return false }
+            world.sessions[id]?.isRecording = true
+        case .stopRecording(let id):
+            guard judgement.recording.contains(id) else { return false }
+            world.sessions[id]?.isRecording = false
+        case .ready(let id, _):
+            guard let camera = world.sessions[id]?.camera, let holding = world.cameras[camera]?.holding,
+                holding.session == id, holding.warning?.toldUntil != nil
+            else { return false }
+            world.cameras[camera]?.holding?.warning?.isReady = true
+        case .continueAfterSensitiveContent(let id):
+            guard world.sessions[id] != nil else { return false }
+            world.sessions[id]?.isSensitive = false
+        case .closed(let id):
+            guard world.sessions[id] != nil else { return false }
+            end(id)
+        default: break
+        }
+        return true
+    }
+
+    // MARK: Configuration
+
+    private mutating func commit(_ id: SessionID) -> SessionID? {
+        guard let session = world.sessions[id] else { return nil }
+        world.sessions[id]?.batches -= 1
+        if session.batches > 1 { return nil }
+        world.sessions[id]?.batch = Configuration()
+        return apply(session.batch, id)
+    }
+
+    /// Refused or not, the batch is closed.
+    mutating func closeBatch(_ id: SessionID) {
+        guard let session = world.sessions[id], session.batches > 0 else { return }
+        world.sessions[id]?.batches -= 1
+        if session.batches == 1 { world.sessions[id]?.batch = Configuration() }
+    }
+
+    /// - Returns: the session, if it asks for control: that is decided as if it started.
+    private mutating func apply(_ batch: Configuration, _ id: SessionID) -> SessionID? {
+        guard let session = world.sessions[id] else { return nil }
+        if let audio = batch[.usesAudio] { world.sessions[id]?.usesAudio = audio == .flag(true) }
+        if let mode = batch[.sharingMode] { world.sessions[id]?.watches = mode == .text("sharedReadOnly") }
+        guard case .text(let name)? = batch[.camera], CameraID(name) != session.camera else {
+            return session.watches && batch[.sharingMode] == .text("exclusiveControl") ? id : nil
+        }
+        // It leaves one camera and asks for the other; its start request and its age stay.
+        leave(id)
+        world.sessions[id]?.camera = CameraID(name)
+        world.sessions[id]?.claimed = nil
+        world.sessions[id]?.hasRun = false
+        return nil
+    }
+}

@@ -1,0 +1,125 @@
+public import Arbiter
+import ArbiterProtocol
+import ReferenceArbiter
+public import Scenario
+
+/// Compares the real arbiter with the naive one after each line of a story: who has each camera, what each session is,
+/// and who records.
+///
+/// It judges while recorders behave. Once one fails, is late or refuses, and once a camera came back without what a
+/// session needs, it knows nothing any more and is silent. What happens between an order and its answer is none of its
+/// business either.
+public struct ReferenceJudge: FuzzJudge {
+    private var reference = ReferenceArbiter(policy: PolicyAsHouse(.firstCome))
+    private var recordings: [RecordingID: SessionID] = [:]
+    private var isSilent = false
+    public private(set) var comparisons = 0
+    /// What both last agreed on; nil: something happened since.
+    private var agreed: ReferenceArbiter.Judgement?
+
+    public init() {}
+
+    public var judgedAll: Bool { !isSilent }
+
+    public mutating func begin(_ policy: Policy) {
+        self = ReferenceJudge()
+        reference = ReferenceArbiter(policy: PolicyAsHouse(policy))
+    }
+
+    public mutating func judge(_ step: Stage.Step) -> String? {
+        agreed = nil
+        for case .notify(_, let session, _, let notice) in step.effects {
+            if case .recordingStarted(let id) = notice { recordings[id] = session }
+            if case .sessionStopped(.configurationLost, _) = notice { isSilent = true }
+        }
+        if isSilent { return nil }
+        switch step.event {
+        case .recorderGone, .deviceFailed, .recorderRefusedConfiguration:
+            isSilent = true
+            return nil
+        case .recorderStreaming, .recorderCut, .recorderClosedStreams, .recorderConfigured, .photoCaptured,
+            .rampFinished, .recorderTrouble, .timePassed, .openStream, .capturePhoto:
+            return nil
+        default: break
+        }
+        reference.pass(to: step.moment)
+        return take(step)
+    }
+
+    private mutating func take(_ step: Stage.Step) -> String? {
+        let isRefused = step.effects.contains { if case .refused = $0 { true } else { false } }
+        switch step.event {
+        case .recordingFinished(let id, _, _, _, _):
+            // By itself: one that was ordered to end is no recording any more.
+            guard let session = recordings.removeValue(forKey: id), reference.judgement.recording.contains(session)
+            else { return nil }
+            if recordings.contains(where: { $0.key > id && $0.value == session }) { return nil }
+            reference.world.sessions[session]?.isRecording = false
+            reference.judge()
+            return nil
+        // What cameras can do, and which interruption was the last: the core's word is taken.
+        case .commitConfiguration(let session) where isRefused:
+            reference.closeBatch(session)
+            return nil
+        case .created, .configure, .beginConfiguration, .ready: if isRefused { return nil }
+        default: break
+        }
+        let isTaken = reference.take(step.event)
+        if isTaken != isRefused { return nil }
+        return "the reference \(isTaken ? "took" : "refused") what the core \(isRefused ? "refused" : "took")"
+    }
+
+    public mutating func rest(_ stage: Stage) -> String? {
+        // What is due at this very moment happens with the next line, and on both sides then.
+        if isSilent || stage.nextMoment.map({ $0 <= stage.now }) == true { return nil }
+        reference.pass(to: stage.now)
+        if reference.judgement == agreed { return nil }
+        let status = stage.arbiter.status()
+        guard status.cameras.allSatisfy({ $0.tenancy == "free" || $0.tenancy == "streaming" }) else {
+            isSilent = true
+            return nil
+        }
+        comparisons += 1
+        agreed = reference.judgement
+        return difference(status)
+    }
+
+    private func difference(_ status: Status) -> String? {
+        let judgement = reference.judgement
+        for camera in status.cameras where camera.holder != judgement.holders[camera.id] {
+            return
+                "the reference differs: camera \(camera.id.name) is \(spoken(camera.holder)), by the reference \(spoken(judgement.holders[camera.id]))"
+        }
+        for session in status.sessions where shown(session) != judgement.sessions[session.id] {
+            return
+                "the reference differs: session \(session.id.rawValue) is \(spoken(shown(session))), by the reference \(spoken(judgement.sessions[session.id]))"
+        }
+        for session in status.sessions where session.isRecording != judgement.recording.contains(session.id) {
+            return
+                "the reference differs: session \(session.id.rawValue) \(session.isRecording ? "records" : "does not record")"
+        }
+        return nil
+    }
+
+    private func shown(_ session: Status.SessionStatus) -> ReferenceArbiter.Shown? {
+        switch session.state {
+        case .stopped: .stopped
+        case .running: .running(session.access)
+        case .interrupted: .interrupted(Set(session.causes.ordered))
+        // Behaving recorders answer at once.
+        case .starting: nil
+        }
+    }
+
+    private func spoken(_ holder: SessionID?) -> String { holder.map { "held by \($0.rawValue)" } ?? "free" }
+
+    private func spoken(_ shown: ReferenceArbiter.Shown?) -> String {
+        switch shown {
+        case nil: "starting or unknown"
+        case .stopped: "stopped"
+        case .running(let access): "running, may \(access.names.joined(separator: " "))"
+        case .interrupted(let causes):
+            "interrupted by \(causes.sorted { $0.rawValue < $1.rawValue }.map(\.shortName).joined(separator: " "))"
+        }
+    }
+}

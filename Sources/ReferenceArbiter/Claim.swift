@@ -1,0 +1,139 @@
+public import ArbiterProtocol
+
+/// A session that asks to run, and may: nothing but another claim keeps it from its camera.
+struct Claim {
+    var id: SessionID
+    var app: WholeWorld.App
+    var camera: CameraID
+    var started: Int
+    var claimed: Int
+    var watches: Bool
+    var manners: Manners
+    /// Its rank and what the order list compares; smaller is stronger.
+    var strength: [Int]
+    /// It was sent away a moment ago.
+    var cools: Bool
+    /// What it may do beside a holder, if it may watch at all.
+    var watching: Access
+
+    func beats(_ other: Claim) -> Bool { strength.lexicographicallyPrecedes(other.strength) }
+
+    /// Of claims that the policy does not tell apart the one that asked first.
+    func isBefore(_ other: Claim) -> Bool { strength == other.strength ? started < other.started : beats(other) }
+}
+
+extension WholeWorld {
+    /// What the machine itself forbids, under every policy.
+    func machine(_ session: Session) -> Set<Cause> {
+        var causes: Set<Cause> = []
+        if let camera = cameras[session.camera] {
+            if !camera.isPresent { causes.insert(.videoDeviceDisconnected) }
+            if camera.isPrivate || isPrivate { causes.insert(.videoDeviceBlockedByPrivacy) }
+            if camera.isHeldOutside { causes.insert(.videoDeviceInUseByAnotherClient) }
+        }
+        if isAsleep { causes.insert(.systemSleep) }
+        if loginState(clients[session.client]) == .inactive { causes.insert(.loginSessionInactive) }
+        if session.isSensitive { causes.insert(.sensitiveContentMitigationActivated) }
+        if session.isReestablished { causes.insert(.brokerRestarted) }
+        return causes
+    }
+
+    /// Who asked to watch only never has more, also while it is alone.
+    func wish(_ session: Session, _ policy: any HousePolicy) -> Access {
+        session.watches && policy.contention.shares ? .sharer : .all
+    }
+
+    func claims(_ session: Session, _ policy: any HousePolicy) -> Bool {
+        let left = policy.limits(sight(session, policy)).reduce(wish(session, policy)) { $0.intersection($1.access) }
+        // A restart of the broker is over when the session runs: it keeps nobody from asking.
+        return !left.isEmpty && machine(session).isSubset(of: [.brokerRestarted])
+    }
+
+    func claim(_ id: SessionID, _ policy: any HousePolicy) -> Claim? {
+        guard let session = sessions[id], let started = session.started, claims(session, policy) else { return nil }
+        let sight = sight(session, policy)
+        let app = app(session)
+        let manners = manners(session, policy)
+        let cools = coolDowns.contains { $0.app == app && $0.camera == session.camera }
+        return Claim(
+            id: id, app: app, camera: session.camera, started: started, claimed: session.claimed ?? started,
+            watches: wish(session, policy) != .all, manners: manners,
+            strength: [manners.rank] + policy.order(sight, started: started), cools: cools && !manners.overrides,
+            watching: policy.limits(sight).reduce(.sharer) { $0.intersection($1.access) })
+    }
+
+    /// With what its client gave up.
+    func manners(_ session: Session, _ policy: any HousePolicy) -> Manners {
+        let own = policy.manners(sight(session, policy))
+        guard let lowered = clients[session.client]?.loweredTo.flatMap(policy.ranks.firstIndex(of:)) else { return own }
+        return own.lowered(to: lowered)
+    }
+}
+
+extension ReferenceArbiter {
+    func manners(_ session: WholeWorld.Session) -> Manners { world.manners(session, policy) }
+
+    // MARK: Requests that may be refused before anything is decided
+
+    /// Whether the policy lets the session ask for its camera at all.
+    public func mayStart(_ id: SessionID) -> Bool {
+        guard let session = world.sessions[id] else { return false }
+        let own = manners(session)
+        if own.denies { return false }
+        let app = world.app(session)
+        let siblings = world.sessions.filter { $0.key != id && $0.value.started != nil && world.app($0.value) == app }
+        let watches = world.wish(session, policy) != .all
+        for sibling in siblings.values where sibling.camera == session.camera && !watches {
+            if world.wish(sibling, policy) != .all { continue }
+            switch policy.contention.sameApp {
+            case .newest: break
+            case .refuse: return false
+            case .replace: if world.claims(sibling, policy), manners(sibling).rank < own.rank { return false }
+            }
+        }
+        guard policy.contention.refusesOwnConflict else { return true }
+        return !siblings.values.contains { policy.excludes($0.camera, session.camera) && $0.camera != session.camera }
+    }
+
+    /// Demotion only. A client without a session may take whatever is not stronger than what it took last.
+    public mutating func lower(_ client: ClientID, to rank: String) -> Bool {
+        guard let wanted = policy.ranks.firstIndex(of: rank) else { return false }
+        let sessions = world.sessions.values.filter { $0.client == client }
+        let last = world.clients[client]?.loweredTo.flatMap(policy.ranks.firstIndex(of:))
+        guard wanted >= sessions.map({ manners($0).rank }).min() ?? last ?? 0 else { return false }
+        world.clients[client]?.loweredTo = rank
+        return true
+    }
+
+    /// Demotion only, and for the whole app.
+    public mutating func lower(_ client: ClientID, _ name: String, to value: String) -> Bool {
+        guard let attribute = policy.scales.first(where: { $0.name == name }), let app = world.clients[client]?.app,
+            let wanted = attribute.values.firstIndex(of: value), wanted >= world.value(attribute, of: app).place
+        else { return false }
+        let declared = policy.scales.map(\.name)
+        var lowered = world.clients[client]?.loweredValues.filter { declared.contains($0.key) } ?? [:]
+        lowered[name] = value
+        world.clients[client]?.loweredValues = lowered
+        return true
+    }
+
+    /// A trusted source tells an app its value; nil: it is forgotten.
+    public mutating func tell(_ app: AppID, _ name: String, _ value: String?) -> Bool {
+        guard let value else {
+            world.attributes[app]?[name] = nil
+            return true
+        }
+        guard policy.scales.first(where: { $0.name == name })?.values.contains(value) == true else { return false }
+        let declared = policy.scales.map(\.name)
+        world.attributes[app] = (world.attributes[app] ?? [:]).filter { declared.contains($0.key) }
+        world.attributes[app]?[name] = value
+        return true
+    }
+
+    /// A policy comes into force: whom it denies is stopped.
+    public mutating func load(_ policy: any HousePolicy) {
+        self.policy = policy
+        shortenTimes()
+        for (id, session) in world.sessions where session.started != nil && manners(session).denies { stop(id) }
+    }
+}

@@ -1,0 +1,129 @@
+public import ArbiterProtocol
+
+/// Promises of time: when the next one ends, and what ends then.
+extension ReferenceArbiter {
+    /// Nil: nothing ends by itself.
+    public var nextMoment: Moment? {
+        var ends = world.coolDowns.map(\.until) + world.leases.compactMap(\.until) + world.falling.map(\.until)
+        ends += world.speakers.compactMap(\.frozenUntil)
+        for camera in world.cameras.values {
+            ends += [camera.keptFor?.until, camera.holding?.leaseUntil, camera.holding?.warning?.due].compactMap { $0 }
+        }
+        return ends.min()
+    }
+
+    /// Lets time pass, with a look at the world whenever something ends.
+    public mutating func pass(to moment: Moment) {
+        var (last, repeats) = (world.now, 0)
+        while let next = nextMoment, next <= moment {
+            world.now = max(world.now, next)
+            endTimes()
+            judge()
+            // A time that ends and stands again at once would never let time pass.
+            repeats = next == last ? repeats + 1 : 0
+            last = next
+            if repeats > 100 { break }
+        }
+        world.now = max(world.now, moment)
+    }
+
+    private mutating func endTimes() {
+        let now = world.now
+        for camera in world.cameras.keys where world.cameras[camera]?.keptFor.map({ $0.until <= now }) == true {
+            world.cameras[camera]?.keptFor = nil
+        }
+        endLeases()
+        world.coolDowns.removeAll { $0.until <= now }
+        world.leases.removeAll { $0.until.map { $0 <= now } ?? false }
+        for fall in world.falling where fall.until <= now { world.pressure = fall.level }
+        world.falling.removeAll { $0.until <= now }
+        for index in world.speakers.indices where world.speakers[index].frozenUntil.map({ $0 <= now }) == true {
+            world.speakers[index].frozenUntil = nil
+            let speaker = world.speakers[index]
+            // What it said, and nothing that another one said, ends with it.
+            world.said[speaker.source] = world.said[speaker.source]?.filter { app, said in
+                !(said.isStale && (speaker.user == nil ? !said.isOwn : said.isOwn && app.user == speaker.user))
+            }
+        }
+    }
+
+    mutating func endLeases() {
+        for camera in world.cameras.keys.sorted() {
+            guard let holding = world.cameras[camera]?.holding, let until = holding.leaseUntil, until <= world.now,
+                let session = world.sessions[holding.session]
+            else { continue }
+            let app = world.app(session)
+            stop(holding.session)
+            coolDown(app, on: camera)
+            // The next one is a new one.
+            world.leases.removeAll { $0.app == app && $0.camera == camera }
+        }
+    }
+
+    mutating func coolDown(_ app: WholeWorld.App, on camera: CameraID) {
+        world.coolDowns.removeAll { $0.app == app && $0.camera == camera }
+        guard policy.contention.coolDown > .zero else { return }
+        let until = world.now + policy.contention.coolDown
+        world.coolDowns.append(WholeWorld.CoolDown(app: app, camera: camera, until: until))
+    }
+
+    // MARK: Leases are the app's on that camera, and count held time
+
+    func leaseEnd(_ lease: Duration?, _ app: WholeWorld.App, on camera: CameraID) -> Moment? {
+        let used = world.leases.first { $0.app == app && $0.camera == camera }?.used ?? .zero
+        return lease.map { world.now + max(.zero, $0 - used) }
+    }
+
+    /// Writes down what the holder used of its lease up to now.
+    mutating func countLease(on camera: CameraID) {
+        guard let holding = world.cameras[camera]?.holding, holding.leaseUntil != nil,
+            let app = world.sessions[holding.session].map(world.app)
+        else { return }
+        let used = world.now - holding.leaseSince
+        world.cameras[camera]?.holding?.leaseSince = world.now
+        if let index = world.leases.firstIndex(where: { $0.app == app && $0.camera == camera }) {
+            world.leases[index].used += used
+        } else if used > .zero {
+            world.leases.append(WholeWorld.Lease(app: app, camera: camera, used: used))
+        }
+    }
+
+    /// Since when each app does not ask for each camera any more.
+    mutating func noteWhoAsks() {
+        for index in world.leases.indices {
+            let lease = world.leases[index]
+            let asks = world.sessions.values.contains {
+                $0.started != nil && $0.camera == lease.camera && world.app($0) == lease.app
+            }
+            let until = lease.until ?? world.now + policy.contention.coolDown
+            world.leases[index].until = asks ? nil : until
+        }
+        world.leases.removeAll { $0.until.map { $0 <= world.now } ?? false }
+    }
+
+    /// Neither an old deadline nor a new policy makes a time that runs longer.
+    public mutating func shortenTimes() {
+        for camera in world.cameras.keys.sorted() {
+            guard var holding = world.cameras[camera]?.holding, let session = world.sessions[holding.session] else {
+                continue
+            }
+            let manners = manners(session)
+            if let until = holding.protectedUntil {
+                let protected = min(until, holding.since + manners.protection)
+                holding.protectedUntil = manners.protection > .zero ? protected : nil
+            }
+            if manners.lease != nil {
+                if holding.leaseUntil == nil {
+                    (holding.leaseUntil, holding.leaseSince) = (.distantFuture, holding.since)
+                }
+                world.cameras[camera]?.holding = holding
+                countLease(on: camera)
+                holding.leaseSince = world.now
+                let end = leaseEnd(manners.lease, world.app(session), on: camera) ?? .distantFuture
+                holding.leaseUntil = min(holding.leaseUntil ?? .distantFuture, end)
+            }
+            world.cameras[camera]?.holding = holding
+        }
+        endLeases()
+    }
+}

@@ -1,0 +1,115 @@
+import ArbiterProtocol
+
+/// What a policy may read, worked out from the world anew each time.
+extension WholeWorld {
+    func app(_ session: Session) -> App { clients[session.client]?.app ?? App(AppID("", user: 0), isClaimed: true) }
+
+    func clients(of app: App) -> [Client] { clients.values.filter { $0.app == app } }
+
+    /// What is said by name reaches who only claims it while nobody vouched-for is connected under it.
+    public func isReached(_ app: App) -> Bool {
+        !app.isClaimed || clients(of: App(app.id, isClaimed: false)).isEmpty
+    }
+
+    func sight(_ session: Session, _ policy: any HousePolicy) -> Sight {
+        let app = app(session)
+        let client = clients[session.client]
+        let place = place(of: app, policy.believed)
+        return Sight(
+            app: app.isClaimed ? nil : app.id.name, claimedApp: client?.claimedName, user: app.id.user,
+            login: loginState(client), presence: place.presence, isFocused: place.isFocused,
+            appsInFront: appsInFront(as: place, user: app.id.user, policy.believed), kind: client?.kind ?? .app,
+            multitasking: client?.multitasking ?? false, camera: session.camera,
+            position: cameras[session.camera]?.position ?? .external, usesAudio: session.usesAudio,
+            microphoneTaken: microphones.contains {
+                [0, app.id.user].contains($0.user) && !($0 == app.id && isReached(app))
+            }, pressure: pressure, isRecording: session.isRecording, isNew: !session.hasRun,
+            isOperatorsChoice: operatorChoice == app.id && isReached(app),
+            values: Dictionary(uniqueKeysWithValues: policy.scales.map { ($0.name, value($0, of: app)) }))
+    }
+
+    func loginState(_ client: Client?) -> Sight.LoginState {
+        guard let login = client?.login.flatMap({ logins[$0] }) else { return .none }
+        return login.isActive && !login.isLocked ? .active : .inactive
+    }
+
+    /// What the app was told, where that reaches it, or the weakest that one of its clients took.
+    func value(_ scale: HouseScale, of app: App) -> Sight.Value {
+        let values = scale.values
+        let told = isReached(app) ? attributes[app.id]?[scale.name] : nil
+        let place = told.flatMap(values.firstIndex(of:)) ?? values.firstIndex(of: scale.unknown) ?? 0
+        let lowered = clients(of: app).compactMap { $0.loweredValues[scale.name].flatMap(values.firstIndex(of:)) }
+        let weakest = max(place, lowered.max() ?? 0)
+        return Sight.Value(name: values[weakest], place: weakest)
+    }
+
+    // MARK: Where apps are
+
+    /// Where the user sees an app: the first believed source that has something to say.
+    func place(of app: App, _ believed: [PresenceSource]) -> Place {
+        var frozen: PresenceSource?
+        var isLost = false
+        for source in believed {
+            switch source {
+            case .shell, .agent:
+                guard let speaker = speaker(source, for: app.id.user) else { continue }
+                if speaker.isThere { return said(of: app, by: source) }
+                if speaker.frozenUntil == nil { isLost = true } else { frozen = frozen ?? source }
+            case .selfDeclared: if let place = declared[app] { return place }
+            case .loginSession:
+                // Only whether the session is the active one: a lock is a cause of its own.
+                let states = clients.sorted { $0.key < $1.key }.filter { $0.value.app == app }
+                    .compactMap { $0.value.login.flatMap { logins[$0] } }
+                if let login = states.first { return login.isActive ? .unknown : .background }
+            }
+        }
+        if let frozen { return said(of: app, by: frozen) }
+        return isLost ? .background : .unknown
+    }
+
+    private func said(of app: App, by source: PresenceSource) -> Place {
+        isReached(app) ? said[source]?[app.id]?.place ?? .background : .background
+    }
+
+    /// The user's own one, or the one for all: who speaks now before who fell silent.
+    private func speaker(_ source: PresenceSource, for user: UInt32) -> Speaker? {
+        let own = speakers.first { $0.source == source && $0.user == user }
+        let all = speakers.first { $0.source == source && $0.user == nil }
+        if let own, own.isThere || all?.isThere != true {
+            // The contract leaves open who counts when both are silent: the user's own one.
+            return own
+        }
+        return all
+    }
+
+    /// How many of a user's apps are in front, as an app sees it that is placed so itself.
+    private func appsInFront(as place: Place, user: UInt32, _ believed: [PresenceSource]) -> Sight.AppsInFront {
+        guard isCountable(user, believed) else { return .one }
+        let named = Set(clients.values.map(\.app.id))
+        let unborn = Set(said.values.flatMap(\.keys)).subtracting(named)
+        let apps = Set(clients.values.map(\.app)).union(unborn.map { App($0, isClaimed: false) })
+        let count = apps.filter { app in
+            // An app that requires the full screen is in front alone or not at all.
+            app.id.user == user && !clients(of: app).contains(where: \.requiresFullScreen)
+                && self.place(of: app, believed).presence.isForeground
+        }.count
+        if count == 0 { return place.presence.isForeground ? .one : .none }
+        return count == 1 ? .one : .several
+    }
+
+    /// Whether the first source with something to say tells apps apart; a login session does not.
+    private func isCountable(_ user: UInt32, _ believed: [PresenceSource]) -> Bool {
+        var isFrozen = false
+        for source in believed {
+            switch source {
+            case .shell, .agent:
+                let speaker = speaker(source, for: user)
+                if speaker?.isThere == true { return true }
+                if speaker?.frozenUntil != nil { isFrozen = true }
+            case .selfDeclared: if declared.keys.contains(where: { $0.id.user == user }) { return true }
+            case .loginSession: if !logins.isEmpty { return false }
+            }
+        }
+        return isFrozen
+    }
+}

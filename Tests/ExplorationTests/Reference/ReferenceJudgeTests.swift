@@ -1,0 +1,94 @@
+import Arbiter
+import Exploration
+import Scenario
+import Testing
+
+/// The naive arbiter as a judge of random stories: that it has something to say, and says it.
+@Suite struct ReferenceJudgeTests {
+    @Test("The reference agrees with random stories, and compares most of them to their ends")
+    func agrees() {
+        var (compared, whole) = (0, 0)
+        for number in 0..<400 {
+            let verdict = FuzzCampaign.run(number, seed: 11, judge: ReferenceJudge())
+            compared += verdict.compared
+            whole += verdict.features.contains(.compared) ? 1 : 0
+            if let broken = verdict.broken, broken.message.hasPrefix("the reference") {
+                Issue.record("story 11/\(number): \(broken.message)")
+            }
+        }
+        #expect(compared > 10_000, "compared \(compared) times")
+        #expect(whole > 200, "\(whole) of 400 stories were compared to their ends")
+    }
+
+    @Test("A decision by another rule is found", arguments: Misreading.allCases)
+    func finds(misreading: Misreading) {
+        let isFound = (0..<600).contains { number in
+            let verdict = FuzzCampaign.run(number, seed: 11, judge: Misreader(misreading))
+            return verdict.broken?.message.hasPrefix("the reference") == true
+        }
+        #expect(isFound)
+    }
+
+    @Test("What recorders do wrong silences the reference, and no story counts as compared to its end then")
+    func silent() {
+        let verdict = FuzzRun.run(
+            """
+            # A device fails.
+
+            policy \"""
+            name = "fuzz"
+            \"""
+            camera back
+
+            0s   connect photos
+                 session photos camera=back
+                 start photos
+            1s   recorder back failed "no data for 2 s"
+            2s   stop photos
+            """, judge: ReferenceJudge())
+        #expect(verdict.outcome == .kept)
+        #expect(verdict.compared > 0)
+        #expect(!verdict.features.contains(.compared))
+    }
+}
+
+/// What the reference takes for another choice than the core: either could be the one that is wrong.
+enum Misreading: CaseIterable {
+    case tie, sameApp, newcomer, loser, reDecide, shareWith, budget, conflicts, backfill
+    case grace, minHold, lease, coolDown
+
+    func change(_ policy: inout Policy) {
+        switch self {
+        case .tie: policy.contention.tie = policy.contention.tie == .holder ? .newcomer : .holder
+        case .sameApp: policy.contention.sameApp = policy.contention.sameApp == .newest ? .replace : .newest
+        case .newcomer: policy.contention.newcomer = policy.contention.newcomer == .queue ? .refuse : .queue
+        case .loser: policy.contention.loser = policy.contention.loser == .evict ? .interrupt : .evict
+        case .reDecide: policy.contention.reDecide = policy.contention.reDecide == .open ? .facts : .open
+        case .shareWith: policy.contention.shareWith = policy.contention.shareWith == .user ? .everyone : .user
+        case .budget: policy.contention.budget = nil
+        case .conflicts: for index in policy.cameras.indices { policy.cameras[index].conflicts = [] }
+        case .backfill: policy.contention.backfill.toggle()
+        case .grace: for index in policy.rankRules.indices { policy.rankRules[index].grace = .zero }
+        case .minHold: for index in policy.rankRules.indices { policy.rankRules[index].minHold = .zero }
+        case .lease: for index in policy.rankRules.indices { policy.rankRules[index].lease = nil }
+        case .coolDown: policy.contention.coolDown = .zero
+        }
+    }
+}
+
+/// Reads each story's first policy wrongly.
+private struct Misreader: FuzzJudge {
+    private let misreading: Misreading
+    private var judge = ReferenceJudge()
+
+    init(_ misreading: Misreading) { self.misreading = misreading }
+
+    mutating func begin(_ policy: Policy) {
+        var policy = policy
+        misreading.change(&policy)
+        judge.begin(policy)
+    }
+
+    mutating func judge(_ step: Stage.Step) -> String? { judge.judge(step) }
+    mutating func rest(_ stage: Stage) -> String? { judge.rest(stage) }
+}
