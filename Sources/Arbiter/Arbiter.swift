@@ -22,7 +22,11 @@ public import Vocabulary
 /// Threading: a value; one owner steps it.
 public struct Arbiter: Sendable {
     package internal(set) var state: State
-    private var current: DecisionID = 0
+    var current: DecisionID = 0
+    /// When `step` wants to be called at the latest, with `timePassed` if nothing else happens. Nil: never.
+    public internal(set) var deadline: Moment?
+    /// What the last step was worked out in, for the next one: it says nothing about the state.
+    private var memory: StepMemory?
 
     public init(policy: Policy) {
         state = State(policy: CompiledPolicy(policy))
@@ -31,6 +35,7 @@ public struct Arbiter: Sendable {
     init(state: State, decision: DecisionID) {
         self.state = state
         current = decision
+        deadline = earliestDeadline()
     }
 
     /// Takes one fact, and returns what has to be done, in order, before the next event is given.
@@ -39,21 +44,31 @@ public struct Arbiter: Sendable {
     /// not known any more are no mistake: their news was on its way when they ended.
     /// - Parameter now: never earlier than in the last step.
     public mutating func step(_ event: Event, at now: Moment) -> [Effect] {
-        var turn = Turn(event: event)
-        take(event, at: now, &turn)
-        return turn.effects
+        var memory = memory.take() ?? StepMemory(for: self)
+        step(event, at: now, in: &memory)
+        let effects = memory.effects
+        self.memory = memory
+        return effects
+    }
+
+    /// The same, in memory that the caller keeps: for who steps millions of copies.
+    package mutating func step(_ event: Event, at now: Moment, in memory: inout StepMemory) {
+        memory.turn.begin()
+        take(event, at: now, &memory.turn, &memory.seating)
     }
 
     /// The same, with what was decided about each session: for `explain` and for measuring which rules are reached.
     package mutating func observedStep(_ event: Event, at now: Moment) -> (effects: [Effect], verdicts: [Verdict]) {
-        var turn = Turn(event: event, isObserved: true)
-        take(event, at: now, &turn)
+        var turn = Turn(isObserved: true)
+        var seating = Seating(state.policy)
+        take(event, at: now, &turn, &seating)
         return (turn.effects, turn.verdicts)
     }
 
-    private mutating func take(_ event: Event, at now: Moment, _ turn: inout Turn) {
+    private mutating func take(_ event: Event, at now: Moment, _ turn: inout Turn, _ seating: inout Seating) {
         precondition(now >= state.now, "the clock went back from \(state.now.nanoseconds) to \(now.nanoseconds) ns")
         state.now = now
+        defer { deadline = earliestDeadline() }
         if let continued = decision(continuedBy: event) {
             current = continued
         } else {
@@ -62,16 +77,16 @@ public struct Arbiter: Sendable {
         }
         if let deadline, deadline <= now {
             meetDeadlines(&turn)
-            settle(&turn)
+            settle(&turn, &seating)
         }
         guard mayRefuseNewcomer(event) else {
             handle(event, &turn)
-            return settle(&turn)
+            return settle(&turn, &seating)
         }
         // Refused means that nothing changed, by construction: what would have happened is thrown away.
         let (before, effects, verdicts) = (state, turn.effects, turn.verdicts)
         handle(event, &turn)
-        settle(&turn)
+        settle(&turn, &seating)
         guard let refusal = turn.newcomerRefused else { return }
         state = before
         turn.effects = effects + [.refused(refusal.refusal)]
@@ -104,12 +119,13 @@ public struct Arbiter: Sendable {
 
 /// What one step gathers while it runs.
 struct Turn {
-    let event: Event
     let isObserved: Bool
+    /// A policy was just loaded.
+    var isReload = false
     var effects: [Effect] = []
     var verdicts: [Verdict] = []
     /// Cameras to decide again.
-    private(set) var cameras: [Slot<Camera>] = []
+    private(set) var cameras = CameraSet()
     /// Cameras whose holder left while they go on: for who follows in this step, or until that turns out to be nobody.
     var passing: [Slot<Camera>] = []
     /// The session whose `startRunning` this step is: the only one that can be refused.
@@ -121,17 +137,26 @@ struct Turn {
     var priorities: [UInt32] = []
     var prioritiesOfEverybody = false
 
-    init(event: Event, isObserved: Bool = false) {
-        self.event = event
-        self.isObserved = isObserved
+    init(isObserved: Bool = false) { self.isObserved = isObserved }
+
+    /// Begins again, in the memory that it has.
+    mutating func begin() {
+        isReload = false
+        if !effects.isEmpty { effects.removeAll(keepingCapacity: true) }
+        cameras = CameraSet()
+        if !passing.isEmpty { passing.removeAll(keepingCapacity: true) }
+        starter = nil
+        asker = nil
+        newcomerRefused = nil
+        if !priorities.isEmpty { priorities.removeAll(keepingCapacity: true) }
+        prioritiesOfEverybody = false
     }
 
-    mutating func touch(_ camera: Slot<Camera>) {
-        if !cameras.contains(camera) { cameras.append(camera) }
-    }
+    mutating func touch(_ camera: Slot<Camera>) { cameras.insert(camera) }
+    mutating func touch(_ others: CameraSet) { cameras.formUnion(others) }
 
-    mutating func takeCameras() -> [Slot<Camera>] {
-        defer { cameras.removeAll(keepingCapacity: true) }
+    mutating func takeCameras() -> CameraSet {
+        defer { cameras = CameraSet() }
         return cameras
     }
 

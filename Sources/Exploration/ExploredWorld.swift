@@ -55,7 +55,7 @@ struct ExploredState: Sendable {
     /// The arbiter's, after the last step.
     private var deadline: Moment?
     /// That of the policy in force.
-    private var policy: Fingerprint
+    private(set) var policy: Fingerprint
 
     init(_ policy: Policy) {
         arbiter = Arbiter(policy: policy)
@@ -64,17 +64,36 @@ struct ExploredState: Sendable {
 
     /// Takes one event, and says what went wrong.
     mutating func take(_ event: Event) -> (effects: [Effect], wrong: [String]) {
+        var memory = StepMemory(for: arbiter)
+        let wrong = take(event, in: &memory)
+        return (memory.effects, wrong)
+    }
+
+    /// Takes one event, and says what went wrong; its effects are in the memory.
+    mutating func take(_ event: Event, in memory: inout StepMemory) -> [String] {
         duties.note(event)
         let wasDue = deadline.map { $0 <= now } ?? false
-        let effects = arbiter.step(event, at: now)
-        for effect in effects { duties.take(effect) }
-        var wrong = checker.check(event, effects, at: now, wasDue: wasDue)
+        arbiter.step(event, at: now, in: &memory)
+        memory.effects.withUnsafeBufferPointer { effects in
+            for index in effects.indices where !effects[index].isNotice { duties.take(effects[index]) }
+        }
+        var wrong = checker.check(event, memory.effects, at: now, wasDue: wasDue)
         if case .policyLoaded = event { policy = arbiter.policy.fingerprint }
         deadline = arbiter.deadline
         if let deadline, deadline < now || (deadline == now && event.isTimePassed) {
             wrong.append("the deadline \(TimeText.write(deadline)) is not in the future")
         }
-        return (effects, wrong)
+        return wrong
+    }
+
+    /// Becomes a copy in memory that is there already.
+    mutating func become(_ other: borrowing ExploredState) {
+        arbiter.become(other.arbiter)
+        checker.become(other.checker)
+        duties.become(other.duties)
+        now = other.now
+        deadline = other.deadline
+        policy = other.policy
     }
 
     var fingerprint: Fingerprint {
@@ -98,7 +117,7 @@ struct ExploredState: Sendable {
         }
     }
 
-    private func isPossible(_ event: Event) -> Bool {
+    func isPossible(_ event: Event) -> Bool {
         switch event {
         case .connected(let client, _, _, _): arbiter.app(of: client) == nil
         case .declared(let client, _), .declaredPresence(let client, _, _), .loweredPriority(let client, _),

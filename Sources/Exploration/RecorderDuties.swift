@@ -70,6 +70,9 @@ struct RecorderDuties: Hashable, Sendable {
                 | (hasRamp ? 32 : 0)
         }
 
+        /// Something beside a first frame and the end of a cut.
+        var owesMore: Bool { isKilled || hasRamp || !closing.isEmpty || !batches.isEmpty }
+
         var lives: Bool { isStreaming || opening != nil || cutting != nil }
     }
 
@@ -133,6 +136,25 @@ struct RecorderDuties: Hashable, Sendable {
             events.append(.photoCaptured(PhotoCaptured(photo: photo.value, width: 1, height: 1, bytes: 1)))
         }
         return events
+    }
+
+    /// The first of those that recorders owe.
+    var firstAnswer: Event? {
+        for duty in cameras {
+            if let grant = duty.opening?.value {
+                return .recorderStreaming(duty.camera, grant, inForce: Configuration())
+            }
+            if let grant = duty.cutting?.value { return .recorderCut(duty.camera, grant) }
+            if duty.owesMore { return answers([]).first }
+        }
+        return recordings.isEmpty && photos.isEmpty ? nil : answers([]).first
+    }
+
+    /// Becomes a copy in memory that is there already.
+    mutating func become(_ other: borrowing RecorderDuties) {
+        copyEach(&cameras, other.cameras)
+        copyEach(&recordings, other.recordings)
+        copyEach(&photos, other.photos)
     }
 
     /// What an event says of the recorder that sent it.
@@ -239,8 +261,16 @@ struct RecorderDuties: Hashable, Sendable {
         for recording in recordings where recording.session == session {
             mark += recording.ended.map { 16 << UInt64(4 * (RecordingEnd.allCases.firstIndex(of: $0) ?? 0)) } ?? 1
         }
+        // Whose streams are closed first is answered first.
+        for duty in cameras { mark |= UInt64((duty.closing.firstIndex(of: session) ?? -1) + 1) << 40 }
         return mark
     }
+
+    /// A file of a session is not finished.
+    func owesFile(of session: SessionID) -> Bool { recordings.contains { $0.session == session } }
+
+    /// Some batch has no answer yet.
+    var areConfiguring: Bool { cameras.contains { !$0.batches.isEmpty } }
 
     /// Nobody owes anything.
     var areDone: Bool {

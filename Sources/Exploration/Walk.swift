@@ -122,6 +122,7 @@ extension ExploredState {
         guard duties.areDone, arbiter.deadline ?? .distantFuture == .distantFuture, arbiter.isAnybodyUnserved else {
             return nil
         }
+        if !arbiter.isAnybodyPerhapsForgotten { return nil }
         let status = arbiter.status()
         for session in status.sessions where session.causes == CauseSet([.videoDeviceInUseByAnotherClient]) {
             guard session.state != .stopped, session.waitsFor != nil else { continue }

@@ -143,12 +143,14 @@ extension TraceChecker {
     // MARK: Starts
 
     /// Of one step: `ConfigurationApplied`, `InterruptionEnded`, `DidStartRunning`, `AccessChanged`, in this order as
-    /// far as they come, and no promise to resume without the start.
+    /// far as they come, and no promise to resume without the start. Who starts, loses and starts again in one step, on a
+    /// shared camera, is told each start in this order.
     func startsWhole(_ session: SessionID, _ notice: SessionEvent, _ effects: [Effect], _ wrong: inout Findings) {
         switch notice {
         case .didStartRunning:
             var last = 0
             for case .notify(_, session, _, let other) in effects {
+                if case .didStopRunning = other { last = 0 }
                 guard let place = other.placeInStart else { continue }
                 wrong.unless(
                     place >= last, "session \(session.rawValue): \(other.wireName) comes too late in its start")

@@ -28,6 +28,14 @@ public struct TraceChecker: Hashable, Sendable {
         hasher.combine(cameras)
     }
 
+    /// Becomes a copy in memory that is there already.
+    package mutating func become(_ other: borrowing TraceChecker) {
+        copyEach(&sessions, other.sessions)
+        copyEach(&cameras, other.cameras)
+        copyEach(&files, other.files)
+        lastGrant = other.lastGrant
+    }
+
     // MARK: What it has seen
 
     public func lastGrant(of camera: CameraID) -> GrantID? { place(of: camera).map { cameras[$0].grant } }

@@ -6,14 +6,22 @@ import PolicyFile
 /// The in-process half of `make bench`: what one step of the decision core costs.
 ///
 ///     arbiter-bench decision CLIENTS STEPS POLICY [waiting]
+///     arbiter-bench handoff CLIENTS HANDOFFS POLICY
 ///
-/// prints the nanoseconds of one step that touches one session, beside CLIENTS clients with a session each. The steps
-/// are the life of a session: a start request, the recorder's first frame, a configuration, a stop, the confirmed cut.
-/// The other sessions are stopped, or, with `waiting`, wait for the same camera.
+/// The first prints the nanoseconds of one step that touches one session, beside CLIENTS clients with a session each. The
+/// steps are the life of a session: a start request, the recorder's first frame, a configuration, a stop, the confirmed
+/// cut. The other sessions are stopped, or, with `waiting`, wait for the same camera.
+///
+/// The second prints the nanoseconds of all steps of one handoff together, as `bench/c/handoff.c` has it done: a newcomer
+/// asks and the holder is cut, the recorder confirms, the winner's first frame comes; and the loser stops, so that it is
+/// a newcomer again.
 ///
 /// Everything is deterministic but the clock that is read twice.
 
-let usage = "usage: arbiter-bench decision CLIENTS STEPS POLICY [waiting]"
+let usage = """
+    usage: arbiter-bench decision CLIENTS STEPS POLICY [waiting]
+           arbiter-bench handoff CLIENTS HANDOFFS POLICY
+    """
 
 func fail(_ sentence: String) -> Never {
     let line = "arbiter-bench: \(sentence)\n"
@@ -54,15 +62,34 @@ struct World {
         apply(.recorderCut(camera, granted))
     }
     static let stepsInALife = 6
+
+    /// The camera passes from its holder, of that grant, to a newcomer, and the loser stops: four decisions.
+    mutating func handoff(of grant: GrantID, from loser: SessionID, to winner: SessionID) -> GrantID {
+        apply(.startRunning(winner))
+        var granted = grant
+        for case .open(_, let next, _, _) in step(.recorderCut(camera, grant)) { granted = next }
+        apply(.recorderStreaming(camera, granted, inForce: inForce))
+        apply(.stopRunning(loser))
+        return granted
+    }
+    private let inForce = Configuration([.activeFormat: .text("420v 1920x1080"), .frameRate: .number(30)])
 }
 
+/// Rounds before the measured ones, as a part of them: caches and branch predictors have seen it all then.
+let warmUp = 10
+
 let words = CommandLine.arguments
-guard words.count >= 5, words[1] == "decision", words.count == 5 || words[5] == "waiting" else { fail(usage) }
-guard let clients = Int(words[2]), (1...100_000).contains(clients) else {
-    fail("\(words[2]) is no number of clients, 1 to 100000")
+guard words.count >= 5 else { fail(usage) }
+let (isHandoff, others) = (words[1] == "handoff", words.count == 6)
+guard words[1] == "decision" ? words.count == 5 || words[5] == "waiting" : isHandoff && words.count == 5 else {
+    fail(usage)
 }
-guard let steps = Int(words[3]), (1...100_000_000).contains(steps) else { fail("\(words[3]) is no number of steps") }
-let others = words.count == 6
+guard let clients = Int(words[2]), (2...100_000).contains(clients) else {
+    fail("\(words[2]) is no number of clients, 2 to 100000")
+}
+guard let steps = Int(words[3]), (1...100_000_000).contains(steps) else {
+    fail("\(words[3]) is no number of steps or handoffs, 1 to 100000000")
+}
 
 let policy: Policy
 do {
@@ -87,26 +114,40 @@ for number in 1...UInt64(clients) {
 }
 let batch = Configuration([.frameRate: .number(15)])
 let session = SessionID(UInt64(clients))
-if others {
+var begun: Int64 = 0
+var measuredSteps = 0
+if isHandoff {
+    var (holder, other) = (session, SessionID(1))
+    var grant = GrantID(0)
+    for case .open(_, let first, _, _) in world.step(.startRunning(holder)) { grant = first }
+    world.apply(.recorderStreaming(world.camera, grant, inForce: batch))
+    for round in -steps / warmUp..<steps {
+        if round == 0 { begun = monotonic() }
+        let next = world.handoff(of: grant, from: holder, to: other)
+        guard next != grant else { fail("the policy does not give the camera to a newcomer; bench/bench.toml does") }
+        grant = next
+        swap(&holder, &other)
+    }
+    measuredSteps = steps
+} else if others {
     // The first holds the camera, the rest wait; the measured session asks in vain and leaves again.
     for number in 1..<UInt64(clients) { world.apply(.startRunning(SessionID(number))) }
     let lives = max(1, steps / 2)
-    var begun: Int64 = 0
-    for round in -lives / 10..<lives {
+    for round in -lives / warmUp..<lives {
         if round == 0 { begun = monotonic() }
         world.apply(.startRunning(session))
         world.apply(.stopRunning(session))
     }
-    print(Double(monotonic() - begun) / Double(lives * 2))
+    measuredSteps = lives * 2
 } else {
     let lives = max(1, steps / World.stepsInALife)
-    var begun: Int64 = 0
-    for round in -lives / 10..<lives {
+    for round in -lives / warmUp..<lives {
         if round == 0 { begun = monotonic() }
         world.life(of: session, asking: batch)
     }
-    print(Double(monotonic() - begun) / Double(lives * World.stepsInALife))
+    measuredSteps = lives * World.stepsInALife
 }
+print(Double(monotonic() - begun) / Double(measuredSteps))
 guard world.effects > clients else { fail("the core ordered nothing") }
 let violations = world.arbiter.violations()
 guard violations.isEmpty else { fail("the core broke its invariants: \(violations)") }

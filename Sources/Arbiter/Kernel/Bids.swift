@@ -6,21 +6,23 @@ import Vocabulary
 /// contend. So comparing two contenders is comparing two numbers, whatever they want.
 extension Seating {
     /// Those whose claims count on a camera: who wants control, or, where nobody does, who only watches.
-    func contenders(on camera: Int) -> [Int] {
-        let stage = cameras[camera]
-        let holder = stage.held?.session
-        let eligible = stage.looks.filter { look in
-            looks[look].claims && (stage.admits(looks[look].app) || looks[look].session == holder)
+    mutating func noteContenders(on camera: Int) {
+        let holder = cameras[camera].holder
+        var isControlled = false
+        for look in cameras[camera].looks where looks[look].claims {
+            guard cameras[camera].admits(looks[look].app) || looks[look].session == holder else { continue }
+            looks[look].contends = true
+            isControlled = isControlled || !looks[look].watches
         }
-        guard policy.shares, eligible.contains(where: { !looks[$0].watches }) else { return eligible }
-        return eligible.filter { !looks[$0].watches }
+        guard policy.shares, isControlled else { return }
+        for look in cameras[camera].looks where looks[look].watches { looks[look].contends = false }
     }
 
     /// Of an app's sessions on one camera the one of the best rank, then the newest. The order list is not asked: it
     /// compares apps.
     func speaker(of app: AppRef, on camera: Int) -> Int? {
         var best: Int?
-        for look in contending[camera] where looks[look].app == app {
+        for look in cameras[camera].looks where looks[look].contends && looks[look].app == app {
             guard let other = best else {
                 best = look
                 continue
@@ -41,8 +43,8 @@ extension Seating {
     /// An app's better session takes its app's seat over, and who wants control takes it from who only watches: nothing
     /// stands between the two, and whoever else wants the camera is weighed against the new one in a round of its own.
     mutating func succeed(on camera: Int) {
-        guard let held = cameras[camera].held, let holder = look(of: held.session, on: camera), looks[holder].claims,
-            let successor = successor(of: holder, on: camera)
+        guard let session = cameras[camera].holder, let holder = look(of: session, on: camera), looks[holder].claims,
+            let successor = successor(of: holder, on: camera), !opensAnew(successor, over: holder)
         else { return }
         let isOwn = looks[successor].app == looks[holder].app
         let rule = isOwn ? sameAppRule : Rule.law(.controlFirst)
@@ -50,21 +52,30 @@ extension Seating {
             isOwn && policy.contention.sameApp == .replace && looks[holder].watches == looks[successor].watches
         lose(holder, isReplaced ? .replaced : .waits, to: successor, rule)
         self.rule(successor, .comesNext, rule)
-        seats.append(Seat(kind: .won, look: successor, camera: camera, rule: rule))
+        // What it takes over from a lost device was given up on other cameras: it has to be won there again.
+        let isDormant = policy.linksCameras && cameras[camera].camera.tenancy.isLost
+        seats.append(Seat(kind: isDormant ? .dormant : .won, look: successor, camera: camera, rule: rule))
     }
 
     private func successor(of holder: Int, on camera: Int) -> Int? {
-        guard contending[camera].contains(holder) else {
-            return sorted(contending[camera].filter { isSpeaker($0, on: camera) }).first
-        }
+        guard looks[holder].contends else { return strongest(on: camera) { isSpeaker($0, on: camera) } }
         if looks[holder].isAlone { return nil }
         let speaker = speaker(of: looks[holder].app, on: camera)
         return speaker == holder ? nil : speaker
     }
 
+    /// Where newcomers that lose are refused and those held longest give way, a session that starts on its own app's camera
+    /// is looked at like any other newcomer: its app's older session loses to it whatever happens, and costs what it costs
+    /// until its turn comes.
+    func opensAnew(_ look: Int, over holder: Int) -> Bool {
+        policy.budget != nil && policy.contention.givesWay == .longestHeld && policy.contention.newcomer == .refuse
+            && occasion.starter == looks[look].session && looks[look].app == looks[holder].app
+            && looks[look].camera == looks[holder].camera && look != holder
+    }
+
     mutating func letPredecessorsWatch() {
         for seat in seats where rulings[seat.look].kind == .gets {
-            guard let held = cameras[seat.camera].held, let holder = look(of: held.session, on: seat.camera) else {
+            guard let session = cameras[seat.camera].holder, let holder = look(of: session, on: seat.camera) else {
                 continue
             }
             if rulings[holder].kind == .waits { rulings[holder].watches = mayWatch(holder, beside: seat.look) }
@@ -76,25 +87,27 @@ extension Seating {
     /// Seats those who have the camera or are promised it, and sorts the rest into challengers and those who wait for
     /// their own app. What is ruled about watchers beside a contender comes later.
     mutating func bid(on camera: Int, _ challengers: inout [Int], _ returning: inout [Int]) {
-        let stage = cameras[camera]
-        for look in stage.looks {
+        let (all, held, reservation) = (cameras[camera].looks, cameras[camera].held, cameras[camera].reservation)
+        for look in all {
             if !looks[look].claims {
                 rule(look, .barred, .law(.nothingLeft))
-            } else if !stage.admits(looks[look].app), looks[look].session != stage.held?.session {
+            } else if !cameras[camera].admits(looks[look].app), looks[look].session != held?.session {
                 var ruling = Ruling(kind: .waits, rule: .law(.reserved))
-                ruling.interrupter = stage.reservation
+                ruling.interrupter = reservation
                 rulings[look] = ruling
             }
         }
-        for look in contending[camera] {
-            if !looks[look].isAlone, let speaker = speaker(of: looks[look].app, on: camera), speaker != look {
+        for look in all where looks[look].contends {
+            let isHolder = held?.session == looks[look].session
+            if !looks[look].isAlone, let speaker = speaker(of: looks[look].app, on: camera), speaker != look,
+                !(isHolder && opensAnew(speaker, over: look))
+            {
                 let isReplaced = policy.contention.sameApp == .replace && looks[look].started < looks[speaker].started
                 lose(look, isReplaced ? .replaced : .waits, to: speaker, sameAppRule)
-            } else if let held = stage.held, held.session == looks[look].session {
+            } else if isHolder, let held {
                 seatHolder(look, held, camera, &returning)
-            } else if let rule = promise(to: look, on: camera) {
-                self.rule(look, .comesNext, rule)
-                seats.append(Seat(kind: .promised, look: look, camera: camera, rule: rule))
+            } else if held == nil, let rule = promise(to: look, on: camera) {
+                seatPromised(look, rule, camera, &returning)
             } else {
                 challengers.append(look)
             }
@@ -102,26 +115,37 @@ extension Seating {
     }
 
     /// The rule by which a camera is promised to a session, or to one of its app that it speaks for now.
-    private func promise(to look: Int, on camera: Int) -> Rule? {
-        let stage = cameras[camera]
-        guard stage.held == nil, let promise = stage.camera.promise else { return nil }
+    func promise(to look: Int, on camera: Int) -> Rule? {
+        guard let promise = cameras[camera].camera.promise, cameras[camera].holder == nil else { return nil }
         if promise.session == looks[look].session { return promise.rule }
         guard !looks[look].isAlone, let promised = self.look(of: promise.session, on: camera),
-            looks[promised].app == looks[look].app, contending[camera].contains(promised)
+            looks[promised].app == looks[look].app, looks[promised].contends
         else { return nil }
         return sameAppRule
     }
 
     private mutating func seatHolder(_ look: Int, _ held: Held, _ camera: Int, _ returning: inout [Int]) {
-        let stage = cameras[camera]
-        if stage.camera.tenancy.isLost, !stage.backsOff, policy.linksCameras {
+        let (isLost, backsOff) = (cameras[camera].camera.tenancy.isLost, cameras[camera].backsOff)
+        if isLost, !backsOff, policy.linksCameras {
             returning.append(look)
             return
         }
         rule(look, .holds, held.rule)
-        let kind: Seat.Kind = stage.camera.tenancy.isLost && stage.backsOff ? .dormant : .held
+        let kind: Seat.Kind = isLost && backsOff ? .dormant : .held
         seats.append(Seat(kind: kind, look: look, camera: camera, rule: held.rule))
     }
+
+    private mutating func seatPromised(_ look: Int, _ rule: Rule, _ camera: Int, _ returning: inout [Int]) {
+        if cameras[camera].camera.promise?.isDormant == true, !isDormant(camera) {
+            returning.append(look)
+            return
+        }
+        self.rule(look, .comesNext, rule)
+        seats.append(Seat(kind: isDormant(camera) ? .dormant : .promised, look: look, camera: camera, rule: rule))
+    }
+
+    /// Its device is not tried before its wait is over: until then it counts for nothing on other cameras.
+    func isDormant(_ camera: Int) -> Bool { policy.linksCameras && cameras[camera].backsOff }
 
     var sameAppRule: Rule {
         switch policy.contention.sameApp {
@@ -137,7 +161,7 @@ extension Seating {
     mutating func ruleWatchers(on camera: Int) {
         let sitting = seats.first { $0.camera == camera && $0.kind != .kept }?.look
         for look in cameras[camera].looks where rulings[look].kind == .undecided {
-            let opponent = sitting ?? sorted(contending[camera]).first
+            let opponent = sitting ?? strongest(on: camera)
             let isOwn = opponent.map { looks[$0].app == looks[look].app } ?? false
             let isOthers = opponent.map { !isOpenTo(look, beside: $0) } ?? false
             lose(look, to: opponent, isOthers ? .law(.anotherUser) : isOwn ? sameAppRule : .law(.controlFirst))

@@ -11,9 +11,12 @@ extension Seating {
         }
     }
 
-    /// Between tries a camera whose device was lost costs nothing.
+    /// Between tries a camera whose device was lost costs nothing. One that is kept for who waits costs once, as theirs.
     private func cost(_ seat: Int) -> Int {
-        seats[seat].kind == .dormant ? 0 : policy.cost(cameras[seats[seat].camera].camera.place)
+        let (kind, camera) = (seats[seat].kind, seats[seat].camera)
+        if kind == .dormant { return 0 }
+        if let kept = seats.firstIndex(where: { $0.kind == .kept && $0.camera == camera }), kept != seat { return 0 }
+        return policy.cost(cameras[camera].camera.place)
     }
 
     private func isOwn(_ seat: Int, _ look: Int) -> Bool { looks[seats[seat].look].app == looks[look].app }
@@ -24,7 +27,7 @@ extension Seating {
         let mayExceed =
             policy.contention.strongestMayExceed
             && seats.indices.allSatisfy { seat in
-                isOwn(seat, look) || policy.compare(looks[look], looks[seats[seat].look]).isWon
+                isOwn(seat, look) || compare(look, seats[seat].look).isWon
             }
         guard cost > 0, !mayExceed else { return true }
         let others = seats.indices.filter { !rivals.contains($0) && self.cost($0) > 0 }

@@ -7,50 +7,78 @@ extension Seating {
     ///   has to beat.
     mutating func seat(_ look: Int, returns: Bool) {
         let camera = stage(of: look)
-        guard let rivals = rivals(of: look, on: camera) else {
+        guard findRivals(of: look, on: camera) else {
             lose(look, to: nil, .law(.budget))
             return
         }
-        var comparisons: [Comparison] = []
-        for rival in rivals {
-            let comparison = challenge(look, seats[rival])
+        // Loops and no closures in what every challenger goes through: a closure would copy the whole seating.
+        while !comparisons.isEmpty { comparisons.removeLast() }
+        var due = now
+        for place in rivals.indices {
+            let rival = seats[rivals[place]]
+            let comparison = challenge(look, rival)
             guard comparison.isWon else {
-                wait(look, behind: seats[rival], comparison.rule)
-                note(rivals.map { seats[$0].look }, against: look)
+                wait(look, behind: rival, comparison.rule)
+                noteOpponents(rivals, of: look)
                 return
             }
             comparisons.append(comparison)
+            due = max(due, earliestCut(rival, by: look))
         }
-        let due = rivals.map { earliestCut(seats[$0], by: look) }.max() ?? now
         guard due <= now else {
-            for (rival, comparison) in zip(rivals, comparisons) {
-                contests[seats[rival].camera] = contest(seats[rival], by: look, due: due, comparison.rule)
-            }
-            lose(look, to: seats[rivals[0]].look, (comparisons.last?.rule ?? .law(.noOtherClaim)).afterItsTime)
-            rulings[look].isWinning = true
-            seats.append(Seat(kind: .kept, look: look, camera: camera, rule: .law(.notPassedOver)))
+            if !follow(look, on: camera) { contest(look, on: camera, due) }
             return
         }
         // Each victim hears the rule that beat it.
         for (rival, comparison) in zip(rivals, comparisons) { remove(seats[rival], for: look, comparison.rule) }
-        for rival in rivals.sorted(by: >) { seats.remove(at: rival) }
+        if rivals.count > 1 { rivals.sort(by: >) }
+        for rival in rivals { seats.remove(at: rival) }
+        let promised = returns ? promise(to: look, on: camera) : nil
+        sit(look, on: camera, comparisons.last?.rule ?? promised ?? .law(.noOtherClaim), returns: returns)
+    }
+
+    /// It beats everybody in its way, and they have their time first.
+    private mutating func contest(_ look: Int, on camera: Int, _ due: Moment) {
+        for (rival, comparison) in zip(rivals, comparisons) {
+            contests[seats[rival].camera] = contest(seats[rival], by: look, due: due, comparison.rule)
+        }
+        lose(look, to: seats[rivals[0]].look, (comparisons.last?.rule ?? .law(.noOtherClaim)).afterItsTime)
+        rulings[look].isWinning = true
+        seats.append(Seat(kind: .kept, look: look, camera: camera, rule: .law(.notPassedOver)))
+    }
+
+    private mutating func sit(_ look: Int, on camera: Int, _ rule: Rule, returns: Bool) {
         if returns, let held = cameras[camera].held {
-            rule(look, .holds, held.rule)
+            self.rule(look, .holds, held.rule)
             seats.append(Seat(kind: .held, look: look, camera: camera, rule: held.rule))
             return
         }
-        let rule = comparisons.last?.rule ?? .law(.noOtherClaim)
         self.rule(look, .comesNext, rule)
-        seats.append(Seat(kind: .won, look: look, camera: camera, rule: rule))
+        seats.append(Seat(kind: isDormant(camera) ? .dormant : .won, look: look, camera: camera, rule: rule))
     }
 
-    func stage(of look: Int) -> Int { cameras.firstIndex { $0.looks.contains(look) } ?? 0 }
+    func stage(of look: Int) -> Int { cameras.count == 1 ? 0 : cameras.firstIndex { $0.looks.contains(look) } ?? 0 }
 
     private mutating func remove(_ seat: Seat, for winner: Int, _ rule: Rule) {
         contests[seat.camera] = nil
-        let isHolder = seat.kind == .held || seat.kind == .dormant
-        let isEvicted = isHolder && policy.contention.loser == .evict
+        if opensAnew(winner, over: seat.look) {
+            takesOwnPlace = true
+            let isReplaced =
+                policy.contention.sameApp == .replace && looks[seat.look].watches == looks[winner].watches
+            return lose(seat.look, isReplaced ? .replaced : .waits, to: winner, rule)
+        }
+        let isEvicted = isHolder(seat) && policy.contention.loser == .evict
         lose(seat.look, isEvicted ? .evicted : .waits, to: winner, rule)
+    }
+
+    /// Who would have to wait for others takes its own app's place all the same, and nobody else's.
+    private mutating func follow(_ look: Int, on camera: Int) -> Bool {
+        guard let own = seats.firstIndex(where: { $0.kind != .kept && opensAnew(look, over: $0.look) }) else {
+            return false
+        }
+        remove(seats.remove(at: own), for: look, sameAppRule)
+        sit(look, on: camera, sameAppRule, returns: false)
+        return true
     }
 
     /// Nobody is passed over: weaker claims stay off what this one waits for. Where it waits for the holder of its own
@@ -59,50 +87,72 @@ extension Seating {
         lose(look, to: seat.look, rule)
         let camera = stage(of: look)
         // Who has the camera now is who is named, also where somebody stronger waits for it.
-        if seat.kind == .kept, let sitting = seats.first(where: { $0.camera == camera && $0.kind != .kept }) {
+        if seat.kind == .kept, let sitting = sitting(on: camera) {
             rulings[look].interrupter = looks[sitting.look].app
         }
         guard seat.camera != camera, !policy.contention.backfill else { return }
         seats.append(Seat(kind: .kept, look: look, camera: camera, rule: .law(.notPassedOver)))
     }
 
-    /// The seats that a claim cannot sit beside: by camera, by conflict, by budget. Indexes, who holds a camera before who
-    /// only waits for one, because that is whom the client should hear of, and then the strongest first. Nil when the budget
-    /// has no room for it, whoever goes.
-    func rivals(of look: Int, on camera: Int) -> [Int]? {
-        var rivals = seats.indices.filter { index in
-            let seat = seats[index]
-            if seat.camera == camera { return true }
-            guard policy.hasConflicts, seat.kind != .dormant else { return false }
-            return policy.conflict(cameras[seat.camera].camera.place, cameras[camera].camera.place)
+    /// Who has a camera or has won it.
+    private func sitting(on camera: Int) -> Seat? {
+        for place in seats.indices where seats[place].camera == camera && seats[place].kind != .kept {
+            return seats[place]
         }
-        if policy.budget != nil, !addBudgetRivals(&rivals, look, on: camera) { return nil }
-        guard rivals.count > 1 else { return rivals }
-        return rivals.sorted { a, b in
+        return nil
+    }
+
+    /// The seats that a claim cannot sit beside: by camera, by conflict, by budget. Indexes, who holds a camera before who
+    /// only waits for one, because that is whom the client should hear of, and then the strongest first. False when the budget
+    /// has no room for it, whoever goes.
+    mutating func findRivals(of look: Int, on camera: Int) -> Bool {
+        while !rivals.isEmpty { rivals.removeLast() }
+        for index in seats.indices where seats[index].camera == camera || excludes(seats[index], camera) {
+            rivals.append(index)
+        }
+        if policy.budget != nil, !isDormant(camera) {
+            var all = rivals
+            guard addBudgetRivals(&all, look, on: camera) else { return false }
+            rivals = all
+        }
+        guard rivals.count > 1 else { return true }
+        rivals = rivals.sorted { a, b in
             if (seats[a].kind == .kept) != (seats[b].kind == .kept) { return seats[b].kind == .kept }
             return isStronger(looks[seats[a].look], looks[seats[b].look])
         }
+        return true
+    }
+
+    /// Two cameras that cannot run together; one whose device is not tried is in nobody's way.
+    private func excludes(_ seat: Seat, _ camera: Int) -> Bool {
+        policy.hasConflicts && seat.kind != .dormant && !isDormant(camera)
+            && policy.conflict(cameras[seat.camera].camera.place, cameras[camera].camera.place)
     }
 
     /// Whether a claim beats who sits there.
     func challenge(_ look: Int, _ seat: Seat) -> Comparison {
         if seat.kind == .kept { return Comparison(winner: .second, rule: .law(.notPassedOver)) }
-        let claim = looks[look]
+        if opensAnew(look, over: seat.look) { return Comparison(winner: .first, rule: sameAppRule) }
         // Who was just sent away makes way for who waited, and so for who has the camera since.
-        if claim.coolsDown { return Comparison(winner: .second, rule: .law(.coolDown)) }
-        let held = seat.kind == .held || seat.kind == .dormant ? cameras[seat.camera].held : nil
-        let isWinningAlready = held?.contest?.beneficiary == claim.session
-        let asks = occasion.starter == claim.session || occasion.asker == claim.session
-        if policy.contention.reDecide == .open, !isWinningAlready, !asks {
-            return Comparison(winner: .second, rule: .law(.reDecideOpen))
+        if looks[look].coolsDown { return Comparison(winner: .second, rule: .law(.coolDown)) }
+        let session = looks[look].session
+        if policy.contention.reDecide == .open, occasion.starter != session, occasion.asker != session {
+            let isWinningAlready = isHolder(seat) && cameras[seat.camera].held?.contest?.beneficiary == session
+            if !isWinningAlready { return Comparison(winner: .second, rule: .law(.reDecideOpen)) }
         }
-        let comparison = policy.compare(claim, looks[seat.look])
+        let comparison = compare(look, seat.look)
         guard comparison.winner == .tie else { return comparison }
         // Between two claims that the policy does not tell apart, a newcomer is one that began to contend after the holder
         // was granted: who waited already then does not become one later.
-        let isNewer = held.map { claim.claimed > $0.granted } ?? false
+        let isNewer = isHolder(seat) && cameras[seat.camera].held.map { looks[look].claimed > $0.granted } ?? false
         return Comparison(
             winner: policy.contention.tie == .newcomer && isNewer ? .first : .second, rule: comparison.rule)
+    }
+
+    /// Ranks first, then the order list from left to right.
+    func compare(_ a: Int, _ b: Int) -> Comparison {
+        policy.compare(
+            (looks[a].strength, looks[a].rank.rule), (looks[b].strength, looks[b].rank.rule))
     }
 
     // MARK: A policy that was just loaded
@@ -112,19 +162,19 @@ extension Seating {
         let all = seats.sorted(by: staysBefore)
         seats = []
         for seat in all {
-            let rivals = seat.kind == .dormant ? [] : rivals(of: seat.look, on: seat.camera)
-            if let rivals, rivals.isEmpty {
+            let hasRoom = seat.kind == .dormant || findRivals(of: seat.look, on: seat.camera)
+            if hasRoom, seat.kind == .dormant || rivals.isEmpty {
                 seats.append(seat)
                 continue
             }
-            let opponent = rivals?.first.map { seats[$0].look }
+            let opponent = hasRoom ? rivals.first.map { seats[$0].look } : nil
             lose(seat.look, to: opponent, .law(opponent == nil ? .budget : .excluded))
         }
     }
 
     /// Of two that the policy does not tell apart, who came later or who was there first, as it says of ties.
     private func staysBefore(_ a: Seat, _ b: Seat) -> Bool {
-        switch policy.compare(looks[a.look], looks[b.look]).winner {
+        switch compare(a.look, b.look).winner {
         case .first: return true
         case .second: return false
         case .tie: break
@@ -136,7 +186,11 @@ extension Seating {
 
     /// Whoever waits for a cut came after all who hold.
     func granted(_ seat: Seat) -> Ordinal {
-        seat.kind == .held || seat.kind == .dormant ? cameras[seat.camera].held?.granted ?? .max : .max
+        isHolder(seat) ? cameras[seat.camera].held?.granted ?? .max : .max
+    }
+
+    private func isHolder(_ seat: Seat) -> Bool {
+        cameras[seat.camera].holder == looks[seat.look].session
     }
 
     // MARK: What can be opened
@@ -175,7 +229,11 @@ extension Seating {
     private func isInUse(_ stage: Stage) -> Bool {
         if stage.camera.tenancy.cut != nil { return true }
         guard stage.camera.tenancy.isCapturing else { return false }
-        guard let held = stage.held, let holder = look(of: held.session, on: index(of: stage)) else { return true }
+        guard let held = stage.held, let holder = look(of: held.session, on: index(of: stage)) else {
+            // Its holder has left: it goes on for who follows, and is cut where nobody does.
+            let hasHeir = seats.contains { $0.camera == index(of: stage) && $0.kind != .kept && $0.kind != .dormant }
+            return !(stage.canPassInPlace(policy) && hasHeir)
+        }
         return !rulings[holder].keepsItsCamera
     }
 

@@ -1,10 +1,11 @@
-public import Vocabulary
+package import Vocabulary
 
 extension State {
     /// Every moment at which something ends by itself, in one place: whoever asks for the earliest, meets those that are
     /// due, or holds them to the contract reads this list.
     package func forEachDeadline(leases: Bool = true, _ body: (Moment) -> Void) {
         for slot in cameraOrder {
+            if case .free = cameras[slot].tenancy { continue }
             let tenancy = cameras[slot].tenancy
             if case .starting(_, let until) = tenancy { body(until) }
             if let cut = tenancy.cut { body(cut.until) }
@@ -18,9 +19,6 @@ extension State {
 }
 
 extension Arbiter {
-    /// When `step` wants to be called at the latest, with `timePassed` if nothing else happens. Nil: never.
-    public var deadline: Moment? { earliestDeadline() }
-
     package func earliestDeadline(leases: Bool = true) -> Moment? {
         var earliest = Moment.distantFuture
         var isAny = false

@@ -24,6 +24,8 @@ package struct Look: BitwiseCopyable {
     let started: Ordinal
     var claimed: Ordinal
     let coolsDown: Bool
+    /// Its claim counts on its camera; found out when all who ask for it are looked at.
+    var contends = false
     /// Its app has no other session that asks to run.
     let isAlone: Bool
 
@@ -31,14 +33,10 @@ package struct Look: BitwiseCopyable {
 
     /// What a policy's rules leave, for each of the causes that a policy may raise.
     struct Limits: BitwiseCopyable {
-        private var answers: (Limit?, Limit?, Limit?, Limit?) = (nil, nil, nil, nil)
+        /// By the causes' places: one more than the rule that limits, as its place in the policy's file; 0: none does.
+        private var rules: SIMD4<UInt16> = .zero
+        private(set) var causes = CauseSet()
         private(set) var access = Access.all
-
-        struct Limit: BitwiseCopyable {
-            let cause: Cause
-            let access: Access
-            let rule: Rule
-        }
 
         /// Each cause's first matching rule answers. One that leaves everything is an exemption: it answers, and the cause
         /// is not live.
@@ -48,28 +46,26 @@ package struct Look: BitwiseCopyable {
                 answered |= 1 << rule.place
                 guard rule.access != .all else { continue }
                 access.formIntersection(rule.access)
-                let limit = Limit(cause: rule.cause, access: rule.access, rule: rule.rule)
-                switch rule.place {
-                case 0: answers.0 = limit
-                case 1: answers.1 = limit
-                case 2: answers.2 = limit
-                default: answers.3 = limit
-                }
+                causes.insert(rule.cause)
+                rules[rule.place] = rule.rule.index + 1
             }
         }
 
-        /// In the order of the policy's file.
-        var all: [Limit] {
-            [answers.0, answers.1, answers.2, answers.3].compactMap { $0 }.sorted { $0.rule.index < $1.rule.index }
+        /// The rule that raises a cause.
+        func rule(of cause: Cause) -> Rule? {
+            guard let place = CauseRule.causes.firstIndex(of: cause), rules[place] > 0 else { return nil }
+            return Rule(.policy, Int(rules[place]) - 1)
         }
 
-        var causes: CauseSet {
-            var causes = CauseSet()
-            if let limit = answers.0 { causes.insert(limit.cause) }
-            if let limit = answers.1 { causes.insert(limit.cause) }
-            if let limit = answers.2 { causes.insert(limit.cause) }
-            if let limit = answers.3 { causes.insert(limit.cause) }
-            return causes
+        /// The rules that limit, in the order of the policy's file.
+        func all(_ policy: CompiledPolicy) -> [CompiledCause] {
+            (0..<4).compactMap { rules[$0] > 0 ? Int(rules[$0]) - 1 : nil }.sorted().map { policy.causes[$0] }
+        }
+
+        /// The first rule of the policy's file that limits.
+        var first: Rule? {
+            let places = rules.replacing(with: .max, where: rules .== 0)
+            return places.min() == .max ? nil : Rule(.policy, Int(places.min()) - 1)
         }
     }
 
@@ -103,13 +99,13 @@ package struct Look: BitwiseCopyable {
         case .videoDeviceInUseByAnotherClient: waits?.rule ?? .law(.notGiven)
         case .videoDeviceNotAvailableInBackground, .audioDeviceInUseByAnotherClient,
             .videoDeviceNotAvailableWithMultipleForegroundApps, .videoDeviceNotAvailableDueToSystemPressure:
-            limits.all.first { $0.cause == cause }?.rule ?? .law(.notGiven)
+            limits.rule(of: cause) ?? .law(.notGiven)
         }
     }
 
     /// The rule behind what a session that runs may not do.
     func limitingRule(_ waits: Session.Waiting?) -> Rule {
-        if let limit = limits.all.first { return limit.rule }
+        if let rule = limits.first { return rule }
         if let waits { return waits.rule }
         return .law(watches ? .askedToWatch : .unlimited)
     }
@@ -120,24 +116,43 @@ extension Access {
     static let watching: Access = .sharer
 }
 
+/// What several looks of one round share, so that it is found out once: it never outlives a change of the state.
+struct LookMemory {
+    fileprivate var camera: Slot<Camera>?
+    /// What the machine says of the camera itself.
+    fileprivate var causes = CauseSet()
+    fileprivate var isStuck = false
+    fileprivate var user: UInt32?
+    fileprivate var foregroundApps = Facts.ForegroundApps.one
+}
+
 extension State {
     /// Looks at a session as it is now.
     package func look(at slot: Slot<Session>) -> Look {
+        var memory = LookMemory()
+        return look(at: slot, &memory)
+    }
+
+    func look(at slot: Slot<Session>, _ memory: inout LookMemory) -> Look {
         let session = sessions[slot]
-        let camera = cameras[session.camera]
         let client = clients[session.client]
-        let facts = facts(session, client, camera)
-        let isStuck = isStuck(camera)
-        let machine = machineCauses(session, client, camera, isStuck)
+        let user = apps[client.app.slot].user
+        if memory.camera != session.camera { note(session.camera, &memory) }
+        if memory.user != user {
+            memory.user = user
+            memory.foregroundApps = foregroundApps(of: user)
+        }
+        let facts = facts(session, client, memory.foregroundApps)
+        let machine = memory.causes.union(machineCauses(session, client))
         let limits = Look.Limits(facts, policy)
         let wish: Access = policy.shares && session.has.contains(.asksToWatch) ? .watching : .all
-        let access = machine.isEmpty ? limits.access.intersection(wish) : .none
         let rank = rank(facts, client)
         let started = session.request?.started ?? 0
         return Look(
-            session: slot, id: session.id, camera: session.camera, app: client.app, user: apps[client.app.slot].user,
-            facts: facts, machine: machine, isStuck: isStuck, limits: limits, wish: wish, access: access,
-            claims: !isStuck && machine.allEndWithTheFirstFrame && !limits.access.isDisjoint(with: wish)
+            session: slot, id: session.id, camera: session.camera, app: client.app, user: user,
+            facts: facts, machine: machine, isStuck: memory.isStuck, limits: limits, wish: wish,
+            access: machine.isEmpty ? limits.access.intersection(wish) : .none,
+            claims: !memory.isStuck && machine.allEndWithTheFirstFrame && !limits.access.isDisjoint(with: wish)
                 && !(session.lost != nil && findsNoRoom(slot)), rank: rank,
             strength: policy.strength(rank.rank, facts, started: started), started: started,
             claimed: session.request?.claimed ?? started,
@@ -152,20 +167,21 @@ extension State {
         return terms.lowered(to: Int(lowered))
     }
 
-    func facts(_ session: Session, _ client: Client, _ camera: Camera) -> FactBits {
-        let app = apps[client.app.slot]
+    private func facts(
+        _ session: Session, _ client: Client, _ foregroundApps: Facts.ForegroundApps
+    ) -> FactBits {
         let placed = placement(of: client.app)
         var facts = FactBits()
-        facts.who = client.who | camera.who
-        facts.attributes = app[client.app].attributes
+        facts.who = client.who | cameras[session.camera].who
+        facts.attributes = apps[client.app.slot][client.app].attributes
         facts[.login] = client.login.map { logins[$0].state.code } ?? 0
         facts[.foreground] = placed.isForeground ? 1 : 0
         facts[.layout] = placed.layoutCode
         facts[.focused] = placed.isFocused ? 1 : 0
-        facts[.inFront] = foregroundApps(of: app.user, with: placed).code
+        facts[.inFront] = counted(foregroundApps, from: placed).code
         facts[.kind] = UInt64(client.kind.rawValue)
         facts[.multitasking] = client.multitasking ? 1 : 0
-        facts[.position] = UInt64(camera.position)
+        facts[.position] = UInt64(cameras[session.camera].position)
         facts[.usesAudio] = session.has.contains(.audio) ? 1 : 0
         facts[.microphone] = microphones.isEmpty || microphoneTaker(against: client.app) == nil ? 0 : 1
         facts[.pressure] = world.pressure.thermometer
@@ -190,18 +206,27 @@ extension State {
         }
     }
 
-    private func machineCauses(_ session: Session, _ client: Client, _ camera: Camera, _ isStuck: Bool) -> CauseSet {
+    private func machineCauses(_ session: Session, _ client: Client) -> CauseSet {
+        var causes = CauseSet()
+        if let login = client.login, logins[login].state == .inactive { causes.insert(.loginSessionInactive) }
+        if let lost = session.lost { causes.insert(lost.cause) }
+        if session.has.contains(.reestablished) { causes.insert(.brokerRestarted) }
+        if session.has.contains(.sensitiveContent) { causes.insert(.sensitiveContentMitigationActivated) }
+        return causes
+    }
+
+    /// What keeps everybody from a camera.
+    private func note(_ slot: Slot<Camera>, _ memory: inout LookMemory) {
+        let camera = cameras[slot]
         var causes = CauseSet()
         if !camera.isPresent { causes.insert(.videoDeviceDisconnected) }
         if camera.isPrivate || world.isPrivate { causes.insert(.videoDeviceBlockedByPrivacy) }
         if world.isAsleep { causes.insert(.systemSleep) }
-        if let login = client.login, logins[login].state == .inactive { causes.insert(.loginSessionInactive) }
-        if isStuck { causes.insert(.deviceError) }
-        if let lost = session.lost { causes.insert(lost.cause) }
-        if session.has.contains(.reestablished) { causes.insert(.brokerRestarted) }
-        if session.has.contains(.sensitiveContent) { causes.insert(.sensitiveContentMitigationActivated) }
         if camera.isHeldOutside { causes.insert(.videoDeviceInUseByAnotherClient) }
-        return causes
+        memory.isStuck = isStuck(camera)
+        if memory.isStuck { causes.insert(.deviceError) }
+        memory.causes = causes
+        memory.camera = slot
     }
 
     /// A recorder that not even SIGKILL ended holds on to this camera, or to one that excludes it.

@@ -9,20 +9,27 @@ import Vocabulary
 ///           ──▶ succession: an app's better session, or who wants control, takes its own seat over; then a new round
 ///           ──▶ seats of holders and promises ──▶ challengers, strongest first ──▶ who watches, what can be opened
 struct Seating {
-    let policy: CompiledPolicy
-    let now: Moment
-    let looks: [Look]
-    let cameras: [Stage]
-    let occasion: Occasion
+    private(set) var policy: CompiledPolicy
+    private(set) var now = Moment.zero
+    var looks: [Look] = []
+    private(set) var cameras: [Stage] = []
+    private(set) var occasion = Occasion()
 
-    var rulings: [Ruling]
-    /// Of each camera: those whose claims count on it, in the order of their ids.
-    var contending: [[Int]]
+    var rulings: [Ruling] = []
     /// Of each camera that stays held: the claim that will take it.
-    var contests: [Contest?]
+    var contests: [Contest?] = []
     var seats: [Seat] = []
     /// Some session followed in its app's own place: nothing else was decided in this round.
     private(set) var isSuccession = false
+    /// A newcomer took its own app's place: it is weighed against who waits in the next round.
+    var takesOwnPlace = false
+    /// The looks in the order of their sessions' ids, whatever their cameras.
+    private(set) var order: [Int] = []
+    private var challengers: [Int] = []
+    private var returning: [Int] = []
+    /// Of the challenger that is looked at: the seats in its way, and how it stands against each.
+    var rivals: [Int] = []
+    var comparisons: [Comparison] = []
     /// Who a ruling had to beat, or lost to, by look; gathered only where `explain` will ask.
     private(set) var opponents: [Int: [Int]] = [:]
 
@@ -50,6 +57,7 @@ struct Seating {
         var isPassing = false
 
         var held: Held? { isPassing ? nil : camera.tenancy.held }
+        var holder: Slot<Session>? { isPassing ? nil : camera.tenancy.holder }
     }
 
     /// A camera that is spoken for.
@@ -57,7 +65,8 @@ struct Seating {
         enum Kind {
             /// Its holder's, streaming or not.
             case held
-            /// Its holder's, whose device or recorder was lost: on other cameras it counts for nothing.
+            /// Its holder's or its winner's, on a camera whose device or recorder was lost: until that is tried again it counts
+            /// for nothing on other cameras.
             case dormant
             /// Won before, and waiting for a cut or for the device.
             case promised
@@ -105,19 +114,39 @@ struct Seating {
         var keepsItsCamera: Bool { kind == .holds || kind == .gets || kind == .undecided }
     }
 
-    init(_ policy: CompiledPolicy, now: Moment, _ looks: [Look], _ cameras: [Stage], _ occasion: Occasion) {
+    init(_ policy: CompiledPolicy) { self.policy = policy }
+
+    /// Forgets the round before, and keeps its memory.
+    mutating func begin(_ policy: CompiledPolicy, now: Moment, _ occasion: Occasion) {
         self.policy = policy
         self.now = now
-        self.looks = looks
-        self.cameras = cameras
         self.occasion = occasion
-        rulings = Array(repeating: Ruling(), count: looks.count)
-        contests = Array(repeating: nil, count: cameras.count)
-        contending = Array(repeating: [], count: cameras.count)
+        looks.clear()
+        cameras.clear()
+        rulings.clear()
+        contests.clear()
+        seats.clear()
+        order.clear()
+        isSuccession = false
+        takesOwnPlace = false
+        if !opponents.isEmpty { opponents = [:] }
+    }
+
+    mutating func add(_ look: Look) {
+        looks.append(look)
+        rulings.append(Ruling())
+    }
+
+    /// A camera, after the looks of those who ask for it.
+    mutating func add(_ stage: Stage) {
+        cameras.append(stage)
+        contests.append(nil)
     }
 
     mutating func decide() {
-        for camera in cameras.indices { contending[camera] = contenders(on: camera) }
+        order.append(contentsOf: looks.indices)
+        if cameras.count > 1 { order = order.sorted { looks[$0].id < looks[$1].id } }
+        for camera in cameras.indices { noteContenders(on: camera) }
         for camera in cameras.indices { succeed(on: camera) }
         if !seats.isEmpty {
             isSuccession = true
@@ -125,12 +154,20 @@ struct Seating {
             letPredecessorsWatch()
             return
         }
-        var challengers: [Int] = []
-        var returning: [Int] = []
+        // Taken out, so that they may be filled and gone through while the rest is changed.
+        var (challengers, returning): ([Int], [Int]) = ([], [])
+        swap(&challengers, &self.challengers)
+        swap(&returning, &self.returning)
         for camera in cameras.indices { bid(on: camera, &challengers, &returning) }
         if occasion.isReload, policy.linksCameras { expel() }
-        for look in sorted(returning) { seat(look, returns: true) }
-        for look in sorted(challengers) { seat(look, returns: false) }
+        sort(&returning)
+        for look in returning { seat(look, returns: true) }
+        sort(&challengers)
+        for look in challengers { seat(look, returns: false) }
+        challengers.removeAll(keepingCapacity: true)
+        returning.removeAll(keepingCapacity: true)
+        swap(&challengers, &self.challengers)
+        swap(&returning, &self.returning)
         for camera in cameras.indices { ruleWatchers(on: camera) }
         open()
         seatSharers()
@@ -151,19 +188,29 @@ struct Seating {
         rulings[look] = ruling
     }
 
-    mutating func note(_ others: [Int], against look: Int) {
-        if occasion.isObserved { opponents[look] = others }
+    /// For who asks why: whom a claim had to beat.
+    mutating func noteOpponents(_ rivals: [Int], of look: Int) {
+        if occasion.isObserved { opponents[look] = rivals.map { seats[$0].look } }
     }
 
     /// Strongest first: cool-down, then strength, then the earliest start request.
-    func sorted(_ claims: [Int]) -> [Int] {
-        guard claims.count > 1 else { return claims }
-        return claims.sorted { a, b in
-            let (x, y) = (looks[a], looks[b])
-            // Who was just sent away does not come back before those who waited.
-            if x.coolsDown != y.coolsDown { return y.coolsDown }
-            return isStronger(x, y)
+    private func sort(_ claims: inout [Int]) {
+        if claims.count > 1 { claims.sort { isBefore($0, $1) } }
+    }
+
+    /// The first of those who contend on a camera, in that order, and fulfil a condition.
+    func strongest(on camera: Int, where isMeant: (Int) -> Bool = { _ in true }) -> Int? {
+        var best: Int?
+        for look in cameras[camera].looks where looks[look].contends && isMeant(look) {
+            if best.map({ isBefore(look, $0) }) ?? true { best = look }
         }
+        return best
+    }
+
+    private func isBefore(_ a: Int, _ b: Int) -> Bool {
+        // Who was just sent away does not come back before those who waited.
+        if looks[a].coolsDown != looks[b].coolsDown { return looks[b].coolsDown }
+        return isStronger(a, b)
     }
 
     func isStronger(_ a: Look, _ b: Look) -> Bool {
@@ -171,8 +218,19 @@ struct Seating {
         return a.started != b.started ? a.started < b.started : a.id < b.id
     }
 
+    private func isStronger(_ a: Int, _ b: Int) -> Bool {
+        if looks[a].strength != looks[b].strength { return looks[a].strength < looks[b].strength }
+        return looks[a].started != looks[b].started
+            ? looks[a].started < looks[b].started : looks[a].id < looks[b].id
+    }
+
     /// The look of who holds a camera, or is promised it.
     func look(of session: Slot<Session>, on camera: Int) -> Int? {
         cameras[camera].looks.first { looks[$0].session == session }
     }
+}
+
+extension Array {
+    /// Of a few plain values, quicker than replacing them by none.
+    fileprivate mutating func clear() { while !isEmpty { removeLast() } }
 }

@@ -6,79 +6,80 @@ extension Arbiter {
     /// A round can take start requests away (an eviction, a configuration that a returned camera cannot
     /// do), free a camera without a cut, or change what rules read (a recording that was cut), and what becomes of that is
     /// decided in the next. A request is taken away once, and so is a recording, so their numbers bound the rounds.
-    mutating func settle(_ turn: inout Turn) {
+    /// - Parameter seating: what the last one to decide left behind; its memory is used again.
+    mutating func settle(_ turn: inout Turn, _ seating: inout Seating) {
         var roundsLeft = 4 * (state.sessionSlots.count + state.cameraOrder.count) + 8
         while !turn.cameras.isEmpty, roundsLeft > 0, turn.newcomerRefused == nil {
             roundsLeft -= 1
-            let cameras = linked(to: turn.takeCameras(), turn)
-            var seating = Seating(state.policy, now: state.now, [], [], occasion(turn))
-            lookAt(cameras, &seating, turn)
+            let cameras = linked(to: turn.takeCameras())
+            seating.begin(state.policy, now: state.now, occasion(turn))
+            for camera in state.cameraOrder where cameras.contains(camera) { look(at: camera, &seating, turn) }
             seating.decide()
             if refuseStarter(seating, &turn) { return }
             if stopImpossible(seating, &turn) {
                 // Nobody is told what the next round takes back.
-                for camera in cameras { turn.touch(camera) }
+                turn.touch(cameras)
                 continue
             }
             carryOut(seating, &turn)
+            // Once is enough: what is seated from here on was weighed by the new policy.
+            if !seating.isSuccession { turn.isReload = false }
             // Whoever follows in its own place was decided alone; everybody else is weighed against it now.
-            if seating.isSuccession { for camera in cameras { turn.touch(camera) } }
+            if seating.isSuccession || seating.takesOwnPlace { turn.touch(cameras) }
         }
         announcePriorities(&turn)
     }
 
     private func occasion(_ turn: Turn) -> Seating.Occasion {
-        let isReload = if case .policyLoaded = turn.event { true } else { false }
-        return Seating.Occasion(
-            starter: turn.starter, asker: turn.asker, isReload: isReload, isObserved: turn.isObserved)
+        Seating.Occasion(
+            starter: turn.starter, asker: turn.asker, isReload: turn.isReload, isObserved: turn.isObserved)
     }
 
-    /// The cameras on which a decision depends together: those that conflict, or share a budget. In the order of their ids.
-    private func linked(to touched: [Slot<Camera>], _ turn: Turn) -> [Slot<Camera>] {
-        if touched.count == 1, !state.policy.linksCameras { return touched }
-        if state.policy.budget != nil { return state.cameraOrder }
+    /// The cameras on which a decision depends together: those that conflict, or share a budget.
+    private func linked(to touched: CameraSet) -> CameraSet {
+        if !state.policy.linksCameras { return touched }
         var component = touched
+        if state.policy.budget != nil {
+            for camera in state.cameraOrder { component.insert(camera) }
+            return component
+        }
         var grew = state.policy.hasConflicts
         while grew {
             grew = false
             for camera in state.cameraOrder where !component.contains(camera) {
                 let place = state.cameras[camera].place
-                if component.contains(where: { state.policy.conflict(state.cameras[$0].place, place) }) {
-                    component.append(camera)
-                    grew = true
+                let isLinked = state.cameraOrder.contains {
+                    component.contains($0) && state.policy.conflict(state.cameras[$0].place, place)
                 }
+                guard isLinked else { continue }
+                component.insert(camera)
+                grew = true
             }
         }
-        return state.cameraOrder.filter(component.contains)
+        return component
     }
 
-    /// Looks at everybody who asks for one of these cameras, and notes since when each contends.
-    private mutating func lookAt(_ cameras: [Slot<Camera>], _ seating: inout Seating, _ turn: Turn) {
-        var looks: [Look] = []
-        var stages: [Seating.Stage] = []
-        stages.reserveCapacity(cameras.count)
-        for camera in cameras {
-            let first = looks.count
-            var place = state.cameras[camera].firstRequest
-            while let slot = place {
-                var look = state.look(at: slot)
-                noteClaim(&look)
-                looks.append(look)
-                place = state.sessions[slot].nextOnCamera
-            }
-            var stage = Seating.Stage(slot: camera, camera: state.cameras[camera], looks: first..<looks.count)
-            stage.isPassing = turn.passing.contains(camera)
-            for timer in state.timers where timer.camera == camera {
-                if timer.kind == .reservation, let app = timer.app {
-                    // What is said by name reaches who only claims it while nobody vouched-for is there.
-                    let isVouchedThere = state.apps[app.slot].vouched.firstClient != nil
-                    stage.reservation = state.ref(app.slot, isClaimed: !isVouchedThere)
-                }
-                if timer.kind == .backoff { stage.backsOff = true }
-            }
-            stages.append(stage)
+    /// Looks at everybody who asks for a camera, and notes since when each contends.
+    private mutating func look(at camera: Slot<Camera>, _ seating: inout Seating, _ turn: Turn) {
+        let first = seating.looks.count
+        var place = state.cameras[camera].firstRequest
+        var memory = LookMemory()
+        while let slot = place {
+            seating.add(state.look(at: slot, &memory))
+            noteClaim(&seating.looks[seating.looks.count - 1])
+            place = state.sessions[slot].nextOnCamera
         }
-        seating = Seating(state.policy, now: state.now, looks, stages, seating.occasion)
+        var stage = Seating.Stage(slot: camera, camera: state.cameras[camera], looks: first..<seating.looks.count)
+        stage.isPassing = turn.passing.contains(camera)
+        for timer in state.timers where timer.camera == camera {
+            if timer.kind == .reservation, let app = timer.app {
+                // What is said by name reaches who only claims it while nobody vouched-for is there.
+                let isVouchedThere = state.apps[app.slot].vouched.firstClient != nil
+                stage.reservation = state.ref(app.slot, isClaimed: !isVouchedThere)
+            }
+            if timer.kind == .backoff { stage.backsOff = true }
+        }
+        seating.add(stage)
     }
 
     private mutating func noteClaim(_ look: inout Look) {
@@ -100,25 +101,28 @@ extension Arbiter {
         promise(seating)
         for index in seating.cameras.indices { removeHolder(seating, index, &removed, &stopped, &turn) }
         stopLosers(seating, stopped, &turn)
-        for (index, stage) in seating.cameras.enumerated() {
-            guard let held = stage.held, let holder = seating.look(of: held.session, on: index),
+        for index in seating.cameras.indices {
+            guard let session = seating.cameras[index].holder, let holder = seating.look(of: session, on: index),
                 seating.rulings[holder].kind == .holds
             else { continue }
-            tellContest(seating.contests[index], on: stage.slot, &turn)
+            tellContest(seating.contests[index], on: seating.cameras[index].slot, &turn)
         }
         for look in removed { tell(seating, look, &turn) }
-        let order = seating.order
-        for look in order where !removed.contains(look) {
+        for look in seating.order where !removed.contains(look) {
             let ruling = seating.rulings[look]
             if ruling.kind != .gets, !ruling.watches { tell(seating, look, &turn) }
         }
-        for look in order where seating.rulings[look].kind == .gets {
+        for look in seating.order where seating.rulings[look].kind == .gets {
             grant(seating.looks[look], seating.rulings[look].rule, &turn)
             observe(seating, look, .granted, &turn)
         }
         // Who watches has something to watch only now.
-        for look in order where seating.rulings[look].watches && !removed.contains(look) { tell(seating, look, &turn) }
-        for stage in seating.cameras { tellSharers(on: stage.slot, &turn) }
+        for look in seating.order where seating.rulings[look].watches && !removed.contains(look) {
+            tell(seating, look, &turn)
+        }
+        if state.policy.shares {
+            for stage in seating.cameras { tellSharers(on: stage.slot, &turn) }
+        }
     }
 
     /// Winners that wait for a cut or a device: nothing is said to them yet.
@@ -128,7 +132,8 @@ extension Arbiter {
             if let seat = seating.seats.first(where: { $0.camera == index && $0.kind != .kept }),
                 seating.rulings[seat.look].kind == .comesNext
             {
-                promise = Camera.Promise(session: seating.looks[seat.look].session, rule: seat.rule)
+                promise = Camera.Promise(
+                    session: seating.looks[seat.look].session, rule: seat.rule, isDormant: seat.kind == .dormant)
             }
             if stage.camera.promise != promise { state.cameras[stage.slot].promise = promise }
         }
@@ -138,29 +143,32 @@ extension Arbiter {
     private mutating func removeHolder(
         _ seating: Seating, _ index: Int, _ removed: inout [Int], _ stopped: inout [Int], _ turn: inout Turn
     ) {
-        let stage = seating.cameras[index]
+        let camera = seating.cameras[index].slot
         let heirs = seating.seats.contains { $0.camera == index && seating.rulings[$0.look].kind == .gets }
-        for look in stage.looks where seating.rulings[look].kind == .replaced || seating.rulings[look].kind == .evicted
-        {
+        for look in seating.cameras[index].looks
+        where seating.rulings[look].kind == .replaced || seating.rulings[look].kind == .evicted {
             stopped.append(look)
         }
-        if stage.isPassing {
-            if !heirs { cut(stage.slot, why: .stopped, &turn) }
+        if seating.cameras[index].isPassing {
+            if !heirs { cut(camera, why: .stopped, &turn) }
             return
         }
-        guard let held = stage.held, let holder = seating.look(of: held.session, on: index) else { return }
+        guard let session = seating.cameras[index].holder, let holder = seating.look(of: session, on: index) else {
+            return
+        }
         let ruling = seating.rulings[holder]
         guard !ruling.keepsItsCamera, ruling.kind != .evicted, ruling.kind != .replaced else { return }
         // Somebody else has its place: that its device was lost is no reason of its own any more.
-        if ruling.kind == .waits { state.sessions[held.session].lost = nil }
+        if ruling.kind == .waits { state.sessions[session].lost = nil }
         // A camera that is shared goes on for its next holder, and for the last one too if that may still watch.
-        leave(stage.slot, why: .interrupted, goesOn: heirs, keepsWatching: ruling.watches, &turn)
+        leave(camera, why: .interrupted, goesOn: heirs, keepsWatching: ruling.watches, &turn)
         removed.append(holder)
     }
 
     /// Of several evictions of one opening the least recently opened is told first. Where a session of its own app takes
     /// the place, the app keeps it: nothing cools down.
     private mutating func stopLosers(_ seating: Seating, _ stopped: [Int], _ turn: inout Turn) {
+        if stopped.isEmpty { return }
         func granted(_ look: Int) -> Ordinal {
             let held = state.cameras[seating.looks[look].camera].tenancy.held
             return held?.session == seating.looks[look].session ? held?.granted ?? .max : .max
@@ -207,9 +215,10 @@ extension Arbiter {
             guard seating.rulings[seat.look].kind == .gets || seating.rulings[seat.look].kind == .comesNext else {
                 continue
             }
-            let capabilities = state.cameraSettings[look.camera].capabilities
-            let wanted = state.sessionSettings[look.session].wanted
-            guard ConfigurationCheck(capabilities: capabilities).nearest(wanted) == nil else { continue }
+            let format = state.sessionSettings[look.session].wanted[.activeFormat]
+            if format == nil, !state.cameraSettings[look.camera].capabilities.formats.isEmpty { continue }
+            let check = ConfigurationCheck(capabilities: state.cameraSettings[look.camera].capabilities)
+            guard check.format(format) == nil else { continue }
             stopForGood(look.session, .configurationLost, .law(.formatLost), why: .interrupted, &turn)
             isAny = true
         }
@@ -222,12 +231,5 @@ extension Arbiter {
             preconditionFailure("what cannot be configured was stopped before it is granted")
         }
         return fitted
-    }
-}
-
-extension Seating {
-    /// The looks in the order of their sessions' ids, whatever their cameras.
-    var order: [Int] {
-        cameras.count > 1 ? looks.indices.sorted { looks[$0].id < looks[$1].id } : Array(looks.indices)
     }
 }

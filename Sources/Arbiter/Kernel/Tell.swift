@@ -49,19 +49,24 @@ extension Arbiter {
     mutating func interrupt(_ look: Look, _ turn: inout Turn) {
         let slot = look.session
         closeIfSharing(slot, &turn)
-        let session = state.sessions[slot]
-        let causes = look.causes(session.waits)
+        let waits = state.sessions[slot].waits
+        let causes = look.causes(waits)
+        let by = interrupter(of: look, waits, causes)
+        // Nearly always nothing is new to who waits.
+        if case .interrupted(let told, let before) = state.sessions[slot].shown, told == causes,
+            by == nil || by == before
+        {
+            return
+        }
         guard let reason = causes.reason else {
             preconditionFailure("session \(look.id) is interrupted for no cause")
         }
-        let rule = look.rule(of: reason, session.waits)
-        let by = interrupter(of: look, session.waits, causes)
-        switch session.shown {
-        case .interrupted(let told, let before):
-            guard told != causes || (by != nil && by != before) else { return }
+        let rule = look.rule(of: reason, waits)
+        switch state.sessions[slot].shown {
+        case .interrupted:
             state.sessions[slot].shown = .interrupted(causes, by: by)
             state.sessions[slot].ledger.open?.causes.formUnion(causes)
-            let id = session.ledger.open?.id ?? 0
+            let id = state.sessions[slot].ledger.open?.id ?? 0
             notify(
                 slot,
                 .interruptionChanged(id: id, causes: causes, interrupter: words(by, for: look), rule: text(rule)), &turn
@@ -160,7 +165,7 @@ extension Arbiter {
             asked[.camera] = .text(camera.name)
             applied[.camera] = .text(camera.name)
         }
-        state.sessionSettings[slot].heard = inForce
+        if state.sessionSettings[slot].heard != inForce { state.sessionSettings[slot].heard = inForce }
         guard !asked.isEmpty else { return }
         notify(slot, .configurationApplied(asked: asked, inForce: applied, by: by), &turn)
     }
@@ -204,53 +209,6 @@ extension Arbiter {
         observe(look, .restricted(access), rule, &turn)
     }
 
-    /// Who lost its camera to a holder on it, and may watch: as soon as there is something to see.
-    private mutating func tellSharer(_ look: Look, _ turn: inout Turn) {
-        let slot = look.session
-        state.sessions[slot].has.remove(.reestablished)
-        switch state.cameras[look.camera].tenancy {
-        case .streaming:
-            state.sessions[slot].lost = nil
-            if state.sessions[slot].shown.isRunning {
-                // It loses control and not the picture: the interruption it was warned of does not come.
-                withdrawWarning(slot, &turn)
-                tellAccess(state.look(at: slot), &turn)
-            } else {
-                let settings = state.sessionSettings[slot]
-                let inForce = state.cameraSettings[look.camera].inForce
-                tellRunning(slot, applied: (settings.wanted.ofTheCamera, inForce, .sharer), &turn)
-            }
-        case .starting: tellGranted(look, &turn)
-        case .free, .lost, .revoking: interrupt(look, &turn)
-        }
-    }
-
-    /// The holder of a shared camera hears which other apps watch it, whenever those are others than it heard of last.
-    mutating func tellSharers(on camera: Slot<Camera>, _ turn: inout Turn) {
-        guard state.policy.shares, case .streaming(let held) = state.cameras[camera].tenancy,
-            state.sessions[held.session].shown.isRunning
-        else { return }
-        let own = state.clients[state.sessions[held.session].client].app
-        var apps: [AppRef] = []
-        for other in state.requests(on: camera) where other != held.session && state.sessions[other].shown.isRunning {
-            let app = state.clients[state.sessions[other].client].app
-            if app != own, !apps.contains(app) { apps.append(app) }
-        }
-        apps.sort { (state.id($0), $0.isClaimed ? 1 : 0) < (state.id($1), $1.isClaimed ? 1 : 0) }
-        // Which they are as one number, so that a row stays plain; nobody is 0.
-        let told = apps.reduce(UInt64(0)) { number, app in
-            (number ^ (UInt64(app.slot.index) << 17 | UInt64(app.generation) << 1 | (app.isClaimed ? 1 : 0)) &+ 1)
-                &* 0x0000_0100_0000_01b3
-        }
-        guard told != state.sessions[held.session].ledger.sharersTold else { return }
-        state.sessions[held.session].ledger.sharersTold = told
-        let user = state.apps[own.slot].user
-        let words = apps.map { app in
-            state.apps[app.slot].user == user ? Interrupter.app(state.id(app).name) : .anotherUsersApp
-        }
-        notify(held.session, .sharersChanged(words), &turn)
-    }
-
     // MARK: Warnings
 
     /// Announces a contest, moves it to another beneficiary, or withdraws it.
@@ -271,7 +229,7 @@ extension Arbiter {
         }
     }
 
-    private mutating func withdrawWarning(_ slot: Slot<Session>, _ turn: inout Turn) {
+    mutating func withdrawWarning(_ slot: Slot<Session>, _ turn: inout Turn) {
         guard let announced = state.sessions[slot].ledger.announced else { return }
         state.sessions[slot].ledger.announced = nil
         notify(slot, .interruptionWithdrawn(id: announced), &turn)

@@ -13,7 +13,10 @@ extension Arbiter {
         state.cameras[camera].promise = nil
         state.sessions[look.session].waits = nil
         state.sessions[look.session].has.remove(.reestablished)
-        state.sessionSettings[look.session].confirmed = state.sessionSettings[look.session].wanted
+        // Most sessions were configured before, or never: then there is nothing to write.
+        if state.sessionSettings[look.session].confirmed != state.sessionSettings[look.session].wanted {
+            state.sessionSettings[look.session].confirmed = state.sessionSettings[look.session].wanted
+        }
         forgetLeases(on: camera, but: look.app)
         let held = held(look, rule, tenancy)
         if tenancy.isCapturing {
@@ -29,7 +32,7 @@ extension Arbiter {
             let grant = GrantID(state.ledger.grant)
             state.cameras[camera].grant = grant
             state.cameras[camera].tenancy = .starting(held, until: state.now + Bound.firstFrame)
-            state.cameraSettings[camera].inForce = Configuration()
+            if !state.cameraSettings[camera].inForce.isEmpty { state.cameraSettings[camera].inForce = Configuration() }
             turn.effects.append(.open(state.cameraNames[camera], grant, state.id(look.session), fitted))
             tellGranted(look, &turn)
         }
@@ -84,7 +87,7 @@ extension Arbiter {
         guard case .starting(var held, _) = state.cameras[camera].tenancy else { return }
         held.streamingSince = state.now
         state.cameras[camera].tenancy = .streaming(held)
-        state.cameraSettings[camera].inForce = inForce
+        if state.cameraSettings[camera].inForce != inForce { state.cameraSettings[camera].inForce = inForce }
         state.sessions[held.session].lost = nil
         let request = state.sessions[held.session].request
         let by: Applier = request?.hasHeld == true ? .resumption : .client
@@ -226,17 +229,19 @@ extension Arbiter {
     /// Orders a session's streams closed, before its client is told.
     mutating func closeStreams(of session: Slot<Session>, on camera: Slot<Camera>, _ turn: inout Turn) {
         guard state.cameras[camera].tenancy.isCapturing else { return }
-        turn.effects.append(
-            .closeStreams(state.cameraNames[camera], state.cameras[camera].grant, state.id(session)))
+        let order = Effect.closeStreams(state.cameraNames[camera], state.cameras[camera].grant, state.id(session))
+        // Who leaves the camera and is interrupted loses its streams once: none is opened within a step.
+        guard !turn.effects.contains(order) else { return }
+        turn.effects.append(order)
         state.timers.removeAll { $0.kind == .closing && $0.session == session }
         state.timers.append(TimedFact(.closing, until: state.now + Bound.cut, camera: camera, session: session))
     }
 
     /// A sharer that runs stops watching; its camera goes on.
     mutating func closeIfSharing(_ session: Slot<Session>, _ turn: inout Turn) {
+        guard state.sessions[session].shown.isRunning else { return }
         let camera = state.sessions[session].camera
-        guard state.sessions[session].shown.isRunning, let held = state.cameras[camera].tenancy.held,
-            held.session != session || turn.passing.contains(camera)
+        guard let holder = state.cameras[camera].tenancy.holder, holder != session || turn.passing.contains(camera)
         else { return }
         closeStreams(of: session, on: camera, &turn)
     }

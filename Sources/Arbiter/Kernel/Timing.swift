@@ -5,7 +5,7 @@ extension Seating {
     /// When the seat can be cut for a claim that beats it.
     func earliestCut(_ seat: Seat, by look: Int) -> Moment {
         guard seat.kind == .held || seat.kind == .dormant, let held = cameras[seat.camera].held,
-            !looks[look].rank.overrides
+            !looks[look].rank.overrides, !opensAnew(look, over: seat.look)
         else { return now }
         if let announced = held.contest?.announced { return announced.isReady ? now : announced.deadline }
         let kept = held.minHoldUntil.map { max($0, now) } ?? now
@@ -106,9 +106,30 @@ extension Arbiter {
 
 /// For walks that do not count what is left of leases.
 extension Arbiter {
-    /// Takes so much of the lease of a camera's holder to be used up that it ends then.
+    /// The whole lease of a camera's holder, used or not.
+    package func leaseLength(on camera: Slot<Camera>) -> Duration? {
+        guard let held = state.cameras[camera].tenancy.held, let until = held.leaseUntil, let since = held.leaseSince
+        else { return nil }
+        let app = state.clients[state.sessions[held.session].client].app
+        return until - since + .nanoseconds(leaseUsed(app, on: camera).map { state.timers[$0].amount } ?? 0)
+    }
+
+    /// Takes so much of the lease of a camera's holder to be used up that it ends then: no later than a whole lease from now.
     package mutating func endLease(on camera: Slot<Camera>, at moment: Moment) {
-        guard state.cameras[camera].tenancy.held?.leaseUntil != nil else { return }
-        state.cameras[camera].tenancy.update { $0.leaseUntil = moment }
+        guard let held = state.cameras[camera].tenancy.held, let length = leaseLength(on: camera) else { return }
+        let used = (length - (moment - state.now)).wholeNanoseconds
+        precondition(used >= 0, "a lease of \(length) cannot end \(moment - state.now) from now")
+        let app = state.clients[state.sessions[held.session].client].app
+        if let place = leaseUsed(app, on: camera) {
+            state.timers[place].amount = used
+        } else if used > 0 {
+            state.timers.append(TimedFact(.leaseUsed, until: .distantFuture, camera: camera, app: app, amount: used))
+        }
+        let now = state.now
+        state.cameras[camera].tenancy.update {
+            $0.leaseUntil = moment
+            $0.leaseSince = now
+        }
+        deadline = earliestDeadline()
     }
 }

@@ -8,6 +8,8 @@ package final class CompiledPolicy: Sendable {
     package let source: Policy
     /// The texts that `Rule.index` means: cause rules, rank rules, order keys, each in the file's order.
     package let texts: [String]
+    /// The same, of a claim that has won and waits only for the time that the holder has.
+    let lateTexts: [String]
     /// From here on the texts are those of the order list.
     let firstOrderText: Int
     let causes: [CompiledCause]
@@ -37,7 +39,7 @@ package final class CompiledPolicy: Sendable {
         source = policy
         contention = policy.contention
         budget = policy.contention.budget
-        sources = policy.sources
+        sources = policy.sources.map { $0 }
         shares = policy.contention.sharing != .none
         let names = PolicyNames(policy)
         self.names = names
@@ -54,9 +56,12 @@ package final class CompiledPolicy: Sendable {
         weakest = RankTerms(rank: policy.ranks.count - 1, rule: .law(.weakestRank))
         firstOrderText = firstRank + policy.rankRules.count
         (order, age) = OrderField.fields(of: policy, from: firstOrderText)
-        texts =
+        let texts =
             policy.causeRules.map(\.name) + policy.rankRules.map(\.name)
             + policy.contention.order.map { "order: \($0.name)" }
+        // Copies, so that arbiters of one policy on two threads do not count references to the same texts.
+        self.texts = texts.map { String(decoding: Array($0.utf8), as: UTF8.self) }
+        lateTexts = texts.map { "\($0), after its time" }
         reads = StrengthReads(policy)
     }
 

@@ -85,18 +85,20 @@ extension CompiledPolicy {
         return Strength(key: key, age: age.isNewestFirst ? .max - started : started)
     }
 
-    /// Ranks first, then the order list from left to right.
-    func compare(_ a: Look, _ b: Look) -> Comparison {
+    /// Two claims by their strength, each with the rule that gave it its rank: ranks first, then the order list from left to
+    /// right.
+    func compare(_ a: (strength: Strength, rank: Rule), _ b: (strength: Strength, rank: Rule)) -> Comparison {
         let (x, y) = (a.strength, b.strength)
         guard x != y else { return Comparison(winner: .tie, rule: tieRule) }
         let isFirst = x < y
-        return Comparison(winner: isFirst ? .first : .second, rule: rule(between: isFirst ? a : b, x, y))
+        return Comparison(
+            winner: isFirst ? .first : .second, rule: rule(rankOfWinner: isFirst ? a.rank : b.rank, x, y))
     }
 
     /// What tells two claims apart: the winner's rank rule, or the first key of the order list in which they differ.
-    private func rule(between winner: Look, _ x: Strength, _ y: Strength) -> Rule {
+    private func rule(rankOfWinner: Rule, _ x: Strength, _ y: Strength) -> Rule {
         let differing = x.key ^ y.key
-        if differing >> Strength.rankShift != 0 { return winner.rank.rule }
+        if differing >> Strength.rankShift != 0 { return rankOfWinner }
         if differing == 0, let age { return age.rule }
         let highest = 63 - UInt64(differing.leadingZeroBitCount)
         return order.first { $0.shift <= highest }?.rule ?? tieRule

@@ -149,12 +149,12 @@ extension Arbiter {
         else { return true }
         var asked = state
         asked.sessions[slot].has.insert(.audio)
-        let limits = asked.look(at: slot).limits.all
-        guard let limit = limits.first(where: { $0.cause == .audioDeviceInUseByAnotherClient }) else { return true }
+        let limits = asked.look(at: slot).limits
+        guard let rule = limits.rule(of: .audioDeviceInUseByAnotherClient) else { return true }
         turn.refuse(
             .microphoneBusy,
             "usesAudio true would interrupt the session: another app has the microphone. Say whenBusy \"interrupt\" to take that.",
-            rule: text(limit.rule))
+            rule: text(rule))
         return false
     }
 

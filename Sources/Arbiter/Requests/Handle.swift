@@ -98,25 +98,31 @@ extension Arbiter {
     func notePriorities(of app: AppRef, _ turn: inout Turn) {
         let user = state.apps[app.slot].user
         guard !turn.priorities.contains(user) else { return }
-        let hasSessions = state.clients(of: app).contains { state.clients[$0].firstSession != nil }
-        if hasSessions { turn.priorities.append(user) }
+        var place = state.apps[app.slot][app].firstClient
+        while let client = place {
+            if state.clients[client].firstSession != nil { return turn.priorities.append(user) }
+            place = state.clients[client].nextOfApp
+        }
     }
 
     func notePriorities(of name: Slot<App>, _ turn: inout Turn) {
-        for isClaimed in [false, true] { notePriorities(of: state.ref(name, isClaimed: isClaimed), &turn) }
+        notePriorities(of: state.ref(name, isClaimed: false), &turn)
+        notePriorities(of: state.ref(name, isClaimed: true), &turn)
     }
 
     /// At most once a step and user.
     func announcePriorities(_ turn: inout Turn) {
+        if turn.priorities.isEmpty, !turn.prioritiesOfEverybody { return }
         if turn.prioritiesOfEverybody {
             turn.effects.append(.announce(.prioritiesChanged(user: nil)))
         } else {
-            for user in turn.priorities.sorted() {
+            if turn.priorities.count > 1 { turn.priorities.sort() }
+            for user in turn.priorities {
                 turn.effects.append(.announce(.prioritiesChanged(user: user)))
             }
         }
         turn.prioritiesOfEverybody = false
-        turn.priorities = []
+        turn.priorities.removeAll(keepingCapacity: true)
     }
 
     /// A session that must exist for a request to be taken; a refusal otherwise.
@@ -133,14 +139,10 @@ extension Arbiter {
 extension State {
     /// What clients and `explain` call a rule.
     package func text(_ rule: Rule) -> String {
-        let name =
-            if let law = rule.law {
-                law.text
-            } else if Int(rule.index) < policy.texts.count {
-                policy.texts[Int(rule.index)]
-            } else {
-                carriedTexts[Int(rule.index) - policy.texts.count]
-            }
+        if rule.law == nil, Int(rule.index) < policy.texts.count {
+            return rule.isAfterItsTime ? policy.lateTexts[Int(rule.index)] : policy.texts[Int(rule.index)]
+        }
+        let name = rule.law.map(\.text) ?? carriedTexts[Int(rule.index) - policy.texts.count]
         return rule.isAfterItsTime ? "\(name), after its time" : name
     }
 }

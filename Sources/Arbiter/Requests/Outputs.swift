@@ -27,7 +27,7 @@ extension Arbiter {
     /// The rule that takes a right from a session that runs, and what to say about it.
     func limit(on right: Access, of slot: Slot<Session>) -> (rule: Rule, sentence: String) {
         let look = state.look(at: slot)
-        if let limit = look.limits.all.first(where: { !$0.access.isSuperset(of: right) }) {
+        if let limit = look.limits.all(state.policy).first(where: { !$0.access.isSuperset(of: right) }) {
             // The published wording of the picker's rule (capture.md, "Outputs").
             if right == .record, limit.cause == .videoDeviceNotAvailableWithMultipleForegroundApps {
                 return (limit.rule, "it must be full screen to record video")

@@ -123,7 +123,7 @@ extension Arbiter {
             }
         let rule = text(ruling.rule)
         let camera = state.cameraNames[look.camera].name
-        var own = Turn(event: turn.event, isObserved: turn.isObserved)
+        var own = Turn(isObserved: turn.isObserved)
         observe(look, .refused, ruling.rule, &own)
         if turn.isObserved { complete(verdictsFrom: 0, seating, index, &own) }
         turn.newcomerRefused = (

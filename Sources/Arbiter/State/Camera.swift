@@ -25,6 +25,8 @@ package struct Camera: Sendable, Codable, BitwiseCopyable {
     package struct Promise: Hashable, Sendable, Codable, BitwiseCopyable {
         package var session: Slot<Session>
         package var rule: Rule
+        /// Won while the device was not to be tried: what it met on other cameras meanwhile it has to beat before it opens.
+        package var isDormant = false
     }
 }
 
@@ -70,6 +72,14 @@ package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
     package var held: Held? {
         switch self {
         case .starting(let held, _), .streaming(let held), .lost(let held, _): held
+        case .free, .revoking: nil
+        }
+    }
+
+    /// The session that has it.
+    package var holder: Slot<Session>? {
+        switch self {
+        case .starting(let held, _), .streaming(let held), .lost(let held, _): held.session
         case .free, .revoking: nil
         }
     }

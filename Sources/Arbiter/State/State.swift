@@ -92,6 +92,15 @@ package struct Ledger: Sendable, Codable {
 extension State {
     package func session(_ id: SessionID) -> Slot<Session>? { sessionSlots[id.rawValue] }
     package func client(_ id: ClientID) -> Slot<Client>? { clientSlots[id.rawValue] }
+    package func camera(_ id: CameraID) -> Slot<Camera>? { cameraNames[id] }
+    package func app(_ id: AppID) -> Slot<App>? { appNames[id] }
+    package func login(_ id: LoginSessionID) -> Slot<Login>? { loginNames[id] }
+    package func id(_ camera: Slot<Camera>) -> CameraID { cameraNames[camera] }
+    package func id(_ login: Slot<Login>) -> LoginSessionID { loginNames[login] }
+    package func id(_ app: Slot<App>) -> AppID { appNames[app] }
+    /// False also where the row is free.
+    package func isApp(at row: Int, _ id: AppID) -> Bool { appNames.name(at: row) == id }
+    package func isNamed(_ app: Slot<App>) -> Bool { appNames.isNamed(app) }
     package func id(_ session: Slot<Session>) -> SessionID { SessionID(sessions[session].id) }
     package func id(_ client: Slot<Client>) -> ClientID { ClientID(clients[client].id) }
     package func id(_ app: AppRef) -> AppID { appNames[app.slot] }
@@ -104,6 +113,10 @@ extension State {
     }
 
     // MARK: Lists that go through the rows
+
+    /// In the order of their ids.
+    package func forEachClient(_ body: (Slot<Client>) -> Void) { for slot in clientSlots.slots { body(slot) } }
+    package func forEachSession(_ body: (Slot<Session>) -> Void) { for slot in sessionSlots.slots { body(slot) } }
 
     /// Those who ask for a camera, in the order of their ids.
     package func requests(on camera: Slot<Camera>) -> [Slot<Session>] {

@@ -4,11 +4,13 @@ package struct Slot<Row>: Hashable, Sendable, Codable, BitwiseCopyable {
     package init(_ index: Int) { self.index = Int32(truncatingIfNeeded: index) }
 }
 
+// Other targets read the rows themselves: there, a subscript would be a generic function that knows no row.
+
 /// Rows of plain bytes in one flat array: copying a table is copying bytes, and nothing in it counts references.
 package struct Table<Row: Codable & Sendable & BitwiseCopyable>: Sendable, Codable {
-    package private(set) var rows: [Row] = []
+    package internal(set) var rows: [Row] = []
     /// Places that nobody has, the last freed first.
-    private var free: [Int32] = []
+    var free: [Int32] = []
 
     package subscript(slot: Slot<Row>) -> Row {
         @inline(__always) get { rows[Int(slot.index)] }
@@ -69,11 +71,16 @@ package struct Directory<Row>: Sendable, Codable {
 
 /// The names of a table's rows, both ways: rows are numbers inside the core, and names at its edge.
 package struct NameTable<Name: Hashable & Comparable & Codable & Sendable, Row>: Sendable, Codable {
-    private var names: [Name?] = []
+    private(set) var names: [Name?] = []
     /// Only ever looked up, so that its order reaches nothing.
-    private var places: [Name: Int32] = [:]
+    private(set) var places: [Name: Int32] = [:]
 
-    package subscript(name: Name) -> Slot<Row>? { places[name].map { Slot(Int($0)) } }
+    package subscript(name: Name) -> Slot<Row>? {
+        // A few names are compared before one is hashed.
+        if names.count > 8 { return places[name].map { Slot(Int($0)) } }
+        for place in names.indices where names[place] == name { return Slot(place) }
+        return nil
+    }
 
     package subscript(slot: Slot<Row>) -> Name {
         guard let name = names[Int(slot.index)] else { preconditionFailure("row \(slot.index) has no name") }

@@ -84,9 +84,10 @@ package enum Assumption: Sendable {
 extension Arbiter {
     /// Takes these for what is, through the functions that take events, and settles once.
     package mutating func assume(_ assumptions: [Assumption]) {
-        var turn = Turn(event: .timePassed)
+        var turn = Turn()
+        var seating = Seating(state.policy)
         for assumption in assumptions { assume(assumption, &turn) }
-        settle(&turn)
+        settle(&turn, &seating)
     }
 
     private mutating func assume(_ assumption: Assumption, _ turn: inout Turn) {

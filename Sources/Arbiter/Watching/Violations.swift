@@ -69,12 +69,17 @@ private struct InvariantCheck {
     }
 
     private func checkList(_ slot: Slot<Camera>) {
-        let requests = state.requests(on: slot)
-        let ids = requests.map { state.sessions[$0].id }
-        check(ids == ids.sorted(), "9: the requests on \(name(slot)) are not in order")
-        check(
-            requests.allSatisfy { state.sessions[$0].request != nil && state.sessions[$0].camera == slot },
-            "4: a session without a start request is asked on \(name(slot))")
+        var last: UInt64 = 0
+        var place = state.cameras[slot].firstRequest
+        while let request = place {
+            let session = state.sessions[request]
+            check(last <= session.id, "9: the requests on \(name(slot)) are not in order")
+            check(
+                session.request != nil && session.camera == slot,
+                "4: a session without a start request is asked on \(name(slot))")
+            last = session.id
+            place = session.nextOnCamera
+        }
     }
 
     private func checkBudget() {

@@ -19,6 +19,7 @@ extension Arbiter {
             guard look.rank.denies, state.sessions[slot].request != nil else { continue }
             stopForGood(slot, .deniedByPolicy, state.policy.rank(look.facts).rule, why: .interrupted, &turn)
         }
+        turn.isReload = true
         turn.prioritiesOfEverybody = true
         touchAll(&turn)
     }

@@ -89,9 +89,10 @@ extension State {
     }
 
     private func sourceState(_ source: PresenceSource, for user: UInt32) -> Source.State? {
-        if sources.isEmpty { return nil }
-        let own = place(of: source, user).map { sources[$0].state }
-        let everybody = place(of: source, nil).map { sources[$0].state }
+        var (own, everybody): (Source.State?, Source.State?)
+        for one in sources where one.kind == source {
+            if one.user == nil { everybody = one.state } else if one.user == user { own = one.state }
+        }
         // One that speaks now is believed before one that fell silent.
         if own?.isAttached == true || everybody == nil { return own }
         return everybody?.isAttached == true || own == nil ? everybody : own
@@ -159,7 +160,7 @@ extension State {
 
     func foregroundApps(of user: UInt32) -> Facts.ForegroundApps {
         // Nobody says where apps are: then none is known to be beside another.
-        guard isPresenceKnown(for: user) else { return .one }
+        guard !policy.sources.isEmpty, isPresenceKnown(for: user) else { return .one }
         return switch users.first(where: { $0.user == user })?.inFront ?? 0 {
         case 0: .none
         case 1: .one
@@ -167,23 +168,22 @@ extension State {
         }
     }
 
-    /// The same, as an app so placed sees it: one that requires the full screen is not counted, and still in front.
-    func foregroundApps(of user: UInt32, with placed: Placed) -> Facts.ForegroundApps {
-        if policy.sources.isEmpty { return .one }
-        let counted = foregroundApps(of: user)
-        return counted == .none && placed.isForeground ? .one : counted
+    /// How many an app so placed sees: one that requires the full screen is not counted, and still in front.
+    func counted(_ apps: Facts.ForegroundApps, from placed: Placed) -> Facts.ForegroundApps {
+        apps == .none && placed.isForeground ? .one : apps
     }
 
     /// The one other app of the user in front; nil: none, or several.
     func appBeside(_ app: AppRef) -> AppRef? {
         var found: AppRef?
-        for slot in namedApps where apps[slot].user == apps[app.slot].user {
-            for isClaimed in [false, true] {
-                let other = ref(slot, isClaimed: isClaimed)
-                guard other != app, apps[slot][other].isInFront else { continue }
-                if found != nil { return nil }
-                found = other
-            }
+        let user = apps[app.slot].user
+        for row in apps.rows.indices where apps.rows[row].user == user && apps.rows[row].generation != 0 {
+            let both = (vouched: ref(Slot(row), isClaimed: false), claimed: ref(Slot(row), isClaimed: true))
+            let isFirst = apps.rows[row].vouched.isInFront && both.vouched != app
+            let isSecond = apps.rows[row].claimed.isInFront && both.claimed != app
+            guard isFirst || isSecond else { continue }
+            if found != nil || (isFirst && isSecond) { return nil }
+            found = isFirst ? both.vouched : both.claimed
         }
         return found
     }
@@ -210,13 +210,15 @@ extension State {
 
     /// Counts a name's apps among those in front, or no more.
     mutating func updateInFront(_ slot: Slot<App>) {
-        for isClaimed in [false, true] {
-            let app = ref(slot, isClaimed: isClaimed)
-            let counts = countsAsInFront(app)
-            guard counts != apps[slot][app].isInFront else { continue }
-            apps[slot][app].isInFront = counts
-            updateUser(of: slot) { $0.inFront += counts ? 1 : -1 }
-        }
+        updateInFront(ref(slot, isClaimed: false))
+        updateInFront(ref(slot, isClaimed: true))
+    }
+
+    private mutating func updateInFront(_ app: AppRef) {
+        let counts = countsAsInFront(app)
+        guard counts != apps[app.slot][app].isInFront else { return }
+        apps[app.slot][app].isInFront = counts
+        updateUser(of: app.slot) { $0.inFront += counts ? 1 : -1 }
     }
 
     /// After a source came or went, or the policy believes others.

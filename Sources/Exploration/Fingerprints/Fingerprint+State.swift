@@ -39,8 +39,8 @@ private struct WholeState {
     init(_ state: State) {
         self.state = state
         var ordinals: [Ordinal] = []
-        for slot in state.sessionSlots.slots {
-            guard let request = state.sessions.rows[Int(slot.index)].request else { continue }
+        for session in state.sessions.rows {
+            guard let request = session.request else { continue }
             ordinals.append(request.started)
             if let claimed = request.claimed { ordinals.append(claimed) }
         }
@@ -52,15 +52,15 @@ private struct WholeState {
     func write(into writer: inout FingerprintWriter) {
         writer.ordered(state.cameraOrder) { write($1, into: &$0) }
         writer.combine(state.clientSlots.count)
-        for slot in state.clientSlots.slots { write(slot, into: &writer) }
+        state.forEachClient { write($0, into: &writer) }
         writer.combine(state.sessionSlots.count)
-        for slot in state.sessionSlots.slots { write(slot, into: &writer) }
+        state.forEachSession { write($0, into: &writer) }
         // A name of which nobody says anything is there for its clients.
         let told = state.apps.rows.indices.lazy.filter { row in
-            state.appNames.name(at: row) != nil && (state.word(of: Slot(row)) != 0 || state.apps.rows[row].isAttributed)
+            state.isNamed(Slot(row)) && (state.word(of: Slot(row)) != 0 || state.apps.rows[row].isAttributed)
         }
         writer.unordered(told) { writer, row in
-            writer.combine(state.appNames[Slot(row)])
+            writer.combine(state.id(Slot<App>(row)))
             writer.combine(state.word(of: Slot(row)))
             writer.combine(state.attributes[row])
         }
@@ -86,7 +86,7 @@ private struct WholeState {
         guard let app else { return writer.combine(0) }
         guard state.isThere(app) else { return writer.combine(1) }
         writer.combine(app.isClaimed ? 3 : 2)
-        writer.combine(state.appNames[app.slot])
+        writer.combine(state.id(app.slot))
     }
 
     private func place(of camera: Slot<Camera>) -> Int { state.cameraOrder.firstIndex(of: camera) ?? -1 }
@@ -106,11 +106,12 @@ private struct WholeState {
 
     private func write(_ slot: Slot<Camera>, into writer: inout FingerprintWriter) {
         let (camera, settings) = (state.cameras.rows[Int(slot.index)], state.cameraSettings[Int(slot.index)])
-        writer.combine(state.cameraNames[slot].name)
+        writer.combine(state.id(slot).name)
         state.write(slot, countsLeases: true, into: &writer)
         writer.combine(camera.promise) { writer, promise in
             writer.combine(id(promise.session))
             write(promise.rule, into: &writer)
+            writer.combine(promise.isDormant ? 1 : 0)
         }
         if let held = camera.tenancy.held {
             writer.combine(id(held.session))
@@ -137,7 +138,7 @@ private struct WholeState {
         writer.combine(client.id)
         writer.combine(client.word)
         write(client.app, into: &writer)
-        writer.combine(client.login) { $0.combine(state.loginNames[$1].name) }
+        writer.combine(client.login) { $0.combine(state.id($1).name) }
         writer.combine(state.clientTexts[Int(slot.index)])
         var place = client.firstSession
         while let session = place {

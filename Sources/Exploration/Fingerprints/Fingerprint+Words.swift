@@ -89,10 +89,3 @@ extension FingerprintWriter {
 extension ClientTexts {
     var isEmpty: Bool { claimedApp == nil && loweredTo == nil && loweredAttributes.isEmpty }
 }
-
-extension SessionSettings {
-    /// A session that was not configured and heard of no configuration.
-    var isPlain: Bool {
-        wanted.isEmpty && confirmed.isEmpty && (heard?.isEmpty ?? true) && open.depth == 0
-    }
-}

@@ -105,7 +105,7 @@ extension State {
         if !sources.isEmpty { writeSources(into: &writer) }
         if !logins.rows.isEmpty {
             writer.unordered(logins.rows.indices.lazy.filter { logins.rows[$0].mark != 0 }) { writer, place in
-                writer.combine(loginNames[Slot(place)].name)
+                writer.combine(id(Slot<Login>(place)).name)
                 writer.combine(logins.rows[place].mark)
             }
         }

@@ -61,31 +61,67 @@ public struct StateFold: Sendable {
 /// What was found out about the state folded before, and hardly ever is otherwise now.
 private struct FoldMemory: Sendable {
     /// Where each app of the cast was.
-    var rows: [Int] = []
-    var capabilities: [(value: CameraCapabilities, fingerprint: Fingerprint)] = []
+    private var rows: [Int] = []
+    private(set) var settings = WordMemory<SessionSettings>()
+    private(set) var texts = WordMemory<ClientTexts>()
+    private(set) var cameras = WordMemory<CameraSettings>()
 
     mutating func row(of app: AppID, at place: Int, _ state: borrowing State) -> Int? {
         while rows.count <= place { rows.append(0) }
-        let known = rows[place]
-        if known < state.apps.rows.count, state.appNames.name(at: known) == app { return known }
-        for row in state.apps.rows.indices where state.appNames.name(at: row) == app {
-            rows[place] = row
-            return row
-        }
-        return nil
+        if rows[place] < state.apps.rows.count, state.isApp(at: rows[place], app) { return rows[place] }
+        guard let row = state.app(app) else { return nil }
+        rows[place] = Int(row.index)
+        return rows[place]
     }
 
-    /// A camera that is plugged in again is nearly always what it was, and mostly the same array says so.
-    mutating func fingerprint(of value: CameraCapabilities, at place: Int) -> Fingerprint {
-        if place < capabilities.count, capabilities[place].value == value { return capabilities[place].fingerprint }
-        var writer = FingerprintWriter()
-        writer.combine(value)
-        if place < capabilities.count {
-            capabilities[place] = (value, writer.finished())
-        } else if place == capabilities.count {
-            capabilities.append((value, writer.finished()))
+    mutating func note(_ state: borrowing State) {
+        settings.note(state.sessionSettings) { writer, settings in
+            // What it heard to be in force changes nothing but what it is told next, and so says nothing here either.
+            let open = settings.open
+            if settings.wanted.isEmpty, settings.confirmed.isEmpty, open.depth == 0, open.batch.isEmpty { return false }
+            writer.combine(settings.wanted)
+            writer.combine(settings.confirmed)
+            writer.combine(settings.open.depth)
+            writer.combine(settings.open.batch)
+            return true
         }
-        return writer.finished()
+        texts.note(state.clientTexts) { writer, texts in
+            writer.combine(texts)
+            return !texts.isEmpty
+        }
+        cameras.note(state.cameraSettings) { writer, settings in
+            writer.combine(settings.capabilities)
+            writer.combine(settings.inForce)
+            writer.ordered(settings.asked) { writer, asked in
+                writer.combine(asked.batch)
+                writer.combine(asked.ordered)
+                writer.combine(asked.by.rawValue)
+            }
+            return true
+        }
+    }
+}
+
+/// The fingerprints of words, one for each row of a table. They are taken again only where the words are others.
+private struct WordMemory<Words: Equatable & Sendable>: Sendable {
+    private var words: [Words] = []
+    /// 0: nothing was said.
+    private var fingerprints: [UInt64] = []
+
+    @inline(__always) subscript(row: Int32) -> UInt64 { fingerprints[Int(row)] }
+
+    @inline(__always) mutating func note(_ current: [Words], _ write: (inout FingerprintWriter, Words) -> Bool) {
+        let known = words.withUnsafeBufferPointer { $0.baseAddress }
+        // Nearly always it is one array, which nobody has written to since.
+        if known == current.withUnsafeBufferPointer({ $0.baseAddress }), words.count == current.count { return }
+        for row in current.indices {
+            if row < words.count, words[row] == current[row] { continue }
+            var writer = FingerprintWriter()
+            let isAny = write(&writer, current[row])
+            if row == fingerprints.count { fingerprints.append(0) }
+            fingerprints[row] = isAny ? writer.finished().first | 1 : 0
+        }
+        words = current
     }
 }
 
@@ -97,14 +133,15 @@ extension Arbiter {
     public func fold(
         _ cast: FoldedCast, into fold: inout StateFold, session: (SessionID) -> UInt64, camera: (CameraID) -> UInt64
     ) {
+        fold.memory.note(state)
         var writer = FingerprintWriter()
-        state.writeShared(cast, into: &writer, &fold.memory, camera)
+        state.writeShared(cast, fold.memory, into: &writer, camera)
         fold.shared = writer.finished()
         while fold.apps.count < cast.apps.count { fold.apps.append(fold.shared) }
         for place in cast.apps.indices {
             writer = FingerprintWriter()
             if let row = fold.memory.row(of: cast.apps[place].app, at: place, state) {
-                state.write(Slot(row), cast, into: &writer, session)
+                state.write(Slot(row), cast, fold.memory, into: &writer, session)
             }
             fold.apps[place] = writer.finished()
         }
@@ -114,33 +151,20 @@ extension Arbiter {
 extension State {
     /// A camera is its row here: rows of cameras stay where they are, and a walk's worlds plug them in in one order.
     fileprivate func writeShared(
-        _ cast: FoldedCast, into writer: inout FingerprintWriter, _ memory: inout FoldMemory,
+        _ cast: FoldedCast, _ memory: borrowing FoldMemory, into writer: inout FingerprintWriter,
         _ note: (CameraID) -> UInt64
     ) {
         for slot in cameraOrder {
             write(slot, countsLeases: cast.countsLeases, into: &writer)
-            writer.combine(note(cameraNames[slot]))
-            let place = Int(slot.index)
-            writer.combine(memory.fingerprint(of: cameraSettings[place].capabilities, at: place).first)
-            let (inForce, asked) = (cameraSettings[place].inForce, cameraSettings[place].asked)
-            if inForce.isEmpty, asked.isEmpty {
-                writer.combine(0)
-                continue
-            }
-            writer.combine(1 + asked.count)
-            writer.combine(inForce)
-            for asked in asked {
-                writer.combine(asked.batch)
-                writer.combine(asked.ordered)
-                writer.combine(asked.by.rawValue)
-            }
+            writer.combine(note(id(slot)))
+            writer.combine(memory.cameras[slot.index])
         }
         writeMachine(into: &writer)
         writeTimers(cast, into: &writer) { $0.app == nil && $0.session == nil }
     }
 
     fileprivate func write(
-        _ slot: Slot<App>, _ cast: FoldedCast, into writer: inout FingerprintWriter,
+        _ slot: Slot<App>, _ cast: FoldedCast, _ memory: borrowing FoldMemory, into writer: inout FingerprintWriter,
         _ note: (SessionID) -> UInt64
     ) {
         let app = apps.rows[Int(slot.index)]
@@ -151,7 +175,7 @@ extension State {
         for first in [app.vouched.firstClient, app.claimed.firstClient] {
             var place = first
             while let client = place {
-                sum.add(fingerprint(of: client, cast, note))
+                sum.add(fingerprint(of: client, cast, memory, note))
                 place = clients.rows[Int(client.index)].nextOfApp
             }
         }
@@ -159,20 +183,19 @@ extension State {
     }
 
     private func fingerprint(
-        of slot: Slot<Client>, _ cast: FoldedCast, _ note: (SessionID) -> UInt64
+        of slot: Slot<Client>, _ cast: FoldedCast, _ memory: borrowing FoldMemory, _ note: (SessionID) -> UInt64
     ) -> Fingerprint {
         var writer = FingerprintWriter()
         let client = clients.rows[Int(slot.index)]
-        let hasTexts = !clientTexts[Int(slot.index)].isEmpty
-        writer.combine(client.word << 1 | (hasTexts ? 1 : 0))
-        if hasTexts { writer.combine(clientTexts[Int(slot.index)]) }
-        if let login = client.login { writer.combine(loginNames[login].name) }
+        writer.combine(client.word)
+        writer.combine(memory.texts[slot.index])
+        if let login = client.login { writer.combine(id(login).name) }
         var sum = UnorderedSum()
         var place = client.firstSession
         while let session = place {
             var one = FingerprintWriter()
             one.combine(note(SessionID(sessions.rows[Int(session.index)].id)))
-            write(session, client.app, cast, into: &one)
+            write(session, client.app, cast, memory, into: &one)
             sum.add(one)
             place = sessions.rows[Int(session.index)].nextOfClient
         }
@@ -181,16 +204,17 @@ extension State {
     }
 
     private func write(
-        _ slot: Slot<Session>, _ app: AppRef, _ cast: FoldedCast,
+        _ slot: Slot<Session>, _ app: AppRef, _ cast: FoldedCast, _ memory: borrowing FoldMemory,
         into writer: inout FingerprintWriter
     ) {
         let session = sessions.rows[Int(slot.index)]
         writer.combine(session.word(readsClaims: cast.readsClaims))
         // Whether another app keeps the camera from it, a statement may ask.
         let isKeptOut = session.waits?.interrupter.map { $0 != app } ?? false
-        let isPlain = sessionSettings[Int(slot.index)].isPlain
-        writer.combine(UInt64(session.camera.index) << 2 | (isKeptOut ? 1 : 0) | (isPlain ? 0 : 2))
-        if !isPlain { writeSettings(of: slot, into: &writer) }
+        writer.combine(UInt64(session.camera.index) << 1 | (isKeptOut ? 1 : 0))
+        writer.combine(memory.settings[slot.index])
+        let asked = cameraSettings[Int(session.camera.index)].asked
+        for place in asked.indices where asked[place].session == session.id { writer.combine(place) }
         if let request = session.request { writer.combine(place(of: request)) }
         writeRoles(of: slot, into: &writer)
         writeTimers(cast, into: &writer) { $0.session == slot }
@@ -210,18 +234,6 @@ extension State {
             isAny = true
         }
         if isAny { sum.write(into: &writer) }
-    }
-
-    /// What it heard to be in force changes nothing but what it is told next.
-    private func writeSettings(of slot: Slot<Session>, into writer: inout FingerprintWriter) {
-        let settings = sessionSettings[Int(slot.index)]
-        writer.combine(settings.wanted)
-        if settings.confirmed == settings.wanted { writer.combine(-1) } else { writer.combine(settings.confirmed) }
-        writer.combine(settings.open.depth)
-        writer.combine(settings.open.batch)
-        let id = sessions.rows[Int(slot.index)].id
-        let asked = cameraSettings[Int(sessions.rows[Int(slot.index)].camera.index)].asked
-        for place in asked.indices where asked[place].session == id { writer.combine(place) }
     }
 
     /// Ordinals as far as they are compared: start requests with each other, and so grants; when a session began to
@@ -247,7 +259,8 @@ extension State {
                 writer.combine(word)
                 word = 0
             }
-            var roles: UInt64 = camera.promise?.session == slot ? 1 : 0
+            var roles: UInt64 = 0
+            if let promise = camera.promise, promise.session == slot { roles = promise.isDormant ? 0x81 : 1 }
             if let held = camera.tenancy.held {
                 if held.contest?.beneficiary == slot { roles |= 2 }
                 if held.session == slot {

@@ -18,7 +18,7 @@ struct StateText {
         ordinals.sort()
         text = "policy \(state.policy.source.hashValue)"
         for slot in state.cameraOrder {
-            add("\n" + state.cameraNames[slot].name, state.cameras[slot])
+            add("\n" + state.id(slot).name, state.cameras[slot])
             add("settings", state.cameraSettings[Int(slot.index)])
         }
         for slot in state.clientSlots.slots {
@@ -55,7 +55,8 @@ struct StateText {
         // Only counts, or names.
         "State.lastOrdinal", "State.generation", "Camera.grant", "Camera.handover", "Ledger.sequence",
         "Ledger.interruptions", "Ledger.sharersTold", "Interruption.id", "Interruption.began", "Interruption.causes",
-        "Ledger.decision", "Ledger.grant", "Ledger.photo", "Ledger.lastRecording", "Recording.id", "Photo.id",
+        "Ledger.decision", "Ledger.grant",
+        "Ledger.photo", "Ledger.lastRecording", "Recording.id", "Photo.id",
         // History.
         "Held.since",
     ]
@@ -73,9 +74,9 @@ struct StateText {
         case let moment as Moment: text += "\(distance(moment))"
         case let slot as Slot<Session>: text += "\(state.id(slot).rawValue)"
         case let slot as Slot<Client>: text += "\(state.id(slot).rawValue)"
-        case let slot as Slot<Camera>: text += state.cameraNames[slot].name
-        case let slot as Slot<App>: text += "\(state.appNames[slot])"
-        case let slot as Slot<Login>: text += state.loginNames[slot].name
+        case let slot as Slot<Camera>: text += state.id(slot).name
+        case let slot as Slot<App>: text += "\(state.id(slot))"
+        case let slot as Slot<Login>: text += state.id(slot).name
         case let app as AppRef: text += state.isThere(app) ? "\(state.id(app))\(app.isClaimed)" : "gone"
         case let rule as Rule: text += state.text(rule)
         case let held as Held: addMembers(of: held, "Held", streaming: streaming(held), used: used(held))
@@ -162,10 +163,10 @@ struct StateText {
         var lines: [String] = []
         let before = text
         for row in state.apps.rows.indices {
-            guard let name = state.appNames.name(at: row),
+            guard state.isNamed(Slot(row)),
                 state.word(of: Slot(row)) != 0 || state.apps.rows[row].isAttributed
             else { continue }
-            text = "\n\(name)"
+            text = "\n\(state.id(Slot<App>(row)))"
             add("said", state.apps.rows[row])
             add("attributes", state.attributes[row])
             for user in state.users {
@@ -174,7 +175,7 @@ struct StateText {
             lines.append(text)
         }
         for row in state.logins.rows.indices where state.logins.rows[row].mark != 0 {
-            text = "\n\(state.loginNames[Slot(row)].name)"
+            text = "\n\(state.id(Slot<Login>(row)).name)"
             add("login", state.logins.rows[row])
             lines.append(text)
         }

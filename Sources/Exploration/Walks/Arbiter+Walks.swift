@@ -12,30 +12,48 @@ extension Arbiter {
         }
     }
 
+    /// Whether some session was told nothing yet, or waits for nothing but a recorder, a device, or a camera that nobody
+    /// has: whoever wants to know more has to look closer.
+    var isAnybodyPerhapsForgotten: Bool {
+        let isAnybodyServed = state.cameras.rows.contains { $0.tenancy.held != nil }
+        return state.sessions.rows.contains { session in
+            switch session.shown {
+            case .pending: return true
+            case .interrupted(let causes, _):
+                if !isAnybodyServed, causes == CauseSet([.videoDeviceInUseByAnotherClient]) { return true }
+                var rest = causes
+                rest.remove(.recorderReset)
+                rest.remove(.deviceError)
+                return rest.isEmpty
+            case .stopped, .running: return false
+            }
+        }
+    }
+
     /// Whether an event of the user's world or of the machine says what is known already. It says nothing of what
     /// the event would do: exploration leaves out what every state has as a way back to itself.
     public func isKnown(_ event: Event) -> Bool {
         switch event {
         case .placed(let app, let presence, let focused, let source):
-            guard let row = state.appNames[app] else { return false }
-            let said = Placed(presence, isFocused: focused)
-            let known = source == .shell ? state.apps[row].byShell : state.apps[row].byAgent
-            return known.says(said) && !known.isStale
+            return isPlaced(app, Placed(presence, isFocused: focused), source)
         case .declaredPresence(let client, let presence, let focused):
             guard let slot = state.client(client) else { return false }
-            let app = state.clients[slot].app
-            return state.apps[app.slot][app].declared.says(Placed(presence, isFocused: focused))
+            let app = state.clients.rows[Int(slot.index)].app
+            return state.apps.rows[Int(app.slot.index)][app].declared.says(Placed(presence, isFocused: focused))
         case .microphone(let app, let taken):
-            return (state.appNames[app].map { state.apps[$0].hasMicrophone } ?? false) == taken
+            return (state.app(app).map { state.apps.rows[Int($0.index)].hasMicrophone } ?? false) == taken
         case .attribute(let app, let name, let value):
-            return state.appNames[app].flatMap { state.attributes[Int($0.index)][name] } == value
-        case .operatorChose(let app): return state.world.operatorChoice.map { state.appNames[$0] } == app
+            return state.app(app).flatMap { state.attributes[Int($0.index)][name] } == value
+        case .operatorChose(let app): return state.world.operatorChoice.map { state.id($0) } == app
         case .loginSession(let id, let active, let locked):
-            guard let row = state.loginNames[id] else { return false }
-            return state.logins[row].mark == 1 | (active ? 2 : 0) | (locked ? 4 : 0)
+            guard let row = state.login(id) else { return false }
+            return state.logins.rows[Int(row.index)].mark == 1 | (active ? 2 : 0) | (locked ? 4 : 0)
         case .pressure(let level):
             let falling = state.timers.last { $0.kind == .falling }.map { UInt8($0.amount) }
             return (falling ?? state.world.pressureLevel) == level.rawValue
+        case .sleep(let asleep): return state.world.isAsleep == asleep
+        case .privacy(let camera?, let on):
+            return state.camera(camera).map { state.cameras.rows[Int($0.index)].isPrivate == on } ?? false
         case .cameraAppeared(let camera, _): return isPresent(camera)
         case .cameraDisappeared(let camera): return !isPresent(camera)
         case .loweredPriority(let client, let rank):
@@ -44,8 +62,31 @@ extension Arbiter {
         }
     }
 
+    /// Whether a source says so of an app already.
+    func isPlaced(_ app: AppID, _ placed: Placed, _ source: PresenceSource) -> Bool {
+        guard let row = state.app(app) else { return false }
+        let said = source == .shell ? state.apps.rows[Int(row.index)].byShell : state.apps.rows[Int(row.index)].byAgent
+        return said.says(placed) && !said.isStale
+    }
+
+    /// Every camera is there and open to everybody, and the machine is awake.
+    var isMachineWhole: Bool {
+        !state.world.isAsleep && !state.world.isPrivate
+            && state.cameras.rows.allSatisfy { $0.isPresent && !$0.isPrivate }
+    }
+
+    /// Somebody wants a zoom, which is what sessions configure in walks.
+    var isAnybodyZoomed: Bool { state.sessionSettings.contains { $0.wanted[.videoZoomFactor] != nil } }
+
+    /// Whether a session has asked for all of that already.
+    func isConfigured(_ session: SessionID, _ batch: Configuration) -> Bool {
+        guard let slot = state.session(session) else { return false }
+        let wanted = state.sessionSettings[Int(slot.index)].wanted
+        return batch.ordered.allSatisfy { wanted[$0.key] == $0.value }
+    }
+
     private func isPresent(_ camera: CameraID) -> Bool {
-        state.cameraNames[camera].map { state.cameras[$0].isPresent } ?? false
+        state.camera(camera).map { state.cameras.rows[Int($0.index)].isPresent } ?? false
     }
 }
 
@@ -53,7 +94,7 @@ extension Arbiter {
 extension Arbiter {
     /// The cameras whose holders' leases run, in the order of their ids.
     var leasedCameras: [Slot<Camera>] {
-        state.cameraOrder.filter { state.cameras[$0].tenancy.held?.leaseUntil != nil }
+        state.cameraOrder.filter { state.cameras.rows[Int($0.index)].tenancy.held?.leaseUntil != nil }
     }
 
     /// When the last of the times is over that nobody has to be woken for: min-holds, but for those of the holders of
@@ -61,9 +102,11 @@ extension Arbiter {
     func lastUnwatchedTime(besides cameras: [Slot<Camera>]) -> Moment {
         var last = state.now
         for slot in state.cameraOrder {
-            let camera = state.cameras[slot]
+            let camera = state.cameras.rows[Int(slot.index)]
             guard let held = camera.tenancy.held else { continue }
-            if camera.faults > 0 || state.sessions[held.session].deaths > 0, let since = held.streamingSince {
+            if camera.faults > 0 || state.sessions.rows[Int(held.session.index)].deaths > 0,
+                let since = held.streamingSince
+            {
                 last = max(last, since + Bound.steady)
             }
             if !cameras.contains(slot), let until = held.minHoldUntil { last = max(last, until) }

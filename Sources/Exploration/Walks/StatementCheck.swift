@@ -3,40 +3,57 @@ public import ArbiterProtocol
 
 /// A policy's statements, made ready once to be asked in many states.
 public struct StatementCheck: Sendable {
-    private let statements: [Compiled]
+    private let sources: [Statement]
+    private let claims: [Claim]
 
-    private struct Compiled: Sendable {
-        var source: Statement
-        var players: [(part: Statement.Part, when: Condition)]
-        /// Nil: no moment is excused.
-        var always: (when: Condition, part: Statement.Part)?
+    /// A statement without its words, which only who breaks it is told.
+    private enum Claim: Sendable {
+        case never([(part: Statement.Part, when: Condition)])
+        case always(when: Condition, part: Statement.Part)
     }
 
     /// - Parameter arbiter: one under the policy that is asked about.
     public init(_ arbiter: Arbiter) {
         let names = arbiter.state.policy.names
-        statements = arbiter.policy.statements.map { statement in
+        sources = arbiter.policy.statements
+        claims = sources.map { statement in
             switch statement.claim {
-            case .never(let players):
-                Compiled(source: statement, players: players.map { ($0.part, names.condition($0.when)) })
-            case .always(let when, let part):
-                Compiled(source: statement, players: [], always: (names.condition(when), part))
+            case .never(let players): .never(players.map { ($0.part, names.condition($0.when)) })
+            case .always(let when, let part): .always(when: names.condition(when), part: part)
             }
         }
     }
 
     /// The first of the statements that a state breaks, and by whom; nil when all hold.
     public func broken(in arbiter: Arbiter) -> (statement: Statement, sessions: [SessionID])? {
-        if statements.isEmpty { return nil }
+        var applied = sources.map { _ in 0 }
+        return broken(in: arbiter, counting: &applied)
+    }
+
+    /// The same, counting up for each statement that applies: its apps ask for one camera together, whatever part they
+    /// play there, or for `[[always]]`, somebody has to play the part now.
+    public func broken(
+        in arbiter: Arbiter, counting applied: inout [Int]
+    ) -> (statement: Statement, sessions: [SessionID])? {
+        // Under a policy that was loaded since there are other statements, or none.
+        if claims.isEmpty || arbiter.state.policy.source.statements.isEmpty { return nil }
         let moment = StatementMoment(arbiter.state)
-        for statement in statements {
-            let culprits =
-                if let always = statement.always {
-                    moment.culprit(always.when, always.part).map { [$0] }
-                } else {
-                    moment.culprits(statement.players)
-                }
-            if let culprits { return (statement.source, culprits.map { arbiter.state.id($0) }) }
+        if moment.asking.isEmpty { return nil }
+        for index in claims.indices {
+            let culprits: [Slot<Session>]?
+            switch claims[index] {
+            case .never(let players):
+                let candidates = players.map { moment.places($0.when) }
+                guard moment.fill(candidates) != nil else { continue }
+                applied[index] += 1
+                culprits = moment.culprits(players, candidates)
+            case .always(let when, let part):
+                let asked = moment.obliged(when)
+                if asked.isEmpty { continue }
+                applied[index] += 1
+                culprits = moment.culprit(asked, part).map { [$0] }
+            }
+            if let culprits { return (sources[index], culprits.map { arbiter.state.id($0) }) }
         }
         return nil
     }
@@ -56,23 +73,28 @@ private struct StatementMoment {
 
     init(_ state: State) {
         self.state = state
-        asking = state.sessionSlots.slots.compactMap { slot in
-            let session = state.sessions[slot]
-            return session.request == nil ? nil : (slot, session, state.look(at: slot))
+        var asking: [(slot: Slot<Session>, session: Session, look: Look)] = []
+        state.forEachSession { slot in
+            let session = state.sessions.rows[Int(slot.index)]
+            if session.request != nil { asking.append((slot, session, state.look(at: slot))) }
         }
+        self.asking = asking
     }
 
-    /// Sessions on one camera that together play all these parts, each of another app.
-    func culprits(_ players: [(part: Statement.Part, when: Condition)]) -> [Slot<Session>]? {
-        /// Fills the parts from the first on; each session fits or not, so the search is as long as the parts are many.
-        func fill(_ index: Int, _ chosen: [Int]) -> [Slot<Session>]? {
-            guard index < players.count else { return chosen.map { asking[$0].slot } }
-            for place in asking.indices {
-                let one = asking[place]
+    /// Those of which a statement's facts are true, by their places.
+    func places(_ when: Condition) -> [Int] { asking.indices.filter { when.holds(for: asking[$0].look.facts) } }
+
+    /// A choice of one of each, on one camera and each of another app; nil where there is none.
+    func fill(_ candidates: [[Int]]) -> [Int]? {
+        /// Fills the parts from the first on; the search is as long as the parts are many.
+        func fill(_ index: Int, _ chosen: [Int]) -> [Int]? {
+            guard index < candidates.count else { return chosen }
+            for place in candidates[index] {
+                let one = asking[place].look
                 guard
                     chosen.allSatisfy({
-                        asking[$0].look.camera == one.look.camera && asking[$0].look.app != one.look.app
-                    }), plays(players[index].part, place), players[index].when.holds(for: one.look.facts)
+                        asking[$0].look.camera == one.camera && asking[$0].look.app != one.app
+                    })
                 else { continue }
                 if let found = fill(index + 1, chosen + [place]) { return found }
             }
@@ -81,12 +103,20 @@ private struct StatementMoment {
         return fill(0, [])
     }
 
-    func culprit(_ when: Condition, _ part: Statement.Part) -> Slot<Session>? {
-        guard isSettled else { return nil }
-        for one in asking {
-            guard when.holds(for: one.look.facts), one.look.machine.isEmpty, !hasLoweredItself(one.session) else {
-                continue
-            }
+    /// Sessions on one camera that together play all these parts, each of another app.
+    func culprits(_ players: [(part: Statement.Part, when: Condition)], _ candidates: [[Int]]) -> [Slot<Session>]? {
+        let playing = players.indices.map { index in candidates[index].filter { plays(players[index].part, $0) } }
+        return fill(playing)?.map { asking[$0].slot }
+    }
+
+    /// Who has to play a part now, by their places: nobody while something is under way.
+    func obliged(_ when: Condition) -> [Int] {
+        guard isSettled else { return [] }
+        return places(when).filter { asking[$0].look.machine.isEmpty && !hasLoweredItself(asking[$0].session) }
+    }
+
+    func culprit(_ obliged: [Int], _ part: Statement.Part) -> Slot<Session>? {
+        for one in obliged.map({ asking[$0] }) {
             let isKept = asking.indices.contains { place in
                 let other = asking[place].look
                 return other.camera == one.look.camera && other.app == one.look.app && plays(part, place)
@@ -98,7 +128,7 @@ private struct StatementMoment {
 
     private func plays(_ part: Statement.Part, _ place: Int) -> Bool {
         let (slot, session, look) = asking[place]
-        let camera = state.cameras[session.camera]
+        let camera = state.cameras.rows[Int(session.camera.index)]
         switch (part, session.shown) {
         case (.holder, _): return camera.tenancy.held?.session == slot
         case (.running, .running): return true
@@ -117,7 +147,9 @@ private struct StatementMoment {
     }
 
     /// Nobody keeps from a client what it gave away.
-    private func hasLoweredItself(_ session: Session) -> Bool { state.clients[session.client].hasLoweredItself }
+    private func hasLoweredItself(_ session: Session) -> Bool {
+        state.clients.rows[Int(session.client.index)].hasLoweredItself
+    }
 
     /// Every camera is free or streams, and nothing that was decided is still to be carried out.
     private var isSettled: Bool {
