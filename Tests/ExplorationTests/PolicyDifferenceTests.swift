@@ -96,6 +96,25 @@ struct PolicyDifferenceTests {
         #expect(report.isExhausted && report.cutOffBy == nil && report.states > 50)
     }
 
+    @Test("Policies that say the same are known to without a walk, and others are not taken for it")
+    func same() throws {
+        func areSame(_ first: String, _ second: String) throws -> Bool {
+            try PolicyDifference(
+                PolicyFile.parse(first, file: "a"), PolicyFile.parse(second, file: "b"), clients: 1, cameras: 1
+            ).isSame
+        }
+        let rules = [Self.background, Self.several, Self.strong]
+        let text = Self.text(rules.joined(separator: "\n"))
+        #expect(try areSame(text, Self.text(rules.reversed().joined(separator: "\n"))))
+        #expect(try areSame(text, text.replacing("Hidden", with: "Away")))
+        for (first, second) in Self.pairs { #expect(try !areSame(first, second)) }
+        // Neighbours that never match together may change places, and those that do may not.
+        let front = "[[rank]]\nname = \"F\"\nfocused = true\nrank = \"weak\""
+        let back = "[[rank]]\nname = \"B\"\nfocused = false\nrank = \"strong\""
+        #expect(try areSame(Self.text(front + "\n" + back), Self.text(back + "\n" + front)))
+        #expect(try !areSame(Self.text(front + "\n" + Self.strong), Self.text(Self.strong + "\n" + front)))
+    }
+
     @Test("Names of rules are no difference, and a bound that was met is said")
     func namesAndBounds() throws {
         let first = try PolicyFile.parse(Self.text(Self.background), file: "a")

@@ -28,7 +28,6 @@ struct Character: Hashable {
 
     static func candidates(_ reads: PolicyReads) -> [Character] {
         var apps: [Character] = []
-        var users: [UInt32] = []
         var kinds: [ClientKind] = []
         var multitasking = [false]
         var audio = [false]
@@ -36,7 +35,6 @@ struct Character: Hashable {
             switch test {
             case .app(let name): apps.append(Character(app: name))
             case .claimedApp(let name): apps.append(Character(app: name, isClaimed: true))
-            case .user(let user): users.append(user)
             case .client(let kind): kinds.append(kind)
             case .multitasking: multitasking = [false, true]
             case .usesAudio: audio = [false, true]
@@ -45,33 +43,37 @@ struct Character: Hashable {
         }
         // A kind that no rule names is like any other of that sort.
         kinds = ClientKind.allCases.filter { $0 == .app || kinds.contains($0) }
-        users = unique([1000] + users)
-        let watches = reads.sharing ? [false, true] : [false]
-        let logins: [(String?, UInt32)] = reads.login ? [("c1", 1000), ("c2", 1001), (nil, 1000)] : [(nil, 0)]
-        var all: [Character] = []
-        for app in unique(apps) + [Character()] {
-            for user in users {
-                for kind in kinds {
-                    for multitasking in multitasking {
-                        for audio in audio {
-                            for (login, owner, watching) in logins.flatMap({ login in
-                                watches.map { (login.0, login.1, $0) }
-                            }) {
-                                var one = app
-                                one.watches = watching
-                                one.user = owner > 0 ? owner : user
-                                one.kind = kind
-                                one.multitasking = multitasking
-                                one.usesAudio = audio
-                                one.login = login
-                                all.append(one)
-                            }
-                        }
-                    }
+        func each<Value>(
+            _ all: [Character], _ path: WritableKeyPath<Character, Value>, _ values: [Value]
+        ) -> [Character] {
+            all.flatMap { one in
+                values.map { value in
+                    var varied = one
+                    varied[keyPath: path] = value
+                    return varied
                 }
             }
         }
-        return all
+        var all = unique(apps) + [Character()]
+        all = all.flatMap { one in
+            homes(reads).map { home in
+                var varied = one
+                (varied.login, varied.user) = home
+                return varied
+            }
+        }
+        all = each(all, \.kind, kinds)
+        all = each(all, \.multitasking, multitasking)
+        all = each(all, \.usesAudio, audio)
+        return each(all, \.watches, reads.sharing ? [false, true] : [false])
+    }
+
+    /// Where clients live: for which user, and in which login session; services live in none.
+    private static func homes(_ reads: PolicyReads) -> [(String?, UInt32)] {
+        let users = reads.users
+        guard reads.login else { return users.map { (nil, $0) } }
+        return users.enumerated().map { ("c\($0.offset + 1)", $0.element) }
+            + users.filter { $0 == users[0] || reads.namedUsers.contains($0) }.map { (nil, $0) }
     }
 
     /// What a person may call it; the names of a world are made unique by numbers.
@@ -81,48 +83,6 @@ struct Character: Hashable {
         case .app: watches ? "watcher" : multitasking ? "notes" : "photos"
         case .picker: "picker"
         case .voip: "call"
-        }
-    }
-}
-
-extension [Character] {
-    /// Casts of so many in which every two kinds meet, each kind also itself; or all casts there are.
-    ///
-    /// All casts of three out of eight kinds would be 120 worlds; that every two meet takes a dozen, and what a
-    /// policy says about two clients it says of each pair of three.
-    func casts(of size: Int, all: Bool) -> [[Character]] {
-        let every = multisets(of: size, from: 0)
-        if all || size <= 2 { return every }
-        var open: Set<[Int]> = []
-        for a in indices { for b in a..<count { open.insert([a, b]) } }
-        func pairs(_ cast: [Int]) -> Set<[Int]> {
-            var pairs: Set<[Int]> = []
-            for i in cast.indices { for j in cast.indices where i < j { pairs.insert([cast[i], cast[j]]) } }
-            return pairs
-        }
-        var chosen: [[Int]] = []
-        let indexed = [Int](indices).multisets(of: size, from: 0)
-        while !open.isEmpty {
-            // The first of the casts that bring most new pairs together.
-            var best: (cast: [Int], new: Int) = ([], 0)
-            for cast in indexed {
-                let new = pairs(cast).intersection(open).count
-                if new > best.new { best = (cast, new) }
-            }
-            guard best.new > 0 else { break }
-            open.subtract(pairs(best.cast))
-            chosen.append(best.cast)
-        }
-        return chosen.map { $0.map { self[$0] } }
-    }
-}
-
-extension Array {
-    /// Every choice of so many elements, with repetition, in order.
-    func multisets(of size: Int, from first: Int) -> [[Element]] {
-        if size == 0 { return [[]] }
-        return indices[first...].flatMap { index in
-            multisets(of: size - 1, from: index).map { [self[index]] + $0 }
         }
     }
 }

@@ -15,7 +15,7 @@ extension PolicyWalk {
                 state.fold(world, cast, into: &fold)
                 return fold.fingerprint(cast)
             }
-            var outcomes: [Fingerprint: [Fingerprint]] = [:]
+            var outcomes: [Fingerprint: (state: ExploredState, next: [Fingerprint])] = [:]
             let start = world.beginning(policy)
             var seen: Set<Fingerprint> = [start.fingerprint]
             var queue = [start]
@@ -38,18 +38,24 @@ extension PolicyWalk {
                 }
                 next.sort { ($0.first, $0.second) < ($1.first, $1.second) }
                 let own = fingerprint(state)
-                if let known = outcomes[own], known != next {
-                    let status = state.arbiter.status().sessions.map {
-                        "\(world.names.name(of: $0.id)) \($0.state.rawValue)"
-                    }
-                    return (states, folded, "two states with \(status.joined(separator: ", ")) go on differently")
+                if let known = outcomes[own], known.next != next {
+                    return (states, folded, Self.difference(known.state, state, world))
                 }
-                outcomes[own] = next
+                outcomes[own] = outcomes[own] ?? (state, next)
             }
             states += index
             folded += outcomes.count
         }
         return (states, folded, nil)
+    }
+
+    /// Two states that go on differently, by what differs in them.
+    private static func difference(_ one: ExploredState, _ other: ExploredState, _ world: SmallWorld) -> String {
+        let status = other.arbiter.status().sessions.map { "\(world.names.name(of: $0.id)) \($0.state.rawValue)" }
+        let texts = [one, other].map { StateText($0.arbiter.state).text.split(separator: "\n") }
+        let differing = zip(texts[0], texts[1]).filter { $0 != $1 }.map { "\($0)\n  against \($1)" }
+        return "two states with \(status.joined(separator: ", ")) go on differently:\n"
+            + differing.joined(separator: "\n")
     }
 
     /// How many states, leases apart, a walk reaches that does not count leases and one that does, and how many of the

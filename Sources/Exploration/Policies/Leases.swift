@@ -46,10 +46,10 @@ struct Leases: Sendable {
         let other = state.arbiter.earliestDeadline(leases: false) ?? .distantFuture
         if other < .distantFuture {
             guard (other - state.now).wholeNanoseconds % step.wholeNanoseconds == 0 else { return nil }
+            let moment = max(other, state.now)
             // Deadlines that are due already wait for nobody.
-            if leased.isEmpty || other <= state.now || longest > other - state.now {
-                let moment = max(other, state.now)
-                guard body(SmallWorld.timePasses, lasting(state, leased, beyond: moment), moment) else { return false }
+            if let lasting = lasting(state, leased, beyond: moment) {
+                guard body(SmallWorld.timePasses, lasting, moment) else { return false }
             }
         }
         var choice = SmallWorld.timePasses
@@ -57,21 +57,28 @@ struct Leases: Sendable {
             // Once every time that is remembered is over, it is the same when the lease ends.
             var last = min(state.now + longest, other)
             if other == .distantFuture { last = min(last, state.arbiter.lastUnwatchedTime(besides: ending) + step) }
+            for camera in ending { last = min(last, state.now + (state.arbiter.leaseLength(on: camera) ?? .zero)) }
+            let rest = leased.filter { !ending.contains($0) }
             var moment = state.now + step
             while moment <= last {
                 choice -= 1
-                var before = lasting(state, leased, beyond: moment)
-                for camera in ending { before.arbiter.endLease(on: camera, at: moment) }
-                guard body(choice, before, moment) else { return false }
+                if var before = lasting(state, rest, beyond: moment) {
+                    for camera in ending { before.arbiter.endLease(on: camera, at: moment) }
+                    guard body(choice, before, moment) else { return false }
+                }
                 moment = moment + step
             }
         }
         return true
     }
 
-    private func lasting(_ state: ExploredState, _ leased: [Slot<Camera>], beyond moment: Moment) -> ExploredState {
+    /// Nil: one of the leases is over by then, however little of it was used.
+    private func lasting(_ state: ExploredState, _ leased: [Slot<Camera>], beyond moment: Moment) -> ExploredState? {
         var state = state
-        for camera in leased { state.arbiter.endLease(on: camera, at: moment + step) }
+        for camera in leased {
+            guard moment + step - state.now <= state.arbiter.leaseLength(on: camera) ?? .zero else { return nil }
+            state.arbiter.endLease(on: camera, at: moment + step)
+        }
         return state
     }
 

@@ -25,7 +25,7 @@ struct Nature: Hashable {
 
     init(_ character: Character, _ reads: PolicyReads) {
         login = character.login
-        user = character.login == nil ? nil : character.user
+        user = character.login == nil && !reads.sharing ? nil : character.user
         watches = character.watches
         for policy in reads.policies {
             for cause in CauseRule.causes {
@@ -97,6 +97,9 @@ extension Character {
         }
         return left
     }
+
+    /// Whether tests can all hold for it, whatever else happens.
+    func mayEver(_ tests: [FactTest]) -> Bool { remaining(tests) != nil }
 
     /// What rules read of it that it keeps.
     fileprivate var facts: Facts {

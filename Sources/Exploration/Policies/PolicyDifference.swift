@@ -10,10 +10,17 @@ public import Scenario
 public struct PolicyDifference: Sendable {
     public let policies: [Policy]
     let worlds: [SmallWorld]
+    let castsInAll: Int
+    let scope: WalkScope
     let isFolded: Bool
 
     public struct Report: Sendable {
+        /// Nothing had to be walked: in all that either policy says, names apart, the other says the same.
+        public var isSame = false
         public var worlds = 0
+        /// Choices of kinds of clients whose worlds were walked, and how many there are.
+        public var casts = 0
+        public var castsInAll = 0
         public var states = 0
         public var transitions = 0
         /// How many steps all worlds were walked.
@@ -25,6 +32,9 @@ public struct PolicyDifference: Sendable {
         public var witness: Witness?
         /// The most frequent first.
         public var kinds: [Kind] = []
+
+        /// Of two policies that say the same.
+        public static let nothingToWalk = Report(isSame: true, isExhausted: true)
     }
 
     /// The shortest way to a difference.
@@ -46,11 +56,15 @@ public struct PolicyDifference: Sendable {
     }
 
     public init(
-        _ first: Policy, _ second: Policy, clients: Int, cameras: Int, allCasts: Bool = false, isFolded: Bool = true
+        _ first: Policy, _ second: Policy, clients: Int, cameras: Int, pairsOnly: Bool = false,
+        scope: WalkScope = .everything, isFolded: Bool = true
     ) throws(ScenarioError) {
         policies = [first, second]
         self.isFolded = isFolded
-        worlds = try SmallWorld.worlds(policies, clients: clients, cameras: cameras, allCasts: allCasts)
+        self.scope = scope
+        let casting = Casting(PolicyReads(policies), clients: clients, pairsOnly: pairsOnly)
+        castsInAll = casting.castsInAll
+        worlds = try SmallWorld.worlds(policies, casting, cameras: cameras, scope: scope)
     }
 
     /// The worlds as text, for a search that shares nothing with this one.
@@ -58,11 +72,15 @@ public struct PolicyDifference: Sendable {
         worlds.map { ($0.cameraLines, $0.setupLines, $0.moves.map(\.lines)) }
     }
 
+    /// Whether the two say the same, names apart, so that no walk could find a difference.
+    public var isSame: Bool { PolicyEquality(policies[0], policies[1]).holds }
+
     /// - Parameter stepsBehind: how many steps are walked on behind the first difference, for the kinds.
     public func run(
         _ bounds: SearchBounds = SearchBounds(), stepsBehind: Int = 2, watch: @escaping SearchWatch = { _ in nil }
     ) -> Report {
-        var report = Report(worlds: worlds.count)
+        var report = Report(worlds: worlds.count, castsInAll: castsInAll)
+        report.casts = Set(worlds.map(\.castNumber)).count
         var counted = Counted(bounds: bounds, worlds: worlds.count, watch: watch)
         var searches = worlds.map { PairSearch($0, policies, isFolded: isFolded) }
         var last = bounds.depthMax
@@ -214,7 +232,7 @@ extension SmallWorld {
         _ body: (_ choice: Int, _ events: [Event], _ now: Moment) -> Bool
     ) {
         for index in moves.indices {
-            guard let events = events(of: moves[index], in: first) ?? events(of: moves[index], in: second) else {
+            guard let events = events(of: index, in: first) ?? events(of: index, in: second) else {
                 continue
             }
             if !body(index, events, first.now) { return }

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import Scenario
 
 /// What one or several policies read, all in all: a small world needs no event that changes anything else.
 struct PolicyReads {
@@ -40,24 +41,6 @@ struct PolicyReads {
         return first.ranks.last { rank in policies.allSatisfy { $0.ranks.contains(rank) } }.map { [$0] } ?? []
     }
 
-    /// Each declared attribute that is read, with as many values as clients can be told apart by: those that a rule
-    /// names, and the strongest and the weakest, which the order tells apart.
-    var attributes: [(name: String, values: [String])] {
-        var found: [(name: String, values: [String])] = []
-        for attribute in policies.flatMap(\.attributes) where !found.contains(where: { $0.name == attribute.name }) {
-            var values = tests.compactMap { test in
-                if case .attribute(attribute.name, let value) = test { value } else { nil }
-            }
-            if order.contains(.attribute(attribute.name)), let first = attribute.values.first {
-                values += [first, attribute.values[attribute.values.count - 1]]
-            }
-            if values.isEmpty { continue }
-            values.append(attribute.defaultValue)
-            found.append((attribute.name, attribute.values.filter(values.contains)))
-        }
-        return found
-    }
-
     /// Every level that a rule names, and the one below all.
     var pressures: [SystemPressure] {
         let named = tests.compactMap { if case .pressure(let level) = $0 { level } else { nil } }
@@ -67,6 +50,14 @@ struct PolicyReads {
     /// Whether somebody else than a shell or an agent says where apps are.
     var sources: [PresenceSource] { unique(policies.compactMap(\.sources.first)) }
     var login: Bool { reads("login-session") || sources.contains(.loginSession) }
+
+    /// Those that a rule names.
+    var namedUsers: [UInt32] { unique(tests.compactMap { if case .user(let user) = $0 { user } else { nil } }) }
+    /// Those that clients run for. A second one counts where a policy tells users apart by more than their numbers.
+    var users: [UInt32] {
+        let usual = Names.usualUser
+        return unique([usual] + (login || sharing ? [usual + 1] : []) + namedUsers)
+    }
 
     /// Cameras that a rule or a table names.
     var cameras: [CameraID] {
@@ -86,6 +77,14 @@ struct PolicyReads {
 
     var positions: [CameraPosition] {
         unique(tests.compactMap { if case .position(let position) = $0 { position } else { nil } })
+    }
+
+    /// Every one that a rule names and one that none names; where none is named, one stands for all.
+    var positionsToldApart: [CameraPosition] {
+        let named = positions
+        if named.isEmpty { return [.external] }
+        let other = CameraPosition.allCases.first { !named.contains($0) }
+        return CameraPosition.allCases.filter { named.contains($0) || $0 == other }
     }
 
     /// For each rule, statement and part: the tests that stand together.

@@ -3,29 +3,35 @@ import ArbiterProtocol
 
 /// Which cameras a small world has, and who is on which.
 extension SmallWorld {
-    /// Cameras that do not touch each other are looked at one by one, and one stands for all that are alike.
-    static func stages(
-        _ reads: PolicyReads, cameras: Int, isLinked: Bool
-    ) -> [[(id: CameraID, position: CameraPosition)]] {
-        var all: [(id: CameraID, position: CameraPosition)] = reads.cameras.map { ($0, .external) }
-        for position in reads.positions { all.append((CameraID(position.rawValue), position)) }
-        let plain: [(id: CameraID, position: CameraPosition)] = [
-            (CameraID("back"), .back), (CameraID("front"), .front), (CameraID("desk"), .external),
-        ]
-        for camera in plain where !all.contains(where: { $0.id == camera.id }) { all.append(camera) }
-        if isLinked {
-            let told = reads.cameras.count + reads.positions.count
-            return linked(reads, Array(all.prefix(max(cameras, told))), cameras)
+    typealias Stage = [(id: CameraID, position: CameraPosition)]
+
+    /// Cameras that do not touch each other are looked at one by one, all that a rule tells apart; of those that touch
+    /// each other, every choice of so many.
+    static func stages(_ reads: PolicyReads, cameras: Int, isLinked: Bool) -> [Stage] {
+        let told = reads.cameras
+        var all: [Stage] = told.map { camera in reads.positionsToldApart.map { (camera, $0) } }
+        // Where rules read where a camera looks, one that they do not name may look anywhere, too.
+        let isNamed = reads.tests.contains { if case .camera = $0 { true } else { false } }
+        var others: [Stage] = []
+        for position in [CameraPosition.back, .front, .external] {
+            let plain = position == .external ? "desk" : position.rawValue
+            let name = told.contains(CameraID(plain)) ? "other-\(plain)" : plain
+            others.append([(CameraID(name), position)])
         }
-        let wanted = Array(all.prefix(cameras))
-        let isTold = !reads.cameras.isEmpty || !reads.positions.isEmpty
-        return isTold ? wanted.map { [$0] } : [Array(wanted.prefix(1))]
+        if !reads.positions.isEmpty {
+            all += others.filter { other in reads.positionsToldApart.contains { $0 == other[0].position } }
+        } else if told.isEmpty || isNamed {
+            all.append(others[0])
+        }
+        guard isLinked else { return all.flatMap { variants in variants.map { [$0] } } }
+        for other in others where all.count < cameras && !all.contains(where: { $0[0].id == other[0].id }) {
+            all.append(other)
+        }
+        return linked(reads, all, cameras)
     }
 
     /// Every choice of so many cameras, but one of those that have the same costs and conflicts, and the same rules.
-    private static func linked(
-        _ reads: PolicyReads, _ all: [(id: CameraID, position: CameraPosition)], _ count: Int
-    ) -> [[(id: CameraID, position: CameraPosition)]] {
+    private static func linked(_ reads: PolicyReads, _ all: [Stage], _ count: Int) -> [Stage] {
         var seen: [[String]] = []
         var choices: [[Int]] = [[]]
         for _ in 0..<count {
@@ -33,31 +39,35 @@ extension SmallWorld {
                 all.indices.filter { $0 > choice.last ?? -1 }.map { choice + [$0] }
             }
         }
-        return choices.filter { choice in
-            let cameras = choice.map { all[$0].id }
-            let signature = cameras.map { reads.character(of: $0, among: cameras) }.sorted()
+        let stages = choices.flatMap { choice in
+            choice.reduce([Stage()]) { stages, camera in stages.flatMap { stage in all[camera].map { stage + [$0] } } }
+        }
+        return stages.filter { stage in
+            let cameras = stage.map(\.id)
+            let signature = stage.map {
+                reads.character(of: $0.id, among: cameras) + (reads.positions.isEmpty ? "" : " \($0.position.rawValue)")
+            }.sorted()
             if seen.contains(signature) { return false }
             seen.append(signature)
             return true
-        }.map { $0.map { all[$0] } }
+        }
     }
 
-    /// Who is on which camera. Clients of one kind may change places without changing anything.
-    static func placings(of cast: [Character], on cameras: Int) -> [[Int]] {
+    /// Who is on which camera. Sessions of one key may change places without changing anything.
+    static func placings(of keys: [[Int]], on cameras: Int) -> [[Int]] {
         var found: [[Int]] = []
         var seen: Set<[[Int]]> = []
         func place(_ rest: Int, _ placed: [Int]) {
             guard rest > 0 else {
-                let kinds = unique(cast)
-                let sorted = kinds.map { kind in
-                    cast.indices.filter { cast[$0] == kind }.map { placed[$0] }.sorted()
+                let sorted = unique(keys).map { key in
+                    keys.indices.filter { keys[$0] == key }.map { placed[$0] }.sorted()
                 }
                 if seen.insert(sorted).inserted { found.append(placed) }
                 return
             }
             for camera in 0..<cameras { place(rest - 1, placed + [camera]) }
         }
-        place(cast.count, [])
+        place(keys.count, [])
         return found
     }
 }

@@ -22,7 +22,7 @@ extension SmallWorld {
         in state: ExploredState, answers: Bool, _ body: (_ choice: Int, _ events: [Event], _ now: Moment) -> Bool
     ) -> Bool {
         for index in moves.indices {
-            guard let events = events(of: moves[index], in: state) else { continue }
+            guard let events = events(of: index, in: state) else { continue }
             if !body(index, events, state.now) { return false }
         }
         var owed = false
@@ -40,27 +40,40 @@ extension SmallWorld {
     }
 
     /// Nil: it cannot happen, or says what is known.
-    func events(of move: Move, in state: ExploredState) -> [Event]? {
-        guard let first = move.actions.first, let event = state.event(first) else { return nil }
+    func events(of move: Int, in state: ExploredState) -> [Event]? {
+        guard let events = moves[move].events else {
+            // Of one action, which answers what was said last.
+            return moves[move].actions.first.flatMap { state.event($0) }.map { [$0] }
+        }
+        switch moves[move].need {
+        case .start(let session):
+            return state.checker.exists(session) && !state.arbiter.asksToRun(session) ? events : nil
+        case .stop(let session): return state.arbiter.asksToRun(session) ? events : nil
+        case .place(let app, let placed, let source): return state.arbiter.isPlaced(app, placed, source) ? nil : events
+        case .asked: return isNews(events[0], in: state) ? events : nil
+        }
+    }
+
+    private func isNews(_ event: Event, in state: ExploredState) -> Bool {
+        guard state.isPossible(event), state.duties.allows(event) else { return false }
         switch event {
-        case .startRunning(let session): if state.arbiter.asksToRun(session) { return nil }
-        case .stopRunning(let session): if !state.arbiter.asksToRun(session) { return nil }
         case .startRecording(let session):
-            if !state.checker.isRunning(session) || state.checker.mark(of: session) & 16 != 0 { return nil }
-        case .stopRecording(let session): if state.checker.mark(of: session) & 16 == 0 { return nil }
+            return state.checker.isRunning(session) && state.checker.mark(of: session) & 16 == 0
+        case .stopRecording(let session): return state.checker.mark(of: session) & 16 != 0
         // Who asks for nothing has nothing to leave. Who records is taken to stop that first, and its file to be
         // finished: it comes back under its old ids, which the old file's end would be taken for its own.
         case .disconnected(let client):
             let sessions = state.arbiter.sessions(of: client)
-            if !sessions.contains(where: state.arbiter.asksToRun) { return nil }
-            if sessions.contains(where: { state.duties.mark(of: $0) != 0 }) { return nil }
-        default: if state.arbiter.isKnown(event) { return nil }
+            return sessions.contains(where: state.arbiter.asksToRun)
+                && !sessions.contains(where: state.duties.owesFile)
+        // One trouble at a time: together they make worlds many times as large, and touch each other hardly anywhere.
+        case .cameraDisappeared, .privacy(_, on: true), .sleep(true), .policyLoaded(.firstCome):
+            return state.isUndisturbed && !state.arbiter.isKnown(event)
+        case .configure(let session, let batch):
+            guard batch[.sharingMode] != nil || state.isUndisturbed else { return false }
+            return !state.duties.areConfiguring && !state.arbiter.isConfigured(session, batch)
+        default: return !state.arbiter.isKnown(event)
         }
-        if move.actions.count == 1 { return [event] }
-        return [event]
-            + move.actions.dropFirst().compactMap { action in
-                if case .event(let event) = action { event } else { nil }
-            }
     }
 
     /// The events of a path, each with its moment, from the beginning on.
@@ -84,26 +97,44 @@ extension SmallWorld {
 }
 
 extension ExploredState {
+    /// The machine is whole and awake, nobody has configured the camera, and the policy is the one that a walk is about.
+    fileprivate var isUndisturbed: Bool {
+        arbiter.isMachineWhole && policy != Self.builtIn && !arbiter.isAnybodyZoomed
+    }
+    private static let builtIn = Policy.firstCome.fingerprint
+
     /// Recorders answer everything they owe, in the order in which they were asked.
     mutating func answerAll() -> (effects: [Effect], wrong: [String]) {
         var effects: [Effect] = []
         var wrong: [String] = []
-        // Two recorders that answer each other's orders for ever would be the arbiter's fault.
-        let answersMax = 200
-        for _ in 0..<answersMax {
-            guard let answer = duties.answers([]).first else { return (effects, wrong) }
+        for _ in 0..<Self.answersMax {
+            guard let answer = duties.firstAnswer else { return (effects, wrong) }
             let (more, mistakes) = take(answer)
             effects += more
             wrong += mistakes
         }
-        return (effects, wrong + ["orders and answers do not come to an end"])
+        return (effects, wrong + [Self.endless])
     }
+
+    /// The same, and what went wrong first.
+    mutating func answerAll(in memory: inout StepMemory) -> String? {
+        for _ in 0..<Self.answersMax {
+            guard let answer = duties.firstAnswer else { return nil }
+            if let wrong = take(answer, in: &memory).first { return wrong }
+        }
+        return Self.endless
+    }
+
+    /// Two recorders that answer each other's orders for ever would be the arbiter's fault.
+    private static let answersMax = 200
+    private static let endless = "orders and answers do not come to an end"
 
     func fold(_ world: SmallWorld, _ cast: FoldedCast, into fold: inout StateFold) {
         arbiter.fold(cast, into: &fold) { session in
             checker.mark(of: session) | duties.mark(of: session) << 20
         } camera: { camera in
-            checker.mark(of: camera) | duties.mark(of: camera) << 8
+            // Under another policy the same state goes on otherwise.
+            checker.mark(of: camera) | duties.mark(of: camera) << 8 ^ policy.first << 48
         }
     }
 }

@@ -96,7 +96,11 @@ struct Story {
             }
         }
         if isManual { add("recorder all manual", at: "0s") }
-        let used = Set(inputs.flatMap { words($0.line) })
+        var used = Set(inputs.flatMap { words($0.line) })
+        // A client has a part through its second session, too.
+        for line in world.setupLines.map(words) where line.count > 3 && line[2] == "of" && used.contains(line[1]) {
+            used.insert(line[3])
+        }
         for line in world.setupLines {
             // A client that no later line speaks of has no part in it.
             let words = words(line)
@@ -131,6 +135,8 @@ struct Story {
                 found[found.count - 1].1 = world.setupLines.first { $0.hasPrefix(line) } ?? line
             } else if event == .timePassed {
                 found.append((time, ""))
+            } else if case .policyLoaded(let loaded) = event, loaded == policy {
+                found.append((time, "policy-reload \(policyLine)"))
             } else if isManual || !event.isRecorderAnswer {
                 if let line = writer.text(of: event) { found.append((time, line)) }
             }

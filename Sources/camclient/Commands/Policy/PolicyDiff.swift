@@ -13,7 +13,8 @@ struct PolicyDiff: AsyncParsableCommand {
         commandName: "diff",
         abstract: "Find the shortest scenario on which two policies behave differently, and all kinds of differences.",
         discussion: """
-            Both live through the same events, in small worlds made of what either of them can see; recorders answer
+            Two policies that say the same, names and orders that are nothing apart, are said to: nothing is walked then.
+            Else both live through the same events, in small worlds made of what either of them can see; recorders answer
             at once. A difference is what clients are told, and who holds which camera; names of rules are none.
             Exit status 0: no difference. 1: a difference. 6: cut off by a bound, and no difference so far.
             Examples:
@@ -29,6 +30,8 @@ struct PolicyDiff: AsyncParsableCommand {
         help: ArgumentHelp(
             "Steps from the beginning, at most; without it as far as the bounds reach.", valueName: "number"))
     var depth: Int?
+    @Flag(help: "Also what no policy sees: the machine's own events, configurations, clients that vanish.")
+    var everything = false
     @OptionGroup var search: SearchOptions
     @OptionGroup var output: OutputOptions
 
@@ -47,28 +50,43 @@ struct PolicyDiff: AsyncParsableCommand {
         let difference: PolicyDifference
         do throws(ScenarioError) {
             difference = try PolicyDifference(
-                policies[0], policies[1], clients: search.clients, cameras: search.cameras,
-                allCasts: search.allCasts)
+                policies[0], policies[1], clients: search.clients, cameras: search.cameras, pairsOnly: search.pairs,
+                scope: everything ? .everything : .policy)
         } catch {
             throw Failure(.usage, error.description)
         }
         let begin = Moment.now
-        let report = difference.run(
-            SearchBounds(statesMax: search.maxStates, depthMax: depth ?? .max),
-            watch: search.watch("\(first) and \(second)", since: begin))
+        let report =
+            difference.isSame
+            ? .nothingToWalk
+            : difference.run(
+                SearchBounds(statesMax: search.maxStates, depthMax: depth ?? .max),
+                watch: search.watch("\(first) and \(second)", since: begin))
         let took = Moment.now - begin
         if Output.isErrorTerminal, took > .seconds(2) { Output.progress("") }
         // Two files may hold policies of one name.
         let names =
             policies[0].name == policies[1].name ? [first, second] : policies.map(\.name)
-        if output.json { Output.line(json(report, names, took)) } else { show(report, names, took) }
+        if output.json {
+            Output.line(json(report, names, took, difference.neverVaried))
+        } else if report.isSame {
+            Output.line(
+                "no difference: names apart, the rules of both answer the same for all facts, and all else is equal; "
+                    + "nothing had to be walked")
+        } else {
+            show(report, names, took)
+            if report.witness == nil {
+                Output.line("  never varied: \(difference.neverVaried.joined(separator: ", "))")
+            }
+        }
         if report.witness != nil { throw Failure(.answerIsNo, "") }
         if report.cutOffBy != nil { throw Failure(.cutOff, "") }
     }
 
     private func size(_ report: PolicyDifference.Report) -> String {
         let steps = report.isExhausted ? "any number of steps" : "\(report.depth) steps"
-        return "up to \(search.clients) clients × \(search.cameras) cameras, \(steps)"
+        return "of \(VerifyVerdict.casts(report.casts, of: report.castsInAll)), "
+            + "up to \(search.clients) clients × \(search.cameras) cameras, \(steps)"
     }
 
     private func show(_ report: PolicyDifference.Report, _ names: [String], _ took: Duration) {
@@ -106,10 +124,15 @@ struct PolicyDiff: AsyncParsableCommand {
             + "\(kind.situations.grouped) situation\(kind.situations == 1 ? "" : "s"), first after \(kind.shortest) steps"
     }
 
-    private func json(_ report: PolicyDifference.Report, _ names: [String], _ took: Duration) -> String {
+    private func json(
+        _ report: PolicyDifference.Report, _ names: [String], _ took: Duration, _ neverVaried: [String]
+    ) -> String {
         JSON.object([
             "first": .string(first), "second": .string(second), "clients": .integer(Int64(search.clients)),
-            "cameras": .integer(Int64(search.cameras)), "worlds": .integer(Int64(report.worlds)),
+            "cameras": .integer(Int64(search.cameras)), "same": .bool(report.isSame),
+            "everything": .bool(everything), "casts": .integer(Int64(report.casts)),
+            "castsInAll": .integer(Int64(report.castsInAll)), "neverVaried": .strings(neverVaried),
+            "worlds": .integer(Int64(report.worlds)),
             "states": .integer(Int64(report.states)), "transitions": .integer(Int64(report.transitions)),
             "steps": .integer(Int64(report.depth)), "exhausted": .bool(report.isExhausted),
             "cutOffBy": report.cutOffBy.map { .string($0.rawValue) } ?? .null,

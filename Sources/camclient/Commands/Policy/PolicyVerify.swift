@@ -13,14 +13,15 @@ struct PolicyVerify: AsyncParsableCommand {
         commandName: "verify",
         abstract: "Walk every state that small worlds can reach under a policy, and look for a broken promise.",
         discussion: """
-            The worlds come from the policy: its kinds of clients, its cameras, and every event that it can see;
-            recorders answer at once. With --everything they answer whenever they like, cameras are unplugged and
-            plugged in again, and clients vanish: best in a smaller world.
+            The worlds come from the policy: every choice of its kinds of clients, its cameras, and every event that it
+            can see; recorders answer at once. With --everything they answer whenever they like, cameras are unplugged
+            and blocked, clients vanish and configure, the machine sleeps, and the policy is loaded anew: best in a
+            smaller world.
             In each state the broker's own promises have to hold (docs/semantics.md, 8), and the [[never]] and
             [[always]] statements of the policy. What breaks one is printed as the shortest scenario, which
-            `camclient test` runs.
-            Exit status 0: everything was walked, and holds. 1: something is broken. 6: cut off by a bound before
-            everything was walked, and nothing is broken so far.
+            `camclient test` runs. A statement that applied in no state, or names what no rule knows, is a problem.
+            Exit status 0: everything was walked, and holds. 1: something is broken, or a problem. 6: cut off by a
+            bound before everything was walked, and nothing is broken so far.
             Examples:
               camclient policy verify policies/kiosk.toml
               camclient policy verify kiosk.toml --clients 2 --cameras 1 --everything
@@ -31,7 +32,7 @@ struct PolicyVerify: AsyncParsableCommand {
         help: ArgumentHelp("The policy file; several are verified one after the other.", valueName: "file"),
         completion: .file(extensions: ["toml"]))
     var files: [String]
-    @Flag(help: "Also what no policy sees: late recorders, unplugged cameras, clients that vanish.")
+    @Flag(help: "Also what no policy sees: late recorders, the machine's own events, configurations, reloads.")
     var everything = false
     @OptionGroup var search: SearchOptions
     @OptionGroup var output: OutputOptions
@@ -53,7 +54,7 @@ struct PolicyVerify: AsyncParsableCommand {
             let walk: PolicyWalk
             do throws(ScenarioError) {
                 walk = try PolicyWalk(
-                    policy, clients: search.clients, cameras: search.cameras, scope: scope, allCasts: search.allCasts)
+                    policy, clients: search.clients, cameras: search.cameras, scope: scope, pairsOnly: search.pairs)
             } catch {
                 throw Failure(.usage, "\(file): \(error)")
             }
@@ -64,61 +65,12 @@ struct PolicyVerify: AsyncParsableCommand {
                 watch: search.watch(file, since: begin))
             let took = Moment.now - begin
             if Output.isErrorTerminal, took > .seconds(2) { Output.progress("") }
-            show(file, policy.statements.count, report, took)
-            isBroken = isBroken || report.finding != nil
+            let verdict = VerifyVerdict(file: file, walk: walk, report: report, took: took)
+            if output.json { Output.line(verdict.json.text) } else { verdict.show() }
+            isBroken = isBroken || report.finding != nil || !verdict.problems.isEmpty
             cut = cut ?? report.cutOffBy
         }
         if isBroken { throw Failure(.answerIsNo, "") }
         if cut != nil { throw Failure(.cutOff, "") }
-    }
-
-    private func show(_ file: String, _ statements: Int, _ report: PolicyWalk.Report, _ took: Duration) {
-        let rate = SearchOptions.rate(report.transitions, took)
-        if output.json {
-            return Output.line(
-                JSON.object([
-                    "file": .string(file), "clients": .integer(Int64(search.clients)),
-                    "cameras": .integer(Int64(search.cameras)), "worlds": .integer(Int64(report.worlds)),
-                    "worldsInAll": .integer(Int64(report.worldsInAll)), "everything": .bool(everything),
-                    "states": .integer(Int64(report.states)), "transitions": .integer(Int64(report.transitions)),
-                    "depth": .integer(Int64(report.depth)), "statements": .integer(Int64(statements)),
-                    "complete": .bool(report.isComplete),
-                    "cutOffBy": report.cutOffBy.map { .string($0.rawValue) } ?? .null,
-                    "seconds": .number(Double(took.wholeNanoseconds / 1_000_000) / 1000),
-                    "transitionsPerSecond": .integer(Int64(rate)),
-                    "broken": report.finding.map { finding in
-                        .object([
-                            "message": .string(finding.message),
-                            "statement": finding.statement.map { .string($0) } ?? .null,
-                            "length": .integer(Int64(finding.length)), "scenario": .string(finding.scenario),
-                        ])
-                    } ?? .null,
-                ]).text)
-        }
-        let worlds =
-            report.worlds < report.worldsInAll
-            ? "\(report.worlds) of \(report.worldsInAll) worlds"
-            : "\(report.worlds) world\(report.worlds == 1 ? "" : "s")"
-        let figures =
-            "walked \(report.states.grouped) states and \(report.transitions.grouped) transitions of \(worlds) "
-            + "in \(took.shortText), \(rate.grouped) transitions a second"
-        if let finding = report.finding {
-            // The scenario alone goes to standard output, so that it can be kept as a file.
-            Output.notice("\(file): \(finding.message), after \(finding.length) steps; \(figures)")
-            Output.line(finding.scenario.hasSuffix("\n") ? String(finding.scenario.dropLast()) : finding.scenario)
-            return
-        }
-        let size =
-            "up to \(search.clients) clients × \(search.cameras) cameras"
-            + (everything ? ", whatever the machine does" : "")
-        let held =
-            statements == 0 ? "the broker's promises hold" : "the broker's promises and \(statements) statements hold"
-        if let cut = report.cutOffBy {
-            Output.line(
-                "\(file): NOT COMPLETE, cut off \(cut.sentence): \(held) as far as it went, \(size); \(figures), "
-                    + "to a depth of \(report.depth)")
-        } else {
-            Output.line("\(file): \(held) in every state, \(size); \(figures)")
-        }
     }
 }

@@ -10,8 +10,8 @@ struct SearchOptions: ParsableArguments {
     var clients = 3
     @Option(help: ArgumentHelp("Cameras in a world: 1 to 3.", valueName: "number"))
     var cameras = 2
-    @Flag(help: "Every cast of kinds of clients; without it, enough casts that every two kinds meet.")
-    var allCasts = false
+    @Flag(help: "Not every choice of kinds of clients, but only enough that every two kinds meet.")
+    var pairs = false
     @Option(help: ArgumentHelp("States to look at, at most.", valueName: "number"))
     var maxStates = 5_000_000
     @Option(help: ArgumentHelp("How long to search, such as 30s or 10min.", valueName: "time"))

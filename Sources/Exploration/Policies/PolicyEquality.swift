@@ -1,0 +1,129 @@
+import Arbiter
+import ArbiterProtocol
+
+/// Whether two policies say the same, whatever they call it and in whatever order where that is nothing: then nobody can
+/// ever notice which of them is in force, and no walk is needed to know.
+///
+/// Rules are compared by what they answer for every combination of facts, also those that cannot be. What is equal here
+/// decides the same; what is not may still never show.
+struct PolicyEquality {
+    private let first: Policy
+    private let second: Policy
+
+    init(_ first: Policy, _ second: Policy) {
+        self.first = first
+        self.second = second
+    }
+
+    /// False also where it would take too long to tell.
+    var holds: Bool {
+        guard first.sources == second.sources, first.ranks == second.ranks, first.contention == second.contention,
+            first.pressureSettle == second.pressureSettle, haveSameAttributes, haveSameCameras
+        else { return false }
+        for cause in CauseRule.causes {
+            let lists = [first, second].map { policy in
+                policy.causeRules.filter { $0.cause == cause }.map { Clause($0.when, .access($0.access)) }
+            }
+            if !areSame(lists, otherwise: .access(.all)) { return false }
+        }
+        let lists = [first, second].map { policy in
+            policy.rankRules.map { rule in
+                var plain = rule
+                plain.name = ""
+                plain.when = []
+                return Clause(rule.when, .rank(plain))
+            }
+        }
+        return areSame(lists, otherwise: .rank(RankRule(name: "", rank: first.ranks.count - 1)))
+    }
+
+    /// In any order: rules and the order list find them by their names.
+    private var haveSameAttributes: Bool {
+        first.attributes.count == second.attributes.count && first.attributes.allSatisfy(second.attributes.contains)
+    }
+
+    private var haveSameCameras: Bool {
+        let cameras = PolicyReads([first, second]).cameras
+        return cameras.allSatisfy { one in
+            first.cost(one) == second.cost(one)
+                && cameras.allSatisfy { first.conflict(one, $0) == second.conflict(one, $0) }
+        }
+    }
+
+    // MARK: Rules
+
+    private enum Answer: Equatable {
+        case access(Access)
+        case rank(RankRule)
+    }
+
+    private struct Clause {
+        var when: [FactTest]
+        let answer: Answer
+
+        init(_ when: [FactTest], _ answer: Answer) {
+            self.when = when
+            self.answer = answer
+        }
+
+        /// What is left of it when a test is known to hold, or not to; nil: it does not match any more.
+        func knowing(_ test: FactTest, holds: Bool) -> Clause? {
+            var left = self
+            left.when = []
+            for other in when {
+                switch test.decides(other, holds: holds) {
+                case true?: continue
+                case false?: return nil
+                case nil: left.when.append(other)
+                }
+            }
+            return left
+        }
+    }
+
+    /// Enough for every policy that a person can read; a second at most.
+    private static let stepsMax = 100_000
+
+    private func areSame(_ lists: [[Clause]], otherwise: Answer) -> Bool {
+        var steps = 0
+        func look(_ lists: [[Clause]]) -> Bool {
+            steps += 1
+            guard steps < Self.stepsMax else { return false }
+            // What stands behind a rule that always matches never answers.
+            let lists = lists.map { list in
+                list.firstIndex { $0.when.isEmpty }.map { Array(list[...$0]) } ?? list
+            }
+            guard let test = lists.lazy.compactMap({ $0.first?.when.first }).first else {
+                return (lists[0].first?.answer ?? otherwise) == (lists[1].first?.answer ?? otherwise)
+            }
+            return [true, false].allSatisfy { holds in
+                look(lists.map { $0.compactMap { $0.knowing(test, holds: holds) } })
+            }
+        }
+        return look(lists)
+    }
+}
+
+extension FactTest {
+    /// Whether another test holds where this one does, or does not; nil: either may be. Never wrong; where it knows too
+    /// little, combinations are looked at that cannot be.
+    fileprivate func decides(_ other: FactTest, holds: Bool) -> Bool? {
+        if self == other { return holds }
+        let (own, others) = (written, other.written)
+        guard own.key == others.key else { return nil }
+        if case .pressure(let level) = self, case .pressure(let wanted) = other {
+            if holds { return wanted <= level ? true : nil }
+            return wanted >= level ? false : nil
+        }
+        if holds { return false }
+        // Of two values that there are, the other one.
+        switch self {
+        case .foreground, .focused, .multitasking, .usesAudio, .microphoneTaken, .recording, .claimIsNew,
+            .operatorChosen:
+            return true
+        case .app, .claimedApp, .user, .loginSession, .layout, .foregroundApps, .client, .camera, .position,
+            .pressure, .attribute:
+            return nil
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Arbiter
+import ArbiterProtocol
+import Exploration
+import JSONText
+import Timeline
+
+/// What a walk of a policy's worlds came to, in words and for programs. It says no more than was walked: how much of how
+/// much, in how many states each statement was put to the test, and what was the same all the time.
+struct VerifyVerdict {
+    let file: String
+    let walk: PolicyWalk
+    let report: PolicyWalk.Report
+    let took: Duration
+
+    private var statements: [Statement] { walk.policy.statements }
+    private var everything: Bool { walk.scope == .everything }
+
+    /// What is wrong with the statements themselves, as sentences.
+    var problems: [String] {
+        // What was not walked to its end says nothing about what never happens.
+        guard report.isComplete, report.casts == report.castsInAll else { return walk.strangers }
+        return walk.strangers
+            + zip(statements, report.applied).filter { $0.1 == 0 }.map { statement, _ in
+                "the statement “\(statement.name)” applied in no state: nobody of whom it speaks ever asks to run, "
+                    + "or they never meet on one camera"
+            }
+    }
+
+    /// The scenario alone goes to standard output, so that it can be kept as a file.
+    func show() {
+        for problem in problems { Output.notice("\(file): \(problem)") }
+        if let finding = report.finding {
+            Output.notice("\(file): \(finding.message), after \(finding.length) steps; \(figures)")
+            Output.line(finding.scenario.hasSuffix("\n") ? String(finding.scenario.dropLast()) : finding.scenario)
+            return
+        }
+        let held =
+            statements.isEmpty
+            ? "the broker's promises hold"
+            : "the broker's promises and \(Self.count(statements.count, "statement")) hold"
+        if let cut = report.cutOffBy {
+            Output.line(
+                "\(file): NOT COMPLETE, cut off \(cut.sentence) to a depth of \(report.depth): \(held) as far as it "
+                    + "went, in \(casts), \(size)")
+        } else {
+            Output.line("\(file): \(held) in every state of \(casts), \(size)")
+        }
+        Output.line("  \(figures)")
+        for (statement, applied) in zip(statements, report.applied) {
+            let states = applied == 0 ? "no state" : "\(applied.grouped) state\(applied == 1 ? "" : "s")"
+            Output.line("  applied in \(states): \(statement.name)")
+        }
+        Output.line("  never varied: \(walk.neverVaried.joined(separator: ", "))")
+    }
+
+    private static func count(_ number: Int, _ what: String) -> String {
+        "\(number.grouped) \(what)\(number == 1 ? "" : "s")"
+    }
+
+    private var casts: String { Self.casts(report.casts, of: report.castsInAll) }
+
+    static func casts(_ walked: Int, of all: Int) -> String {
+        walked == all
+            ? (all == 1 ? "the one cast" : "all \(all.grouped) casts") : "\(walked.grouped) of \(count(all, "cast"))"
+    }
+
+    private var size: String {
+        "up to \(Self.count(walk.clients, "client")) × \(Self.count(walk.cameras, "camera"))"
+            + (everything ? ", whatever the machine does" : "")
+    }
+
+    private var figures: String {
+        let worlds =
+            report.worlds < report.worldsInAll
+            ? "\(report.worlds.grouped) of \(report.worldsInAll.grouped) worlds" : Self.count(report.worlds, "world")
+        return "walked \(Self.count(report.states, "state")) and \(Self.count(report.transitions, "transition")) of "
+            + "\(worlds) in \(took.shortText), \(SearchOptions.rate(report.transitions, took).grouped) transitions a second"
+    }
+
+    var json: JSON {
+        .object([
+            "file": .string(file), "clients": .integer(Int64(walk.clients)), "cameras": .integer(Int64(walk.cameras)),
+            "casts": .integer(Int64(report.casts)), "castsInAll": .integer(Int64(report.castsInAll)),
+            "worlds": .integer(Int64(report.worlds)), "worldsInAll": .integer(Int64(report.worldsInAll)),
+            "everything": .bool(everything), "states": .integer(Int64(report.states)),
+            "transitions": .integer(Int64(report.transitions)), "depth": .integer(Int64(report.depth)),
+            "statements": .array(
+                zip(statements, report.applied).map { statement, applied in
+                    .object(["name": .string(statement.name), "applied": .integer(Int64(applied))])
+                }),
+            "problems": .strings(problems), "neverVaried": .strings(walk.neverVaried),
+            "complete": .bool(report.isComplete),
+            "cutOffBy": report.cutOffBy.map { .string($0.rawValue) } ?? .null,
+            "seconds": .number(Double(took.wholeNanoseconds / 1_000_000) / 1000),
+            "transitionsPerSecond": .integer(Int64(SearchOptions.rate(report.transitions, took))),
+            "broken": report.finding.map { finding in
+                .object([
+                    "message": .string(finding.message),
+                    "statement": finding.statement.map { .string($0) } ?? .null,
+                    "length": .integer(Int64(finding.length)), "scenario": .string(finding.scenario),
+                ])
+            } ?? .null,
+        ])
+    }
+}

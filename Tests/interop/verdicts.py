@@ -1,0 +1,94 @@
+"""What `camclient policy verify` and `policy diff` say of policy files, and with which exit status."""
+import json, pathlib, re, tempfile, time
+
+from camclient import camclient
+from harness import ROOT, claim
+
+POLICIES = sorted((ROOT / "policies").glob("*.toml"))
+
+
+def blocks(text):
+    """The top of a policy file, and its tables with their comments left out, as lists of lines."""
+    found = [[]]
+    for line in text.splitlines():
+        if line.startswith("["):
+            found.append([])
+        if line.strip() and not line.startswith("#"):
+            found[-1].append(line)
+    return found[0], found[1:]
+
+
+def value(table, key):
+    return next((line.split("=", 1)[1].split("#")[0].strip() for line in table if re.match(rf"{key}\s*=", line)), "")
+
+
+def only_app(table):
+    """The app that a rank rule is about, if it reads nothing else."""
+    keys = {line.split("=")[0].strip() for line in table[1:]}
+    facts = keys - {"name", "rank", "override", "grace", "min-hold", "lease", "deny"}
+    return value(table, "app") if facts == {"app"} else None
+
+
+def reordered(text):
+    """The same policy in as different an order as means nothing: tables of other kinds, causes that do not touch each
+    other, neighbours among the ranks that are about one app each, and the keys of [contention]."""
+    top, tables = blocks(text)
+    kinds = {}
+    for table in tables:
+        kinds.setdefault(table[0].strip(), []).append(table)
+    for kind in ("[[camera]]", "[[attribute]]", "[[never]]", "[[always]]"):
+        kinds.get(kind, []).reverse()
+    # Each cause has a list of its own; within it order counts.
+    causes = kinds.get("[[cause]]", [])
+    names = list(dict.fromkeys(value(table, "cause") for table in causes))
+    kinds["[[cause]]"] = [table for name in reversed(names) for table in causes if value(table, "cause") == name]
+    ranks, run = [], []
+    for table in kinds.get("[[rank]]", []) + [None]:
+        if table is not None and only_app(table):
+            run.append(table)
+            continue
+        ranks += reversed(run)
+        run = []
+        ranks += [table] if table is not None else []
+    kinds["[[rank]]"] = ranks
+    if "[contention]" in kinds:
+        head, *keys = kinds["[contention]"][0]
+        kinds["[contention]"] = [[head, *reversed(keys)]]
+    ordered = [table for kind in reversed(list(kinds)) for table in kinds[kind]]
+    return "\n".join(top + [line for table in ordered for line in table]) + "\n"
+
+
+@claim("a policy is no different from itself, reordered where order is nothing, and another one is not taken for it")
+def itself():
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        for policy in POLICIES:
+            other = pathlib.Path(folder) / policy.name
+            other.write_text(reordered(policy.read_text(encoding="utf-8")), encoding="utf-8")
+            said = camclient(None, "policy", "diff", str(policy), str(other))
+            assert said.stdout.startswith("no difference") and said.returncode == 0, (policy.name, said)
+    took = time.monotonic() - begin
+    two = [str(ROOT / "policies" / name) for name in ("ios9.toml", "ipados16.toml")]
+    said = json.loads(camclient(None, "policy", "diff", *two, "--clients", "1", "--json", status=1).stdout)
+    assert not said["same"] and said["difference"]["length"] == 2, said
+    return f"{len(POLICIES)} policies in {took:.1f} s"
+
+
+@claim("a verdict names how much of how much was walked, in how many states each statement applied, and what never changed")
+def verdict():
+    kiosk = str(ROOT / "policies" / "kiosk.toml")
+    said = json.loads(camclient(None, "policy", "verify", kiosk, "--clients", "2", "--json").stdout)
+    assert said["complete"] and said["casts"] == said["castsInAll"] == 15, said
+    assert len(said["statements"]) == 4 and all(one["applied"] > 0 for one in said["statements"]), said
+    assert "reloads" in said["neverVaried"] and said["problems"] == [], said
+    some = camclient(None, "policy", "verify", kiosk, "--pairs", "--cameras", "1").stdout
+    assert re.search(r"hold in every state of \d+ of 35 casts", some), some
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "slip.toml"
+        path.write_text(
+            'name = "slip"\nranks = ["everyone"]\n[[rank]]\nname = "A"\napp = "a.service"\nrank = "everyone"\n'
+            '[[never]]\nname = "A slip"\nholder = { app = "a.servise", claimed-app = "a.service" }\n', encoding="utf-8")
+        said = camclient(None, "policy", "verify", str(path), "--json", status=1)
+        problems = json.loads(said.stdout)["problems"]
+        assert len(problems) == 2 and "no rule knows" in problems[0] and "in no state" in problems[1], problems
+    return f"{said.returncode} for a slip"
