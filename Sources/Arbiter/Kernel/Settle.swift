@@ -120,6 +120,7 @@ extension Arbiter {
         for look in seating.order where seating.rulings[look].watches && !removed.contains(look) {
             tell(seating, look, &turn)
         }
+        // Without sharing nobody watches, and no camera is looked at for it.
         if state.policy.shares {
             for stage in seating.cameras { tellSharers(on: stage.slot, &turn) }
         }

@@ -16,7 +16,6 @@ struct CameraSet: Hashable, Sendable {
     private var others: [Int32] = []
 
     var isEmpty: Bool { bits == 0 && others.isEmpty }
-    var isSingle: Bool { others.isEmpty ? bits.nonzeroBitCount == 1 : bits == 0 && others.count == 1 }
 
     func contains(_ camera: Slot<Camera>) -> Bool {
         camera.index < 64 ? bits >> UInt64(camera.index) & 1 == 1 : others.contains(camera.index)

@@ -25,7 +25,7 @@ extension Arbiter {
 
     /// The holder of a shared camera hears which other apps watch it, whenever those are others than it heard of last.
     mutating func tellSharers(on camera: Slot<Camera>, _ turn: inout Turn) {
-        guard state.policy.shares, case .streaming(let held) = state.cameras[camera].tenancy,
+        guard case .streaming(let held) = state.cameras[camera].tenancy,
             state.sessions[held.session].shown.isRunning
         else { return }
         let own = state.clients[state.sessions[held.session].client].app
