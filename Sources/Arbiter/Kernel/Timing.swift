@@ -88,8 +88,9 @@ extension Arbiter {
     /// The app ranks behind those who wait for this camera, for a while.
     mutating func coolDown(_ app: AppRef, on camera: Slot<Camera>) {
         let duration = state.policy.contention.coolDown
-        guard duration > .zero else { return }
+        // What is left of an earlier one ends with it, also where the policy has none any more.
         state.timers.removeAll { $0.kind == .coolDown && $0.app == app && $0.camera == camera }
+        guard duration > .zero else { return }
         state.timers.append(TimedFact(.coolDown, until: state.now + duration, camera: camera, app: app))
     }
 
