@@ -74,16 +74,23 @@ struct ExploredState: Sendable {
         duties.note(event)
         let wasDue = deadline.map { $0 <= now } ?? false
         arbiter.step(event, at: now, in: &memory)
-        memory.effects.withUnsafeBufferPointer { effects in
-            for index in effects.indices where !effects[index].isNotice { duties.take(effects[index]) }
-        }
-        var wrong = checker.check(event, memory.effects, at: now, wasDue: wasDue)
+        var wrong = Self.check(event, memory.effects, arbiter, wasDue: wasDue, &checker, &duties)
         if case .policyLoaded = event { policy = arbiter.policy.fingerprint }
         deadline = arbiter.deadline
         if let deadline, deadline < now || (deadline == now && event.isTimePassed) {
             wrong.append("the deadline \(TimeText.write(deadline)) is not in the future")
         }
         return wrong
+    }
+
+    private static func check(
+        _ event: Event, _ effects: [Effect], _ after: Arbiter, wasDue: Bool, _ checker: inout TraceChecker,
+        _ duties: inout RecorderDuties
+    ) -> [String] {
+        checker.check(
+            event, effects, at: after.state.now, wasDue: wasDue,
+            terms: { session, moment in after.holdTerms(of: session, moment) },
+            eachOrder: { duties.take($0) })
     }
 
     /// Becomes a copy in memory that is there already.

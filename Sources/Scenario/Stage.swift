@@ -156,7 +156,11 @@ public struct Stage: Sendable {
             if case .notify(_, let session, _, .willBeInterrupted(let id, _, _, _)) = effect { warnings[session] = id }
         }
         let wasDue = due.map { $0 <= now } ?? false
-        for message in checker?.check(event, effects, at: now, wasDue: wasDue) ?? [] { violate(message) }
+        let after = arbiter
+        let wrong = checker?.check(event, effects, at: now, wasDue: wasDue) { session, moment in
+            after.holdTerms(of: session, moment)
+        }
+        for message in wrong ?? [] { violate(message) }
         if let deadline = arbiter.deadline, deadline < now {
             violate("the deadline \(TimeText.write(deadline)) is in the past")
         }

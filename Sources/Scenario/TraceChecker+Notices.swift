@@ -4,8 +4,8 @@ import ArbiterProtocol
 /// What a session may be told, and when (semantics §4).
 extension TraceChecker {
     mutating func notified(
-        _ client: ClientID, _ session: SessionID, _ sequence: UInt64, _ notice: SessionEvent,
-        among effects: [Effect], at now: Moment, _ wrong: inout Findings
+        _ client: ClientID, _ session: SessionID, _ sequence: UInt64, _ notice: SessionEvent, _ seen: Seen,
+        _ terms: Terms, _ wrong: inout Findings
     ) {
         guard let place = place(of: session) else {
             wrong.unless(false, "session \(session.rawValue) is gone, and gets \(notice.wireName)")
@@ -24,7 +24,7 @@ extension TraceChecker {
         }
         switch notice {
         case .willBeInterrupted, .interruptionWithdrawn, .wasInterrupted, .interruptionChanged, .interruptionEnded:
-            interruption(&watched, notice, at: now, &wrong)
+            interruption(&watched, notice, seen, terms, &wrong)
         case .recordingStarted, .recordingFinished:
             // The only ones that change what is remembered elsewhere.
             sessions[place] = watched
@@ -32,7 +32,7 @@ extension TraceChecker {
             return
         case .didStartRunning, .didStopRunning, .accessChanged, .sharersChanged, .sessionStopped, .photoCaptured,
             .configurationApplied, .rampFinished, .runtimeError:
-            running(&watched, notice, effects, &wrong)
+            running(&watched, notice, seen, terms, &wrong)
         }
         sessions[place] = watched
     }
@@ -42,7 +42,7 @@ extension TraceChecker {
     }
 
     private func interruption(
-        _ watched: inout Watched, _ notice: SessionEvent, at now: Moment, _ wrong: inout Findings
+        _ watched: inout Watched, _ notice: SessionEvent, _ seen: Seen, _ terms: Terms, _ wrong: inout Findings
     ) {
         let before = watched
         func unless(_ condition: Bool, _ what: @autoclosure () -> String, _ wrong: inout Findings) {
@@ -53,14 +53,17 @@ extension TraceChecker {
             unless(before.marks.contains(.running), "for a session that does not run", &wrong)
             unless(!before.marks.contains(.warned), "while a warning stands", &wrong)
             unless(cause == .videoDeviceInUseByAnotherClient, "for a cause other than device-in-use", &wrong)
-            unless(deadline > now, "with a deadline that has passed", &wrong)
+            unless(deadline > seen.now, "with a deadline that has passed", &wrong)
             unless(id > before.lastInterruption, "with an old id", &wrong)
             watched.marks.insert(.warned)
             watched.warning = id
+            watched.warnedUntil = deadline
+            watched.isReady = false
             watched.lastInterruption = id
         case .interruptionWithdrawn(let id):
             unless(before.marks.contains(.warned) && before.warning == id, "without its warning", &wrong)
             watched.marks.remove(.warned)
+            watched.isReady = false
         case .wasInterrupted(let id, let causes, _, let cutting, _):
             let isWarned = before.marks.contains(.warned)
             unless(!before.marks.contains(.interrupted), "while interrupted", &wrong)
@@ -70,8 +73,12 @@ extension TraceChecker {
             )
             let running = before.marks.contains(.recording) ? before.recording : nil
             unless(cutting == running, "names another recording", &wrong)
+            if before.marks.contains(.running), causes == CauseSet([.videoDeviceInUseByAnotherClient]) {
+                givesWay(before, notice, seen, terms, &wrong)
+            }
             watched.marks.insert(.interrupted)
             watched.marks.subtract([.warned, .recording])
+            watched.isReady = false
             watched.interruption = id
             watched.lastInterruption = max(id, before.lastInterruption)
         case .interruptionChanged(let id, let causes, _, _):
@@ -87,9 +94,9 @@ extension TraceChecker {
     }
 
     private func running(
-        _ watched: inout Watched, _ notice: SessionEvent, _ effects: [Effect], _ wrong: inout Findings
+        _ watched: inout Watched, _ notice: SessionEvent, _ seen: Seen, _ terms: Terms, _ wrong: inout Findings
     ) {
-        let before = watched
+        let (before, effects) = (watched, seen.effects)
         switch notice {
         case .didStartRunning(let grant):
             wrong.unless(!before.marks.contains(.running), sentence(before, notice, "twice"))
@@ -102,6 +109,7 @@ extension TraceChecker {
             if !isToldWhatIsInForce(before.session, effects) { watched.batchesDue = max(watched.batchesDue, 1) }
         case .didStopRunning:
             wrong.unless(before.marks.contains(.running), sentence(before, notice, "for a session that does not run"))
+            if isEvicted(before.session, effects) { givesWay(before, notice, seen, terms, &wrong) }
             watched.marks.subtract([.running, .warned, .recording])
         case .sessionStopped: watched.marks.subtract([.interrupted, .warned])
         case .accessChanged:

@@ -39,60 +39,80 @@ public struct TraceChecker: Hashable, Sendable {
     // MARK: What it has seen
 
     public func lastGrant(of camera: CameraID) -> GrantID? { place(of: camera).map { cameras[$0].grant } }
-    public func exists(_ session: SessionID) -> Bool { watched(session)?.marks.contains(.closed) == false }
+    public func exists(_ session: SessionID) -> Bool {
+        let marks = marks(of: session)
+        return marks.contains(.exists) && !marks.contains(.closed)
+    }
     /// Also one that is closed and owed the end of a file: its id means that session until then.
     package func remembers(_ session: SessionID) -> Bool { place(of: session) != nil }
     /// The warning that a session may answer with `Ready`.
     public func warning(of session: SessionID) -> InterruptionID? {
-        watched(session).flatMap { $0.marks.contains(.warned) ? $0.warning : nil }
+        place(of: session).flatMap { sessions[$0].marks.contains(.warned) ? sessions[$0].warning : nil }
     }
     /// What it remembers of a session, and of a camera, apart from what only counts: for fingerprints.
-    package func mark(of session: SessionID) -> UInt64 { watched(session)?.mark ?? 0 }
+    package func mark(of session: SessionID) -> UInt64 { place(of: session).map { sessions[$0].mark } ?? 0 }
     package func mark(of camera: CameraID) -> UInt64 {
         place(of: camera).map { UInt64(cameras[$0].marks.rawValue) } ?? 0
     }
-    public func isRunning(_ session: SessionID) -> Bool { watched(session)?.marks.contains(.running) ?? false }
-    public func isInterrupted(_ session: SessionID) -> Bool { watched(session)?.marks.contains(.interrupted) ?? false }
-    public func hasUnfinishedRecording(_ session: SessionID) -> Bool { (watched(session)?.unfinished ?? 0) > 0 }
+    public func isRunning(_ session: SessionID) -> Bool { marks(of: session).contains(.running) }
+    public func isInterrupted(_ session: SessionID) -> Bool { marks(of: session).contains(.interrupted) }
+    public func hasUnfinishedRecording(_ session: SessionID) -> Bool {
+        place(of: session).map { sessions[$0].unfinished > 0 } ?? false
+    }
 
     // MARK: A step
 
     /// What one step did wrong, as sentences; empty when all is well.
-    /// - Parameter wasDue: a deadline had come when the step was taken, so that it did more than its event asked for.
+    /// - Parameters:
+    ///   - wasDue: a deadline had come when the step was taken, so that it did more than its event asked for.
+    ///   - terms: what a session's rank promises it now, and nil where nothing is held against the step.
+    ///   - eachOrder: is given what recorders have to do, one after the other: going through effects copies each of them.
     public mutating func check(
-        _ event: Event, _ effects: [Effect], at now: Moment, wasDue: Bool = false
+        _ event: Event, _ effects: [Effect], at now: Moment, wasDue: Bool = false,
+        terms: (SessionID, HoldMoment) -> HoldTerms? = { _, _ in nil },
+        eachOrder: (Effect) -> Void = { _ in }
     ) -> [String] {
         var wrong = Findings()
+        check(Seen(event: event, effects: effects, now: now), wasDue, terms, eachOrder, &wrong)
+        return wrong.sentences
+    }
+
+    private mutating func check(
+        _ seen: Seen, _ wasDue: Bool, _ terms: Terms, _ eachOrder: (Effect) -> Void, _ wrong: inout Findings
+    ) {
+        let (event, effects) = (seen.event, seen.effects)
         before(event)
-        let isRefused = effects.contains { if case .refused = $0 { true } else { false } }
+        // What was due before comes first, and nothing comes of what is refused: a refusal is the last effect.
+        let isRefused = if case .refused? = effects.last { true } else { false }
         wrong.unless(
             !isRefused || effects.count == 1 || wasDue, "a refused request did something: \(effects.count - 1) effects")
         if !isRefused { accepted(event) }
         for effect in effects {
             switch effect {
             case .notify(let client, let session, let sequence, let notice):
-                notified(client, session, sequence, notice, among: effects, at: now, &wrong)
+                notified(client, session, sequence, notice, seen, terms, &wrong)
                 if holdsStarts { startsWhole(session, notice, effects, &wrong) }
             case .open, .cut, .killRecorder, .configure, .openStream, .closeStreams, .capturePhoto, .startRecording:
-                order(effect, event, &wrong)
-            case .stopRecording(_, _, why: .interrupted):
-                // The notice that follows names it.
-                break
-            case .stopRecording(_, let recording, _):
-                for index in sessions.indices where sessions[index].recording == recording {
+                eachOrder(effect)
+                order(effect, seen, terms, &wrong)
+            case .stopRecording(_, let recording, let why):
+                eachOrder(effect)
+                // The notice that follows an interruption names it.
+                for index in sessions.indices where why != .interrupted && sessions[index].recording == recording {
                     sessions[index].marks.remove(.recording)
                 }
-            case .refused, .answered, .announce: break
+            case .refused:
+                wrong.unless(isRefused, "a refused request did something: \(effects.count - 1) effects")
+            case .answered, .announce: break
             }
         }
-        for watched in sessions {
-            let (session, marks) = (watched.session.rawValue, watched.marks)
+        for place in sessions.indices {
+            let (session, marks) = (sessions[place].session.rawValue, sessions[place].marks)
             wrong.unless(!marks.contains([.running, .interrupted]), "session \(session) is running and interrupted")
             wrong.unless(
                 !marks.contains(.recording) || marks.contains(.running), "session \(session) records and does not run")
         }
         after(event, isRefused: isRefused)
-        return wrong.sentences
     }
 
     /// What the world did before the arbiter heard of it.
@@ -120,6 +140,9 @@ public struct TraceChecker: Hashable, Sendable {
             if let place = place(of: session) { sessions[place].batchesDue &+= count }
         case .commitConfiguration(let session):
             if let place = place(of: session) { sessions[place].batchesDue &+= 1 }
+        case .ready(let session, let id):
+            if let place = place(of: session), sessions[place].warning == id { sessions[place].isReady = true }
+        case .policyLoaded: for place in sessions.indices { sessions[place].minHoldUntil = .zero }
         default: break
         }
     }
@@ -136,7 +159,7 @@ public struct TraceChecker: Hashable, Sendable {
         case .recordingFinished(let id, _, _, _, _):
             // With the file's end a closed session is over, told or not.
             guard let file = files.first(where: { $0.recording == id }),
-                watched(file.session)?.marks.contains(.closed) == true
+                marks(of: file.session).contains(.closed)
             else { return }
             finished(file)
         default: break
@@ -159,11 +182,14 @@ public struct TraceChecker: Hashable, Sendable {
 
     // MARK: Orders
 
-    private mutating func order(_ effect: Effect, _ event: Event, _ wrong: inout Findings) {
+    private mutating func order(_ effect: Effect, _ seen: Seen, _ terms: Terms, _ wrong: inout Findings) {
         switch effect {
         case .open(let camera, let grant, let session, _):
             // What the recorder still owed for another grant, it will not say any more.
-            if let place = place(of: session) { sessions[place].batchesDue = 0 }
+            if let place = place(of: session) {
+                sessions[place].batchesDue = 0
+                sessions[place].minHoldUntil = minHoldUntil(sessions[place], seen, terms)
+            }
             let place = place(of: camera) ?? cameras.endIndex
             if place == cameras.endIndex { cameras.append(WatchedCamera(camera: camera, grant: grant)) }
             let marks = cameras[place].marks
@@ -177,7 +203,7 @@ public struct TraceChecker: Hashable, Sendable {
             if let place = place(of: camera) { cameras[place].marks = [.cutting, .hasRecorder] }
         case .configure(let camera, let grant, let session, _):
             wrong.unless(isOpen(camera, grant), "\(camera.name) gets an order for a grant that is not open")
-            if !event.configures(session), let place = place(of: session) { sessions[place].batchesDue &+= 1 }
+            if !seen.event.configures(session), let place = place(of: session) { sessions[place].batchesDue &+= 1 }
         case .openStream(let camera, let grant, _), .closeStreams(let camera, let grant, _),
             .capturePhoto(let camera, let grant, _, _), .startRecording(let camera, let grant, _, _):
             wrong.unless(isOpen(camera, grant), "\(camera.name) gets an order for a grant that is not open")
@@ -203,7 +229,8 @@ public struct TraceChecker: Hashable, Sendable {
         return low < sessions.count && sessions[low].session == session ? low : nil
     }
 
-    private func watched(_ session: SessionID) -> Watched? { place(of: session).map { sessions[$0] } }
+    /// None where it is not remembered.
+    private func marks(of session: SessionID) -> SessionMarks { place(of: session).map { sessions[$0].marks } ?? [] }
 
     private func place(of camera: CameraID) -> Int? { cameras.firstIndex { $0.camera == camera } }
 }

@@ -13,6 +13,9 @@ struct TraceCheckerTests {
         var checker: TraceChecker
         var sequence: UInt64 = 0
         var found: [String] = []
+        var now = Moment.zero
+        /// What the session's rank promises it.
+        var terms: HoldTerms?
 
         init(holdsStarts: Bool = false) {
             checker = TraceChecker(holdsStarts: holdsStarts)
@@ -27,7 +30,7 @@ struct TraceCheckerTests {
                 sequence += 1
                 effects.append(.notify(client, session, sequence: sequence, notice))
             }
-            found += checker.check(event, effects, at: .zero, wasDue: wasDue)
+            found += checker.check(event, effects, at: now, wasDue: wasDue, terms: { [terms] _, _ in terms })
         }
 
         /// It runs under its first grant.
@@ -49,6 +52,70 @@ struct TraceCheckerTests {
     private static let fileEnd = Event.recordingFinished(
         1, why: .sessionEnded, frames: 1, duration: .seconds(1), bytes: 1)
     private static let inUse = CauseSet([.videoDeviceInUseByAnotherClient])
+
+    // MARK: Times that a rank promises
+
+    private static let interrupted = SessionEvent.wasInterrupted(
+        id: 1, causes: inUse, interrupter: nil, cutting: nil, rule: "rank: call")
+    private static let warned = SessionEvent.willBeInterrupted(
+        id: 1, cause: .videoDeviceInUseByAnotherClient, deadline: .zero + .seconds(5), rule: "rank: call")
+
+    /// It runs from the beginning on, with a grace of 2 s and a min-hold of 3 s.
+    private func held() -> Life {
+        var life = Life()
+        life.terms = HoldTerms(grace: .seconds(2), minHold: .seconds(3))
+        life.start()
+        return life
+    }
+
+    @Test("Whoever holds a camera keeps it for its min-hold")
+    func minHold() {
+        var life = held()
+        life.now = .zero + .seconds(2)
+        life.step(.timePassed, [Self.interrupted, .didStopRunning])
+        #expect(
+            life.found == [
+                "session 1: WasInterrupted before its min-hold is over, 3s",
+                "session 1: WasInterrupted without the warning that its grace gives it",
+            ])
+    }
+
+    @Test("A grace ends at its deadline, or when its holder is ready")
+    func grace() {
+        var early = held()
+        early.now = .zero + .seconds(3)
+        early.step(.timePassed, [Self.warned])
+        var (ready, late) = (early, early)
+        early.now = .zero + .seconds(4)
+        early.step(.timePassed, [Self.interrupted, .didStopRunning])
+        #expect(early.found == ["session 1: WasInterrupted before its deadline, 5s"])
+        ready.step(.ready(Self.session, 1))
+        ready.step(.timePassed, [Self.interrupted, .didStopRunning])
+        late.now = .zero + .seconds(5)
+        late.step(.timePassed, [Self.interrupted, .didStopRunning])
+        #expect(ready.found == [] && late.found == [])
+    }
+
+    @Test("An eviction keeps to the same times; another policy, another cause and a rank without them have none")
+    func otherEnds() {
+        var evicted = held()
+        evicted.step(.timePassed, [.didStopRunning, .sessionStopped(.evicted, rule: "rank: call")])
+        #expect(evicted.found.count == 2)
+        var reloaded = held()
+        reloaded.step(.policyLoaded(.firstCome), [Self.interrupted, .didStopRunning])
+        var hidden = held()
+        hidden.step(
+            .timePassed,
+            [
+                .wasInterrupted(
+                    id: 1, causes: CauseSet([.videoDeviceNotAvailableInBackground]), interrupter: nil, cutting: nil,
+                    rule: "cause: hidden"), .didStopRunning,
+            ])
+        var plain = Life()
+        plain.start()
+        plain.step(.timePassed, [Self.interrupted, .didStopRunning])
+        #expect(reloaded.found + hidden.found + plain.found == [])
+    }
 
     // MARK: After the end
 
