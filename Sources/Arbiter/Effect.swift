@@ -29,9 +29,6 @@ public enum Effect: Hashable, Sendable {
     case notify(ClientID, SessionID, sequence: UInt64, SessionEvent)
     case announce(Announcement)
 
-    /// It is said to a client, and nothing is to be done.
-    package var isNotice: Bool { if case .notify = self { true } else { false } }
-
     /// Broker-wide news.
     public enum Announcement: Hashable, Sendable {
         case camerasChanged

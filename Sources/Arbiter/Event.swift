@@ -49,7 +49,8 @@ public enum Event: Hashable, Sendable {
     case loginSessionEnded(LoginSessionID)
 
     // MARK: The machine
-    case cameraAppeared(CameraID, CameraCapabilities)
+    /// Indirect, like a policy: no other event is nearly as large, and a step hands its event on a dozen times.
+    indirect case cameraAppeared(CameraID, CameraCapabilities)
     case cameraDisappeared(CameraID)
     /// `camera` nil: the switch of the whole machine.
     case privacy(CameraID?, on: Bool)
@@ -76,7 +77,7 @@ public enum Event: Hashable, Sendable {
     case recorderTrouble(CameraID, code: String, message: String)
 
     // MARK: The broker
-    case policyLoaded(Policy)
+    indirect case policyLoaded(Policy)
     /// After a restart of the broker: the camera is kept for the app that held it.
     case reserved(CameraID, AppID)
     case timePassed

@@ -140,12 +140,13 @@ struct RecorderDuties: Hashable, Sendable {
 
     /// The first of those that recorders owe.
     var firstAnswer: Event? {
-        for duty in cameras {
-            if let grant = duty.opening?.value {
-                return .recorderStreaming(duty.camera, grant, inForce: Configuration())
+        // By index, here and below: a duty that is read whole is copied.
+        for place in cameras.indices {
+            if let grant = cameras[place].opening?.value {
+                return .recorderStreaming(cameras[place].camera, grant, inForce: Configuration())
             }
-            if let grant = duty.cutting?.value { return .recorderCut(duty.camera, grant) }
-            if duty.owesMore { return answers([]).first }
+            if let grant = cameras[place].cutting?.value { return .recorderCut(cameras[place].camera, grant) }
+            if cameras[place].owesMore { return answers([]).first }
         }
         return recordings.isEmpty && photos.isEmpty ? nil : answers([]).first
     }
@@ -250,9 +251,8 @@ struct RecorderDuties: Hashable, Sendable {
     /// What is owed on a camera, and of a session's recordings, apart from ids: for fingerprints.
     func mark(of camera: CameraID) -> UInt64 {
         guard let place = place(of: camera) else { return 0 }
-        let duty = cameras[place]
-        return 1 | duty.mark | UInt64(duty.batches.count) << 6 | UInt64(photos.count) << 16
-            | UInt64(duty.closing.count) << 20
+        return 1 | cameras[place].mark | UInt64(cameras[place].batches.count) << 6 | UInt64(photos.count) << 16
+            | UInt64(cameras[place].closing.count) << 20
     }
 
     func mark(of session: SessionID) -> UInt64 {
@@ -262,7 +262,9 @@ struct RecorderDuties: Hashable, Sendable {
             mark += recording.ended.map { 16 << UInt64(4 * (RecordingEnd.allCases.firstIndex(of: $0) ?? 0)) } ?? 1
         }
         // Whose streams are closed first is answered first.
-        for duty in cameras { mark |= UInt64((duty.closing.firstIndex(of: session) ?? -1) + 1) << 40 }
+        for place in cameras.indices where !cameras[place].closing.isEmpty {
+            mark |= UInt64((cameras[place].closing.firstIndex(of: session) ?? -1) + 1) << 40
+        }
         return mark
     }
 

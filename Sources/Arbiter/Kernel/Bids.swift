@@ -53,7 +53,7 @@ extension Seating {
         lose(holder, isReplaced ? .replaced : .waits, to: successor, rule)
         self.rule(successor, .comesNext, rule)
         // What it takes over from a lost device was given up on other cameras: it has to be won there again.
-        let isDormant = policy.linksCameras && cameras[camera].camera.tenancy.isLost
+        let isDormant = policy.linksCameras && cameras[camera].isLost
         seats.append(Seat(kind: isDormant ? .dormant : .won, look: successor, camera: camera, rule: rule))
     }
 
@@ -87,26 +87,26 @@ extension Seating {
     /// Seats those who have the camera or are promised it, and sorts the rest into challengers and those who wait for
     /// their own app. What is ruled about watchers beside a contender comes later.
     mutating func bid(on camera: Int, _ challengers: inout [Int], _ returning: inout [Int]) {
-        let (all, held, reservation) = (cameras[camera].looks, cameras[camera].held, cameras[camera].reservation)
+        let (all, holder) = (cameras[camera].looks, cameras[camera].holder)
         for look in all {
             if !looks[look].claims {
                 rule(look, .barred, .law(.nothingLeft))
-            } else if !cameras[camera].admits(looks[look].app), looks[look].session != held?.session {
+            } else if !cameras[camera].admits(looks[look].app), looks[look].session != holder {
                 var ruling = Ruling(kind: .waits, rule: .law(.reserved))
-                ruling.interrupter = reservation
+                ruling.interrupter = cameras[camera].reservation
                 rulings[look] = ruling
             }
         }
         for look in all where looks[look].contends {
-            let isHolder = held?.session == looks[look].session
+            let isHolder = holder == looks[look].session
             if !looks[look].isAlone, let speaker = speaker(of: looks[look].app, on: camera), speaker != look,
                 !(isHolder && opensAnew(speaker, over: look))
             {
                 let isReplaced = policy.contention.sameApp == .replace && looks[look].started < looks[speaker].started
                 lose(look, isReplaced ? .replaced : .waits, to: speaker, sameAppRule)
-            } else if isHolder, let held {
-                seatHolder(look, held, camera, &returning)
-            } else if held == nil, let rule = promise(to: look, on: camera) {
+            } else if isHolder {
+                seatHolder(look, camera, &returning)
+            } else if holder == nil, let rule = promise(to: look, on: camera) {
                 seatPromised(look, rule, camera, &returning)
             } else {
                 challengers.append(look)
@@ -116,7 +116,7 @@ extension Seating {
 
     /// The rule by which a camera is promised to a session, or to one of its app that it speaks for now.
     func promise(to look: Int, on camera: Int) -> Rule? {
-        guard let promise = cameras[camera].camera.promise, cameras[camera].holder == nil else { return nil }
+        guard let promise = cameras[camera].promise, cameras[camera].holder == nil else { return nil }
         if promise.session == looks[look].session { return promise.rule }
         guard !looks[look].isAlone, let promised = self.look(of: promise.session, on: camera),
             looks[promised].app == looks[look].app, looks[promised].contends
@@ -124,19 +124,19 @@ extension Seating {
         return sameAppRule
     }
 
-    private mutating func seatHolder(_ look: Int, _ held: Held, _ camera: Int, _ returning: inout [Int]) {
-        let (isLost, backsOff) = (cameras[camera].camera.tenancy.isLost, cameras[camera].backsOff)
+    private mutating func seatHolder(_ look: Int, _ camera: Int, _ returning: inout [Int]) {
+        guard let rule = cameras[camera].held?.rule else { return }
+        let (isLost, backsOff) = (cameras[camera].isLost, cameras[camera].backsOff)
         if isLost, !backsOff, policy.linksCameras {
             returning.append(look)
             return
         }
-        rule(look, .holds, held.rule)
-        let kind: Seat.Kind = isLost && backsOff ? .dormant : .held
-        seats.append(Seat(kind: kind, look: look, camera: camera, rule: held.rule))
+        self.rule(look, .holds, rule)
+        seats.append(Seat(kind: isLost && backsOff ? .dormant : .held, look: look, camera: camera, rule: rule))
     }
 
     private mutating func seatPromised(_ look: Int, _ rule: Rule, _ camera: Int, _ returning: inout [Int]) {
-        if cameras[camera].camera.promise?.isDormant == true, !isDormant(camera) {
+        if cameras[camera].promise?.isDormant == true, !isDormant(camera) {
             returning.append(look)
             return
         }
@@ -197,7 +197,4 @@ extension Seating.Stage {
     func admits(_ app: AppRef) -> Bool {
         reservation.map { $0.slot == app.slot && $0.isClaimed == app.isClaimed } ?? true
     }
-
-    /// The camera can pass to its next holder as it is, without a cut.
-    func canPassInPlace(_ policy: CompiledPolicy) -> Bool { policy.shares && camera.tenancy.isCapturing }
 }

@@ -16,14 +16,14 @@ extension Seating {
         let (kind, camera) = (seats[seat].kind, seats[seat].camera)
         if kind == .dormant { return 0 }
         if let kept = seats.firstIndex(where: { $0.kind == .kept && $0.camera == camera }), kept != seat { return 0 }
-        return policy.cost(cameras[camera].camera.place)
+        return policy.cost(cameras[camera].place)
     }
 
     private func isOwn(_ seat: Int, _ look: Int) -> Bool { looks[seats[seat].look].app == looks[look].app }
 
     /// As few as it takes, the weakest first. Whether the claim beats them is asked later, and of all of them.
     private func addWeakest(_ rivals: inout [Int], _ look: Int, on camera: Int, _ budget: Int) -> Bool {
-        let cost = policy.cost(cameras[camera].camera.place)
+        let cost = policy.cost(cameras[camera].place)
         let mayExceed =
             policy.contention.strongestMayExceed
             && seats.indices.allSatisfy { seat in
@@ -50,7 +50,7 @@ extension Seating {
             policy.contention.strongestMayExceed
             && seats.indices.allSatisfy { isOwn($0, look) || challenge(look, seats[$0]).isWon }
         let conflicting = rivals
-        var sum = seats.indices.reduce(policy.cost(cameras[camera].camera.place)) { $0 + cost($1) }
+        var sum = seats.indices.reduce(policy.cost(cameras[camera].place)) { $0 + cost($1) }
         for index in seats.indices.sorted(by: { isHeldLonger(seats[$0], seats[$1]) }) {
             let cost = cost(index)
             if conflicting.contains(index) {

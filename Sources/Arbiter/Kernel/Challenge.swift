@@ -126,7 +126,7 @@ extension Seating {
     /// Two cameras that cannot run together; one whose device is not tried is in nobody's way.
     private func excludes(_ seat: Seat, _ camera: Int) -> Bool {
         policy.hasConflicts && seat.kind != .dormant && !isDormant(camera)
-            && policy.conflict(cameras[seat.camera].camera.place, cameras[camera].camera.place)
+            && policy.conflict(cameras[seat.camera].place, cameras[camera].place)
     }
 
     /// Whether a claim beats who sits there.
@@ -199,9 +199,8 @@ extension Seating {
     /// and its recorder may be started. A holder whose recorder was lost is opened for anew when its time has come.
     mutating func open() {
         for seat in seats where seat.kind != .kept && seat.kind != .dormant {
-            let stage = cameras[seat.camera]
             if seat.kind == .held {
-                if stage.camera.tenancy.isLost, isOpenable(seat.camera) { rule(seat.look, .gets, seat.rule) }
+                if cameras[seat.camera].isLost, isOpenable(seat.camera) { rule(seat.look, .gets, seat.rule) }
             } else if isOpenable(seat.camera) {
                 rule(seat.look, .gets, seat.rule)
             }
@@ -209,16 +208,14 @@ extension Seating {
     }
 
     private func isOpenable(_ camera: Int) -> Bool {
-        let stage = cameras[camera]
-        if stage.backsOff { return false }
+        if cameras[camera].backsOff { return false }
         // It is open, and stays so: what excludes it was cut before it was opened.
-        if stage.canPassInPlace(policy) { return true }
-        for (index, other) in cameras.enumerated() where isInUse(other) {
-            if index == camera || policy.conflict(other.camera.place, stage.camera.place) { return false }
+        if canPassInPlace(camera) { return true }
+        for other in cameras.indices where isInUse(other) {
+            let (place, othersPlace) = (cameras[camera].place, cameras[other].place)
+            if other == camera || policy.conflict(othersPlace, place) { return false }
             // A camera that is being cut still costs what it cost. One that is never let go is not waited for.
-            if policy.budget != nil, policy.cost(other.camera.place) > 0, policy.cost(stage.camera.place) > 0,
-                !other.camera.isStuck
-            {
+            if policy.budget != nil, policy.cost(othersPlace) > 0, policy.cost(place) > 0, !cameras[other].isStuck {
                 return false
             }
         }
@@ -226,16 +223,17 @@ extension Seating {
     }
 
     /// It is being cut, or will be in this step. A camera whose holder stays is no obstacle: seats were weighed already.
-    private func isInUse(_ stage: Stage) -> Bool {
-        if stage.camera.tenancy.cut != nil { return true }
-        guard stage.camera.tenancy.isCapturing else { return false }
-        guard let held = stage.held, let holder = look(of: held.session, on: index(of: stage)) else {
+    private func isInUse(_ camera: Int) -> Bool {
+        if cameras[camera].isBeingCut { return true }
+        guard cameras[camera].isCapturing else { return false }
+        guard let session = cameras[camera].holder, let holder = look(of: session, on: camera) else {
             // Its holder has left: it goes on for who follows, and is cut where nobody does.
-            let hasHeir = seats.contains { $0.camera == index(of: stage) && $0.kind != .kept && $0.kind != .dormant }
-            return !(stage.canPassInPlace(policy) && hasHeir)
+            let hasHeir = seats.contains { $0.camera == camera && $0.kind != .kept && $0.kind != .dormant }
+            return !(canPassInPlace(camera) && hasHeir)
         }
         return !rulings[holder].keepsItsCamera
     }
 
-    private func index(of stage: Stage) -> Int { cameras.firstIndex { $0.slot == stage.slot } ?? 0 }
+    /// The camera can pass to its next holder as it is, without a cut.
+    private func canPassInPlace(_ camera: Int) -> Bool { policy.shares && cameras[camera].isCapturing }
 }

@@ -5,11 +5,20 @@ extension State {
     /// due, or holds them to the contract reads this list.
     package func forEachDeadline(leases: Bool = true, _ body: (Moment) -> Void) {
         for slot in cameraOrder {
-            if case .free = cameras[slot].tenancy { continue }
-            let tenancy = cameras[slot].tenancy
-            if case .starting(_, let until) = tenancy { body(until) }
-            if let cut = tenancy.cut { body(cut.until) }
-            guard let held = tenancy.held else { continue }
+            let held: Held
+            switch cameras[slot].tenancy {
+            case .free: continue
+            case .starting(let holder, let until):
+                body(until)
+                held = holder
+            case .streaming(let holder): held = holder
+            case .lost(let holder, let cut):
+                if let cut { body(cut.until) }
+                held = holder
+            case .revoking(let cut):
+                body(cut.until)
+                continue
+            }
             if leases, let lease = held.leaseUntil { body(lease) }
             if let contest = held.contest { body(contest.due) }
         }

@@ -134,6 +134,7 @@ extension State {
     }
 
     func look(at slot: Slot<Session>, _ memory: inout LookMemory) -> Look {
+        let policy = policy
         let session = sessions[slot]
         let client = clients[session.client]
         let user = apps[client.app.slot].user
@@ -237,7 +238,7 @@ extension State {
     }
 
     /// Its own format found no room a moment ago: others may have the camera meanwhile.
-    private func findsNoRoom(_ session: Slot<Session>) -> Bool {
+    func findsNoRoom(_ session: Slot<Session>) -> Bool {
         timers.contains { $0.kind == .noRoom && $0.session == session }
     }
 

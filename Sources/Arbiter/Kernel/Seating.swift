@@ -27,6 +27,7 @@ struct Seating {
     private(set) var order: [Int] = []
     private var challengers: [Int] = []
     private var returning: [Int] = []
+    private var sorting: [SortKey] = []
     /// Of the challenger that is looked at: the seats in its way, and how it stands against each.
     var rivals: [Int] = []
     var comparisons: [Comparison] = []
@@ -44,20 +45,38 @@ struct Seating {
         var isObserved = false
     }
 
-    /// One of the cameras, as it stands, and the looks of those who ask for it.
+    /// One of the cameras, as far as who gets it depends on it, and the looks of those who ask for it. Its row is not kept
+    /// whole: a round reads its stages all the time, and would copy it each time.
     struct Stage {
         let slot: Slot<Camera>
-        let camera: Camera
+        let place: Int8
         let looks: Range<Int>
+        /// Its holder left in this step, and it goes on for who follows.
+        let isPassing: Bool
+        /// Who has it, unless that left in this step.
+        let held: Held?
+        let holder: Slot<Session>?
+        let promise: Camera.Promise?
+        let isCapturing, isStreaming, isLost, isBeingCut, isStuck: Bool
         /// Kept for the app that held it before the broker restarted.
         var reservation: AppRef?
         /// Its device or recorder failed a moment ago.
         var backsOff = false
-        /// Its holder left in this step, and it goes on for who follows.
-        var isPassing = false
 
-        var held: Held? { isPassing ? nil : camera.tenancy.held }
-        var holder: Slot<Session>? { isPassing ? nil : camera.tenancy.holder }
+        init(_ slot: Slot<Camera>, _ camera: Camera, looks: Range<Int>, isPassing: Bool) {
+            self.slot = slot
+            self.looks = looks
+            self.isPassing = isPassing
+            place = camera.place
+            held = isPassing ? nil : camera.tenancy.held
+            holder = held?.session
+            promise = camera.promise
+            isCapturing = camera.tenancy.isCapturing
+            isStreaming = camera.tenancy.isStreaming
+            isLost = camera.tenancy.isLost
+            isBeingCut = camera.tenancy.cut != nil
+            isStuck = camera.isStuck
+        }
     }
 
     /// A camera that is spoken for.
@@ -132,7 +151,7 @@ struct Seating {
         if !opponents.isEmpty { opponents = [:] }
     }
 
-    mutating func add(_ look: Look) {
+    @inline(__always) mutating func add(_ look: Look) {
         looks.append(look)
         rulings.append(Ruling())
     }
@@ -193,35 +212,48 @@ struct Seating {
         if occasion.isObserved { opponents[look] = rivals.map { seats[$0].look } }
     }
 
-    /// Strongest first: cool-down, then strength, then the earliest start request.
-    private func sort(_ claims: inout [Int]) {
-        if claims.count > 1 { claims.sort { isBefore($0, $1) } }
+    /// Strongest first. By keys: a comparison that reads looks would copy the whole seating each time.
+    private mutating func sort(_ claims: inout [Int]) {
+        guard claims.count > 1 else { return }
+        for look in claims { sorting.append(SortKey(looks[look], at: look)) }
+        sorting.sort()
+        for place in claims.indices { claims[place] = sorting[place].look }
+        sorting.removeAll(keepingCapacity: true)
+    }
+
+    private struct SortKey: Comparable, BitwiseCopyable {
+        let coolsDown: Bool
+        let strength: Strength
+        let started: Ordinal
+        let id: UInt64
+        let look: Int
+
+        init(_ look: Look, at place: Int) {
+            (coolsDown, strength, started, id) = (look.coolsDown, look.strength, look.started, look.id)
+            self.look = place
+        }
+
+        /// Who was just sent away does not come before those who waited; then strength, then the earliest start request.
+        static func < (a: SortKey, b: SortKey) -> Bool {
+            if a.coolsDown != b.coolsDown { return b.coolsDown }
+            if a.strength != b.strength { return a.strength < b.strength }
+            return a.started != b.started ? a.started < b.started : a.id < b.id
+        }
     }
 
     /// The first of those who contend on a camera, in that order, and fulfil a condition.
     func strongest(on camera: Int, where isMeant: (Int) -> Bool = { _ in true }) -> Int? {
-        var best: Int?
+        var best: SortKey?
         for look in cameras[camera].looks where looks[look].contends && isMeant(look) {
-            if best.map({ isBefore(look, $0) }) ?? true { best = look }
+            let key = SortKey(looks[look], at: look)
+            if best.map({ key < $0 }) ?? true { best = key }
         }
-        return best
-    }
-
-    private func isBefore(_ a: Int, _ b: Int) -> Bool {
-        // Who was just sent away does not come back before those who waited.
-        if looks[a].coolsDown != looks[b].coolsDown { return looks[b].coolsDown }
-        return isStronger(a, b)
+        return best?.look
     }
 
     func isStronger(_ a: Look, _ b: Look) -> Bool {
         if a.strength != b.strength { return a.strength < b.strength }
         return a.started != b.started ? a.started < b.started : a.id < b.id
-    }
-
-    private func isStronger(_ a: Int, _ b: Int) -> Bool {
-        if looks[a].strength != looks[b].strength { return looks[a].strength < looks[b].strength }
-        return looks[a].started != looks[b].started
-            ? looks[a].started < looks[b].started : looks[a].id < looks[b].id
     }
 
     /// The look of who holds a camera, or is promised it.
@@ -232,5 +264,8 @@ struct Seating {
 
 extension Array {
     /// Of a few plain values, quicker than replacing them by none.
-    fileprivate mutating func clear() { while !isEmpty { removeLast() } }
+    fileprivate mutating func clear() {
+        if count > 8 { return removeAll(keepingCapacity: true) }
+        while !isEmpty { removeLast() }
+    }
 }

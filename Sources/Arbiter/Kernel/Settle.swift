@@ -66,11 +66,11 @@ extension Arbiter {
         var memory = LookMemory()
         while let slot = place {
             seating.add(state.look(at: slot, &memory))
-            noteClaim(&seating.looks[seating.looks.count - 1])
+            noteClaim(of: slot, &seating)
             place = state.sessions[slot].nextOnCamera
         }
-        var stage = Seating.Stage(slot: camera, camera: state.cameras[camera], looks: first..<seating.looks.count)
-        stage.isPassing = turn.passing.contains(camera)
+        var stage = Seating.Stage(
+            camera, state.cameras[camera], looks: first..<seating.looks.count, isPassing: turn.passing.contains(camera))
         for timer in state.timers where timer.camera == camera {
             if timer.kind == .reservation, let app = timer.app {
                 // What is said by name reaches who only claims it while nobody vouched-for is there.
@@ -82,14 +82,14 @@ extension Arbiter {
         seating.add(stage)
     }
 
-    private mutating func noteClaim(_ look: inout Look) {
-        let claimed = state.sessions[look.session].request?.claimed
-        if look.claims, claimed == nil {
-            look.claimed = state.nextOrdinal()
-            state.sessions[look.session].request?.claimed = look.claimed
-        } else if !look.claims, claimed != nil {
-            state.sessions[look.session].request?.claimed = nil
-        }
+    /// The session that was looked at last begins to contend, or does no more.
+    @inline(__always) private mutating func noteClaim(of slot: Slot<Session>, _ seating: inout Seating) {
+        let look = seating.looks.count - 1
+        let isNoted = state.sessions[slot].request?.claimed != nil
+        guard isNoted != seating.looks[look].claims else { return }
+        let claimed = isNoted ? nil : state.nextOrdinal()
+        state.sessions[slot].request?.claimed = claimed
+        if let claimed { seating.looks[look].claimed = claimed }
     }
 
     // MARK: Carrying out
@@ -128,7 +128,7 @@ extension Arbiter {
 
     /// Winners that wait for a cut or a device: nothing is said to them yet.
     private mutating func promise(_ seating: Seating) {
-        for (index, stage) in seating.cameras.enumerated() {
+        for index in seating.cameras.indices {
             var promise: Camera.Promise?
             if let seat = seating.seats.first(where: { $0.camera == index && $0.kind != .kept }),
                 seating.rulings[seat.look].kind == .comesNext
@@ -136,7 +136,9 @@ extension Arbiter {
                 promise = Camera.Promise(
                     session: seating.looks[seat.look].session, rule: seat.rule, isDormant: seat.kind == .dormant)
             }
-            if stage.camera.promise != promise { state.cameras[stage.slot].promise = promise }
+            if seating.cameras[index].promise != promise {
+                state.cameras[seating.cameras[index].slot].promise = promise
+            }
         }
     }
 
@@ -151,7 +153,10 @@ extension Arbiter {
             stopped.append(look)
         }
         if seating.cameras[index].isPassing {
-            if !heirs { cut(camera, why: .stopped, &turn) }
+            if !heirs {
+                cut(camera, why: .stopped, &turn)
+                turn.touch(camera)
+            }
             return
         }
         guard let session = seating.cameras[index].holder, let holder = seating.look(of: session, on: index) else {
@@ -163,6 +168,8 @@ extension Arbiter {
         if ruling.kind == .waits { state.sessions[session].lost = nil }
         // A camera that is shared goes on for its next holder, and for the last one too if that may still watch.
         leave(camera, why: .interrupted, goesOn: heirs, keepsWatching: ruling.watches, &turn)
+        // Where nothing else depends on it, who follows was decided with it.
+        if state.policy.shares || state.policy.linksCameras { turn.touch(camera) }
         removed.append(holder)
     }
 
@@ -183,10 +190,13 @@ extension Arbiter {
 
     private mutating func tell(_ seating: Seating, _ look: Int, _ turn: inout Turn) {
         let verdicts = turn.verdicts.count
-        let before = seating.looks[look]
-        let hadLost = before.machine.contains(.recorderReset) || before.machine.contains(.deviceError)
-        let isNews = hadLost && state.sessions[before.session].lost == nil
-        tell(isNews ? state.look(at: before.session) : before, seating.rulings[look], &turn)
+        let (machine, session) = (seating.looks[look].machine, seating.looks[look].session)
+        let hadLost = machine.contains(.recorderReset) || machine.contains(.deviceError)
+        if hadLost, state.sessions[session].lost == nil {
+            tell(state.look(at: session), seating.rulings[look], &turn)
+        } else {
+            tell(seating.looks[look], seating.rulings[look], &turn)
+        }
         if turn.isObserved { complete(verdictsFrom: verdicts, seating, look, &turn) }
     }
 

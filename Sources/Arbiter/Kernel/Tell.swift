@@ -150,8 +150,7 @@ extension Arbiter {
         state.sessions[slot].shown = .running(.all)
         notify(slot, .didStartRunning(grant: state.cameras[session.camera].grant), &turn)
         tellAccess(state.look(at: slot), &turn)
-        // A rule may read that it has held its camera.
-        turn.touch(session.camera)
+        if state.policy.readsClaims { turn.touch(session.camera) }
     }
 
     /// What is in force where a session asked for something, where it differs from what it last heard, and where it was moved.

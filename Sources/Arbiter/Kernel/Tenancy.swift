@@ -95,16 +95,18 @@ extension Arbiter {
         // How it shares was said when it was said, and is no news on another camera.
         if state.sessions[held.session].has.contains(.switched) { asked[.sharingMode] = nil }
         tellRunning(held.session, applied: (asked, inForce, by), &turn)
+        // What is announced from now on has a grace; who shares it has something to watch.
+        if held.contest != nil || state.policy.shares { turn.touch(camera) }
         // The device works again for everybody who lost it.
         for other in state.requests(on: camera) where other != held.session && state.sessions[other].lost != nil {
-            let findsNoRoom = state.timers.contains { $0.kind == .noRoom && $0.session == other }
-            if !findsNoRoom { state.sessions[other].lost = nil }
+            guard !state.findsNoRoom(other) else { continue }
+            state.sessions[other].lost = nil
+            turn.touch(camera)
         }
         // What was configured while the camera started reaches the recorder now.
         let settings = state.sessionSettings[held.session]
         let later = settings.wanted.changes(since: settings.confirmed).ofTheCamera
         if !later.isEmpty { order(later, asked: later, of: held.session, by: .client, &turn) }
-        turn.touch(camera)
     }
 
     // MARK: Losing it
@@ -117,6 +119,7 @@ extension Arbiter {
         }
         let others = state.requests(on: camera).contains { $0 != session }
         leave(camera, why: why, goesOn: others, &turn)
+        turn.touch(camera)
     }
 
     /// The camera's present holder leaves it. A stream is ordered cut, or only its own streams are closed where the
@@ -141,7 +144,6 @@ extension Arbiter {
             state.cameras[camera].tenancy = tenancy.cut.map { .revoking($0) } ?? .free
             turn.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
         }
-        turn.touch(camera)
     }
 
     /// Cuts the stream: a camera that went on for a next holder, and nobody came, too.
@@ -152,7 +154,6 @@ extension Arbiter {
         state.cameras[camera].tenancy = .revoking(Cut(until: state.now + Bound.cut))
         turn.passing.removeAll { $0 == camera }
         turn.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
-        turn.touch(camera)
     }
 
     /// The recorder confirmed the cut, or ended.

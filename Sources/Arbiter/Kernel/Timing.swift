@@ -15,7 +15,7 @@ extension Seating {
 
     /// A grace is for finishing something: there is nothing to finish before the first frame.
     private func grace(of seat: Seat) -> Int64 {
-        cameras[seat.camera].camera.tenancy.isStreaming ? looks[seat.look].rank.grace : 0
+        cameras[seat.camera].isStreaming ? looks[seat.look].rank.grace : 0
     }
 
     /// The claim that a holder has to make way for at `due`; it is told as long before as its grace is.

@@ -28,6 +28,8 @@ package final class CompiledPolicy: Sendable {
     let hasConflicts: Bool
     let shares: Bool
     let reads: StrengthReads
+    /// Some rule reads whether a session has held its camera since it asked for it.
+    let readsClaims: Bool
 
     /// Copied out of the policy, because every comparison asks.
     let contention: Contention
@@ -54,6 +56,7 @@ package final class CompiledPolicy: Sendable {
         let firstRank = causes.count
         ranks = policy.rankRules.enumerated().map { CompiledRank($1, at: firstRank + $0, names) }
         weakest = RankTerms(rank: policy.ranks.count - 1, rule: .law(.weakestRank))
+        readsClaims = (causes.map(\.when) + ranks.map(\.when)).contains { $0.reads(.claimIsNew) }
         firstOrderText = firstRank + policy.rankRules.count
         (order, age) = OrderField.fields(of: policy, from: firstOrderText)
         let texts =

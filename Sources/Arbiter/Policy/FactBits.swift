@@ -60,6 +60,8 @@ package struct Condition: Hashable, Sendable, BitwiseCopyable {
             | ((facts.attributes ^ value.attributes) & mask.attributes) == 0
     }
 
+    func reads(_ field: FactBits.Field) -> Bool { mask.has(field) }
+
     mutating func require(who shift: Int, _ code: UInt64) {
         add(\.who, FactBits.Who.width << UInt64(shift), code << UInt64(shift))
     }

@@ -35,7 +35,7 @@ public struct StateFold: Sendable {
     fileprivate var shared = Fingerprint(first: 0, second: 0)
     /// In the order of the cast.
     fileprivate var apps: [Fingerprint] = []
-    fileprivate var memory = FoldMemory()
+    var memory = FoldMemory()
 
     public init() {}
 
@@ -55,73 +55,6 @@ public struct StateFold: Sendable {
         }
         sum.write(into: &writer)
         return writer.finished()
-    }
-}
-
-/// What was found out about the state folded before, and hardly ever is otherwise now.
-private struct FoldMemory: Sendable {
-    /// Where each app of the cast was.
-    private var rows: [Int] = []
-    private(set) var settings = WordMemory<SessionSettings>()
-    private(set) var texts = WordMemory<ClientTexts>()
-    private(set) var cameras = WordMemory<CameraSettings>()
-
-    mutating func row(of app: AppID, at place: Int, _ state: borrowing State) -> Int? {
-        while rows.count <= place { rows.append(0) }
-        if rows[place] < state.apps.rows.count, state.isApp(at: rows[place], app) { return rows[place] }
-        guard let row = state.app(app) else { return nil }
-        rows[place] = Int(row.index)
-        return rows[place]
-    }
-
-    mutating func note(_ state: borrowing State) {
-        settings.note(state.sessionSettings) { writer, settings in
-            // What it heard to be in force changes nothing but what it is told next, and so says nothing here either.
-            let open = settings.open
-            if settings.wanted.isEmpty, settings.confirmed.isEmpty, open.depth == 0, open.batch.isEmpty { return false }
-            writer.combine(settings.wanted)
-            writer.combine(settings.confirmed)
-            writer.combine(settings.open.depth)
-            writer.combine(settings.open.batch)
-            return true
-        }
-        texts.note(state.clientTexts) { writer, texts in
-            writer.combine(texts)
-            return !texts.isEmpty
-        }
-        cameras.note(state.cameraSettings) { writer, settings in
-            writer.combine(settings.capabilities)
-            writer.combine(settings.inForce)
-            writer.ordered(settings.asked) { writer, asked in
-                writer.combine(asked.batch)
-                writer.combine(asked.ordered)
-                writer.combine(asked.by.rawValue)
-            }
-            return true
-        }
-    }
-}
-
-/// The fingerprints of words, one for each row of a table. They are taken again only where the words are others.
-private struct WordMemory<Words: Equatable & Sendable>: Sendable {
-    private var words: [Words] = []
-    /// 0: nothing was said.
-    private var fingerprints: [UInt64] = []
-
-    @inline(__always) subscript(row: Int32) -> UInt64 { fingerprints[Int(row)] }
-
-    @inline(__always) mutating func note(_ current: [Words], _ write: (inout FingerprintWriter, Words) -> Bool) {
-        let known = words.withUnsafeBufferPointer { $0.baseAddress }
-        // Nearly always it is one array, which nobody has written to since.
-        if known == current.withUnsafeBufferPointer({ $0.baseAddress }), words.count == current.count { return }
-        for row in current.indices {
-            if row < words.count, words[row] == current[row] { continue }
-            var writer = FingerprintWriter()
-            let isAny = write(&writer, current[row])
-            if row == fingerprints.count { fingerprints.append(0) }
-            fingerprints[row] = isAny ? writer.finished().first | 1 : 0
-        }
-        words = current
     }
 }
 
@@ -168,55 +101,67 @@ extension State {
         _ note: (SessionID) -> UInt64
     ) {
         let app = apps.rows[Int(slot.index)]
-        writer.combine(word(of: slot))
+        let (first, other) = (app.vouched.firstClient, app.claimed.firstClient)
+        // Nearly always there is one client, which needs no sum: the word says which of the two follows.
+        let only = first == nil ? other : other == nil ? first : nil
+        let isOne = only.map { clients.rows[Int($0.index)].nextOfApp == nil } ?? false
+        writer.combine(word(of: slot) | (isOne ? 1 << 40 : 0))
         if app.isAttributed { writer.combine(attributes[Int(slot.index)]) }
         writeTimers(cast, into: &writer) { $0.app?.slot == slot }
+        if isOne, let only { return write(only, cast, memory, into: &writer, note) }
+        if first == nil, other == nil { return }
         var sum = UnorderedSum()
-        for first in [app.vouched.firstClient, app.claimed.firstClient] {
+        for first in [first, other] {
             var place = first
             while let client = place {
-                sum.add(fingerprint(of: client, cast, memory, note))
+                var one = FingerprintWriter()
+                write(client, cast, memory, into: &one, note)
+                sum.add(one)
                 place = clients.rows[Int(client.index)].nextOfApp
             }
         }
         sum.write(into: &writer)
     }
 
-    private func fingerprint(
-        of slot: Slot<Client>, _ cast: FoldedCast, _ memory: borrowing FoldMemory, _ note: (SessionID) -> UInt64
-    ) -> Fingerprint {
-        var writer = FingerprintWriter()
+    private func write(
+        _ slot: Slot<Client>, _ cast: FoldedCast, _ memory: borrowing FoldMemory, into writer: inout FingerprintWriter,
+        _ note: (SessionID) -> UInt64
+    ) {
         let client = clients.rows[Int(slot.index)]
-        writer.combine(client.word)
+        let isOne = client.firstSession.map { sessions.rows[Int($0.index)].nextOfClient == nil } ?? false
+        writer.combine(client.word | (isOne ? 1 << 40 : 0))
         writer.combine(memory.texts[slot.index])
         if let login = client.login { writer.combine(id(login).name) }
+        if isOne, let session = client.firstSession {
+            return write(session, client.app, cast, memory, into: &writer, note)
+        }
         var sum = UnorderedSum()
         var place = client.firstSession
         while let session = place {
             var one = FingerprintWriter()
-            one.combine(note(SessionID(sessions.rows[Int(session.index)].id)))
-            write(session, client.app, cast, memory, into: &one)
+            write(session, client.app, cast, memory, into: &one, note)
             sum.add(one)
             place = sessions.rows[Int(session.index)].nextOfClient
         }
         sum.write(into: &writer)
-        return writer.finished()
     }
 
     private func write(
         _ slot: Slot<Session>, _ app: AppRef, _ cast: FoldedCast, _ memory: borrowing FoldMemory,
-        into writer: inout FingerprintWriter
+        into writer: inout FingerprintWriter, _ note: (SessionID) -> UInt64
     ) {
         let session = sessions.rows[Int(slot.index)]
+        writer.combine(note(SessionID(session.id)))
         writer.combine(session.word(readsClaims: cast.readsClaims))
         // Whether another app keeps the camera from it, a statement may ask.
         let isKeptOut = session.waits?.interrupter.map { $0 != app } ?? false
         writer.combine(UInt64(session.camera.index) << 1 | (isKeptOut ? 1 : 0))
         writer.combine(memory.settings[slot.index])
-        let asked = cameraSettings[Int(session.camera.index)].asked
-        for place in asked.indices where asked[place].session == session.id { writer.combine(place) }
-        if let request = session.request { writer.combine(place(of: request)) }
-        writeRoles(of: slot, into: &writer)
+        let settings = Int(session.camera.index)
+        for place in cameraSettings[settings].asked.indices
+        where cameraSettings[settings].asked[place].session == session.id { writer.combine(place) }
+        if let request = session.request { writer.combine(place(of: request, memory)) }
+        writeRoles(of: slot, memory, into: &writer)
         writeTimers(cast, into: &writer) { $0.session == slot }
     }
 
@@ -238,36 +183,35 @@ extension State {
 
     /// Ordinals as far as they are compared: start requests with each other, and so grants; when a session began to
     /// contend, with grants.
-    @inline(__always) private func place(of request: Session.StartRequest) -> UInt64 {
+    @inline(__always) private func place(of request: Session.StartRequest, _ memory: borrowing FoldMemory) -> UInt64 {
         var place: UInt64 = 0
-        for other in sessions.rows { if let other = other.request, other.started < request.started { place += 1 } }
+        for index in memory.requests.indices where memory.requests[index] < request.started { place += 1 }
         guard let claimed = request.claimed else { return place << 32 | 1 }
         var newerThan: UInt64 = 0
-        for (index, camera) in cameras.rows.enumerated() {
-            if let held = camera.tenancy.held, claimed > held.granted { newerThan |= 2 << UInt64(index) }
+        for index in memory.roles.indices {
+            if let granted = memory.roles[index].granted, claimed > granted { newerThan |= 2 << UInt64(index) }
         }
         return place << 32 | newerThan
     }
 
     /// What it is to each camera: holder, winner of a contest, winner of a cut; a byte each.
     @inline(__always) private func writeRoles(
-        of slot: Slot<Session>, into writer: inout FingerprintWriter
+        of slot: Slot<Session>, _ memory: borrowing FoldMemory, into writer: inout FingerprintWriter
     ) {
         var word: UInt64 = 0
-        for (index, camera) in cameras.rows.enumerated() {
+        for index in memory.roles.indices {
             if index & 7 == 0, index > 0 {
                 writer.combine(word)
                 word = 0
             }
+            let camera = memory.roles[index]
             var roles: UInt64 = 0
             if let promise = camera.promise, promise.session == slot { roles = promise.isDormant ? 0x81 : 1 }
-            if let held = camera.tenancy.held {
-                if held.contest?.beneficiary == slot { roles |= 2 }
-                if held.session == slot {
-                    roles |= 4
-                    for other in cameras.rows {
-                        if let other = other.tenancy.held, other.granted < held.granted { roles += 8 }
-                    }
+            if camera.beneficiary == slot { roles |= 2 }
+            if camera.holder == slot, let granted = camera.granted {
+                roles |= 4
+                for other in memory.roles.indices {
+                    if let before = memory.roles[other].granted, before < granted { roles += 8 }
                 }
             }
             word = word << 8 | roles & 0xff

@@ -46,12 +46,12 @@ public struct StatementCheck: Sendable {
                 let candidates = players.map { moment.places($0.when) }
                 guard moment.fill(candidates) != nil else { continue }
                 applied[index] += 1
-                culprits = moment.culprits(players, candidates)
+                culprits = moment.culprits(players, candidates, arbiter.state)
             case .always(let when, let part):
-                let asked = moment.obliged(when)
+                let asked = moment.obliged(when, arbiter.state)
                 if asked.isEmpty { continue }
                 applied[index] += 1
-                culprits = moment.culprit(asked, part).map { [$0] }
+                culprits = moment.culprit(asked, part, arbiter.state).map { [$0] }
             }
             if let culprits { return (sources[index], culprits.map { arbiter.state.id($0) }) }
         }
@@ -66,15 +66,13 @@ extension Arbiter {
     }
 }
 
-/// Who asks to run at one moment, each looked at once.
+/// Who asks to run at one moment, each looked at once. The state is handed to who needs it: kept, it would be copied.
 private struct StatementMoment {
-    let state: State
     let asking: [(slot: Slot<Session>, session: Session, look: Look)]
 
-    init(_ state: State) {
-        self.state = state
+    init(_ state: borrowing State) {
         var asking: [(slot: Slot<Session>, session: Session, look: Look)] = []
-        state.forEachSession { slot in
+        for slot in state.sessionSlots.slots {
             let session = state.sessions.rows[Int(slot.index)]
             if session.request != nil { asking.append((slot, session, state.look(at: slot))) }
         }
@@ -104,29 +102,41 @@ private struct StatementMoment {
     }
 
     /// Sessions on one camera that together play all these parts, each of another app.
-    func culprits(_ players: [(part: Statement.Part, when: Condition)], _ candidates: [[Int]]) -> [Slot<Session>]? {
-        let playing = players.indices.map { index in candidates[index].filter { plays(players[index].part, $0) } }
+    func culprits(
+        _ players: [(part: Statement.Part, when: Condition)], _ candidates: [[Int]], _ state: borrowing State
+    ) -> [Slot<Session>]? {
+        var playing: [[Int]] = []
+        for index in players.indices {
+            var places: [Int] = []
+            for place in candidates[index] where plays(players[index].part, place, state) { places.append(place) }
+            playing.append(places)
+        }
         return fill(playing)?.map { asking[$0].slot }
     }
 
     /// Who has to play a part now, by their places: nobody while something is under way.
-    func obliged(_ when: Condition) -> [Int] {
-        guard isSettled else { return [] }
-        return places(when).filter { asking[$0].look.machine.isEmpty && !hasLoweredItself(asking[$0].session) }
+    func obliged(_ when: Condition, _ state: borrowing State) -> [Int] {
+        guard isSettled(state) else { return [] }
+        var obliged: [Int] = []
+        for place in places(when) where asking[place].look.machine.isEmpty {
+            if !hasLoweredItself(asking[place].session, state) { obliged.append(place) }
+        }
+        return obliged
     }
 
-    func culprit(_ obliged: [Int], _ part: Statement.Part) -> Slot<Session>? {
+    func culprit(_ obliged: [Int], _ part: Statement.Part, _ state: borrowing State) -> Slot<Session>? {
         for one in obliged.map({ asking[$0] }) {
-            let isKept = asking.indices.contains { place in
+            var isKept = false
+            for place in asking.indices where !isKept {
                 let other = asking[place].look
-                return other.camera == one.look.camera && other.app == one.look.app && plays(part, place)
+                isKept = other.camera == one.look.camera && other.app == one.look.app && plays(part, place, state)
             }
             if !isKept { return one.slot }
         }
         return nil
     }
 
-    private func plays(_ part: Statement.Part, _ place: Int) -> Bool {
+    private func plays(_ part: Statement.Part, _ place: Int, _ state: borrowing State) -> Bool {
         let (slot, session, look) = asking[place]
         let camera = state.cameras.rows[Int(session.camera.index)]
         switch (part, session.shown) {
@@ -137,7 +147,8 @@ private struct StatementMoment {
         case (.sharer, .running): return session.waits?.isSharing == true
         case (.waiting, _):
             // A contest or a promise is a claim that has won.
-            guard let interrupter = session.waits?.interrupter, interrupter != look.app, !hasLoweredItself(session)
+            guard let interrupter = session.waits?.interrupter, interrupter != look.app,
+                !hasLoweredItself(session, state)
             else { return false }
             return session.waits?.isSharing != true && camera.promise?.session != slot
                 && !state.cameras.rows.contains { $0.tenancy.held?.contest?.beneficiary == slot }
@@ -147,12 +158,12 @@ private struct StatementMoment {
     }
 
     /// Nobody keeps from a client what it gave away.
-    private func hasLoweredItself(_ session: Session) -> Bool {
+    private func hasLoweredItself(_ session: Session, _ state: borrowing State) -> Bool {
         state.clients.rows[Int(session.client.index)].hasLoweredItself
     }
 
     /// Every camera is free or streams, and nothing that was decided is still to be carried out.
-    private var isSettled: Bool {
+    private func isSettled(_ state: borrowing State) -> Bool {
         if state.timers.contains(where: { $0.kind == .backoff }) { return false }
         return state.cameras.rows.allSatisfy { camera in
             guard camera.promise == nil else { return false }
