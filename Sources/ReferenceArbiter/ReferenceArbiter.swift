@@ -157,7 +157,6 @@ public struct ReferenceArbiter: Sendable {
         }
         holding.leaseUntil = leaseEnd(claim.manners.lease, claim.app, on: camera)
         world.cameras[camera]?.holding = holding
-        world.sessions[claim.id]?.isReestablished = false
         if left.remove(camera) == nil { opening.insert(camera) }
         if !opening.contains(camera) { run(claim.id) }
     }

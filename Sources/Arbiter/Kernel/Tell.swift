@@ -144,7 +144,7 @@ extension Arbiter {
         guard !session.shown.isRunning else { return tellAccess(state.look(at: slot), &turn) }
         if let applied { tellInForce(slot, applied.asked, applied.inForce, applied.by, &turn) }
         endInterruption(slot, willResume: true, &turn)
-        state.sessions[slot].has.remove(.switched)
+        state.sessions[slot].has.subtract([.switched, .reestablished])
         state.sessions[slot].request?.hasHeld = true
         state.sessions[slot].refusals = 0
         state.sessions[slot].shown = .running(.all)

@@ -5,7 +5,6 @@ extension Arbiter {
     /// Who lost its camera to a holder on it, and may watch: as soon as there is something to see.
     mutating func tellSharer(_ look: Look, _ turn: inout Turn) {
         let slot = look.session
-        state.sessions[slot].has.remove(.reestablished)
         switch state.cameras[look.camera].tenancy {
         case .streaming:
             state.sessions[slot].lost = nil

@@ -12,7 +12,6 @@ extension Arbiter {
         state.cameras[camera].handover = lastDecision
         state.cameras[camera].promise = nil
         state.sessions[look.session].waits = nil
-        state.sessions[look.session].has.remove(.reestablished)
         // Most sessions were configured before, or never: then there is nothing to write.
         if state.sessionSettings[look.session].confirmed != state.sessionSettings[look.session].wanted {
             state.sessionSettings[look.session].confirmed = state.sessionSettings[look.session].wanted
