@@ -81,9 +81,11 @@ extension TraceChecker {
             watched.isReady = false
             watched.interruption = id
             watched.lastInterruption = max(id, before.lastInterruption)
+            watched.isLost = causes.contains(.recorderReset) || causes.contains(.deviceError)
         case .interruptionChanged(let id, let causes, _, _):
             unless(before.isInterrupted(id), "of another interruption", &wrong)
             unless(!causes.isEmpty, "without a cause", &wrong)
+            watched.isLost = before.isLost || causes.contains(.recorderReset) || causes.contains(.deviceError)
         case .interruptionEnded(let id, let causes, let duration, _):
             unless(before.isInterrupted(id), "of another interruption", &wrong)
             unless(!causes.isEmpty, "that had no cause", &wrong)
@@ -105,6 +107,7 @@ extension TraceChecker {
                 cameras.contains { $0.marks.contains(.open) && $0.grant == grant },
                 sentence(before, notice, "without an open grant"))
             watched.marks.insert(.running)
+            watched.isLost = false
             // Whose camera passed on to it while it streams is told what is in force when that is settled.
             if !isToldWhatIsInForce(before.session, effects) { watched.batchesDue = max(watched.batchesDue, 1) }
         case .didStopRunning:

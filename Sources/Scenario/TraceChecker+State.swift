@@ -25,6 +25,8 @@ extension TraceChecker {
         /// The deadline of its warning, and whether it answered that.
         var warnedUntil = Moment.zero
         var isReady = false
+        /// Its recorder or device was lost, and it has not run since.
+        var isLost = false
 
         init(session: SessionID, client: ClientID) {
             self.session = session

@@ -65,9 +65,7 @@ extension TraceChecker {
     /// Its camera is opened for it. Who lost its device or recorder meanwhile goes on with the time it had, which is not
     /// counted here.
     func minHoldUntil(_ watched: Watched, _ seen: Seen, _ terms: Terms) -> Moment {
-        guard !watched.marks.contains(.interrupted), let terms = terms(watched.session, .granted) else {
-            return .zero
-        }
+        guard !watched.isLost, let terms = terms(watched.session, .granted) else { return .zero }
         return seen.now + terms.minHold
     }
 
@@ -81,6 +79,9 @@ extension TraceChecker {
         case .policyLoaded, .heldOutside, .recorderGone, .deviceFailed: return
         default: break
         }
+        // One that does not close a stream in time is killed, and takes its camera along.
+        let isKilled = seen.effects.contains { if case .killRecorder = $0 { true } else { false } }
+        if isKilled { return }
         let wasRecording = watched.marks.contains(.recording)
         guard let terms = terms(watched.session, .gaveWay(wasRecording: wasRecording)) else { return }
         // Who is ready gives up the rest of both.
