@@ -48,9 +48,7 @@ extension Seating {
         else { return }
         let isOwn = looks[successor].app == looks[holder].app
         let rule = isOwn ? sameAppRule : Rule.law(.controlFirst)
-        let isReplaced =
-            isOwn && policy.contention.sameApp == .replace && looks[holder].watches == looks[successor].watches
-        lose(holder, isReplaced ? .replaced : .waits, to: successor, rule)
+        lose(holder, isOwn && replaces(successor, holder) ? .replaced : .waits, to: successor, rule)
         self.rule(successor, .comesNext, rule)
         // What it takes over from a lost device was given up on other cameras: it has to be won there again.
         let isDormant = policy.linksCameras && cameras[camera].isLost
@@ -147,6 +145,12 @@ extension Seating {
     /// Its device is not tried before its wait is over: until then it counts for nothing on other cameras.
     func isDormant(_ camera: Int) -> Bool { policy.linksCameras && cameras[camera].backsOff }
 
+    /// Whether a session that takes its own app's place ends the one that had it: a watcher and one that controls do not end
+    /// each other.
+    func replaces(_ successor: Int, _ predecessor: Int) -> Bool {
+        policy.contention.sameApp == .replace && looks[predecessor].watches == looks[successor].watches
+    }
+
     var sameAppRule: Rule {
         switch policy.contention.sameApp {
         case .newest: .law(.sameAppNewest)
@@ -159,7 +163,7 @@ extension Seating {
 
     /// Those who only watch a camera that somebody wants to control wait for whoever has it.
     mutating func ruleWatchers(on camera: Int) {
-        let sitting = seats.first { $0.camera == camera && $0.kind != .kept }?.look
+        let sitting = sitting(on: camera)?.look
         for look in cameras[camera].looks where rulings[look].kind == .undecided {
             let opponent = sitting ?? strongest(on: camera)
             let isOwn = opponent.map { looks[$0].app == looks[look].app } ?? false

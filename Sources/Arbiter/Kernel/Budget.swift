@@ -32,7 +32,8 @@ extension Seating {
         guard cost > 0, !mayExceed else { return true }
         let others = seats.indices.filter { !rivals.contains($0) && self.cost($0) > 0 }
         var sum = cost + others.reduce(0) { $0 + self.cost($1) }
-        for seat in others.sorted(by: { isStronger(looks[seats[$1].look], looks[seats[$0].look]) }) where sum > budget {
+        for seat in others.sorted(by: { looks[seats[$1].look].standing < looks[seats[$0].look].standing })
+        where sum > budget {
             sum -= self.cost(seat)
             rivals.append(seat)
         }

@@ -12,7 +12,7 @@ extension Seating {
             return
         }
         // Loops and no closures in what every challenger goes through: a closure would copy the whole seating.
-        while !comparisons.isEmpty { comparisons.removeLast() }
+        comparisons.clear()
         var due = now
         for place in rivals.indices {
             let rival = seats[rivals[place]]
@@ -63,9 +63,7 @@ extension Seating {
         contests[seat.camera] = nil
         if opensAnew(winner, over: seat.look) {
             takesOwnPlace = true
-            let isReplaced =
-                policy.contention.sameApp == .replace && looks[seat.look].watches == looks[winner].watches
-            return lose(seat.look, isReplaced ? .replaced : .waits, to: winner, rule)
+            return lose(seat.look, replaces(winner, seat.look) ? .replaced : .waits, to: winner, rule)
         }
         let isEvicted = isHolder(seat) && policy.contention.loser == .evict
         lose(seat.look, isEvicted ? .evicted : .waits, to: winner, rule)
@@ -95,7 +93,7 @@ extension Seating {
     }
 
     /// Who has a camera or has won it.
-    private func sitting(on camera: Int) -> Seat? {
+    func sitting(on camera: Int) -> Seat? {
         for place in seats.indices where seats[place].camera == camera && seats[place].kind != .kept {
             return seats[place]
         }
@@ -106,7 +104,7 @@ extension Seating {
     /// only waits for one, because that is whom the client should hear of, and then the strongest first. False when the budget
     /// has no room for it, whoever goes.
     mutating func findRivals(of look: Int, on camera: Int) -> Bool {
-        while !rivals.isEmpty { rivals.removeLast() }
+        rivals.clear()
         for index in seats.indices where seats[index].camera == camera || excludes(seats[index], camera) {
             rivals.append(index)
         }
@@ -118,7 +116,7 @@ extension Seating {
         guard rivals.count > 1 else { return true }
         rivals = rivals.sorted { a, b in
             if (seats[a].kind == .kept) != (seats[b].kind == .kept) { return seats[b].kind == .kept }
-            return isStronger(looks[seats[a].look], looks[seats[b].look])
+            return looks[seats[a].look].standing < looks[seats[b].look].standing
         }
         return true
     }

@@ -31,6 +31,20 @@ package struct Look: BitwiseCopyable {
 
     var watches: Bool { wish == .watching }
 
+    /// The strongest first; of equals, who asked first.
+    struct Standing: Comparable, BitwiseCopyable {
+        let strength: Strength
+        let started: Ordinal
+        let id: UInt64
+
+        static func < (a: Standing, b: Standing) -> Bool {
+            if a.strength != b.strength { return a.strength < b.strength }
+            return a.started != b.started ? a.started < b.started : a.id < b.id
+        }
+    }
+
+    var standing: Standing { Standing(strength: strength, started: started, id: id) }
+
     /// What a policy's rules leave, for each of the causes that a policy may raise.
     struct Limits: BitwiseCopyable {
         /// By the causes' places: one more than the rule that limits, as its place in the policy's file; 0: none does.

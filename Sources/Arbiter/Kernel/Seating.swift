@@ -223,21 +223,17 @@ struct Seating {
 
     private struct SortKey: Comparable, BitwiseCopyable {
         let coolsDown: Bool
-        let strength: Strength
-        let started: Ordinal
-        let id: UInt64
+        let standing: Look.Standing
         let look: Int
 
         init(_ look: Look, at place: Int) {
-            (coolsDown, strength, started, id) = (look.coolsDown, look.strength, look.started, look.id)
+            (coolsDown, standing) = (look.coolsDown, look.standing)
             self.look = place
         }
 
-        /// Who was just sent away does not come before those who waited; then strength, then the earliest start request.
+        /// Who was just sent away does not come before those who waited.
         static func < (a: SortKey, b: SortKey) -> Bool {
-            if a.coolsDown != b.coolsDown { return b.coolsDown }
-            if a.strength != b.strength { return a.strength < b.strength }
-            return a.started != b.started ? a.started < b.started : a.id < b.id
+            a.coolsDown != b.coolsDown ? b.coolsDown : a.standing < b.standing
         }
     }
 
@@ -251,11 +247,6 @@ struct Seating {
         return best?.look
     }
 
-    func isStronger(_ a: Look, _ b: Look) -> Bool {
-        if a.strength != b.strength { return a.strength < b.strength }
-        return a.started != b.started ? a.started < b.started : a.id < b.id
-    }
-
     /// The look of who holds a camera, or is promised it.
     func look(of session: Slot<Session>, on camera: Int) -> Int? {
         cameras[camera].looks.first { looks[$0].session == session }
@@ -264,7 +255,7 @@ struct Seating {
 
 extension Array {
     /// Of a few plain values, quicker than replacing them by none.
-    fileprivate mutating func clear() {
+    mutating func clear() {
         if count > 8 { return removeAll(keepingCapacity: true) }
         while !isEmpty { removeLast() }
     }

@@ -130,9 +130,7 @@ extension Arbiter {
     private mutating func promise(_ seating: Seating) {
         for index in seating.cameras.indices {
             var promise: Camera.Promise?
-            if let seat = seating.seats.first(where: { $0.camera == index && $0.kind != .kept }),
-                seating.rulings[seat.look].kind == .comesNext
-            {
+            if let seat = seating.sitting(on: index), seating.rulings[seat.look].kind == .comesNext {
                 promise = Camera.Promise(
                     session: seating.looks[seat.look].session, rule: seat.rule, isDormant: seat.kind == .dormant)
             }
