@@ -1,0 +1,167 @@
+"""What the rows of the torture share: their register, figures with bounds, attackers of other users, and a neighbour.
+
+A row attacks a camarbd of its own and measures what somebody else notices of it. Whatever it starts it ends by its own
+id, and every load is bounded in count and time.
+"""
+import json, os, select, signal, struct, time, traceback
+
+from harness import BROKER, App, Daemon
+
+registered = []
+# Who attacks, and who must not notice. Neither needs an entry in the user database.
+ATTACKER, NEIGHBOUR = 65534, 1001
+
+
+class Row:
+    def __init__(self, name, promise, load, function):
+        self.name, self.promise, self.load, self.function = name, promise, load, function
+
+    def run(self, short):
+        figures = list(self.function(short))
+        if any(isinstance(figure, Figure) and not figure.met for figure in figures):
+            raise NotMet(figures)
+        return figures
+
+
+def row(name, promise, load):
+    """Registers a row. Its function takes `short`, and yields what it measured: figures, or plain sentences."""
+    def register(function):
+        registered.append(Row(name, promise, load, function))
+        return function
+    return register
+
+
+class NotMet(Exception):
+    def __init__(self, figures):
+        super().__init__()
+        self.figures = figures
+
+
+class Figure:
+    """A measured number, and the greatest or least it may be; None: it is only printed."""
+
+    def __init__(self, what, value, unit="", most=None, least=None):
+        self.what, self.value, self.unit, self.most, self.least = what, value, unit, most, least
+
+    @property
+    def met(self):
+        return (self.most is None or self.value <= self.most) and (self.least is None or self.value >= self.least)
+
+    def __str__(self):
+        number = f"{self.value:.1f}" if isinstance(self.value, float) else f"{self.value:,}"
+        bounds = "".join(f", {word} {bound:,}" for word, bound in (("at most", self.most), ("at least", self.least))
+                         if bound is not None)
+        return f"{self.what}: {number} {self.unit}".rstrip() + bounds + ("" if self.met else "  ← not met")
+
+
+def percentile(values, share):
+    """The value that `share` of all do not exceed; not a number where there are none."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else float("nan")
+
+
+class Child:
+    """A function in a process of its own, as another user. What it returns is had from `result()`."""
+
+    def __init__(self, user, function, *arguments):
+        reading, writing = os.pipe()
+        self.reading = reading
+        parent = os.getpid()
+        self.pid = os.fork()
+        if self.pid == 0:
+            status = 1
+            try:
+                os.close(reading)
+                import ctypes
+                ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+                if os.getppid() == parent:
+                    if user:
+                        os.setgroups([])
+                        os.setresgid(user, user, user)
+                        os.setresuid(user, user, user)
+                        # Cleared with the change of user.
+                        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+                    said = json.dumps(function(*arguments)).encode()
+                    os.write(writing, struct.pack("<Q", len(said)))
+                    while said:
+                        said = said[os.write(writing, said):]
+                    status = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(status)
+        os.close(writing)
+        self.process = os.pidfd_open(self.pid)
+        self.status = None
+
+    def result(self, patience=120.0):
+        """What the function returned."""
+        until = time.monotonic() + patience
+        data = b""
+        while True:
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([self.reading], [], [], left)[0]:
+                self.end()
+                raise AssertionError(f"a child did not end within {patience:.0f} s")
+            part = os.read(self.reading, 1 << 20)
+            if not part:
+                break
+            data += part
+        self.wait()
+        assert len(data) >= 8 and len(data) - 8 == struct.unpack_from("<Q", data)[0], "a child ended without a result"
+        return json.loads(data[8:])
+
+    def wait(self):
+        if self.status is None:
+            self.status = os.waitpid(self.pid, 0)[1]
+            os.close(self.reading)
+            os.close(self.process)
+
+    def end(self):
+        """Kills it, where it has not ended."""
+        if self.status is None:
+            signal.pidfd_send_signal(self.process, signal.SIGKILL)
+            self.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+
+def broker(**options):
+    """A camarbd that other users can reach."""
+    daemon = Daemon(**options)
+    os.chmod(daemon.directory, 0o755)
+    return daemon
+
+
+def knocks(address, seconds, pause):
+    """Calls of a well-behaved client, one after the other: how long each took, in milliseconds."""
+    app = App(address)
+    until = time.monotonic() + seconds
+    taken = []
+    while time.monotonic() < until:
+        begun = time.monotonic()
+        app.call(BROKER, "Watch", "b", False, patience=60.0)
+        taken.append((time.monotonic() - begun) * 1000)
+        time.sleep(pause)
+    app.close()
+    return taken
+
+
+def neighbour(daemon, seconds, user=NEIGHBOUR, pause=0.005):
+    """A client of another user, in a process of its own, while something else happens: `result()` has its calls' times
+    in milliseconds."""
+    return Child(user, knocks, daemon.address, seconds, pause)
+
+
+def memory(daemon, field="VmRSS"):
+    """Of camarbd, in MiB; `VmHWM` is its peak."""
+    with open(f"/proc/{daemon.process.pid}/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith(field)) / 1024
+
+
+def descriptors(daemon):
+    return len(os.listdir(f"/proc/{daemon.process.pid}/fd"))
