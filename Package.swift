@@ -76,6 +76,8 @@ let package = Package(
         // JSON as lines of text, for the broker's traces and the tools' logs: no Foundation.
         library("JSONText", ["ArbiterProtocol"]),
         library("ReferenceArbiter", ["ArbiterProtocol"]),
+        // What the core decided, in numbers: no C, no clock, no input or output.
+        library("Metrics", ["Arbiter", "Vocabulary"]),
 
         // Policies, scenarios and exploration, all on the one core.
         library("PolicyFile", ["Arbiter", "ArbiterProtocol", "CToml", "CLinux"]),
@@ -98,8 +100,8 @@ let package = Package(
         library(
             "Broker",
             [
-                "Arbiter", "ArbiterProtocol", "Explain", "JSONText", "PolicyFile", "Scenario", "Trace", "SystemdBus",
-                "VideoNodes", "CLinux",
+                "Arbiter", "ArbiterProtocol", "Explain", "JSONText", "Metrics", "PolicyFile", "Scenario", "Trace",
+                "SystemdBus", "VideoNodes", "CLinux",
             ]),
 
         library(
@@ -119,8 +121,8 @@ let package = Package(
         installed(
             "camclient",
             [
-                "Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration", "JSONText", "Trace", "Timeline",
-                "SystemdBus", "FrameStream", "CLinux",
+                "Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration", "JSONText", "Metrics", "Trace",
+                "Timeline", "SystemdBus", "FrameStream", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             // What Foundation stands on when it is linked statically: nothing else names them to the linker.
@@ -137,6 +139,7 @@ let package = Package(
 
         tests("ArbiterProtocolTests", ["ArbiterProtocol"]),
         tests("ArbiterTests", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario"]),
+        tests("MetricsTests", ["Metrics", "Arbiter", "Vocabulary"]),
         tests("ExplainTests", ["Explain", "Arbiter", "Vocabulary"]),
         tests("PolicyFileTests", ["PolicyFile", "Arbiter"]),
         tests("ScenarioTests", ["Scenario", "Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile"]),

@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import Glibc
+import Metrics
 public import SystemdBus
 
 extension Broker: BusConnectionDelegate {
@@ -50,6 +51,7 @@ extension Broker: BusConnectionDelegate {
 
     /// At most one line a second: whoever connects in a loop must not fill the journal with it.
     func refusedConnection(_ why: String) {
+        disconnects.note("refused")
         let now = EventLoop.now
         guard now >= refusals.silentUntil else {
             refusals.untold += 1
@@ -72,6 +74,7 @@ extension Broker: BusConnectionDelegate {
 
     public func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {
         guard let client = clients[connection.tag] else { return }
+        disconnects.note(end.word)
         switch end {
         case .disconnected: break
         case .authenticationTimedOut:
@@ -103,7 +106,10 @@ extension Broker: BusConnectionDelegate {
         processes?.remove(client.process)
         client.connection.close()
         if client.app != nil { unregister(client) }
-        for session in client.sessions { owners[session.rawValue] = nil }
+        for session in client.sessions {
+            owners[session.rawValue] = nil
+            metrics.forget(session)
+        }
         client.sessions = []
         if let more = client.more {
             for app in more.microphones where !isMicrophoneTaken(app) { step(.microphone(app, taken: false)) }

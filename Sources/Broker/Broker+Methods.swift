@@ -63,6 +63,9 @@ extension MethodTables {
             request.answer([.string(try broker.plan(scenario, for: request.client))])
         },
         "GetPolicy": { (broker, request, reader) throws(BrokerError) in request.answer(broker.policyAnswer()) },
+        "GetMetrics": { (broker, request, reader) throws(BrokerError) in
+            request.answer([.string(broker.metricsText(for: request.client))])
+        },
         "Trace": { (broker, request, reader) throws(BrokerError) in try broker.beginTrace(request) },
         "Watch": { (broker, request, reader) throws(BrokerError) in
             broker.watch(request.client, try reader.boolean("on"))

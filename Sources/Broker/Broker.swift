@@ -3,6 +3,7 @@ import ArbiterProtocol
 import CLinux
 import Explain
 import Glibc
+import Metrics
 import PolicyFile
 public import SystemdBus
 
@@ -21,6 +22,10 @@ public final class Broker {
     var arbiter: Arbiter
     /// What it lived through of late: it explains what was decided.
     var history = History()
+    /// The same in numbers.
+    var metrics = BrokerMetrics()
+    /// Connections that were ended or refused, by why.
+    var disconnects = Tally()
     private var alarm: Timer?
     private var isStepping = false
 
@@ -202,6 +207,7 @@ public final class Broker {
         history.note(event, at: now, before: arbiter)
         let effects = arbiter.step(event, at: now)
         let refusal = carryOut(effects, request)
+        count(event, effects, at: now, asker: request?.client)
         isStepping = false
         setAlarm()
         if let camera = event.recorderNewsOf { tellFree(camera) }

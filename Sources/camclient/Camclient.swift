@@ -33,7 +33,8 @@ struct Camclient: AsyncParsableCommand {
         // As camarbd's, with which it is released.
         version: "camclient 0.1.0",
         subcommands: [
-            Devices.self, Formats.self, Controls.self, Status.self, Watch.self, Run.self, Preview.self, Photo.self,
+            Devices.self, Formats.self, Controls.self, Status.self, Metrics.self, Watch.self, Run.self, Preview.self,
+            Photo.self,
             Record.self,
             Configure.self, Shell.self, Plan.self, Explain.self, Test.self, TimelineCommand.self,
             PolicyCommand.self, TraceCommand.self,

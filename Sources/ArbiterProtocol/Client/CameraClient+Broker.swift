@@ -149,6 +149,12 @@ extension CameraClient {
         return PolicyInForce(text: text, files: files, origins: origins)
     }
 
+    /// Counts since camarbd's start, as OpenMetrics text: everybody's for who is trusted, else those of the caller's user.
+    public func metrics() async throws(BrokerError) -> String {
+        var reader = WireReader("GetMetrics", try await broker("GetMetrics"))
+        return try reader.string("text")
+    }
+
     /// Asks for `.decided` among `brokerNotices`, or ends that.
     public func watch(_ on: Bool = true) async throws(BrokerError) {
         try await broker("Watch", [.boolean(on)])

@@ -51,6 +51,12 @@ extension Interface {
                 The policy in force as one policy file, the files it was read from (none: it is built in), and for each \
                 of its parts the `table` (s: "", attribute, rule, contention, camera), `name` (s), `file` (s) and `line` (t).
                 """),
+            Method(
+                "GetMetrics", gives: [Argument("text", "s")],
+                """
+                Counts since camarbd's start as OpenMetrics text: grants, interruptions, waits, handovers, refusals, \
+                recordings. Root and trusted peers get those of all users and of the broker itself, others their own user's.
+                """),
             Method("Watch", [Argument("on", "b")], "Asks for `Decided` signals on this connection."),
             Method(
                 "Trace", [], gives: [Argument("header", "h")],

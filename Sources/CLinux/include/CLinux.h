@@ -1,5 +1,6 @@
 /* What Glibc's Swift module lacks, one small header a subject. */
 #pragma once
 #include "descriptors.h"
+#include "own.h"
 #include "processes.h"
 #include "rights.h"

@@ -1,0 +1,43 @@
+import Arbiter
+import ArbiterProtocol
+import CLinux
+import Metrics
+import SystemdBus
+
+/// What happened, in numbers (`docs/fleet.md`).
+extension Broker {
+    /// Once after each step.
+    func count(_ event: Event, _ effects: [Effect], at now: Moment, asker: BrokerClient?) {
+        metrics.note(event, effects, at: now, asker: asker?.uid) { [self] session in
+            guard let owner = owners[session.rawValue]?.client else { return nil }
+            return (owner.uid, arbiter.status(of: session)?.camera)
+        }
+    }
+
+    /// Everything for who is trusted, and for others what happened to their own user's sessions.
+    func metricsText(for client: BrokerClient) -> String {
+        guard isTrusted(client) else { return metrics.text(of: client.uid) }
+        let status = arbiter.status()
+        return metrics.text(
+            Gauges(
+                version: BrokerOptions.version, policy: status.policy, clients: clients.count,
+                sessions: owners.count,
+                runningSessions: status.sessions.count { $0.state == .running },
+                decisions: arbiter.lastDecision, residentMemory: camarb_own_memory(),
+                openDescriptors: Int(camarb_own_descriptors()), disconnects: disconnects,
+                budgets: [.init("connections", used: UInt64(clients.count), most: UInt64(options.connectionsMax))]))
+    }
+}
+
+extension BusConnection.End {
+    /// As metrics name it.
+    var word: String {
+        switch self {
+        case .disconnected: "by-client"
+        case .authenticationTimedOut: "not-authenticated"
+        case .tooMuchQueued: "does-not-read"
+        case .messageTooLong: "message-too-long"
+        case .fault: "fault"
+        }
+    }
+}

@@ -1,0 +1,8 @@
+/* What this process uses of its machine. */
+#pragma once
+#include <stdint.h>
+
+/* Memory that is resident, in bytes; 0 where /proc does not say. */
+uint64_t camarb_own_memory(void);
+/* Open descriptors; 0 where /proc does not say. */
+int camarb_own_descriptors(void);

@@ -1,0 +1,93 @@
+/// A text of metrics as Prometheus and others read it: OpenMetrics 1.0 (openmetrics.io), families in the order in which they are
+/// added.
+public struct OpenMetrics: Sendable {
+    private var lines: [String] = []
+
+    public enum Kind: String, Sendable {
+        case counter, gauge, histogram, info
+    }
+
+    public init() {}
+
+    /// Begins a family: its samples follow.
+    /// - Parameters:
+    ///   - name: without `_total`; with the unit at its end where it has one.
+    ///   - unit: a base unit such as `seconds` or `bytes`.
+    public mutating func family(_ name: String, _ kind: Kind, unit: String? = nil, _ help: String) {
+        lines.append("# TYPE \(name) \(kind.rawValue)")
+        if let unit {
+            precondition(name.hasSuffix("_\(unit)"), "OpenMetrics wants the unit at the end of \(name).")
+            lines.append("# UNIT \(name) \(unit)")
+        }
+        lines.append("# HELP \(name) \(Self.escaped(help))")
+    }
+
+    public mutating func sample(_ name: String, _ value: UInt64, _ labels: [(String, String)] = []) {
+        lines.append("\(name)\(Self.text(labels)) \(value)")
+    }
+
+    public mutating func sample(_ name: String, _ value: Double, _ labels: [(String, String)] = []) {
+        lines.append("\(name)\(Self.text(labels)) \(value)")
+    }
+
+    /// A whole family of counts by one label. One that never counted has no samples, and is there all the same: who draws a
+    /// picture of it learns its name from the first day on.
+    public mutating func counter(_ name: String, by label: String, _ tally: Tally, _ help: String) {
+        family(name, .counter, help)
+        for (value, count) in tally.sorted { sample("\(name)_total", count, [(label, value)]) }
+    }
+
+    public mutating func histogram(_ name: String, _ histogram: Histogram, _ help: String) {
+        family(name, .histogram, unit: "seconds", help)
+        for (bound, count) in histogram.cumulative { sample("\(name)_bucket", count, [("le", "\(bound)")]) }
+        sample("\(name)_bucket", histogram.count, [("le", "+Inf")])
+        sample("\(name)_sum", histogram.sum)
+        sample("\(name)_count", histogram.count)
+    }
+
+    /// The whole text. OpenMetrics ends with a line that says so, which tells it from one that was cut off.
+    public var text: String { (lines + ["# EOF", ""]).joined(separator: "\n") }
+
+    /// The same for readers of the older Prometheus text format 0.0.4, such as node_exporter's textfile collector: counters are
+    /// named with `_total` in their types, an info is a gauge, and units and the last line are comments it need not have.
+    public static func older(_ text: String) -> String {
+        // What the older format calls a family that has another name here.
+        var renamed: [Substring: String] = [:]
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).compactMap { line -> String? in
+            let words = line.split(separator: " ", maxSplits: 3)
+            guard words.count > 1, words[0] == "#" else { return String(line) }
+            switch words[1] {
+            case "UNIT", "EOF": return nil
+            case "TYPE" where words.count == 4 && words[3] == Kind.counter.rawValue:
+                renamed[words[2]] = "\(words[2])_total"
+                return "# TYPE \(words[2])_total counter"
+            case "TYPE" where words.count == 4 && words[3] == Kind.info.rawValue:
+                renamed[words[2]] = "\(words[2])_info"
+                return "# TYPE \(words[2])_info gauge"
+            case "HELP" where words.count == 4:
+                return "# HELP \(renamed[words[2]] ?? String(words[2])) \(words[3])"
+            default: return String(line)
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func text(_ labels: [(String, String)]) -> String {
+        if labels.isEmpty { return "" }
+        return "{" + labels.map { "\($0)=\"\(escaped($1))\"" }.joined(separator: ",") + "}"
+    }
+
+    /// Backslash, quote and the end of a line, as the format has it.
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "\\": escaped += "\\\\"
+            case "\"": escaped += "\\\""
+            case "\n": escaped += "\\n"
+            default: escaped.unicodeScalars.append(character)
+            }
+        }
+        return escaped
+    }
+}
