@@ -94,6 +94,8 @@ let package = Package(
         library("FrameStream", ["ArbiterProtocol", "CLinux"]),
         // Which cameras the machine has, and who they are, read from /sys: nothing is opened.
         library("VideoNodes"),
+        // How hard the machine is pressed, read from /proc and /sys.
+        library("MachineLoad", ["Vocabulary"]),
         library(
             "RecorderCore",
             ["ArbiterProtocol", "FrameStream", "VideoNodes", "CLibav", "CTurboJPEG", "CVideo4Linux", "CLinux"]),
@@ -153,6 +155,7 @@ let package = Package(
         tests("DesktopFactsTests", ["DesktopFacts", "ArbiterProtocol"]),
         tests("SystemdBusTests", ["SystemdBus", "ArbiterProtocol", "CLinux"]),
         tests("VideoNodesTests", ["VideoNodes"]),
+        tests("MachineLoadTests", ["MachineLoad", "Vocabulary"]),
         tests(
             "RecorderCoreTests",
             ["RecorderCore", "FrameStream", "ArbiterProtocol", "SystemdBus", "CVideo4Linux", "CLinux"]),

@@ -1,0 +1,86 @@
+import MachineLoad
+import Testing
+import Vocabulary
+
+@Suite struct PressureGaugeTests {
+    static let usual = PressureSettings.usual
+
+    /// Levels that were told, one a reading; nil where nothing was.
+    static func told(_ readings: [LoadReading], _ settings: PressureSettings = usual) -> [SystemPressure?] {
+        var gauge = PressureGauge()
+        return readings.map { gauge.take($0, settings) }
+    }
+
+    static func zone(_ temperature: Double, passive: Double? = 80, hot: Double? = nil, critical: Double? = 100)
+        -> LoadReading
+    {
+        LoadReading(zones: [
+            ThermalZone(name: "cpu", temperature: temperature, passive: passive, hot: hot, critical: critical)
+        ])
+    }
+
+    @Test func oneHighReadingIsNoPressure() {
+        #expect(Self.told([Self.zone(90), Self.zone(40), Self.zone(90), Self.zone(40)]) == [nil, nil, nil, nil])
+    }
+
+    @Test func twoHighReadingsAreAndTheLowerOfBothCounts() {
+        #expect(
+            Self.told([Self.zone(97), Self.zone(81), Self.zone(97), Self.zone(97)]) == [nil, .serious, nil, .critical])
+    }
+
+    @Test func aZoneCountsByItsOwnTripPoints() {
+        for (temperature, level) in [(74.9, nil), (75, .fair), (80, .serious), (94.9, .serious), (95, .critical)]
+            as [(Double, SystemPressure?)]
+        {
+            #expect(Self.told([Self.zone(temperature), Self.zone(temperature)]).last == level, "\(temperature) °C")
+        }
+        // One that is hot before it is critical, and one that knows only where the machine turns off.
+        #expect(Self.told([Self.zone(85, hot: 85), Self.zone(85, hot: 85)]).last == .critical)
+        #expect(Self.told([Self.zone(90, passive: nil), Self.zone(90, passive: nil)]).last == .serious)
+        // One without trip points says nothing by itself.
+        let bare = Self.zone(120, passive: nil, critical: nil)
+        #expect(Self.told([bare, bare]).last == .some(nil))
+    }
+
+    @Test func aPolicysBoundsComeBeforeTheZonesOwn() {
+        var settings = Self.usual
+        settings.temperature.serious = 60
+        #expect(Self.told([Self.zone(61), Self.zone(61)], settings).last == .serious)
+    }
+
+    @Test func aValueThatTremblesAroundABoundIsToldOnce() {
+        let trembling = (0..<20).map { Self.zone($0.isMultiple(of: 2) ? 80.5 : 78) }
+        #expect(Self.told([Self.zone(80), Self.zone(80)] + trembling).compactMap { $0 } == [.serious])
+        #expect(Self.told([Self.zone(80), Self.zone(80), Self.zone(76.9)]) == [nil, .serious, .fair])
+    }
+
+    @Test func memoryThatStandsStillIsPressureAndBusyProcessorsAreNeverMoreThanFair() {
+        let memory = LoadReading(memory: 30)
+        #expect(Self.told([memory, memory]).last == .critical)
+        #expect(Self.told([memory, memory, LoadReading(memory: 18)]).last == .some(nil))
+        #expect(Self.told([memory, memory, LoadReading(memory: 17)]).last == .serious)
+        let processor = LoadReading(processor: 100)
+        #expect(Self.told([processor, processor]).last == .fair)
+    }
+
+    @Test func throttlingCountsForSomeReadingsAfterTheLastTime() {
+        let counts: [UInt64] = [7, 8, 8, 8, 8, 8, 8, 8, 8]
+        let told = Self.told(counts.map { LoadReading(throttles: $0) })
+        #expect(told[2] == .serious)
+        #expect(told.last == .some(nil) && told.contains(.nominal))
+        // A count that has always been there is of the past.
+        #expect(Self.told([7, 7, 7].map { LoadReading(throttles: $0) }).allSatisfy { $0 == nil })
+        var settings = Self.usual
+        settings.throttling = .nominal
+        #expect(Self.told(counts.map { LoadReading(throttles: $0) }, settings).allSatisfy { $0 == nil })
+    }
+
+    @Test func whatBroughtItAboutIsSaid() {
+        var gauge = PressureGauge()
+        _ = gauge.take(Self.zone(81), Self.usual)
+        _ = gauge.take(Self.zone(81), Self.usual)
+        #expect(gauge.why == "cpu: 81.0 °C")
+        _ = gauge.take(Self.zone(30), Self.usual)
+        #expect(gauge.why.isEmpty)
+    }
+}
