@@ -4,7 +4,7 @@
 # through `package` access and not through @testable, which wants flags of its own.
 SWIFT_BUILD = swift build -c release
 
-.PHONY: help build test test-vm demo verify fuzz torture bench install deb format lint install-packages clean
+.PHONY: help build test test-vm demo verify fuzz fuzz-inputs torture bench install deb format lint install-packages clean
 
 help:
 	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
@@ -12,6 +12,7 @@ help:
 	@echo "make test              everything that is tested: Swift, real D-Bus clients, real processes, planted bugs"
 	@echo "make verify            every shipped policy in every state of small worlds, as far as MINUTES=10 each allow"
 	@echo "make fuzz              random stories under random policies for MINUTES=10, and the smallest of each kind that breaks a promise"
+	@echo "make fuzz-inputs       libFuzzer on what reads other people's bytes, MINUTES=10 each (TARGET='words': only these)"
 	@echo "make torture           attacks, loads and faults against camarbd: promise, figure, met or not (ROW='words': only these)"
 	@echo "make test-vm           real cameras' interfaces and login sessions, in a virtual machine (STEPS='words': only these)"
 	@echo "make bench             the broker against programs of its own in C, as ratios (QUICK=1: fewer rounds)"
@@ -53,6 +54,11 @@ fuzz:
 	$(SWIFT_BUILD) --product explore
 	@.build/release/explore fuzz --seed $(or $(SEED),$(shell date +%s)) --minutes $(or $(MINUTES),10) --keep-going
 
+# A build of its own, in .build-fuzz.
+fuzz-inputs:
+	@make/packages build
+	@Tests/fuzz/run --minutes $(or $(MINUTES),10) $(TARGET)
+
 torture:
 	@make/packages build test
 	$(SWIFT_BUILD)
@@ -91,4 +97,4 @@ lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests
 
 clean:
-	rm -rf .build .build-bench .build-deb .build-demo .build-python .build-vm out
+	rm -rf .build .build-bench .build-deb .build-demo .build-fuzz .build-python .build-vm out

@@ -1,14 +1,19 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// Set by Tests/fuzz/run, which builds into a folder of its own: all code then counts what it passes, and one more program is
+// there.
+let isForFuzzing = Context.environment["CAMARB_FUZZ"] == "1"
+
 // Every Swift target: Swift 6 mode (strict concurrency), warnings are errors, and a file may only
 // use what it imports itself (the explicit-import check of docs/style.md).
-let strict: [SwiftSetting] = [
-    .treatAllWarnings(as: .error),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-]
+let strict: [SwiftSetting] =
+    [
+        .treatAllWarnings(as: .error),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+    ] + (isForFuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : [])
 
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
@@ -34,6 +39,14 @@ func installed(
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
+
+/// Swift's package manager knows no libFuzzer: its flags are given by hand, and lld because gold knows none of their sections.
+let fuzzer: [Target] = [
+    .target(name: "CFuzzer"),
+    .executableTarget(
+        name: "fuzzer", dependencies: ["FuzzTargets", "CFuzzer"], swiftSettings: strict,
+        linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]),
+]
 
 let package = Package(
     name: "camarb",
@@ -110,6 +123,9 @@ let package = Package(
             "Agent",
             ["DesktopFacts", "ArbiterProtocol", "JSONText", "SystemdBus", "CXCB", "CPipeWire"]),
 
+        // What reads bytes that somebody else wrote, and what must hold of it.
+        library("FuzzTargets", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Trace"]),
+
         // The programs: thin, everything testable is in a library.
         // The daemon carries the Swift runtime in itself: half the memory and half the time to start
         // (performance: "process"). Only a root package may say so, and this one always is.
@@ -155,6 +171,7 @@ let package = Package(
         tests("DesktopFactsTests", ["DesktopFacts", "ArbiterProtocol"]),
         tests("SystemdBusTests", ["SystemdBus", "ArbiterProtocol", "CLinux"]),
         tests("VideoNodesTests", ["VideoNodes"]),
+        tests("FuzzTargetsTests", ["FuzzTargets"]),
         tests("MachineLoadTests", ["MachineLoad", "Vocabulary"]),
         tests(
             "RecorderCoreTests",
@@ -162,7 +179,7 @@ let package = Package(
         tests(
             "BrokerTests",
             ["Broker", "Arbiter", "ArbiterProtocol", "PolicyFile", "SystemdBus", "FrameStream", "CLinux"]),
-    ],
+    ] + (isForFuzzing ? fuzzer : []),
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
 )

@@ -1,0 +1,39 @@
+/// What reads bytes that somebody else wrote, and what must hold of it whatever they are.
+///
+/// A target does with them what camarb does, and stops the process where it broke a promise: `fuzzer` (libFuzzer, with
+/// AddressSanitizer) looks for such bytes, and the tests run every one that was ever found, and the corpus, on each change.
+///
+/// Threading: one thread at a time; the conversation keeps its event loop between runs.
+public enum FuzzTarget: String, CaseIterable, Sendable {
+    /// A policy file.
+    case policy
+    /// A scenario that a client sends as a `Plan`.
+    case scenario
+    /// A trace with checksums that are right.
+    case trace
+    /// A record on a preview stream, either way.
+    case frameRecord = "frame-record"
+    /// What a recorder core says of its camera, its photos and its recordings.
+    case recorderAnswer = "recorder-answer"
+
+    /// Runs the bytes through. Returns, or stops the process with a sentence.
+    public func run(_ bytes: [UInt8]) {
+        switch self {
+        case .policy: Self.policy(bytes)
+        case .scenario: Self.scenario(bytes)
+        case .trace: Self.trace(bytes)
+        case .frameRecord: Self.frameRecord(bytes)
+        case .recorderAnswer: Self.recorderAnswer(bytes)
+        }
+    }
+
+    /// Longer inputs find nothing that shorter ones do not, and take the time of many.
+    public var bytesMax: Int {
+        switch self {
+        case .policy, .trace: 16 * 1024
+        case .scenario: 4 * 1024
+        case .frameRecord: 256
+        case .recorderAnswer: 4 * 1024
+        }
+    }
+}
