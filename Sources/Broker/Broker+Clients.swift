@@ -9,7 +9,7 @@ extension Broker: BusConnectionDelegate {
     func accept(_ descriptor: Int32) {
         let credentials: PeerCredentials
         do throws(SystemFault) {
-            credentials = try PeerCredentials(ofSocket: descriptor)
+            credentials = try PeerCredentials(ofSocket: descriptor, byNumber: options.hasWeakIdentities)
         } catch {
             // Never "assume": who cannot be named is not served.
             refusedConnection("\(error)")
@@ -100,7 +100,7 @@ extension Broker: BusConnectionDelegate {
     }
 
     /// Everything it had is free in this step.
-    private func forget(_ client: BrokerClient) {
+    func forget(_ client: BrokerClient) {
         if client.isGone { return }
         client.isGone = true
         processes?.remove(client.process)
@@ -141,6 +141,7 @@ extension Broker: BusConnectionDelegate {
         _ client: BrokerClient, claimed: String? = nil, login: LoginSessionID? = nil
     ) throws(BrokerError) {
         if client.app != nil && claimed == nil && login == nil { return }
+        try requireSameProcess(client)
         guard let identity = AppIdentity.of(client.pid, user: client.uid, client.process) else {
             throw BrokerError(.disconnected, "The process that connected is gone.")
         }

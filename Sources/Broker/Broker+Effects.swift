@@ -16,7 +16,8 @@ extension Broker {
 
             case .cut(let camera, let grant, let why): cameras[camera]?.cut(grant, why)
             case .killRecorder(let camera): cameras[camera]?.kill()
-            case .open(let camera, let grant, _, let configuration): cameras[camera]?.open(grant, configuration)
+            case .open(let camera, let grant, let session, let configuration):
+                if isGrantable(session) { cameras[camera]?.open(grant, configuration) }
             case .configure(let camera, let grant, _, let batch): cameras[camera]?.configure(grant, batch)
             case .openStream(let camera, let grant, let session):
                 request?.answerLater()
@@ -127,9 +128,13 @@ extension Broker {
 
     // MARK: Who may know what
 
-    /// Root and the broker's own user are trusted with everybody's facts.
+    /// Root is trusted with everybody's facts. So is a broker's own user, where that user started it; as a service it
+    /// has a user of its own, whose other programs are no more than anybody's.
     func isTrusted(_ client: BrokerClient) -> Bool { isTrusted(client.uid) }
-    private func isTrusted(_ uid: UInt32) -> Bool { uid == 0 || uid == ownUser }
+    func isTrusted(_ uid: UInt32) -> Bool { uid == 0 || (uid == ownUser && !options.isService) }
+
+    /// Who is, as sentences say it.
+    var trustedWords: String { options.isService || ownUser == 0 ? "root" : "root and user \(ownUser)" }
 
     /// An app is shown by name to its own user, and to those who are trusted.
     func mayKnow(_ app: AppID, _ client: BrokerClient) -> Bool { mayKnow(app, client.uid) }

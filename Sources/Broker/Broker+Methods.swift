@@ -74,6 +74,7 @@ extension MethodTables {
 
     static let sessionMethods: [String: Handler] = [
         "StartRunning": { (broker, request, reader) throws(BrokerError) in
+            try broker.requireSameProcess(request.client)
             broker.decide(.startRunning(try request.session), request)
         },
         "StopRunning": { (broker, request, reader) throws(BrokerError) in

@@ -148,7 +148,7 @@ extension Broker {
         guard isTrusted(request.client) else {
             throw BrokerError(
                 .notTrusted,
-                "This fact concerns every user; it is believed from root and from user \(ownUser), not from user \(request.client.uid)."
+                "This fact concerns every user; it is believed from \(trustedWords), not from user \(request.client.uid)."
             )
         }
     }

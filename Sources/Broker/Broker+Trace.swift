@@ -61,7 +61,7 @@ extension Broker {
     func beginTrace(_ request: Request) throws(BrokerError) {
         guard isTrusted(request.client) else {
             throw BrokerError(
-                .accessDenied, "A trace shows all users' apps; root and the broker's own user may have it.")
+                .accessDenied, "A trace shows all users' apps; \(trustedWords) may have it.")
         }
         var writer = TraceWriter(steps: stepsTaken)
         let header = writer.header(program: program, origin: origin, arbiter: arbiter, names: names())

@@ -172,7 +172,7 @@ public final class Broker {
 
     /// `--recorder`, or camrecorder beside this program, or where a package puts it.
     private var recorderOrigin: RecorderOrigin {
-        if let said = options.recorder { return RecorderOrigin(said) }
+        if let said = options.recorder { return RecorderOrigin(said, isService: options.isService) }
         var buffer = [CChar](repeating: 0, count: 4096)
         let length = camarb_own_program(&buffer, buffer.count)
         let own = String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -10,6 +10,8 @@ final class BrokerClient {
     let pid: Int32
     let uid: UInt32
     let process: ProcessHandle
+    /// Who it seemed to be when it connected, where the kernel named it by its number only; nil: it is who it is.
+    let weak: WeakIdentity?
     /// The app it counts as; nil until it does something that concerns decisions.
     var app: AppID?
     /// The login session it is in, once it has an app; nil for a service.
@@ -46,6 +48,7 @@ final class BrokerClient {
         pid = credentials.pid
         uid = credentials.uid
         process = credentials.process
+        weak = credentials.weak
     }
 
     func withMore() -> More {
@@ -54,6 +57,8 @@ final class BrokerClient {
         more = made
         return made
     }
+
+    var isWeak: Bool { weak != nil }
 
     var uniqueName: String { ":1.\(id.rawValue)" }
 }

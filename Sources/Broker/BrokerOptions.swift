@@ -26,7 +26,12 @@ public struct BrokerOptions: Sendable {
     public var recorder: String?
     /// The D-Bus address of the machine's bus, where logind is; empty: it is not asked. Nil: where it usually is.
     public var systemBus: String?
+    /// The service manager has started it for all users: root alone is believed about everybody, not its own user, and
+    /// recorder cores are units of their own.
+    public var isService = false
     public var trustsClaims = false
+    /// Clients are known by their numbers, as on a kernel before 6.5; for tests.
+    public var hasWeakIdentities = false
     public var printsDecisions = false
     /// Where every step of the core is written.
     public var trace: String?
@@ -68,6 +73,8 @@ public struct BrokerOptions: Sendable {
                 case "--recorder": options.recorder = try flags.value("a program or unix:PATH")
                 case "--system-bus":
                     options.systemBus = try address(flag, try flags.value("an address", mayBeEmpty: true))
+                case "--service": options.isService = try flags.isThere()
+                case "--weak-identities": options.hasWeakIdentities = try flags.isThere()
                 case "--trust-claims": options.trustsClaims = try flags.isThere()
                 case "--decisions": options.printsDecisions = try flags.isThere()
                 case "--trace": options.trace = try flags.value("a file")
@@ -176,6 +183,10 @@ public struct BrokerOptions: Sendable {
                             systemd does with camrecorder.socket
           --system-bus ADDRESS  where logind tells which login session is active and when the machine sleeps; without
                             it $DBUS_SYSTEM_BUS_ADDRESS or \(SystemBus.usualAddress); "" asks nobody
+          --service         started by the service manager, for all users: of facts that concern everybody, root alone
+                            is believed, not this program's own user; and a recorder core behind a socket has to be
+                            a unit camrecorder@….service
+          --weak-identities know clients by the numbers of their processes alone, as on Linux before 6.5. For tests
           --trust-claims    believe what clients say their app is. For development and demonstrations: any program
                             can then pass for any app, and status says so
           --decisions       print every decision to standard error, in the scenario language

@@ -8,7 +8,11 @@ extension RecorderLife {
     func start() throws(SystemFault) {
         switch origin {
         case .program(let path): try startChild(path)
-        case .socket(let path): try connectToUnit(path)
+        case .socket(let path):
+            try connect(to: path) { descriptor throws(SystemFault) in
+                .process(ofUser: try PeerCredentials(ofSocket: descriptor).uid)
+            }
+        case .units(let path): try connect(to: path) { _ in .unit }
         }
     }
 
@@ -34,8 +38,16 @@ extension RecorderLife {
     }
 
     /// The calls behind `Serve` follow at once: they are answered in order, and by its error if that is refused.
-    private func connectToUnit(_ path: String) throws(SystemFault) {
+    /// - Parameter identity: which processes may serve behind a socket that was connected.
+    private func connect(
+        to path: String, _ identity: (Int32) throws(SystemFault) -> RecorderIdentity
+    ) throws(SystemFault) {
         let descriptor = try SocketAddress.connect(toPath: path)
+        let expected: RecorderIdentity
+        do throws(SystemFault) { expected = try identity(descriptor) } catch {
+            close(descriptor)
+            throw error
+        }
         let process = ServedProcess(on: loop) { [unowned self] ending in processEnded(ending) }
         let connection = try BusConnection(adopting: descriptor, as: .client, on: loop, delegate: self)
         state = .running(process, connection)
@@ -47,7 +59,7 @@ extension RecorderLife {
                 guard case .fileDescriptor(let own)? = try result.get().arguments().first else {
                     throw BrokerError(.recorderFault, "Serve gave no process.")
                 }
-                try process.isIdentified(by: own)
+                try process.isIdentified(by: own, as: expected)
             } catch {
                 journal.send(.error, "camera “\(camera)”: its recorder core does not serve it: \(error)")
                 connection.close()

@@ -6,13 +6,21 @@ import SystemdBus
 enum RecorderOrigin: Hashable {
     /// The broker starts this program, once for each camera.
     case program(String)
-    /// Whoever listens here starts one for each connection: the service manager, each in a sandbox of its own.
+    /// Whoever listens here starts one for each connection.
     case socket(String)
+    /// The service manager does, each in a sandbox of its own: a unit `camrecorder@….service`.
+    case units(String)
 
     /// `--recorder`: a program's path, or `unix:` and a socket's.
-    init(_ text: String) {
+    /// - Parameter isService: The broker is a service, and so are its recorder cores.
+    init(_ text: String, isService: Bool) {
         let scheme = "unix:"
-        self = text.hasPrefix(scheme) ? .socket(String(text.dropFirst(scheme.count))) : .program(text)
+        guard text.hasPrefix(scheme) else {
+            self = .program(text)
+            return
+        }
+        let path = String(text.dropFirst(scheme.count))
+        self = isService ? .units(path) : .socket(path)
     }
 }
 
@@ -51,7 +59,8 @@ enum RecorderEnding: Hashable {
 ///
 /// The kernel names the listener of such a socket as its peer, not the process that serves it. So the recorder core
 /// says itself which one it is, with a descriptor of its own process in the answer to `Serve`. Until then it has
-/// no camera, and the end of its socket is the end of it.
+/// no camera, and the end of its socket is the end of it. What it says is looked at before anything is killed by it
+/// (`RecorderIdentity`).
 final class ServedProcess: RecorderProcess {
     private let loop: EventLoop
     private var handle: ProcessHandle?
@@ -68,9 +77,18 @@ final class ServedProcess: RecorderProcess {
 
     deinit { source?.cancel() }
 
-    /// - Parameter descriptor: of the process; this object's from here on.
-    func isIdentified(by descriptor: Int32) throws(SystemFault) {
+    /// - Parameters:
+    ///   - descriptor: of the process; this object's from here on.
+    ///   - expected: which processes may be meant.
+    /// - Throws: `.recorderFault` where it names none of them; such a process is never signalled.
+    func isIdentified(by descriptor: Int32, as expected: RecorderIdentity) throws {
         let found = ProcessHandle(owning: descriptor)
+        let process = ProcessHandle.process(behind: descriptor)
+        if let objection = expected.objection(to: process.map(RecorderIdentity.Seen.init(of:))) {
+            throw BrokerError(.recorderFault, "Serve named \(objection).")
+        }
+        // Looked at last: while it lives, its number was its own.
+        guard found.isAlive else { throw BrokerError(.recorderFault, "Serve named a process that has ended.") }
         source = try loop.addIO(descriptor, .readable) { [unowned self] _ in end() }
         handle = found
     }

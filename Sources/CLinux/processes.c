@@ -32,6 +32,18 @@
 #define P_PIDFD 3
 #endif
 
+/* The beginning of a file of /proc as text, as much as there is room for. Its length, or -errno. */
+static ssize_t read_text(const char *name, char *text, size_t size) {
+    int descriptor = open(name, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return -errno;
+    ssize_t length = read(descriptor, text, size - 1);
+    int fault = errno;
+    close(descriptor);
+    if (length < 0) return -fault;
+    text[length] = 0;
+    return length;
+}
+
 int camarb_pidfd_open(pid_t pid) {
     int descriptor = (int)syscall(SYS_pidfd_open, pid, 0);
     return descriptor < 0 ? -errno : descriptor;
@@ -46,7 +58,7 @@ int camarb_pidfd_alive(int pidfd) {
     return poll(&poller, 1, 0) == 0;
 }
 
-int camarb_peer_of_socket(int descriptor, struct camarb_peer *peer) {
+int camarb_peer_of_socket(int descriptor, int by_number, struct camarb_peer *peer) {
     struct ucred credentials;
     socklen_t size = sizeof credentials;
     if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0) return -errno;
@@ -55,9 +67,9 @@ int camarb_peer_of_socket(int descriptor, struct camarb_peer *peer) {
 
     int pidfd = -1, weak = 0;
     size = sizeof pidfd;
-    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &size) < 0) {
+    if (by_number || getsockopt(descriptor, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &size) < 0) {
         /* Only ENOPROTOOPT means an old kernel; EINVAL and ESRCH mean that the peer is gone. */
-        if (errno != ENOPROTOOPT) return errno == EINVAL ? -ESRCH : -errno;
+        if (!by_number && errno != ENOPROTOOPT) return errno == EINVAL ? -ESRCH : -errno;
         pidfd = camarb_pidfd_open(credentials.pid);
         if (pidfd < 0) return pidfd;
         weak = 1;
@@ -117,16 +129,12 @@ int camarb_spawn(const char *path, char *const arguments[], int passed, pid_t *p
 }
 
 ssize_t camarb_cgroup_of(pid_t pid, char *buffer, size_t size) {
-    char name[64];
+    char name[64], text[8192];
     snprintf(name, sizeof name, "/proc/%d/cgroup", (int)pid);
-    int descriptor = open(name, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return -errno;
-    char text[8192];
-    ssize_t length = read(descriptor, text, sizeof text - 1);
-    int fault = errno;
-    close(descriptor);
-    if (length < 0) return -fault;
-    text[length] = 0;
+    ssize_t length = read_text(name, text, sizeof text);
+    if (length < 0) return length;
+    /* Of a path that was cut short, another unit than its own might be left. */
+    if ((size_t)length == sizeof text - 1) return -E2BIG;
     for (char *line = text; line;) {
         char *end = strchr(line, '\n');
         if (end) *end = 0;
@@ -312,27 +320,56 @@ ssize_t camarb_own_program(char *buffer, size_t size) {
 ssize_t camarb_name_of(pid_t pid, char *buffer, size_t size) {
     char name[64];
     snprintf(name, sizeof name, "/proc/%d/comm", (int)pid);
-    int descriptor = open(name, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return -errno;
-    ssize_t length = read(descriptor, buffer, size - 1);
-    int fault = errno;
-    close(descriptor);
-    if (length < 0) return -fault;
+    ssize_t length = read_text(name, buffer, size);
+    if (length < 0) return length;
     while (length > 0 && buffer[length - 1] == '\n') length--;
     buffer[length] = 0;
     return length;
 }
 
+pid_t camarb_pidfd_process(int descriptor) {
+    char name[64], text[1024];
+    snprintf(name, sizeof name, "/proc/self/fdinfo/%d", descriptor);
+    ssize_t length = read_text(name, text, sizeof text);
+    if (length < 0) return (pid_t)length;
+    /* Of what can be open, pidfds alone have this line: -1 for one that is gone, 0 for one that cannot be seen. */
+    const char *line = strstr(text, "\nPid:");
+    int process;
+    if (!line || sscanf(line, "\nPid: %d", &process) != 1) return -EINVAL;
+    return process > 0 ? process : -ESRCH;
+}
+
+int camarb_process_began(pid_t pid, int64_t *began) {
+    char name[64], text[4096];
+    snprintf(name, sizeof name, "/proc/%d/stat", (int)pid);
+    ssize_t length = read_text(name, text, sizeof text);
+    if (length < 0) return (int)length;
+    /* The second field is the name, in parentheses, and may have any character in it; behind the last one comes the third. */
+    const char *field = strrchr(text, ')');
+    for (int number = 2; field && number < 22; number++) field = strchr(field + 1, ' ');
+    unsigned long long ticks;
+    long hertz = sysconf(_SC_CLK_TCK);
+    if (!field || sscanf(field, " %llu", &ticks) != 1 || hertz <= 0) return -ENODATA;
+    /* In parts: the product of all ticks with a thousand million would overflow after some centuries of a bad clock. */
+    if (ticks / (unsigned long)hertz > INT64_MAX / 1000000000 - 1) return -ENODATA;
+    *began = (int64_t)(ticks / (unsigned long)hertz) * 1000000000
+        + (int64_t)(ticks % (unsigned long)hertz) * (1000000000 / hertz);
+    return 0;
+}
+
+int64_t camarb_boottime_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int camarb_forbid_inspection(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? -errno : 0; }
+
 int camarb_process_of(pid_t pid, pid_t *parent, uid_t *user) {
     char name[64], text[4096];
     snprintf(name, sizeof name, "/proc/%d/status", (int)pid);
-    int descriptor = open(name, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return -errno;
-    ssize_t length = read(descriptor, text, sizeof text - 1);
-    int fault = errno;
-    close(descriptor);
-    if (length < 0) return -fault;
-    text[length] = 0;
+    ssize_t length = read_text(name, text, sizeof text);
+    if (length < 0) return (int)length;
     /* The name stands in the first line, with its own line ends escaped: it cannot pass for another. */
     const char *parent_line = strstr(text, "\nPPid:"), *user_line = strstr(text, "\nUid:");
     unsigned int real, effective;

@@ -24,7 +24,7 @@ package struct AppIdentity {
         guard process.isAlive else { return nil }
         let unit = unit(inControlGroup: group ?? "")
         return AppIdentity(
-            name: unit.name ?? command ?? "pid-\(pid)", isVerified: unit.isSystem, membership: membership)
+            name: unit.name ?? command ?? "pid-\(pid)", isVerified: unit.isVerified, membership: membership)
     }
 
     /// The name alone, of a process of this user's; nil when it is gone or is another user's.
@@ -40,20 +40,19 @@ package struct AppIdentity {
         return camarb_process_of(pid, &parent, &user) == 0 ? (parent, user) : nil
     }
 
-    /// The innermost unit of a control group's path.
+    /// The app that a control group is of, and whether nobody but root could have named it so.
     ///
-    /// A service of the system manager was named by root. Units of a user's own manager are named by that user, who
-    /// can pass for any app with them: a name from there is no more than a claim.
-    package static func unit(inControlGroup path: String) -> (name: String?, isSystem: Bool) {
-        let parts = path.split(separator: "/")
-        guard let unit = parts.last(where: { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }) else {
-            return (nil, false)
-        }
-        let isUsers = parts.contains { $0.hasPrefix("user@") || $0 == "user.slice" }
-        if !isUsers && unit.hasSuffix(".service") { return (safe(unit), true) }
+    /// A service of the system's manager is called as it is. Units of a user's own manager are named by that user, who
+    /// can pass for any app with them, and so can whoever was given groups below a unit: a name from there is no more
+    /// than a claim.
+    package static func unit(inControlGroup path: String) -> (name: String?, isVerified: Bool) {
+        let group = ControlGroup(path: path)
+        guard let unit = group.unit else { return (nil, false) }
+        if let own = group.userUnit { return (own.name.hasPrefix("init.") ? nil : appName(own.name[...]), false) }
         // `session-2.scope` and `user@1000.service` say nothing about an app.
-        if unit.hasPrefix("session-") || unit.hasPrefix("user@") || unit.hasPrefix("init.") { return (nil, false) }
-        return (appName(unit), false)
+        if ["session-", "user@", "init."].contains(where: unit.hasPrefix) { return (nil, false) }
+        return unit.hasSuffix(".service")
+            ? (safe(unit[...]), group.isVouchedService) : (appName(unit[...]), false)
     }
 
     /// `firefox` of `app-gnome-firefox-1234.scope`, as desktops name the units of applications.
@@ -72,7 +71,8 @@ package struct AppIdentity {
         String(Journal.printable(String(name), keepLines: false).utf8.prefix(nameBytesMax)) ?? "app"
     }
 
-    private static func controlGroup(_ pid: Int32) -> String? {
+    /// The path of a process's control group; while the process is known to live, it is that one's.
+    package static func controlGroup(_ pid: Int32) -> String? {
         text { camarb_cgroup_of(pid, $0, $1) }
     }
 

@@ -15,6 +15,9 @@ private func run(_ options: BrokerOptions) -> Int32 {
     // So is a trace that grows beyond what the process may write.
     signal(SIGXFSZ, SIG_IGN)
     do throws(SystemFault) {
+        // It knows what all users do, and hands out what they asked for: nobody of its own user may look into it or take its
+        // sockets. Recorder cores that it starts itself are of that user, and begin dumpable again.
+        try OwnProcess.forbidInspection()
         let loop = try EventLoop()
         let broker = try Broker(options, on: loop)
         for number in [SIGTERM, SIGINT] {

@@ -185,18 +185,4 @@ import Testing
             #expect(help.contains(flag))
         }
     }
-
-    @Test func anAppIsNamedByItsUnitAndOnlyASystemUnitIsVerified() {
-        let cases: [(path: String, name: String?, isSystem: Bool)] = [
-            ("/system.slice/intercom.service", "intercom.service", true),
-            ("/user.slice/user-1000.slice/user@1000.service/app.slice/app-gnome-firefox-1234.scope", "firefox", false),
-            ("/user.slice/user-1000.slice/user@1000.service/app.slice/intercom.service", "intercom", false),
-            ("/user.slice/user-1000.slice/session-2.scope", nil, false), ("/", nil, false), ("", nil, false),
-        ]
-        for (path, name, isSystem) in cases {
-            let unit = AppIdentity.unit(inControlGroup: path)
-            #expect(unit.name == name, "\(path)")
-            #expect(unit.isSystem == isSystem, "\(path)")
-        }
-    }
 }

@@ -14,11 +14,16 @@ struct camarb_peer {
     int weak;
 };
 
-/* 0, or -errno: -ESRCH when the peer is gone already. Any failure means "refuse", never "assume". */
-int camarb_peer_of_socket(int descriptor, struct camarb_peer *peer);
+/* 0, or -errno: -ESRCH when the peer is gone already. Any failure means "refuse", never "assume".
+   With `by_number` as on a kernel that has no SO_PEERPIDFD. */
+int camarb_peer_of_socket(int descriptor, int by_number, struct camarb_peer *peer);
 
 /* A pidfd, or -errno. */
 int camarb_pidfd_open(pid_t pid);
+
+/* The process that a pidfd names. -ESRCH when it is gone, or is in a process-id namespace that cannot be seen from here;
+   -EINVAL when the descriptor is no pidfd. Asks the kernel alone, whatever the descriptor is. */
+pid_t camarb_pidfd_process(int descriptor);
 
 /* 0, or -errno. */
 int camarb_pidfd_kill(int pidfd, int signal_number);
@@ -106,6 +111,14 @@ void camarb_give_back_start(void);
 ssize_t camarb_own_program(char *buffer, size_t size);
 /* The short name of a process, zero-terminated. Its length or -errno. */
 ssize_t camarb_name_of(pid_t pid, char *buffer, size_t size);
+
+/* When a process began, in nanoseconds of CLOCK_BOOTTIME, to the clock tick before. 0 or -errno. */
+int camarb_process_began(pid_t pid, int64_t *began);
+/* Nanoseconds of CLOCK_BOOTTIME. */
+int64_t camarb_boottime_ns(void);
+
+/* Others of this user may not look into this process, nor take its descriptors, and it leaves no core. 0 or -errno. */
+int camarb_forbid_inspection(void);
 
 /* The process that started a process, and its effective user. 0, or -errno. */
 int camarb_process_of(pid_t pid, pid_t *parent, uid_t *user);

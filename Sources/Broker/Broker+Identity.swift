@@ -1,0 +1,39 @@
+import Arbiter
+import ArbiterProtocol
+import SystemdBus
+
+/// Clients that are known by the numbers of their processes, on kernels that name no process itself: looked at again
+/// before anything is granted.
+extension Broker {
+    /// Cuts a client whose process is not what it was when it connected.
+    ///
+    /// Its number was given to another process, it has changed its user, or it was moved to another control group: in any
+    /// of these cases what it was vouched for is not so any more.
+    /// - Throws: where it was cut. Never while the core is stepped.
+    func requireSameProcess(_ client: BrokerClient) throws(BrokerError) {
+        if isSameProcess(client) { return }
+        cutImpostor(client)
+        throw BrokerError(.accessDenied, "Process \(client.pid) is not what it was when it connected; connect anew.")
+    }
+
+    private func isSameProcess(_ client: BrokerClient) -> Bool {
+        client.weak?.holds(of: client.pid, client.process) ?? true
+    }
+
+    private func cutImpostor(_ client: BrokerClient) {
+        if client.isGone { return }
+        journal.send(
+            .warning,
+            "disconnected process \(client.pid): its user, its beginning or its control group is not what it was when it "
+                + "connected, and this kernel names no process for certain")
+        forget(client)
+    }
+
+    /// Whether a session may be given its camera. While the effects of a step are carried out: where it may not, its
+    /// client is cut after them, and the core, which waits for a first frame, decides anew.
+    func isGrantable(_ session: SessionID) -> Bool {
+        guard let client = owners[session.rawValue]?.client, !isSameProcess(client) else { return true }
+        loop.defer { [self] in cutImpostor(client) }
+        return false
+    }
+}

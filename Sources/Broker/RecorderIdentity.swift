@@ -1,0 +1,56 @@
+import Glibc
+import SystemdBus
+
+/// Which processes a recorder core behind a socket may name as its own.
+///
+/// The broker kills by what it is told in the answer to `Serve`, and as a service it may kill anything. A recorder core
+/// that was taken over through its device must not be able to name the broker, somebody's app, or the screen locker.
+package enum RecorderIdentity: Hashable, Sendable {
+    /// A unit that the service manager starts for a connection to `camrecorder.socket`.
+    case unit
+    /// Any process of the user who listens on the socket, but the broker: in tests, and with a recorder core of one's own.
+    case process(ofUser: UInt32)
+
+    /// What the kernel says of a process.
+    package struct Seen: Hashable, Sendable {
+        package var process: Int32
+        package var user: UInt32?
+        package var controlGroup: String?
+
+        package init(process: Int32, user: UInt32?, controlGroup: String?) {
+            self.process = process
+            self.user = user
+            self.controlGroup = controlGroup
+        }
+
+        init(of process: Int32) {
+            self.init(
+                process: process, user: AppIdentity.owner(of: process)?.user,
+                controlGroup: AppIdentity.controlGroup(process))
+        }
+    }
+
+    /// Where the service manager puts instances of `camrecorder@.service`.
+    private static let slices = ["system.slice", "system-camrecorder.slice"]
+    private static let unitPrefix = "camrecorder@"
+
+    /// What is wrong with a process, as a clause; nil: it may be a recorder core.
+    /// - Parameter seen: nil: a descriptor that names no process which is there and can be seen.
+    package func objection(to seen: Seen?, broker: Int32 = getpid()) -> String? {
+        guard let seen else { return "no process that is there" }
+        if seen.process == broker { return "the broker itself" }
+        switch self {
+        case .unit:
+            let group = ControlGroup(path: seen.controlGroup ?? "")
+            if group.isVouchedService, group.slices == Self.slices, group.unit?.hasPrefix(Self.unitPrefix) == true {
+                return nil
+            }
+            let place = seen.controlGroup.map { "“\(Journal.printable($0, keepLines: false))”" } ?? "no control group"
+            return "process \(seen.process) in \(place), which is no unit \(Self.unitPrefix)….service of the system's"
+        case .process(let user):
+            if seen.user == user { return nil }
+            let owner = seen.user.map { "user \($0)" } ?? "nobody"
+            return "process \(seen.process) of \(owner); user \(user) listens on the recorder socket"
+        }
+    }
+}
