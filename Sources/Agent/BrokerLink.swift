@@ -14,6 +14,7 @@ final class BrokerLink {
         case connected(CameraClient, [ClientProcess])
         case clients([ClientProcess])
         case said([BrokerError])
+        case displaced(role: String, by: String)
         case ended(BrokerError)
     }
 
@@ -51,6 +52,7 @@ final class BrokerLink {
                 for await notice in notices {
                     switch notice {
                     case .clientsChanged: mailbox.post(number, .clients(try await clients(of: client)))
+                    case .displaced(let role, let by): mailbox.post(number, .displaced(role: role, by: by))
                     case .ended(let error): mailbox.post(number, .ended(error))
                     case .camerasChanged, .holderChanged, .prioritiesChanged, .decided, .traced, .traceLost: break
                     }
@@ -74,12 +76,18 @@ final class BrokerLink {
     private let onClients: () -> Void
     private let mailbox = Mailbox()
     private var retry: Timer?
+    /// Asks again to speak for the user.
+    private var speakAgain: Timer?
+    /// Before that, in nanoseconds: whoever speaks meanwhile may be another agent, which has its desktop to follow.
+    private static let silenceTime: Int64 = 10_000_000_000
     private var backOff = BackOff.broker
     private var number = 0
     private var client: CameraClient?
     private var isBusy = false
     private var facts = UserFacts()
     private var said = SaidFacts()
+    /// What was refused the last time.
+    private var refused: Set<String> = []
     /// The last trouble that was written down, so that each is written once.
     private var trouble: String?
 
@@ -93,6 +101,7 @@ final class BrokerLink {
         self.onClients = onClients
         mailbox.setWakeup(try loop.addWakeup { [unowned self] in takeNews() })
         retry = try loop.addTimer { [unowned self] in connect() }
+        speakAgain = try loop.addTimer { [unowned self] in speak() }
     }
 
     func connect() {
@@ -109,7 +118,7 @@ final class BrokerLink {
 
     func tell(_ new: UserFacts) {
         facts = new
-        speak()
+        if speakAgain?.deadline == nil { speak() }
     }
 
     // MARK: What comes
@@ -122,6 +131,7 @@ final class BrokerLink {
                 backOff.reset()
                 isBusy = false
                 said = SaidFacts()
+                speakAgain?.arm(at: nil)
                 if trouble != nil { journal.send(.notice, "the broker is reached again; it is told everything anew") }
                 trouble = nil
                 take(clients)
@@ -129,11 +139,29 @@ final class BrokerLink {
             case .clients(let clients): take(clients)
             case .said(let refusals):
                 isBusy = false
-                for refusal in refusals { journal.send(.warning, "the broker refused: \(refusal.message)") }
-                speak()
+                note(refusals)
+                if refusals.contains(where: { $0.kind == .notTrusted }) { beSilent() } else { speak() }
+            case .displaced(let role, let by):
+                journal.send(.notice, "somebody else speaks as the \(role) now: \(by)")
+                beSilent()
             case .ended(let error): ended(error)
             }
         }
+    }
+
+    /// The same refusals again are no news.
+    private func note(_ refusals: [BrokerError]) {
+        let new = Set(refusals.map(\.message))
+        for refusal in refusals where !refused.contains(refusal.message) {
+            journal.send(.warning, "the broker refused: \(refusal.message)")
+        }
+        refused = new
+    }
+
+    /// Somebody else speaks for the user: asks again in a while, and says everything then.
+    private func beSilent() {
+        said = SaidFacts()
+        speakAgain?.arm(at: EventLoop.now + Self.silenceTime)
     }
 
     private func take(_ new: [ClientProcess]) {

@@ -4,31 +4,7 @@ import SystemdBus
 
 /// What the broker and a user's agent tell each other beside facts: who the clients are, and what is not known.
 extension Broker {
-    // MARK: Sources
-
-    /// For whom a source speaks: an agent for its own user alone, since it sees no other's desktop; a shell of root's,
-    /// or of the broker's own user, for everybody.
-    private func key(_ source: PresenceSource, _ client: BrokerClient) -> SourceKey {
-        SourceKey(source: source, user: source == .shell && isTrusted(client) ? nil : client.uid)
-    }
-
-    func attach(_ source: PresenceSource, _ client: BrokerClient) {
-        let more = client.withMore()
-        guard !more.sources.contains(source) else { return }
-        more.sources.append(source)
-        let key = key(source, client)
-        sourceCounts[key, default: 0] += 1
-        if sourceCounts[key] == 1 { step(.sourceAttached(source, user: key.user)) }
-    }
-
-    func detach(_ source: PresenceSource, _ client: BrokerClient) {
-        guard let more = client.more, let place = more.sources.firstIndex(of: source) else { return }
-        more.sources.remove(at: place)
-        let key = key(source, client)
-        let left = sourceCounts[key, default: 1] - 1
-        sourceCounts[key] = left > 0 ? left : nil
-        if left == 0 { step(.sourceGone(source, user: key.user)) }
-    }
+    // MARK: Placements
 
     /// Takes an app into what a source speaks of.
     private func notePlaced(_ app: AppID, _ client: BrokerClient) throws(BrokerError) {
@@ -91,14 +67,6 @@ extension Broker {
 
     // MARK: What is not known
 
-    func watchMicrophones(_ on: Bool, _ client: BrokerClient) {
-        let more = client.withMore()
-        guard more.watchesMicrophones != on else { return }
-        more.watchesMicrophones = on
-        let count = microphoneWatchers[client.uid, default: 0] + (on ? 1 : -1)
-        microphoneWatchers[client.uid] = count > 0 ? count : nil
-    }
-
     /// Of the asker's own desktop; who is trusted hears of every user that has apps here.
     func unknownFacts(for client: BrokerClient) -> [UnknownFact] {
         var users: Set<UInt32> = [client.uid]
@@ -110,10 +78,9 @@ extension Broker {
             !users.allSatisfy { user in
                 switch fact {
                 case .windows:
-                    sourceCounts[SourceKey(source: .shell, user: nil)] != nil
-                        || sourceCounts[SourceKey(source: .shell, user: user)] != nil
-                        || sourceCounts[SourceKey(source: .agent, user: user)] != nil
-                case .microphones: microphoneWatchers[user] != nil
+                    speakers.isTaken(.init(.shell, user: nil)) || speakers.isTaken(.init(.shell, user: user))
+                        || speakers.isTaken(.init(.agent, user: user))
+                case .microphones: speakers.isTaken(.init(.microphones, user: user))
                 }
             }
         }

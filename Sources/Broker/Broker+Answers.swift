@@ -14,7 +14,8 @@ extension Broker {
         let waiting = Dictionary(grouping: status.sessions.filter { $0.state == .interrupted }, by: \.camera)
         return BrokerStatus(
             version: BrokerOptions.version, policy: status.policy, degraded: degraded,
-            presenceKnown: status.isPresenceKnown, unknown: unknownFacts(for: client), isPrivate: status.isPrivate,
+            presenceKnown: status.isPresenceKnown, unknown: unknownFacts(for: client),
+            speakers: speakers(for: client), isPrivate: status.isPrivate,
             isAsleep: status.isAsleep, loginSessionsUnknown: logins?.trouble ?? "",
             loginSessions: logins?.status { isTrusted(client) || $0 == client.uid } ?? [],
             pressure: status.pressure, moment: Self.now(), decision: arbiter.lastDecision,
@@ -59,7 +60,8 @@ extension Broker {
         return ArbiterProtocol.SessionStatus(
             session: status.id, app: .app(status.app.name), camera: status.camera, state: state, access: status.access,
             causes: status.causes, rule: status.rule ?? "", rank: status.rank, presence: status.presence,
-            focused: status.isFocused, recording: status.recording)
+            focused: status.isFocused, recording: status.recording,
+            isWeak: owners[status.id.rawValue]?.client.isWeak ?? false)
     }
 
     // MARK: Why
@@ -86,7 +88,8 @@ extension Broker {
             let against = verdict.opponent.map { ", against \(shown($0, to: client).description)" } ?? ""
             return "\(app): \(verdict.outcome.description) because “\(verdict.rule)”\(against)"
         }
-        let title = "Decision \(explanation.decision)\(happened(explanation, client).map { ": \($0)" } ?? "")"
+        let told = verdicts.map { _ in client.uid }
+        let title = "Decision \(explanation.decision)\(happened(explanation, told, client).map { ": \($0)" } ?? "")"
         let summary =
             lines.isEmpty ? ["\(title) changed nothing for any session."] : [title] + lines
         return [
@@ -96,9 +99,10 @@ extension Broker {
     }
 
     /// The event as a scenario line; nil where it is about apps that the client may not know.
-    private func happened(_ explanation: Explanation, _ client: BrokerClient) -> String? {
+    /// - Parameter told: the asker's user, once for each session of that user's that it decided about.
+    private func happened(_ explanation: Explanation, _ told: [UInt32], _ client: BrokerClient) -> String? {
         if explanation.event == .timePassed { return "a deadline came" }
-        guard isTrusted(client) || everybodyInvolved(explanation.event, [], isOf: client.uid) else { return nil }
+        guard isTrusted(client) || isAudible(explanation.event, told: told, to: client.uid) else { return nil }
         return ScenarioWriter(names: names(), origin: origin).text(of: explanation.event)
     }
 

@@ -114,7 +114,7 @@ extension Broker: BusConnectionDelegate {
         if let more = client.more {
             for app in more.microphones where !isMicrophoneTaken(app) { step(.microphone(app, taken: false)) }
             for source in more.sources { detach(source, client) }
-            watchMicrophones(false, client)
+            forgetMicrophones(client)
             if more.knowsClients { clientLists -= 1 }
         }
         if client.watches { watchers -= 1 }

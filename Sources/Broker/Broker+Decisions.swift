@@ -45,13 +45,18 @@ extension Broker {
         journal.send(.info, lines.joined(separator: "\n"), fields)
     }
 
-    /// `Decided`, for those who asked. One who may not know everything sees the notices of its own user's sessions.
+    /// `Decided`, for those who asked. One who may not know everything sees what concerns nobody but its own user, facts of
+    /// the machine without anybody's name in them, and of all else the notices of its own user's sessions.
     private func inform(
         _ lines: [String], _ event: Event, _ effects: [Effect], _ writer: ScenarioWriter, _ now: Moment
     ) {
         var whole: BusMessage?
+        let told = effects.compactMap { effect -> UInt32? in
+            guard case .notify(_, let session, _, _) = effect else { return nil }
+            return owners[session.rawValue]?.client.uid
+        }
         for client in clients.values where client.watches && client.connection.isReady {
-            if isTrusted(client) || everybodyInvolved(event, effects, isOf: client.uid) {
+            if isTrusted(client) || isAudible(event, told: told, to: client.uid) {
                 if whole == nil { whole = decided(client, lines, now) }
                 if let whole { client.connection.send(whole) }
             } else {
@@ -73,19 +78,24 @@ extension Broker {
             [.uint64(arbiter.lastDecision), .int64(now.nanoseconds), .string(lines.joined(separator: "\n"))])
     }
 
-    func everybodyInvolved(_ event: Event, _ effects: [Effect], isOf user: UInt32) -> Bool {
-        guard
-            event.users(
+    /// Whether one who is not trusted may hear of an event by name.
+    /// - Parameter told: the users of the sessions that were told something by it, as far as they are known.
+    func isAudible(_ event: Event, told: [UInt32], to user: UInt32) -> Bool {
+        guard told.allSatisfy({ $0 == user }) else { return false }
+        switch event.concern {
+        case .everybody: return true
+        case .whoeverIsTold: return !told.isEmpty
+        case .users:
+            let users = event.users(
                 sessions: { [self] in owners[$0.rawValue]?.client.uid },
-                clients: { [self] in
-                    clients[$0.rawValue]?.uid
-                }
-            ).allSatisfy({ $0 == user })
-        else { return false }
-        return effects.allSatisfy { effect in
-            if case .notify(_, let session, _, _) = effect { return owners[session.rawValue]?.client.uid == user }
-            return true
+                clients: { [self] in clients[$0.rawValue]?.uid }, logins: usersOf)
+            return !users.isEmpty && users.allSatisfy { $0 == user }
         }
+    }
+
+    /// Whose a login session is: who logind says, and whose clients are in it.
+    private func usersOf(_ session: LoginSessionID) -> [UInt32] {
+        clients.values.filter { $0.loginSession == session }.map(\.uid) + [logins?.user(of: session)].compactMap(\.self)
     }
 
     // MARK: Names
@@ -182,13 +192,45 @@ extension Event {
         }
     }
 
-    /// Whose apps the event speaks of.
-    func users(sessions of: (SessionID) -> UInt32?, clients: (ClientID) -> UInt32?) -> [UInt32] {
+    enum Concern {
+        /// A fact of the machine, with nobody's name in it.
+        case everybody
+        /// It speaks of certain users' clients, apps or login sessions; of those alone who are trusted where it speaks of none.
+        case users
+        /// It is about a camera, and so about who holds it: about those whose sessions it was told to.
+        case whoeverIsTold
+    }
+
+    /// Whom it concerns, beside those who are trusted with everything.
+    var concern: Concern {
+        switch self {
+        case .cameraAppeared, .cameraDisappeared, .privacy, .heldOutside, .pressure, .sleep, .policyLoaded,
+            .sourceAttached(_, user: nil), .sourceGone(_, user: nil):
+            .everybody
+        case .recorderStreaming, .recorderCut, .recorderClosedStreams, .recorderConfigured,
+            .recorderRefusedConfiguration, .recorderGone, .deviceFailed, .recordingFinished, .photoCaptured,
+            .rampFinished, .recorderTrouble, .timePassed:
+            .whoeverIsTold
+        case .connected, .declared, .declaredPresence, .loweredPriority, .loweredAttribute, .disconnected, .created,
+            .startRunning, .stopRunning, .beginConfiguration, .commitConfiguration, .configure, .openStream,
+            .capturePhoto, .startRecording, .stopRecording, .ready, .continueAfterSensitiveContent, .closed,
+            .sourceAttached, .sourceGone, .placed, .unplaced, .microphone, .sensitiveContent, .operatorChose,
+            .attribute, .loginSession, .loginSessionEnded, .reserved:
+            .users
+        }
+    }
+
+    /// Whose apps and login sessions the event speaks of.
+    func users(
+        sessions of: (SessionID) -> UInt32?, clients: (ClientID) -> UInt32?, logins: (LoginSessionID) -> [UInt32]
+    ) -> [UInt32] {
         var users = self.clients.compactMap(clients) + sessions.compactMap(of)
         switch self {
         case .placed(let app, _, _, _), .unplaced(let app, _), .microphone(let app, _), .sensitiveContent(let app),
             .operatorChose(let app?), .attribute(let app, _, _), .reserved(_, let app):
             users.append(app.user)
+        case .sourceAttached(_, let user?), .sourceGone(_, let user?): users.append(user)
+        case .loginSession(let session, _, _), .loginSessionEnded(let session): users += logins(session)
         default: break
         }
         return users

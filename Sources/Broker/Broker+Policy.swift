@@ -35,6 +35,7 @@ extension Broker {
             policyTrouble = ""
             policySources = PolicySources(loaded)
             step(.policyLoaded(policy))
+            silenceWhoMayNotSpeak()
             journal.send(.notice, "the policy “\(policy.name)” is in force", [("CAMARB_POLICY", policy.name)])
         } catch {
             policyTrouble =

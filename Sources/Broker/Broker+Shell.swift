@@ -6,7 +6,8 @@ import SystemdBus
 extension MethodTables {
     static let shellMethods: [String: Handler] = [
         "Attach": { (broker, request, reader) throws(BrokerError) in
-            broker.attach(try MethodTables.source(&reader), request.client)
+            let source = try MethodTables.source(&reader)
+            broker.attach(source, request.client, try broker.askToSpeak(as: source.role, request.client))
         },
         "AttachPlacing": { (broker, request, reader) throws(BrokerError) in
             let source = try MethodTables.source(&reader)
@@ -19,12 +20,11 @@ extension MethodTables {
                         try MethodTables.presence(try fields.string("presence")), try fields.boolean("focused")
                     ))
             }
-            // Nobody believes them until the source is there, and then all of them.
+            let mayBe = try broker.askToSpeak(as: source.role, request.client)
             let events = try places.map { (place) throws(BrokerError) in
                 try broker.placing(place.app, place.presence, focused: place.focused, by: source, request.client)
             }
-            for event in events { broker.step(event) }
-            broker.attach(source, request.client)
+            broker.attach(source, request.client, mayBe, placing: events)
         },
         "Detach": { (broker, request, reader) throws(BrokerError) in
             broker.detach(try MethodTables.source(&reader), request.client)
@@ -32,7 +32,9 @@ extension MethodTables {
         "PlaceApp": { (broker, request, reader) throws(BrokerError) in
             let app = try broker.app(try reader.string("app"), by: request.client)
             guard let source = request.client.more?.sources.first else {
-                throw BrokerError(.notTrusted, "Only a presence source places apps; call Attach first.")
+                throw BrokerError(
+                    .notTrusted,
+                    request.client.more?.displaced ?? "Only a presence source places apps; call Attach first.")
             }
             let presence = try MethodTables.presence(&reader)
             let focused = try reader.boolean("focused")
@@ -40,6 +42,7 @@ extension MethodTables {
         },
         "TakeMicrophone": { (broker, request, reader) throws(BrokerError) in
             let app = try broker.app(try reader.string("app"), by: request.client)
+            try broker.requireSpeaker(of: app, request.client)
             let more = request.client.withMore()
             if !more.microphones.contains(app) {
                 guard more.microphones.count < ClientBound.microphonesMax else {
@@ -58,7 +61,7 @@ extension MethodTables {
             if !broker.isMicrophoneTaken(app) { broker.decide(.microphone(app, taken: false), request) }
         },
         "WatchMicrophones": { (broker, request, reader) throws(BrokerError) in
-            broker.watchMicrophones(try reader.boolean("on"), request.client)
+            try broker.watchMicrophones(try reader.boolean("on"), request.client)
         },
         "ListClients": { (broker, request, reader) throws(BrokerError) in
             request.answer([broker.listClients(for: request.client)])
@@ -78,7 +81,9 @@ extension MethodTables {
             broker.decide(.pressure(level), request)
         },
         "RaiseSensitiveContent": { (broker, request, reader) throws(BrokerError) in
-            broker.decide(.sensitiveContent(try broker.app(try reader.string("app"), by: request.client)), request)
+            let app = try broker.app(try reader.string("app"), by: request.client)
+            try broker.requireSpeaker(of: app, request.client)
+            broker.decide(.sensitiveContent(app), request)
         },
         "SetLoginSession": { (broker, request, reader) throws(BrokerError) in
             try broker.requireTrust(request)
@@ -120,6 +125,11 @@ extension MethodTables {
             link.setPresent(try reader.boolean("present"))
         },
     ]
+}
+
+extension PresenceSource {
+    /// What `MethodTables.source` took.
+    fileprivate var role: Speakers.Role { self == .shell ? .shell : .agent }
 }
 
 extension MethodTables {

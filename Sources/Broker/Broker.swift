@@ -68,11 +68,8 @@ public final class Broker {
 
     // Facts with a life of their own
     private(set) var logins: LoginSessionWatch?
-    var sourceCounts: [SourceKey: Int] = [:]
-    struct SourceKey: Hashable {
-        var source: PresenceSource
-        var user: UInt32?
-    }
+    /// Who speaks for users' desktops.
+    var speakers = Speakers()
 
     /// Why the policy that was asked for is not in force; empty when it is.
     var policyTrouble = ""
@@ -87,8 +84,6 @@ public final class Broker {
     var traceFile: TraceFile?
     /// Clients that are told when their user's clients change.
     var clientLists = 0
-    /// How many clients of each user say that they know who has a microphone.
-    var microphoneWatchers: [UInt32: Int] = [:]
     let methods = MethodTables()
     /// Nil where nothing outlives the broker.
     let holders: HolderFile?

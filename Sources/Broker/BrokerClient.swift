@@ -32,12 +32,14 @@ final class BrokerClient {
     final class More {
         var sources: [PresenceSource] = []
         var microphones: [AppID] = []
-        /// It has said that it knows who has a microphone.
+        /// It speaks for who has a microphone.
         var watchesMicrophones = false
         /// It has asked for the clients of its user, and is told when they change.
         var knowsClients = false
         /// Apps it has placed, so that their number can be bounded.
         var placed: Set<AppID> = []
+        /// Who speaks in its place, as a sentence; nil: it was never displaced.
+        var displaced: String?
         /// What it last said of itself, to be said again should its registration be made anew.
         var presence: (Presence, focused: Bool)?
     }

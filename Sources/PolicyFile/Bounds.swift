@@ -49,6 +49,22 @@ public enum Bounds {
             }
     }
 
+    /// The name of a service or a scope, as systemd writes it (`systemd.unit(5)`).
+    static func isUnit(_ text: String) -> Bool {
+        guard let suffix = [".service", ".scope"].first(where: { text.hasSuffix($0) }),
+            text.utf8.count > suffix.utf8.count
+        else { return false }
+        return text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "@"), UInt8(ascii: ":"), UInt8(ascii: "-"),
+                UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "\\"):
+                true
+            default: false
+            }
+        }
+    }
+
     /// What is wrong with a text for people, as the end of a sentence; nil when it is fine.
     static func complaint(_ text: String, emptyAllowed: Bool = false, bytesMax: Int = nameBytesMax) -> String? {
         if text.isEmpty { return emptyAllowed ? nil : "is empty" }

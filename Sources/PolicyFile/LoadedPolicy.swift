@@ -48,6 +48,8 @@ extension TomlTable {
             switch (entry.key, entry.node.value) {
             case ("contention", .table(let table)):
                 return table.entries.map { (.contention($0.key), $0.keyPlace) }
+            case ("shell", .table(let table)), ("agent", .table(let table)):
+                return table.entries.map { (.speaker(table: entry.key, key: $0.key), $0.keyPlace) }
             case (_, .array(let nodes)) where Self.partNames[entry.key] != nil:
                 return nodes.compactMap { node in
                     guard let (identity, part) = Self.partNames[entry.key], case .table(let table) = node.value,

@@ -6,6 +6,8 @@ public enum PolicyPart: Hashable, Sendable {
     case attribute(String)
     /// A key of `[contention]`.
     case contention(String)
+    /// A key of `[shell]` or `[agent]`, which is the table.
+    case speaker(table: String, key: String)
     /// A rule of either kind. No two rules share a name.
     case rule(String)
     /// A `[[camera]]`, by its id.
@@ -15,12 +17,13 @@ public enum PolicyPart: Hashable, Sendable {
 }
 
 extension PolicyPart {
-    /// What the part stands in, in a word, for programs: "", `attribute`, `contention`, `rule`, `camera` or
+    /// What the part stands in, in a word, for programs: "", `attribute`, `contention`, `shell`, `agent`, `rule`, `camera` or
     /// `statement`.
     public var table: String {
         switch self {
         case .top: ""
         case .contention: "contention"
+        case .speaker(let table, _): table
         case .rule: "rule"
         case .attribute: "attribute"
         case .camera: "camera"
@@ -31,7 +34,7 @@ extension PolicyPart {
     /// The key, the rule's name, or the id.
     public var name: String {
         switch self {
-        case .top(let key), .contention(let key): key
+        case .top(let key), .contention(let key), .speaker(_, let key): key
         case .rule(let name), .camera(let name), .attribute(let name), .statement(let name): name
         }
     }
@@ -41,6 +44,7 @@ extension PolicyPart {
         switch table {
         case "": self = .top(name)
         case "contention": self = .contention(name)
+        case "shell", "agent": self = .speaker(table: table, key: name)
         case "rule": self = .rule(name)
         case "attribute": self = .attribute(name)
         case "camera": self = .camera(name)

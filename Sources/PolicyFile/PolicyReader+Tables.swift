@@ -52,6 +52,24 @@ extension PolicyReader {
         return sharing
     }
 
+    static let speakerKeys = ["unit"]
+
+    /// `[shell]` and `[agent]`: who is believed to be it.
+    func speakingUnit(_ key: String) -> String? {
+        guard let table = top.table(key, takes: "a table that begins with [\(key)]") else { return nil }
+        let reader = TableReader(table, owner: "in [\(key)]", problems: problems)
+        reader.refuseUnknown(Self.speakerKeys, advice: Self.advice(at: "[\(key)]"))
+        guard let unit = reader.label("unit") else { return nil }
+        if let entry = reader.entry("unit"), !Bounds.isUnit(unit) {
+            problems.add(
+                "\(reader.subject("unit")) is \(Wording.quoted(unit)); it takes the whole name of a service or a scope of "
+                    + "systemd's", at: entry.node.place,
+                hint: Bounds.isUnit(unit + ".service") ? "did you mean \(Wording.quoted(unit + ".service"))?" : "")
+            return nil
+        }
+        return unit
+    }
+
     static let cameraKeys = ["id", "conflicts", "cost"]
 
     /// What cameras do to each other.

@@ -7,7 +7,7 @@ import ArbiterProtocol
 struct PolicyReader {
     static let keys = [
         "include", "name", "summary", "sources", "ranks", "pressure-settle", "attribute", "cause", "rank", "contention",
-        "camera", "never", "always",
+        "shell", "agent", "camera", "never", "always",
     ]
 
     let problems: ProblemList
@@ -35,7 +35,8 @@ struct PolicyReader {
             name: top.label("name") ?? "unnamed",
             summary: top.label("summary", emptyAllowed: true, bytesMax: Bounds.summaryBytesMax) ?? "",
             sources: top.choices("sources", PresenceSource.allCases.map { ($0.rawValue, $0) }) ?? [],
-            attributes: declared, ranks: ranks ?? [Self.onlyRank])
+            shellUnit: speakingUnit("shell"), agentUnit: speakingUnit("agent"), attributes: declared,
+            ranks: ranks ?? [Self.onlyRank])
         if let settle = top.duration("pressure-settle", in: Bounds.pressureSettle) { policy.pressureSettle = settle }
         policy.causeRules = top.tables("cause", countMax: Bounds.rulesMax).compactMap { causeRule($0) }
         policy.rankRules = top.tables("rank", countMax: Bounds.rulesMax).compactMap { rankRule($0, ranks: ranks) }

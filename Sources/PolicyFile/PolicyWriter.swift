@@ -36,6 +36,11 @@ public struct PolicyWriter {
         for rule in policy.rankRules { table("[[rank]]", Self.pairs(rule, ranks: policy.ranks), .rule(rule.name)) }
         text += "\n[contention]\n"
         for pair in Self.pairs(policy.contention) { write(pair, .contention(pair.key)) }
+        for (header, unit) in [("shell", policy.shellUnit), ("agent", policy.agentUnit)] {
+            guard let pairs = unit.map(Self.pairs(speakingUnit:)) else { continue }
+            text += "\n[\(header)]\n"
+            for pair in pairs { write(pair, .speaker(table: header, key: pair.key)) }
+        }
         for camera in policy.cameras { table("[[camera]]", Self.pairs(camera), .camera(camera.camera.name)) }
         for statement in policy.statements { write(statement) }
     }
@@ -117,6 +122,9 @@ public struct PolicyWriter {
             Pair("backfill", "\(contention.backfill)"),
         ]
     }
+
+    /// What `[shell]` or `[agent]` says.
+    public static func pairs(speakingUnit unit: String) -> [Pair] { [Pair("unit", quoted: unit)] }
 
     public static func pairs(_ camera: CameraRule) -> [Pair] {
         var pairs = [Pair("id", quoted: camera.camera.name)]

@@ -1,7 +1,7 @@
 /// How one file stands on another: what is read later wins.
 ///
 /// ```
-///   keys, [contention] keys   replace, one by one
+///   keys, keys of [contention], [shell] and [agent]   replace, one by one
 ///   [[cause]], [[rank]]       a rule of the same name replaces the old one where that stood;
 ///                             the other rules stand in front of the old ones, and so answer first
 ///   [[camera]], …             one of the same id or name replaces the old one; the others follow
@@ -18,7 +18,9 @@ extension TomlTable {
     /// This table with `later` over it.
     func overlaid(by later: TomlTable) -> TomlTable {
         overlaid(by: later) { key, mine, theirs in
-            if key == "contention", case .table(let mine) = mine.value, case .table(let over) = theirs.value {
+            if ["contention", "shell", "agent"].contains(key), case .table(let mine) = mine.value,
+                case .table(let over) = theirs.value
+            {
                 return TomlNode(value: .table(mine.overlaid(by: over) { _, _, theirs in theirs }), place: theirs.place)
             }
             guard let list = Self.lists[key] else { return theirs }

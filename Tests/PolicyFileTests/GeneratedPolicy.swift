@@ -29,6 +29,7 @@ struct PolicyGenerator {
         let ranks = (0..<roll(1, 5)).map { _ in name() }
         return Policy(
             name: name(), summary: coin() ? "" : name(), sources: some(of: PresenceSource.allCases),
+            shellUnit: coin() ? nil : "org.gnome.Shell@wayland.service", agentUnit: coin() ? nil : "camagent.service",
             attributes: attributes,
             causeRules: (0..<roll(0, 6)).map { _ in causeRule() }, ranks: ranks,
             rankRules: (0..<roll(0, 6)).map { _ in rankRule(ranks) }, contention: contention(), cameras: cameras(),

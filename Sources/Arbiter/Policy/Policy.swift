@@ -11,6 +11,10 @@ public struct Policy: Hashable, Sendable {
     public var summary: String
     /// Who is believed about presence, the most trusted first. Empty: every client counts as foreground.
     public var sources: [PresenceSource]
+    /// The unit that is the user's shell, or the user's agent; nil: the first who says so. Which client that is, is not
+    /// decided by the core.
+    public var shellUnit: String?
+    public var agentUnit: String?
     /// What rules and the order list may read of an app beyond the built-in facts.
     public var attributes: [Attribute]
     public var causeRules: [CauseRule]
@@ -26,7 +30,8 @@ public struct Policy: Hashable, Sendable {
     public var statements: [Statement]
 
     public init(
-        name: String, summary: String = "", sources: [PresenceSource] = [], attributes: [Attribute] = [],
+        name: String, summary: String = "", sources: [PresenceSource] = [], shellUnit: String? = nil,
+        agentUnit: String? = nil, attributes: [Attribute] = [],
         causeRules: [CauseRule] = [], ranks: [String] = ["everyone"], rankRules: [RankRule] = [],
         contention: Contention = Contention(),
         cameras: [CameraRule] = [], pressureSettle: Duration = .seconds(5), statements: [Statement] = []
@@ -35,6 +40,8 @@ public struct Policy: Hashable, Sendable {
         self.name = name
         self.summary = summary
         self.sources = sources
+        self.shellUnit = shellUnit
+        self.agentUnit = agentUnit
         self.attributes = attributes
         self.causeRules = causeRules
         self.ranks = ranks

@@ -139,6 +139,8 @@ public enum BrokerNotice: Hashable, Sendable {
     case prioritiesChanged
     /// For who called `listClients`: ask again.
     case clientsChanged
+    /// This client speaks for a user's desktop no more in this role, which is for somebody else, in words.
+    case displaced(role: String, by: String)
     /// For watchers: a decision as scenario lines.
     case decided(DecisionID, at: Moment, trace: String)
     /// For those who trace: a step of the core, as a line without its checksum.
@@ -160,6 +162,7 @@ public enum BrokerNotice: Hashable, Sendable {
                 holder: Interrupter(wireName: try reader.string("holder")))
         case "PrioritiesChanged": self = .prioritiesChanged
         case "ClientsChanged": self = .clientsChanged
+        case "Displaced": self = .displaced(role: try reader.string("role"), by: try reader.string("by"))
         case "Decided":
             self = .decided(
                 try reader.uint64("decision"), at: Moment(nanoseconds: try reader.int64("moment")),

@@ -9,6 +9,8 @@ public struct BrokerStatus: Hashable, Sendable {
     public var presenceKnown: Bool
     /// What nobody tells the broker about the asker's desktop.
     public var unknown: [UnknownFact]
+    /// Who speaks for the asker's desktop, and for everybody's; for all there are where the asker is trusted. By role.
+    public var speakers: [SpeakerStatus]
     /// The privacy switch of the whole machine is on.
     public var isPrivate: Bool
     /// The machine sleeps, or is about to.
@@ -29,7 +31,8 @@ public struct BrokerStatus: Hashable, Sendable {
 
     public init(
         version: String, policy: String, degraded: String = "", presenceKnown: Bool, unknown: [UnknownFact] = [],
-        isPrivate: Bool = false, isAsleep: Bool = false, loginSessionsUnknown: String = "",
+        speakers: [SpeakerStatus] = [], isPrivate: Bool = false, isAsleep: Bool = false,
+        loginSessionsUnknown: String = "",
         loginSessions: [LoginSessionStatus] = [], pressure: SystemPressure = .nominal, moment: Moment,
         decision: DecisionID, cameras: [CameraStatus], sessions: [SessionStatus]
     ) {
@@ -38,6 +41,7 @@ public struct BrokerStatus: Hashable, Sendable {
         self.degraded = degraded
         self.presenceKnown = presenceKnown
         self.unknown = unknown
+        self.speakers = speakers
         self.isPrivate = isPrivate
         self.isAsleep = isAsleep
         self.loginSessionsUnknown = loginSessionsUnknown
@@ -69,6 +73,31 @@ public struct LoginSessionStatus: Hashable, Sendable {
         self.isRemote = isRemote
         self.isActive = isActive
         self.isLocked = isLocked
+    }
+}
+
+/// A client that tells the broker of a user's desktop.
+public struct SpeakerStatus: Hashable, Sendable {
+    /// `shell` and `agent` place apps, `microphones` says who has one.
+    public var role: String
+    /// Whose desktop; nil: everybody's.
+    public var user: UInt32?
+    /// As far as the asker may know it.
+    public var app: Interrupter
+    /// 0 where the asker may not know it.
+    public var process: Int32
+    /// The systemd unit it is; empty when it is in none, or the asker may not know it.
+    public var unit: String
+    /// The kernel names it by the number of its process only.
+    public var isWeak: Bool
+
+    public init(role: String, user: UInt32?, app: Interrupter, process: Int32, unit: String, isWeak: Bool) {
+        self.role = role
+        self.user = user
+        self.app = app
+        self.process = process
+        self.unit = unit
+        self.isWeak = isWeak
     }
 }
 
@@ -150,6 +179,8 @@ public struct SessionStatus: Hashable, Sendable {
     public var focused: Bool
     /// The recording under way.
     public var recording: RecordingID?
+    /// The kernel names its client by the number of its process only (Linux before 6.5).
+    public var isWeak: Bool
 
     /// `docs/semantics.md` §2.
     public enum State: String, Hashable, Sendable, CaseIterable {
@@ -159,7 +190,8 @@ public struct SessionStatus: Hashable, Sendable {
     public init(
         session: SessionID, app: Interrupter, camera: CameraID, state: State, access: Access,
         causes: CauseSet = .init(),
-        rule: String = "", rank: String = "", presence: Presence, focused: Bool, recording: RecordingID? = nil
+        rule: String = "", rank: String = "", presence: Presence, focused: Bool, recording: RecordingID? = nil,
+        isWeak: Bool = false
     ) {
         self.session = session
         self.app = app
@@ -172,6 +204,7 @@ public struct SessionStatus: Hashable, Sendable {
         self.presence = presence
         self.focused = focused
         self.recording = recording
+        self.isWeak = isWeak
     }
 }
 
@@ -182,6 +215,7 @@ extension BrokerStatus {
             .dictionary([
                 "version": .string(version), "policy": .string(policy), "degraded": .string(degraded),
                 "presenceKnown": .boolean(presenceKnown), "unknown": .strings(unknown.map(\.rawValue)),
+                "speakers": .dictionaries(speakers.map(\.wire)),
                 "privacy": .boolean(isPrivate), "asleep": .boolean(isAsleep),
                 "loginSessionsUnknown": .string(loginSessionsUnknown),
                 "loginSessions": .dictionaries(loginSessions.map(\.wire)),
@@ -208,16 +242,39 @@ extension BrokerStatus {
         for (index, wire) in try broker.dictionaries("loginSessions").enumerated() {
             logins.append(try LoginSessionStatus(WireFields("loginSessions[\(index)]", wire)))
         }
+        var speakers: [SpeakerStatus] = []
+        for (index, wire) in try broker.dictionaries("speakers").enumerated() {
+            speakers.append(try SpeakerStatus(WireFields("speakers[\(index)]", wire)))
+        }
         self.init(
             version: try broker.string("version"), policy: try broker.string("policy"),
             degraded: try broker.string("degraded"), presenceKnown: try broker.boolean("presenceKnown"),
-            unknown: try broker.strings("unknown").compactMap(UnknownFact.init(rawValue:)),
+            unknown: try broker.strings("unknown").compactMap(UnknownFact.init(rawValue:)), speakers: speakers,
             isPrivate: try broker.boolean("privacy"), isAsleep: try broker.boolean("asleep"),
             loginSessionsUnknown: try broker.string("loginSessionsUnknown"),
             loginSessions: logins,
             pressure: SystemPressure(wireName: try broker.string("pressure")) ?? .nominal,
             moment: Moment(nanoseconds: try broker.int64("moment")), decision: try broker.uint64("decision"),
             cameras: cameras, sessions: sessions)
+    }
+}
+
+extension SpeakerStatus {
+    fileprivate var wire: WireDictionary {
+        [
+            "role": .string(role), "everybody": .boolean(user == nil), "user": .uint32(user ?? 0),
+            "app": .string(app.wireName), "process": .uint32(UInt32(clamping: process)), "unit": .string(unit),
+            "weak": .boolean(isWeak),
+        ]
+    }
+
+    fileprivate init(_ fields: WireFields) throws(BrokerError) {
+        let user = UInt32(clamping: try fields.uint64("user"))
+        self.init(
+            role: try fields.string("role"), user: try fields.boolean("everybody") ? nil : user,
+            app: Interrupter(wireName: try fields.string("app")) ?? .app(""),
+            process: Int32(clamping: try fields.uint64("process")), unit: try fields.string("unit"),
+            isWeak: try fields.boolean("weak"))
     }
 }
 
@@ -273,6 +330,7 @@ extension SessionStatus {
             "state": .string(state.rawValue), "access": .strings(access.names), "causes": causes.wire,
             "reason": causes.wireReason, "rule": .string(rule), "rank": .string(rank),
             "presence": .string(presence.wireName), "focused": .boolean(focused), "recording": .uint64(recording ?? 0),
+            "weak": .boolean(isWeak),
         ]
     }
 
@@ -285,6 +343,7 @@ extension SessionStatus {
             camera: CameraID(try fields.string("camera")), state: try fields.word("state"),
             access: try fields.access("access"), causes: try fields.causes("causes"), rule: try fields.string("rule"),
             rank: try fields.string("rank"), presence: Presence(wireName: presence) ?? .background,
-            focused: try fields.boolean("focused"), recording: recording == 0 ? nil : recording)
+            focused: try fields.boolean("focused"), recording: recording == 0 ? nil : recording,
+            isWeak: try fields.boolean("weak"))
     }
 }

@@ -61,7 +61,7 @@ extension Interface {
             Method(
                 "Trace", [], gives: [Argument("header", "h")],
                 """
-                For root and the broker's own user: every step of the core from here on, as `Traced` signals. `header` is \
+                For root, and the user of a broker that is no service: every step of the core from here on, as `Traced` signals. `header` is \
                 a file with the trace's first line: policy and snapshot (trace.md).
                 """),
         ],
@@ -218,7 +218,7 @@ extension Interface {
         ])
 
     /// Presence and other facts from peers the policy trusts. A shell is believed for its own user;
-    /// root, and the broker's own user, for everybody.
+    /// root, and the user of a broker that is no service, for everybody. One client speaks in each role.
     public static let shell = Interface(
         name: InterfaceName.shell,
         summary: "Facts from a shell, a compositor or an agent.",
@@ -227,7 +227,8 @@ extension Interface {
                 "Attach", [Argument("source", "s")],
                 """
                 Becomes a presence source: `shell`, or `agent`, which speaks for its own user alone. Gone when the \
-                connection ends.
+                connection ends. One client is it for a user; a second one is refused, with who it is, unless the policy \
+                names its unit or it is root's: then `Displaced` tells the first.
                 """),
             Method(
                 "AttachPlacing", [Argument("source", "s"), Argument("apps", "aa{sv}")],
@@ -239,13 +240,16 @@ extension Interface {
             Method(
                 "PlaceApp", [Argument("app", "s"), Argument("presence", "s"), Argument("focused", "b")],
                 "Places an app: background, fullscreen, split, slide-over or picture-in-picture."),
-            Method("TakeMicrophone", [Argument("app", "s")], "The app has the microphone."),
+            Method(
+                "TakeMicrophone", [Argument("app", "s")],
+                "The app has the microphone. For who speaks for its user: after `WatchMicrophones` or `Attach`, or as root."
+            ),
             Method("ReleaseMicrophone", [Argument("app", "s")], "The app has it no more."),
             Method(
                 "WatchMicrophones", [Argument("on", "b")],
                 """
                 The caller knows, from now on, which of its user's apps have a microphone, or no more. While nobody \
-                does, status says so.
+                does, status says so. One client does for a user, as with `Attach`.
                 """),
             Method(
                 "ListClients", gives: [Argument("clients", "aa{sv}")],
@@ -258,7 +262,8 @@ extension Interface {
                 "The privacy switch of a camera, or of all with \"\"."),
             Method("SetPressure", [Argument("level", "s")], "nominal, fair, serious or critical."),
             Method(
-                "RaiseSensitiveContent", [Argument("app", "s")], "Interrupts the app's sessions until they continue."),
+                "RaiseSensitiveContent", [Argument("app", "s")],
+                "Interrupts the app's sessions until they continue. For who speaks for its user, and for root."),
             Method(
                 "SetLoginSession", [Argument("session", "s"), Argument("active", "b"), Argument("locked", "b")],
                 "A login session's state."),
@@ -279,7 +284,13 @@ extension Interface {
         signals: [
             Signal(
                 "ClientsChanged", [], "For who asked `ListClients`: a client of its user came, went or has another app."
-            )
+            ),
+            Signal(
+                "Displaced", [Argument("role", "s"), Argument("by", "s")],
+                """
+                To who was `shell`, `agent` or knew the `microphones`: somebody else is it now, in words, and what the \
+                caller said ends as when it leaves.
+                """),
         ],
         properties: [])
 

@@ -108,6 +108,12 @@ final class LoginSessionWatch {
         broker.cameraBecameKnown()
     }
 
+    /// Whose a session is; nil where logind has not told of it.
+    func user(of id: LoginSessionID) -> UInt32? {
+        if id.name.hasPrefix(Self.userPrefix) { return UInt32(id.name.dropFirst(Self.userPrefix.count)) }
+        return sessions[id.name]?.user
+    }
+
     /// Ordered by id; only those that an asker may know, who is trusted or their user.
     func status(where isKnown: (UInt32) -> Bool) -> [LoginSessionStatus] {
         sessions.values.filter { isKnown($0.user) }.sorted { $0.id < $1.id }

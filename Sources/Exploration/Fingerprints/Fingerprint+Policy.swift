@@ -7,6 +7,7 @@ extension Policy {
         writer.combine(name)
         writer.combine(summary)
         writer.ordered(sources) { $0.combine($1.rawValue) }
+        for unit in [shellUnit, agentUnit] { writer.combine(unit) { $0.combine($1) } }
         writer.ordered(attributes) { writer, attribute in
             writer.combine(attribute.name)
             writer.ordered(attribute.values) { $0.combine($1) }

@@ -18,7 +18,9 @@ struct PolicyEquality {
     /// False also where it would take too long to tell.
     var holds: Bool {
         guard first.sources == second.sources, first.ranks == second.ranks, first.contention == second.contention,
-            first.pressureSettle == second.pressureSettle, haveSameAttributes, haveSameCameras
+            first.pressureSettle == second.pressureSettle,
+            (first.shellUnit, first.agentUnit) == (second.shellUnit, second.agentUnit), haveSameAttributes,
+            haveSameCameras
         else { return false }
         for cause in CauseRule.causes {
             let lists = [first, second].map { policy in

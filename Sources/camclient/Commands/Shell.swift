@@ -181,7 +181,14 @@ enum ShellCommand {
     func perform(on client: CameraClient) async throws(BrokerError) {
         switch self {
         case .place(let app, let presence, let focused): try await client.place(app: app, presence, focused: focused)
-        case .microphone(let app, true): try await client.takeMicrophone(app: app)
+        case .microphone(let app, true):
+            do throws(BrokerError) {
+                try await client.takeMicrophone(app: app)
+            } catch  where error.kind == .notTrusted {
+                // Who is not root says first that it knows.
+                try await client.watchMicrophones(true)
+                try await client.takeMicrophone(app: app)
+            }
         case .microphone(let app, false): try await client.releaseMicrophone(app: app)
         case .privacy(let on, let camera): try await client.setPrivacy(on, camera: camera)
         case .pressure(let level): try await client.setPressure(level)

@@ -34,6 +34,7 @@ extension BrokerStatus {
             lines.append(
                 "not known: \(facts), because no shell and no camagent says (camagent --print shows what one sees)")
         }
+        lines += speakers.map(\.line)
         if !loginSessionsUnknown.isEmpty {
             lines.append("login sessions are not known: \(loginSessionsUnknown.printable)")
         }
@@ -70,6 +71,7 @@ extension BrokerStatus {
                     session.app == .anotherUsersApp
                         ? "" : session.presence.wireName + (session.focused ? ", focused" : ""),
                     session.rank.isEmpty ? "" : "rank \(session.rank.printable)",
+                    session.isWeak ? "weak identity" : "",
                 ]
             })
         if sessions.isEmpty { lines.append("  none") }
@@ -80,6 +82,7 @@ extension BrokerStatus {
         .object([
             "version": .string(version), "policy": .string(policy), "degraded": .string(degraded),
             "presenceKnown": .bool(presenceKnown), "unknown": .strings(unknown.map(\.rawValue)),
+            "speakers": .array(speakers.map(\.json)),
             "privacy": .bool(isPrivate), "asleep": .bool(isAsleep),
             "loginSessionsKnown": .bool(loginSessionsUnknown.isEmpty),
             "loginSessionsUnknown": .string(loginSessionsUnknown),
@@ -87,6 +90,23 @@ extension BrokerStatus {
             "pressure": .string(pressure.wireName), "moment": .integer(moment.nanoseconds),
             "decision": .count(decision),
             "cameras": .array(cameras.map(\.json)), "sessions": .array(sessions.map(\.json)),
+        ])
+    }
+}
+
+extension SpeakerStatus {
+    fileprivate var line: String {
+        var words = ["\(role.printable) of \(user.map { "user \($0)" } ?? "everybody"): \(app.description.printable)"]
+        if process != 0 { words.append("process \(process)") }
+        if !unit.isEmpty { words.append("unit \(unit.printable)") }
+        if isWeak { words.append("weak identity") }
+        return words.joined(separator: ", ")
+    }
+
+    fileprivate var json: JSON {
+        .object([
+            "role": .string(role), "user": user.map { .count(UInt64($0)) } ?? .null, "app": .string(app.wireName),
+            "process": .integer(Int64(process)), "unit": .string(unit), "weak": .bool(isWeak),
         ])
     }
 }
@@ -128,6 +148,7 @@ extension SessionStatus {
             "causes": .strings(causes.ordered.map(\.wireName)), "reason": .optional(causes.reason?.wireName),
             "rule": .string(rule), "rank": .string(rank), "presence": .string(presence.wireName),
             "focused": .bool(focused), "recording": recording.map { .count($0) } ?? .null,
+            "weak": .bool(isWeak),
         ])
     }
 }

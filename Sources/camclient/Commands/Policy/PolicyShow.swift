@@ -102,6 +102,11 @@ private struct ShownPolicy {
             policy.rankRules.map { (.rule($0.name), PolicyWriter.pairs($0, ranks: policy.ranks)) }, &lines)
         lines += ["", "contention"]
         lines += columns(PolicyWriter.pairs(policy.contention).map { row($0, .contention($0.key)) })
+        for (role, unit) in [("shell", policy.shellUnit), ("agent", policy.agentUnit)] {
+            guard let pairs = unit.map(PolicyWriter.pairs(speakingUnit:)) else { continue }
+            lines += ["", "who is believed to be the user's \(role), before anybody else"]
+            lines += columns(pairs.map { row($0, .speaker(table: role, key: $0.key)) })
+        }
         section("cameras", policy.cameras.map { (.camera($0.camera.name), PolicyWriter.pairs($0)) }, &lines)
         section(
             "statements: what the rules are for",

@@ -1,0 +1,146 @@
+import Arbiter
+import ArbiterProtocol
+import SystemdBus
+
+/// Who speaks for users' desktops: clients ask to, and those who do no more are told (`Speakers` decides).
+extension Broker {
+    /// A role that a client may take on, or has.
+    struct MaySpeak {
+        var seat: Speakers.Seat
+        var speaker: Speakers.Speaker
+        /// Who does so far, and does no more then.
+        var displaced: Speakers.Speaker?
+    }
+
+    // MARK: Asking
+
+    /// Changes nothing yet.
+    /// - Throws: `.notTrusted`, with the sentence that says who speaks already, or why this client may not.
+    func askToSpeak(as role: Speakers.Role, _ client: BrokerClient) throws(BrokerError) -> MaySpeak {
+        try requireSameProcess(client)
+        let group = ControlGroup(path: AppIdentity.controlGroup(client.pid) ?? "")
+        guard let identity = AppIdentity.of(client.pid, user: client.uid, client.process) else {
+            throw BrokerError(.disconnected, "The process that connected is gone.")
+        }
+        let speaker = Speakers.Speaker(
+            client: client.id, process: client.pid, user: client.uid, name: client.app?.name ?? identity.name,
+            origin: Speakers.Origin(group, user: client.uid))
+        let seat = seat(role, client)
+        switch speakers.answer(speaker, seat, units: units(for: role)) {
+        case .speaks: return MaySpeak(seat: seat, speaker: speaker, displaced: nil)
+        case .mayDisplacing(let displaced): return MaySpeak(seat: seat, speaker: speaker, displaced: displaced)
+        case .refused(let sentence): throw BrokerError(.notTrusted, sentence)
+        }
+    }
+
+    /// For whom a client speaks: an agent for its own user alone, since it sees no other's desktop; the shell of who is
+    /// trusted for everybody.
+    private func seat(_ role: Speakers.Role, _ client: BrokerClient) -> Speakers.Seat {
+        Speakers.Seat(role, user: role == .shell && isTrusted(client) ? nil : client.uid)
+    }
+
+    /// Those that the policy in force names. Microphones either of them may know.
+    private func units(for role: Speakers.Role) -> [String] {
+        let policy = arbiter.policy
+        return switch role {
+        case .shell: [policy.shellUnit].compactMap(\.self)
+        case .agent: [policy.agentUnit].compactMap(\.self)
+        case .microphones: [policy.agentUnit, policy.shellUnit].compactMap(\.self)
+        }
+    }
+
+    /// What is said of a user's apps beside where they are: by whoever speaks for that user, and by who is trusted.
+    func requireSpeaker(of app: AppID, _ client: BrokerClient) throws(BrokerError) {
+        if isTrusted(client) || speakers.speaks(client.id, for: app.user) { return }
+        throw BrokerError(
+            .notTrusted,
+            client.more?.displaced
+                ?? "Only who speaks for the user's desktop may say this; call Attach or WatchMicrophones first.")
+    }
+
+    // MARK: Speaking
+
+    /// - Parameter events: what it says with it. Nobody believes that until the source is there, and then all of it.
+    func attach(
+        _ source: PresenceSource, _ client: BrokerClient, _ mayBe: MaySpeak, placing events: [Event] = []
+    ) {
+        if let displaced = mayBe.displaced { silence(displaced, mayBe.seat, for: mayBe.speaker) }
+        for event in events { step(event) }
+        let more = client.withMore()
+        guard !more.sources.contains(source) else { return }
+        more.sources.append(source)
+        more.displaced = nil
+        speakers.seat(mayBe.speaker, mayBe.seat)
+        step(.sourceAttached(source, user: mayBe.seat.user))
+    }
+
+    func detach(_ source: PresenceSource, _ client: BrokerClient) {
+        guard let more = client.more, let place = more.sources.firstIndex(of: source) else { return }
+        more.sources.remove(at: place)
+        let seat = seat(source == .shell ? .shell : .agent, client)
+        speakers.leave(client.id, seat)
+        step(.sourceGone(source, user: seat.user))
+    }
+
+    func watchMicrophones(_ on: Bool, _ client: BrokerClient) throws(BrokerError) {
+        guard on else { return forgetMicrophones(client) }
+        let mayBe = try askToSpeak(as: .microphones, client)
+        if let displaced = mayBe.displaced { silence(displaced, mayBe.seat, for: mayBe.speaker) }
+        let more = client.withMore()
+        more.watchesMicrophones = true
+        more.displaced = nil
+        speakers.seat(mayBe.speaker, mayBe.seat)
+    }
+
+    /// It knows no more who has a microphone.
+    func forgetMicrophones(_ client: BrokerClient) {
+        guard let more = client.more, more.watchesMicrophones else { return }
+        more.watchesMicrophones = false
+        speakers.leave(client.id, seat(.microphones, client))
+    }
+
+    // MARK: Speaking no more
+
+    /// What it said ends as when it leaves, and it is told who speaks in its place.
+    /// - Parameter successor: nil: nobody does, and it may not.
+    private func silence(_ speaker: Speakers.Speaker, _ seat: Speakers.Seat, for successor: Speakers.Speaker?) {
+        guard let client = clients[speaker.client.rawValue], let more = client.more else { return }
+        let who = successor?.words ?? "a unit that the policy names"
+        journal.send(.notice, "\(speaker.words) is the \(seat.words) no more, which is for \(who)")
+        more.displaced = "This client is the \(seat.words) no more, which is for \(who)."
+        switch seat.role {
+        case .shell: detach(.shell, client)
+        case .agent: detach(.agent, client)
+        case .microphones: forgetMicrophones(client)
+        }
+        if !isTrusted(client), !speakers.speaks(client.id, for: client.uid) {
+            let taken = more.microphones
+            more.microphones = []
+            for app in taken where !isMicrophoneTaken(app) { step(.microphone(app, taken: false)) }
+        }
+        let signal = BusMessage.signal(
+            on: client.connection, path: ObjectPath.shell, interface: InterfaceName.shell, member: "Displaced")
+        signal?.append(seat.role.rawValue)
+        signal?.append(who)
+        signal?.send()
+    }
+
+    /// After a policy was loaded that names units where none was named: apps and sandboxes fall silent.
+    func silenceWhoMayNotSpeak() {
+        for (seat, speaker) in speakers.shutOut(units: units(for:)) { silence(speaker, seat, for: nil) }
+    }
+
+    // MARK: Telling
+
+    /// Who speaks for what, as far as the asker may know: its own user's by name.
+    func speakers(for client: BrokerClient) -> [SpeakerStatus] {
+        speakers.all.filter { isTrusted(client) || $0.seat.user == nil || $0.seat.user == client.uid }
+            .map { seat, speaker in
+                let isKnown = mayKnow(AppID(speaker.name, user: speaker.user), client)
+                return SpeakerStatus(
+                    role: seat.role.rawValue, user: seat.user, app: isKnown ? .app(speaker.name) : .anotherUsersApp,
+                    process: isKnown ? speaker.process : 0, unit: isKnown ? speaker.origin.unit ?? "" : "",
+                    isWeak: clients[speaker.client.rawValue]?.isWeak ?? false)
+            }
+    }
+}

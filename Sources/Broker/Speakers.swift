@@ -1,0 +1,186 @@
+package import ArbiterProtocol
+package import SystemdBus
+
+/// Who speaks to the broker for a user's desktop: one for each role and user, and one shell of root's for everybody.
+///
+///     nobody ──first──▶ one speaks ──the policy's unit, or root──▶ that one speaks, and the other hears so
+///                          │ ▲
+///                          └─┘ anybody else is refused
+///
+/// A shell's word decides which of a user's apps has the camera, so that not everything of that user's may be it. Which
+/// program is the right one a policy says by its unit (`[shell] unit`, `[agent] unit`): that one displaces whoever else
+/// was there first, so that nobody can lock it out, and as long as a unit is named no app and no sandbox speaks at all.
+/// Where none is named, the first who comes keeps the role. Root always may, and displaces.
+///
+/// This is who may *speak*, which is a matter of identity and of this edge; what is decided by what was said is the
+/// core's. It knows no connection and no clock.
+package struct Speakers {
+    package enum Role: String, Hashable, Sendable, CaseIterable {
+        /// Where apps are, from the compositor.
+        case shell
+        /// The same, from the user's `camagent`.
+        case agent
+        /// Which apps have a microphone, which a user's agent may know without knowing where any app is.
+        case microphones
+    }
+
+    /// What one speaks for.
+    package struct Seat: Hashable, Sendable {
+        package var role: Role
+        /// Nil: every user.
+        package var user: UInt32?
+
+        package init(_ role: Role, user: UInt32?) {
+            self.role = role
+            self.user = user
+        }
+    }
+
+    /// A client that speaks, or wants to.
+    package struct Speaker: Hashable, Sendable {
+        package var client: ClientID
+        package var process: Int32
+        package var user: UInt32
+        /// Its app, as the broker calls it.
+        package var name: String
+        package var origin: Origin
+
+        package init(client: ClientID, process: Int32, user: UInt32, name: String, origin: Origin) {
+            self.client = client
+            self.process = process
+            self.user = user
+            self.name = name
+            self.origin = origin
+        }
+
+        package var words: String { "process \(process) (\(name))" }
+    }
+
+    package enum Answer: Hashable, Sendable {
+        /// It speaks already.
+        case speaks
+        /// It may, and whoever did so far does no more.
+        case mayDisplacing(Speaker?)
+        /// It may not, and why, as a sentence.
+        case refused(String)
+    }
+
+    private var seated: [Seat: Speaker] = [:]
+
+    package init() {}
+
+    // MARK: Asking
+
+    /// - Parameter units: those that the policy names for the seat's role; empty: it names none.
+    package func answer(_ speaker: Speaker, _ seat: Seat, units: [String]) -> Answer {
+        let present = seated[seat]
+        if present?.client == speaker.client { return .speaks }
+        if speaker.user == 0 || (Self.isNamed(speaker, units) && !Self.isUnmoved(present, units)) {
+            return .mayDisplacing(present)
+        }
+        if Self.isShutOut(speaker, units) {
+            return .refused(
+                "An app or a sandbox does not speak as the \(seat.words) while the policy names a unit for it "
+                    + "(\(units.joined(separator: ", "))).")
+        }
+        guard let present else { return .mayDisplacing(nil) }
+        return .refused("\(present.words.capitalizedFirst) speaks as the \(seat.words) already.")
+    }
+
+    private static func isNamed(_ speaker: Speaker, _ units: [String]) -> Bool {
+        speaker.origin.unit.map(units.contains) ?? false
+    }
+
+    /// Nobody but root displaces whom the policy names too, or root itself.
+    private static func isUnmoved(_ present: Speaker?, _ units: [String]) -> Bool {
+        guard let present else { return false }
+        return present.user == 0 || isNamed(present, units)
+    }
+
+    private static func isShutOut(_ speaker: Speaker, _ units: [String]) -> Bool {
+        speaker.user != 0 && !units.isEmpty && speaker.origin.isApp && !isNamed(speaker, units)
+    }
+
+    // MARK: Who speaks
+
+    package mutating func seat(_ speaker: Speaker, _ seat: Seat) { seated[seat] = speaker }
+
+    package mutating func leave(_ client: ClientID, _ seat: Seat) {
+        if seated[seat]?.client == client { seated[seat] = nil }
+    }
+
+    package func isTaken(_ seat: Seat) -> Bool { seated[seat] != nil }
+
+    /// Whether a client speaks for a user in any role.
+    package func speaks(_ client: ClientID, for user: UInt32) -> Bool {
+        Role.allCases.contains { role in
+            [user, nil].contains { seated[Seat(role, user: $0)]?.client == client }
+        }
+    }
+
+    /// Everybody who speaks: by role, whoever speaks for all first, then by user.
+    package var all: [(seat: Seat, speaker: Speaker)] {
+        func order(_ seat: Seat) -> (Int, Int64) {
+            (Role.allCases.firstIndex(of: seat.role) ?? 0, seat.user.map(Int64.init) ?? -1)
+        }
+        return seated.sorted { order($0.key) < order($1.key) }.map { ($0.key, $0.value) }
+    }
+
+    /// Those who may not speak any more under the units that a policy names now, in the order of `all`.
+    package func shutOut(units: (Role) -> [String]) -> [(seat: Seat, speaker: Speaker)] {
+        all.filter { Self.isShutOut($0.speaker, units($0.seat.role)) }
+    }
+}
+
+extension Speakers {
+    /// Where a process was started, as far as that says whether it is an app.
+    package struct Origin: Hashable, Sendable {
+        /// The system's service that it is, or the unit of its own user's manager; nil where it is in none.
+        package var unit: String?
+        /// It is an app, or in a sandbox.
+        package var isApp: Bool
+
+        package init(unit: String?, isApp: Bool) {
+            self.unit = unit
+            self.isApp = isApp
+        }
+
+        /// How desktops name the units of apps, of apps that were activated over D-Bus, and how Flatpak and Snap name
+        /// sandboxes. A terminal's child is in a slice of that name.
+        private static let appPrefixes = ["app-", "dbus-", "flatpak-", "snap."]
+
+        /// A user can move his own processes among his own manager's units. What runs in a sandbox cannot, and what is
+        /// started the ordinary way is where it was started.
+        package init(_ group: ControlGroup, user: UInt32) {
+            func isApp(_ name: String) -> Bool { Self.appPrefixes.contains { name.hasPrefix($0) } }
+            if let own = group.userUnit {
+                self.init(
+                    unit: own.user == user ? own.name : nil, isApp: isApp(own.name) || own.slices.contains(where: isApp)
+                )
+            } else if let unit = group.unit {
+                // A scope of the system's that is no login session is a container's.
+                let isContainer =
+                    unit.hasSuffix(".scope") && !unit.hasPrefix("session-") && !unit.hasPrefix("init.")
+                self.init(unit: group.isVouchedService ? unit : nil, isApp: isContainer || isApp(unit))
+            } else {
+                self.init(unit: nil, isApp: false)
+            }
+        }
+    }
+}
+
+extension Speakers.Seat {
+    /// `shell of user 1000`.
+    package var words: String {
+        let whose = user.map { "of user \($0)" } ?? "of everybody"
+        return switch role {
+        case .shell: "shell \(whose)"
+        case .agent: "agent \(whose)"
+        case .microphones: "one who knows the microphones \(whose)"
+        }
+    }
+}
+
+extension String {
+    fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}
