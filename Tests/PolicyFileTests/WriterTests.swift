@@ -9,6 +9,7 @@ struct WriterTests {
     /// A policy that says something other than the default wherever it can.
     static let full = Policy(
         name: "full", summary: "Everything.", sources: PresenceSource.allCases,
+        shellUnit: "org.gnome.Shell@wayland.service", agentUnit: "camagent.service",
         attributes: [Attribute(name: "duty", values: ["on-call", "on-shift", "off"], default: "on-shift")],
         causeRules: [
             CauseRule(
@@ -117,7 +118,7 @@ struct WriterTests {
             switch part {
             case .rule(let name): "rule \(name)\u{1b}[2J\nname = \"forged\""
             case .top("ranks"): "the ranks"
-            case .top, .attribute, .contention, .camera, .statement: nil
+            case .top, .attribute, .contention, .speaker, .camera, .statement: nil
             }
         }
         #expect(text.contains("# the ranks\nranks = "))

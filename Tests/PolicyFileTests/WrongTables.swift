@@ -34,6 +34,25 @@ extension WrongPolicyTests {
                             ^^^^^
                 """),
         Case(
+            claim: "Who speaks is named by a whole unit",
+            text: """
+                name = "k"
+                [shell]
+                unit = "gnome-shell"
+                [agent]
+                unit = "camagent.service"
+                units = []
+
+                """,
+            expected: """
+                p.toml:3:8: "unit" in [shell] is "gnome-shell"; it takes the whole name of a service or a scope of systemd's
+                  unit = "gnome-shell"
+                         ^^^^^^^^^^^^^  did you mean "gnome-shell.service"?
+                p.toml:6:1: unknown key "units" in [agent]
+                  units = []
+                  ^^^^^  did you mean "unit"?
+                """),
+        Case(
             claim: "Newest and oldest contradict each other",
             text: """
                 name = "k"

@@ -1,0 +1,122 @@
+import ArbiterProtocol
+import Broker
+import SystemdBus
+import Testing
+
+/// Who may be a user's shell or agent, decided without a broker.
+@Suite("Who speaks for a user's desktop")
+struct SpeakersTests {
+    private static let manager = "/user.slice/user-1000.slice/user@1000.service"
+    private static let shellUnit = "org.gnome.Shell@wayland.service"
+    private let seat = Speakers.Seat(.shell, user: 1000)
+
+    private func speaker(_ client: UInt64, user: UInt32 = 1000, _ path: String = "/") -> Speakers.Speaker {
+        Speakers.Speaker(
+            client: ClientID(client), process: Int32(client), user: user, name: "program-\(client)",
+            origin: Speakers.Origin(ControlGroup(path: path), user: user))
+    }
+
+    private func isRefused(_ answer: Speakers.Answer, _ words: String...) -> Bool {
+        guard case .refused(let sentence) = answer else { return false }
+        return words.allSatisfy { sentence.contains($0) }
+    }
+
+    @Test("The first who comes keeps the role, and another hears who has it")
+    func first() {
+        var speakers = Speakers()
+        #expect(speakers.answer(speaker(1), seat, units: []) == .mayDisplacing(nil))
+        speakers.seat(speaker(1), seat)
+        #expect(speakers.answer(speaker(1), seat, units: []) == .speaks)
+        #expect(isRefused(speakers.answer(speaker(2), seat, units: []), "process 1", "program-1", "shell of user 1000"))
+        // Another user's, and another role, are others.
+        #expect(speakers.answer(speaker(2), Speakers.Seat(.shell, user: 1001), units: []) == .mayDisplacing(nil))
+        #expect(speakers.answer(speaker(2), Speakers.Seat(.agent, user: 1000), units: []) == .mayDisplacing(nil))
+        speakers.leave(ClientID(2), seat)
+        #expect(speakers.isTaken(seat))
+        speakers.leave(ClientID(1), seat)
+        #expect(speakers.answer(speaker(2), seat, units: []) == .mayDisplacing(nil))
+    }
+
+    @Test("Whoever came first does not lock out the unit that the policy names, nor root")
+    func displacing() {
+        var speakers = Speakers()
+        let squatter = speaker(1)
+        let shell = speaker(2, "\(Self.manager)/session.slice/\(Self.shellUnit)")
+        let root = speaker(3, user: 0)
+        speakers.seat(squatter, seat)
+        #expect(isRefused(speakers.answer(shell, seat, units: []), "process 1"))
+        #expect(speakers.answer(shell, seat, units: [Self.shellUnit]) == .mayDisplacing(squatter))
+        #expect(speakers.answer(root, seat, units: []) == .mayDisplacing(squatter))
+        speakers.seat(shell, seat)
+        // A second process of the unit is no better than the first.
+        let another = speaker(4, "\(Self.manager)/session.slice/\(Self.shellUnit)")
+        #expect(isRefused(speakers.answer(another, seat, units: [Self.shellUnit]), "process 2"))
+        #expect(isRefused(speakers.answer(squatter, seat, units: [Self.shellUnit]), "process 2"))
+        // Root's is moved by root alone.
+        speakers.seat(root, seat)
+        #expect(isRefused(speakers.answer(shell, seat, units: [Self.shellUnit]), "process 3"))
+        #expect(speakers.answer(speaker(5, user: 0), seat, units: []) == .mayDisplacing(root))
+    }
+
+    @Test("An app or a sandbox speaks only where the policy names no unit, and falls silent when one is named")
+    func apps() {
+        let paths = [
+            "\(Self.manager)/app.slice/app-gnome-zoom-12.scope", "\(Self.manager)/app.slice/app-zoom.service",
+            "\(Self.manager)/app.slice/app-flatpak-us.zoom-12.scope",
+            "\(Self.manager)/app.slice/snap.zoom.zoom-12.scope",
+            "\(Self.manager)/app.slice/app-org.gnome.Terminal.slice/vte-spawn-12.scope",
+            "\(Self.manager)/app.slice/dbus-:1.2-org.gnome.Maps@0.service", "/machine.slice/machine-web.scope/payload",
+            "/system.slice/docker-12.scope", "/system.slice/snap.zoom.daemon.service",
+        ]
+        for path in paths {
+            var speakers = Speakers()
+            let app = speaker(1, path)
+            #expect(app.origin.isApp, "\(path)")
+            #expect(speakers.answer(app, seat, units: []) == .mayDisplacing(nil), "\(path)")
+            #expect(
+                isRefused(speakers.answer(app, seat, units: [Self.shellUnit]), "sandbox", Self.shellUnit), "\(path)")
+            speakers.seat(app, seat)
+            #expect(speakers.shutOut { _ in [] }.isEmpty)
+            #expect(speakers.shutOut { _ in [Self.shellUnit] }.map(\.speaker) == [app], "\(path)")
+        }
+        let others = [
+            "/", "/user.slice/user-1000.slice/session-2.scope", "\(Self.manager)/session.slice/sway.service",
+            "\(Self.manager)/app.slice/camagent.service", "/system.slice/kiosk-screen.service", "/init.scope",
+        ]
+        for path in others {
+            let other = speaker(1, path)
+            #expect(!other.origin.isApp, "\(path)")
+            #expect(Speakers().answer(other, seat, units: [Self.shellUnit]) == .mayDisplacing(nil), "\(path)")
+        }
+        // Where the policy names an app's own unit, that is the one.
+        let named = speaker(1, "\(Self.manager)/app.slice/app-zoom.service")
+        #expect(Speakers().answer(named, seat, units: ["app-zoom.service"]) == .mayDisplacing(nil))
+    }
+
+    @Test("A unit is one of the user's own manager, or one that root named")
+    func units() {
+        func unit(_ path: String, user: UInt32 = 1000) -> String? {
+            Speakers.Origin(ControlGroup(path: path), user: user).unit
+        }
+        #expect(unit("\(Self.manager)/app.slice/camagent.service") == "camagent.service")
+        #expect(unit("\(Self.manager)/app.slice/camagent.service", user: 1001) == nil)
+        #expect(unit("/system.slice/kiosk-screen.service") == "kiosk-screen.service")
+        #expect(unit("/system.slice/ci-runner.service/camagent.service") == nil)
+        #expect(unit("/machine.slice/web.scope/system.slice/camagent.service") == nil)
+        #expect(unit("\(Self.manager)/app.slice/ci.service/camagent.service") == "ci.service")
+    }
+
+    @Test("Who speaks is listed by role, whoever speaks for all first")
+    func listed() {
+        var speakers = Speakers()
+        speakers.seat(speaker(1), Speakers.Seat(.microphones, user: 1000))
+        speakers.seat(speaker(1), Speakers.Seat(.agent, user: 1000))
+        speakers.seat(speaker(2), Speakers.Seat(.shell, user: 1000))
+        speakers.seat(speaker(3, user: 0), Speakers.Seat(.shell, user: nil))
+        #expect(speakers.all.map(\.seat.role) == [.shell, .shell, .agent, .microphones])
+        #expect(speakers.all.map(\.speaker.process) == [3, 2, 1, 1])
+        #expect(speakers.speaks(ClientID(1), for: 1000))
+        #expect(!speakers.speaks(ClientID(1), for: 1001))
+        #expect(speakers.speaks(ClientID(3), for: 1001))
+    }
+}

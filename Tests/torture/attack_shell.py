@@ -1,0 +1,117 @@
+"""A program of the user's own that passes for the user's shell."""
+import os, pathlib, tempfile, time
+
+import groups
+from harness import BROKER, ROOT, SHELL, App, Refused, wait_until
+from rows import NEIGHBOUR, Child, Figure, broker, memory, neighbour, percentile, row
+
+USER = 1002
+MANAGER = f"/user.slice/user-{USER}.slice/user@{USER}.service"
+SHELL_UNIT = f"{MANAGER}/session.slice/torture-shell.service"
+APP_UNIT = f"{MANAGER}/app.slice/app-torture-12.scope"
+
+
+def refusal(app, member, signature, *body):
+    try:
+        app.call(SHELL, member, signature, *body)
+        return ""
+    except Refused as refused:
+        return f"{refused.name}: {refused.message}"
+
+
+def squats(address, marks, group):
+    """Is the shell first, or tries to be, and goes on trying: what it was answered."""
+    if group:
+        groups.wait_for(group)
+    app = App(address)
+    first = refusal(app, "Attach", "s", "shell")
+    placed = refusal(app, "PlaceApp", "ssb", "zoom", "background", False)
+    (pathlib.Path(marks) / f"squats-{os.getpid()}").touch()
+    wait_until("the shell to speak", (pathlib.Path(marks) / "speaks").exists, patience=60)
+    later = [refusal(app, "Attach", "s", "shell"), refusal(app, "PlaceApp", "ssb", "zoom", "background", False),
+             refusal(app, "RaiseSensitiveContent", "s", "zoom"), refusal(app, "TakeMicrophone", "s", "mal")]
+    app.poll(0.2)
+    displaced = [body for _, member, body in app.signals if member == "Displaced"]
+    app.close()
+    return [first, placed, later, displaced]
+
+
+def speaks(address, marks):
+    """The real one: how long it took to be the shell, in milliseconds, and who is then, by status."""
+    groups.wait_for(SHELL_UNIT)
+    app = App(address)
+    begun = time.monotonic()
+    said = refusal(app, "Attach", "s", "shell")
+    taken = (time.monotonic() - begun) * 1000
+    said += refusal(app, "PlaceApp", "ssb", "zoom", "fullscreen", True)
+    (pathlib.Path(marks) / "speaks").touch()
+    wait_until("it to be over", (pathlib.Path(marks) / "over").exists, patience=60)
+    status = app.call(BROKER, "GetStatus")[0]["speakers"][1]
+    app.close()
+    return [said, taken, [[one["role"][1], one["unit"][1], one["process"][1]] for one in status]]
+
+
+def zooms(address, marks):
+    """An app of the user's: where it was while the shell spoke."""
+    app = App(address, "zoom")
+    session = app.session()
+    (pathlib.Path(marks) / "zooms").touch()
+    wait_until("the shell to speak", (pathlib.Path(marks) / "speaks").exists, patience=60)
+    places = set()
+    while not (pathlib.Path(marks) / "over").exists():
+        (own,) = [one for one in app.call(BROKER, "GetStatus")[2] if session.path.endswith(f"/{one['session'][1]}")]
+        places.add((own["presence"][1], own["focused"][1]))
+        time.sleep(0.01)
+    app.close()
+    return sorted(places)
+
+
+@row("second-shell", "one process is a user's shell: who came first keeps it from others, and never from the unit that the "
+     "policy names", "two programs of the same user that are the shell first, or want to be, one of them in an app's unit")
+def second_shell(short):
+    with groups.made(SHELL_UNIT, APP_UNIT), tempfile.TemporaryDirectory() as folder:
+        policy = pathlib.Path(folder, "policy.toml")
+        policy.write_text(f'name = "one shell"\ninclude = ["{ROOT}/policies/desktop.toml"]\n'
+                          '[shell]\nunit = "torture-shell.service"\n')
+        with broker(policy=str(policy)) as daemon:
+            marks = daemon.directory / "marks"
+            marks.mkdir()
+            marks.chmod(0o777)
+
+            def child(function, group=None, *arguments):
+                begun = Child(USER, function, daemon.address, str(marks), *arguments)
+                if group:
+                    groups.put(begun.pid, group)
+                return begun
+
+            with neighbour(daemon, 3, user=NEIGHBOUR) as beside, child(zooms) as app:
+                wait_until("the app", (marks / "zooms").exists)
+                with child(squats, None, None) as first:
+                    wait_until("the first", (marks / f"squats-{first.pid}").exists)
+                    with child(squats, None, None) as second, child(squats, APP_UNIT, APP_UNIT) as sandboxed:
+                        for one in (second, sandboxed):
+                            wait_until("another", (marks / f"squats-{one.pid}").exists)
+                        with child(speaks, SHELL_UNIT) as shell:
+                            answers = [one.result() for one in (first, second, sandboxed)]
+                            (marks / "over").touch()
+                            said, taken, speakers = shell.result()
+                            shell_process = shell.pid
+                places = app.result()
+                calls = beside.result()
+            (was, _, _, told), (beat, _, _, _), (shut, _, _, _) = answers
+            yield Figure("the first to come was the shell while nobody else was", int(was == ""), "of 1", least=1)
+            yield Figure("a second one was told who is", int(f"process {first.pid} " in beat), "of 1", least=1)
+            yield Figure("one in an app's unit was refused", int("sandbox" in shut), "of 1", least=1)
+            yield Figure("the real shell spoke after", taken, "ms", most=1000)
+            yield f"it was answered: {said or 'nothing'}"
+            yield Figure("status has it as the shell",
+                         int(["shell", "torture-shell.service", shell_process] in speakers), "of 1", least=1)
+            yield Figure("the first heard that it is the shell no more",
+                         sum(str(shell_process) in body[1] for body in told), "of 1", least=1)
+            later = [answer for one in answers for answer in one[2]]
+            yield Figure("of what the others said after that, refused", sum(map(bool, later)), f"of {len(later)}",
+                         least=len(later))
+            yield Figure("the app was where the shell put it and nowhere else",
+                         int(places == [["fullscreen", True]]), "of 1", least=1)
+            yield Figure("p99 of a neighbour's call beside it", percentile(calls, 0.99), "ms", most=20)
+            yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
