@@ -35,6 +35,30 @@ def devices():
     assert allowed == {"camarbd": [], "camrecorder@": ["char-video4linux rw", "char-media rw"]}, allowed
 
 
+@claim("broker and recorder cores are two users: the broker may kill and nothing else, and trusts root alone")
+def two_users():
+    text = {name: (ROOT / "packaging" / "systemd" / f"{name}.service").read_text() for name in ("camarbd", "camrecorder@")}
+
+    def value(name, key):
+        (found,) = re.findall(rf"^{key}=(.*)$", text[name], re.MULTILINE)
+        return found
+
+    assert value("camarbd", "User") == "camarb" and value("camrecorder@", "User") == "camarb-recorder"
+    assert value("camrecorder@", "Group") == "camarb", "the camera nodes belong to that group"
+    for key in ("CapabilityBoundingSet", "AmbientCapabilities"):
+        assert (value("camarbd", key), value("camrecorder@", key)) == ("CAP_KILL", ""), key
+    assert " --service " in value("camarbd", "ExecStart")
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "etc").mkdir()
+        # Both are made, the second in the first one's group and in no group of its own.
+        run("systemd-sysusers", f"--root={folder}", ROOT / "packaging" / "sysusers.d" / "camarb.conf")
+        users = {line.split(":")[0]: line.split(":")[2:4] for line in pathlib.Path(folder, "etc/passwd").read_text().splitlines()}
+        assert set(users) == {"camarb", "camarb-recorder"}, users
+        assert users["camarb"][0] != users["camarb-recorder"][0] and users["camarb"][1] == users["camarb-recorder"][1], users
+        members = pathlib.Path(folder, "etc/group").read_text().split()
+        assert [line.split(":")[0] for line in members] == ["camarb"], members
+
+
 @claim("systemd finds nothing wrong in the installed units, nor udev's and the others' files missing")
 def understood():
     with tempfile.TemporaryDirectory() as folder:

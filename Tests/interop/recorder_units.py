@@ -1,13 +1,16 @@
 """Recorder cores that a service manager starts, one for each connection to a socket, as camrecorder.socket has it."""
 import os, pathlib, shutil, signal, socket, subprocess, tempfile, threading
 
+import groups
 from harness import CAMERA, PROGRAMS, Daemon, claim, die_with_parent, played, wait_until
 
 
 class RecorderSocket:
     """What systemd is to camrecorder.socket with Accept=yes: it listens, and starts a process for each connection."""
 
-    def __init__(self, *flags):
+    def __init__(self, *flags, group=None):
+        """`group`: the control group that each process is in from its beginning."""
+        self.group = group
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-recorders."))
         self.path = self.directory / "recorder"
         self.flags = flags
@@ -30,7 +33,12 @@ class RecorderSocket:
                 self.processes.append(subprocess.Popen(
                     ["bash", "-c", f'exec 3<&{connection.fileno()}; exec "$@"', "bash", PROGRAMS / "camrecorder",
                      *self.flags], pass_fds=(connection.fileno(),), stdin=subprocess.DEVNULL,
-                    preexec_fn=die_with_parent))
+                    preexec_fn=self.begin))
+
+    def begin(self):
+        die_with_parent()
+        if self.group:
+            groups.put(0, self.group)
 
     def __enter__(self):
         return self
@@ -44,8 +52,8 @@ class RecorderSocket:
             process.wait()
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def daemon(self, **more):
-        return Daemon(extra=("--recorder", f"unix:{self.path}"), **more)
+    def daemon(self, *flags, **more):
+        return Daemon(extra=("--recorder", f"unix:{self.path}", *flags), **more)
 
     def running(self, daemon, name):
         """An app whose session runs, the session, and the recorder core that it runs in, which is the only one."""
@@ -110,6 +118,22 @@ def hangs():
         other.wait("DidStartRunning")
         recorders.ended(stuck)
         assert stuck.returncode == -signal.SIGKILL, stuck.returncode
+
+
+@claim("as a service, a broker takes units camrecorder@ alone for recorder cores, and kills one that hangs")
+def units():
+    unit = "/system.slice/system-camrecorder.slice/camrecorder@1-2-3.service"
+    other = "/system.slice/camarb-test.service"
+    with groups.made(unit, other):
+        with RecorderSocket("--fault", "cut-hangs", group=unit) as recorders, recorders.daemon("--service") as daemon:
+            _, session, stuck = recorders.running(daemon, "photos")
+            session.call("StopRunning")
+            recorders.ended(stuck)
+            assert stuck.returncode == -signal.SIGKILL, stuck.returncode
+        with RecorderSocket(group=other) as recorders, recorders.daemon("--service") as daemon:
+            wait_until("it to be refused", lambda: f"in “{other}”, which is no unit" in daemon.said())
+            recorders.ended(recorders.processes[0])
+            assert recorders.processes[0].returncode == 0, "a process that is no unit was signalled"
 
 
 @claim("SIGKILL of a recorder core behind a socket: its session is interrupted, and runs again in another")

@@ -83,22 +83,23 @@ def nested(short):
         yield Figure("p99 of a neighbour's call beside it", percentile(calls, 0.99), "ms", most=20)
 
 
+def become_broker():
+    """Before a program: as the package's broker starts. A program may be looked into by its user until it forbids that."""
+    os.setgroups([])
+    os.setresgid(BROKERS_USER, BROKERS_USER, BROKERS_USER)
+    os.setresuid(BROKERS_USER, BROKERS_USER, BROKERS_USER)
+    die_with_parent()
+
+
 class ServiceDaemon(Daemon):
     """A camarbd as the package runs it: a user of its own, as a service."""
 
     def start(self):
         os.chown(self.directory, BROKERS_USER, BROKERS_USER)
         os.chmod(self.directory, 0o755)
-
-        def become():
-            os.setgroups([])
-            os.setresgid(BROKERS_USER, BROKERS_USER, BROKERS_USER)
-            os.setresuid(BROKERS_USER, BROKERS_USER, BROKERS_USER)
-            die_with_parent()
-
         with open(self.log, "a") as log:
             self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                            preexec_fn=become)
+                                            preexec_fn=become_broker)
         wait_until("camarbd's socket", lambda: self.path.exists() or self.process.poll() is not None)
         assert self.process.poll() is None, self.said()
 
@@ -154,8 +155,13 @@ def looks_in(process):
 def taken_over(short):
     with ServiceDaemon(cameras=(f"{CAMERA}=none",), extra=("--service",)) as daemon:
         # As a control: the same ways lead into a process that does not forbid it.
-        with Child(BROKERS_USER, time.sleep, 60) as open_house, Child(BROKERS_USER, looks_in, open_house.pid) as looker:
-            into_another = looker.result()
+        open_house = subprocess.Popen(["sleep", "60"], preexec_fn=become_broker)
+        try:
+            with Child(BROKERS_USER, looks_in, open_house.pid) as looker:
+                into_another = looker.result()
+        finally:
+            open_house.kill()
+            open_house.wait()
         facts = looks = 0
         with neighbour(daemon, 1) as beside:
             for user in (BROKERS_USER, RECORDERS_USER):
@@ -169,7 +175,7 @@ def taken_over(short):
         yield Figure("facts and traces refused", facts, f"of {2 * (len(FACTS_FOR_ALL) + 1)}",
                      least=2 * (len(FACTS_FOR_ALL) + 1))
         yield Figure("ways into the broker refused", looks, "of 10", least=10)
-        yield Figure("ways into another process of that user refused, as a control", into_another, "of 5", most=4)
+        yield Figure("ways into another process of that user refused, as a control", into_another, "of 5", most=1)
         # Root is no presence source, and nobody's app has the attribute: those two it is told.
         yield Figure("facts and traces refused to root", refused_to_root, most=2)
         yield Figure("p99 of a neighbour's call beside it", percentile(calls, 0.99), "ms", most=20)
@@ -227,9 +233,9 @@ def weak(short):
                     groups.put(child.pid, "/system.slice/evacuation.service")
                     group_ran = child.result()
             calls = beside.result()
-        told = wait_until("the lines in the journal", lambda: daemon.log.read_text().count("is not what it was") >= 2)
+        told = daemon.log.read_text().count("is not what it was when it connected, and")
         yield Figure("clients that became others and ran", int(user_ran) + int(group_ran), "of 2", most=0)
-        yield Figure("said in the journal", int(told), least=1)
+        yield Figure("lines about them in the journal", told, least=2, most=2)
         yield Figure("clients that stayed themselves and ran, shown as weak", int(ran(daemon, 0) == [True]), "of 1", least=1)
         yield Figure("p99 of a neighbour's call beside it", percentile(calls, 0.99), "ms", most=20)
 

@@ -100,7 +100,7 @@ def second_shell(short):
                 calls = beside.result()
             (was, _, _, told), (beat, _, _, _), (shut, _, _, _) = answers
             yield Figure("the first to come was the shell while nobody else was", int(was == ""), "of 1", least=1)
-            yield Figure("a second one was told who is", int(f"process {first.pid} " in beat), "of 1", least=1)
+            yield Figure("a second one was told who is", int(f"Process {first.pid} " in beat), "of 1", least=1)
             yield Figure("one in an app's unit was refused", int("sandbox" in shut), "of 1", least=1)
             yield Figure("the real shell spoke after", taken, "ms", most=1000)
             yield f"it was answered: {said or 'nothing'}"

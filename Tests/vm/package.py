@@ -55,7 +55,7 @@ class Installed:
         found += run("find", "/etc", "/run", "/var/lib/systemd", "/var/lib/dpkg/info", "-xdev", "-maxdepth", "4",
                      "(", "-name", "*camarb*", "-o", "-name", "*camrecorder*", "-o", "-name", "camagent*", ")").splitlines()
         found += [path for path in ("/var/lib/camarb", "/run/camarb-broker") if os.path.lexists(path)]
-        found += [f"user {entry.pw_name}" for entry in pwd.getpwall() if entry.pw_name == "camarb"]
+        found += [f"user {entry.pw_name}" for entry in pwd.getpwall() if entry.pw_name in ("camarb", "camarb-recorder")]
         found += [f"group {entry.gr_name}" for entry in grp.getgrall() if entry.gr_name == "camarb"]
         found += [line.strip() for line in run("systemctl", "list-units", "--all", "--no-legend", "--plain").splitlines()
                   if "camarb" in line or "camrecorder" in line]
