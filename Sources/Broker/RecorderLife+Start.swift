@@ -61,7 +61,8 @@ extension RecorderLife {
                 }
                 try process.isIdentified(by: own, as: expected)
             } catch {
-                journal.send(.error, "camera “\(camera)”: its recorder core does not serve it: \(error)")
+                let why = (error as? BrokerError)?.message ?? "\(error)"
+                journal.send(.error, "camera “\(camera)”: its recorder core does not serve it: \(why)")
                 connection.close()
                 connectionEnded(connection, .disconnected)
             }

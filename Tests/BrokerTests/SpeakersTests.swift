@@ -27,7 +27,7 @@ struct SpeakersTests {
         #expect(speakers.answer(speaker(1), seat, units: []) == .mayDisplacing(nil))
         speakers.seat(speaker(1), seat)
         #expect(speakers.answer(speaker(1), seat, units: []) == .speaks)
-        #expect(isRefused(speakers.answer(speaker(2), seat, units: []), "process 1", "program-1", "shell of user 1000"))
+        #expect(isRefused(speakers.answer(speaker(2), seat, units: []), "Process 1", "program-1", "shell of user 1000"))
         // Another user's, and another role, are others.
         #expect(speakers.answer(speaker(2), Speakers.Seat(.shell, user: 1001), units: []) == .mayDisplacing(nil))
         #expect(speakers.answer(speaker(2), Speakers.Seat(.agent, user: 1000), units: []) == .mayDisplacing(nil))
@@ -44,17 +44,17 @@ struct SpeakersTests {
         let shell = speaker(2, "\(Self.manager)/session.slice/\(Self.shellUnit)")
         let root = speaker(3, user: 0)
         speakers.seat(squatter, seat)
-        #expect(isRefused(speakers.answer(shell, seat, units: []), "process 1"))
+        #expect(isRefused(speakers.answer(shell, seat, units: []), "Process 1"))
         #expect(speakers.answer(shell, seat, units: [Self.shellUnit]) == .mayDisplacing(squatter))
         #expect(speakers.answer(root, seat, units: []) == .mayDisplacing(squatter))
         speakers.seat(shell, seat)
         // A second process of the unit is no better than the first.
         let another = speaker(4, "\(Self.manager)/session.slice/\(Self.shellUnit)")
-        #expect(isRefused(speakers.answer(another, seat, units: [Self.shellUnit]), "process 2"))
-        #expect(isRefused(speakers.answer(squatter, seat, units: [Self.shellUnit]), "process 2"))
+        #expect(isRefused(speakers.answer(another, seat, units: [Self.shellUnit]), "Process 2"))
+        #expect(isRefused(speakers.answer(squatter, seat, units: [Self.shellUnit]), "Process 2"))
         // Root's is moved by root alone.
         speakers.seat(root, seat)
-        #expect(isRefused(speakers.answer(shell, seat, units: [Self.shellUnit]), "process 3"))
+        #expect(isRefused(speakers.answer(shell, seat, units: [Self.shellUnit]), "Process 3"))
         #expect(speakers.answer(speaker(5, user: 0), seat, units: []) == .mayDisplacing(root))
     }
 
