@@ -9,6 +9,7 @@ package enum RecorderIdentity: Hashable, Sendable {
     /// A unit that the service manager starts for a connection to `camrecorder.socket`.
     case unit
     /// Any process of the user who listens on the socket, but the broker: in tests, and with a recorder core of one's own.
+    /// Where root listens, which may be the service manager, a unit too.
     case process(ofUser: UInt32)
 
     /// What the kernel says of a process.
@@ -34,6 +35,11 @@ package enum RecorderIdentity: Hashable, Sendable {
     private static let slices = ["system.slice", "system-camrecorder.slice"]
     private static let unitPrefix = "camrecorder@"
 
+    private static func isUnit(_ seen: Seen) -> Bool {
+        let group = ControlGroup(path: seen.controlGroup ?? "")
+        return group.isVouchedService && group.slices == slices && group.unit?.hasPrefix(unitPrefix) == true
+    }
+
     /// What is wrong with a process, as a clause; nil: it may be a recorder core.
     /// - Parameter seen: nil: a descriptor that names no process which is there and can be seen.
     package func objection(to seen: Seen?, broker: Int32 = getpid()) -> String? {
@@ -41,14 +47,11 @@ package enum RecorderIdentity: Hashable, Sendable {
         if seen.process == broker { return "the broker itself" }
         switch self {
         case .unit:
-            let group = ControlGroup(path: seen.controlGroup ?? "")
-            if group.isVouchedService, group.slices == Self.slices, group.unit?.hasPrefix(Self.unitPrefix) == true {
-                return nil
-            }
+            if Self.isUnit(seen) { return nil }
             let place = seen.controlGroup.map { "“\(Journal.printable($0, keepLines: false))”" } ?? "no control group"
             return "process \(seen.process) in \(place), which is no unit \(Self.unitPrefix)….service of the system's"
         case .process(let user):
-            if seen.user == user { return nil }
+            if seen.user == user || (user == 0 && Self.isUnit(seen)) { return nil }
             let owner = seen.user.map { "user \($0)" } ?? "nobody"
             return "process \(seen.process) of \(owner); user \(user) listens on the recorder socket"
         }

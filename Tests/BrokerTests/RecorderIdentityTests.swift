@@ -39,6 +39,10 @@ struct RecorderIdentityTests {
         #expect(expected.objection(to: seen("/"), broker: 7) == "the broker itself")
         #expect(expected.objection(to: seen("/", user: 0), broker: 1)?.contains("user 0") == true)
         #expect(expected.objection(to: seen("/", user: nil), broker: 1) != nil)
+        // The service manager listens as root, and its units are another user's.
+        #expect(expected.objection(to: seen(Self.unit, user: 991), broker: 1) != nil)
+        #expect(RecorderIdentity.process(ofUser: 0).objection(to: seen(Self.unit, user: 991), broker: 1) == nil)
+        #expect(RecorderIdentity.process(ofUser: 0).objection(to: seen("/", user: 991), broker: 1) != nil)
     }
 
     /// A broker whose recorder cores name what `named` gives.
