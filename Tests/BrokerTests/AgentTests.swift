@@ -75,6 +75,29 @@ import Testing
         #expect(try placement(agent, "photos")! == (.background, false))
     }
 
+    @Test func rootsSecondShellDisplacesTheFirstWhichIsToldAndSpeaksNoMore() throws {
+        let process = try BrokerProcess()
+        let session = try process.client("photos").session()
+        let (first, second) = (try process.client(), try process.client())
+        try first.shell("Attach", .string("shell"))
+        try first.shell("PlaceApp", .string("photos"), .string("split"), .boolean(false))
+        #expect(try first.status().speakers.map(\.role) == ["shell"])
+        try second.shell("Attach", .string("shell"))
+        try process.wait("the first to be told") { first.signals.contains { $0.member == "Displaced" } }
+        #expect(first.signals.last { $0.member == "Displaced" }?.arguments.first == .string("shell"))
+        refused(.notTrusted, "shell of everybody", "process \(getpid())") {
+            try first.shell("PlaceApp", .string("photos"), .string("background"), .boolean(false))
+        }
+        try second.shell("PlaceApp", .string("photos"), .string("fullscreen"), .boolean(true))
+        #expect(try placement(second, "photos")! == (.foreground(.fullscreen), true))
+        let speakers = try second.status().speakers
+        #expect(speakers.count == 1 && speakers.first?.role == "shell" && speakers.first?.user == nil)
+        #expect(speakers.first?.process == getpid() && speakers.first?.isWeak == false)
+        second.close()
+        try process.wait("it to be gone") { try first.status().speakers.isEmpty }
+        #expect(session.names == [])
+    }
+
     @Test func anAgentMaySeeMoreAppsInItsLifeThanItMayPlaceAtOnce() throws {
         let process = try BrokerProcess()
         let agent = try process.client()
