@@ -35,7 +35,8 @@ public final class BusConnection {
         case fault(SystemFault)
     }
 
-    /// Messages in one turn: one peer that never stops talking must not keep the others waiting.
+    /// Messages in one turn: one peer that never stops talking must not keep the others waiting. A turn ends before
+    /// where it takes long (`Turns`).
     public static let messagesPerTurnMax = 64
     /// What a peer may leave unread beyond the kernel's buffer. Reliability (a)7: such a peer is disconnected,
     /// it alone, before it costs others memory.
@@ -59,9 +60,15 @@ public final class BusConnection {
     private var isQuiet = false
     private var isEnding = false
     private var processing = false
-    private var turnDue = false
     /// For the owner's use.
     public var tag: UInt64 = 0
+    /// For whom it has its turns. Counts from the next one on that it asks for.
+    public var account: TurnAccount
+    /// What the order of turns calls it.
+    let number: UInt64
+    private var waitsForTurn = false
+    /// What is left to be done of a message that has been read.
+    private var rest: ((_ end: Int64) -> Bool)?
     let loop: EventLoop
     private var io: IOSource?
     /// A duplicate of the socket, to wait on. libsystemd closes its own as soon as it sees the peer's end; were that the
@@ -87,7 +94,7 @@ public final class BusConnection {
     ///   listening socket never wants this: then the peer must name the user the kernel says it is.
     public init(
         adopting descriptor: Int32, as role: Role, on loop: EventLoop, delegate: any BusConnectionDelegate,
-        anonymous: Bool = false
+        anonymous: Bool = false, account: TurnAccount = .own
     ) throws(SystemFault) {
         var created: OpaquePointer?
         let result = sd_bus_new(&created)
@@ -98,6 +105,8 @@ public final class BusConnection {
         bus = created
         isServer = role == .server
         self.loop = loop
+        self.account = account
+        number = loop.turns.number()
         self.delegate = delegate
         authenticateBy = EventLoop.now + BusConnection.authenticationTimeMax
         var adopted = sd_bus_set_fd(bus, descriptor, descriptor)
@@ -122,10 +131,10 @@ public final class BusConnection {
         _ = camarb_set_send_buffer(descriptor, BusConnection.sendBufferBytes)
         waitedOn = camarb_duplicate(descriptor)
         try check(waitedOn, "start a connection")
-        io = try loop.addIO(waitedOn, .readable) { [unowned self] _ in self.turn() }
+        io = try loop.addIO(waitedOn, .readable) { [unowned self] _ in self.wake() }
         refresh()
         // sd_bus_start may already have swallowed the peer's first bytes.
-        turnSoon()
+        askForTurn()
     }
 
     deinit {
@@ -158,7 +167,7 @@ public final class BusConnection {
         let result = sd_bus_send(bus, message.pointer, nil)
         if result < 0 {
             switch -result {
-            case ENOTCONN, ECONNRESET, EPIPE, ESHUTDOWN: turnSoon()
+            case ENOTCONN, ECONNRESET, EPIPE, ESHUTDOWN: askForTurn()
             // The peer never said that it takes descriptors.
             case EOPNOTSUPP: message.buildFault = SystemFault("send a descriptor", result)
             default: endSoon(.fault(SystemFault("send a message", result)))
@@ -298,22 +307,49 @@ public final class BusConnection {
 
     // MARK: Turns
 
-    private func turnSoon() {
-        if turnDue { return }
-        turnDue = true
-        loop.defer { [self] in
-            turnDue = false
-            turn()
-        }
+    /// There is something to read, or room to write.
+    private func wake() {
+        if !waitsForTurn && loop.turns.mayGoAtOnce(self, at: EventLoop.now) { takeTurn() } else { askForTurn() }
     }
 
-    private func turn() {
+    /// A turn later, when it is this connection's. Until then nothing of the socket wakes the loop.
+    private func askForTurn() {
+        guard isOpen, !waitsForTurn else { return }
+        waitsForTurn = true
+        io?.isEnabled = false
+        loop.turns.ask(self)
+    }
+
+    /// The turn that was asked for, or one at once.
+    func takeTurn() {
+        let begun = EventLoop.now
+        waitsForTurn = false
+        turn(until: begun + loop.turns.slice)
+        if !waitsForTurn { io?.isEnabled = true }
+        let now = EventLoop.now
+        loop.turns.used(self, now - begun, at: now)
+    }
+
+    /// For a message whose work may be longer than a turn: the work goes on in this connection's own turns, and nothing
+    /// more of it is read before it is done. Dropped when the connection ends.
+    /// - Parameter work: does a part of it, until the moment `end` at the latest, in nanoseconds; true: it is done.
+    public func goOn(_ work: @escaping (_ end: Int64) -> Bool) {
+        precondition(rest == nil, "A message was read before the work of the one before it was done.")
+        rest = work
+        askForTurn()
+    }
+
+    /// Processes messages until there is none, or the turn is over; then the rest has another one.
+    private func turn(until end: Int64) {
         guard isOpen, !processing else { return }
         processing = true
+        if let work = rest, work(end) { rest = nil }
         if partialBytes > 0 { partialBytes += Int(camarb_unread_bytes(waitedOn)) }
         var result: Int32 = 1
         var messages = 0
-        while result > 0 && isOpen && pendingEnd == nil && messages < BusConnection.messagesPerTurnMax {
+        while result > 0 && isOpen && pendingEnd == nil && rest == nil && messages < BusConnection.messagesPerTurnMax
+            && (messages == 0 || EventLoop.now < end)
+        {
             somethingArrived = false
             result = sd_bus_process(bus, nil)
             messages += 1
@@ -334,7 +370,7 @@ public final class BusConnection {
             return
         }
         // Messages may be left in libsystemd's own buffer, and nothing would wake us for them.
-        if result > 0 { turnSoon() }
+        if result > 0 { askForTurn() }
         if !queued.isEmpty {
             var count: UInt64 = 0
             _ = sd_bus_get_n_queued_write(bus, &count)
@@ -371,8 +407,8 @@ public final class BusConnection {
         guard isOpen else { return }
         if !isReady && EventLoop.now >= authenticateBy {
             endSoon(.authenticationTimedOut)
-        } else {
-            turn()
+        } else if !processing {
+            takeTurn()
         }
     }
 
@@ -420,6 +456,8 @@ public final class BusConnection {
 
     private func shut() {
         isOpen = false
+        rest = nil
+        loop.turns.forget(self)
         stopWaiting()
         if deadline != nil {
             deadline = nil

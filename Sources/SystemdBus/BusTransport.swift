@@ -256,8 +256,9 @@ private final class Job: Sendable {
     init(_ work: @escaping @Sendable () -> Void) { self.work = work }
 }
 
-/// A detached thread with every signal blocked: signals are the program's business, not a library's.
-private func startThread(_ work: @escaping @Sendable () -> Void) -> Bool {
+/// A detached thread with every signal blocked: signals are the program's business, not a library's. False: there is none
+/// to be had.
+func startThread(_ work: @escaping @Sendable () -> Void) -> Bool {
     var all = sigset_t()
     var before = sigset_t()
     sigfillset(&all)

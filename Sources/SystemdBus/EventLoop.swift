@@ -13,15 +13,19 @@ public final class EventLoop {
     private var signalSources: [LoopSource] = []
     /// Connections with a deadline; few at a time (half-open ones, and calls under way).
     var busDeadlines = BusDeadlines()
+    /// Of the connections that have something to read.
+    var turns = Turns()
 
     public init() throws(SystemFault) {
         var created: OpaquePointer?
         try check(sd_event_new(&created), "create an event loop")
         guard let created else { throw SystemFault("create an event loop", ENOMEM) }
         event = created
+        try turns.begin(on: self)
     }
 
     deinit {
+        turns.end()
         _ = sd_event_source_disable_unref(deferSource)
         _ = sd_event_unref(event)
     }

@@ -64,6 +64,14 @@ public final class IOSource {
         }
     }
 
+    /// While it is not, nothing of the descriptor is watched for, its end neither. Setting it to what it is costs nothing.
+    public var isEnabled = true {
+        didSet {
+            if isEnabled == oldValue { return }
+            _ = sd_event_source_set_enabled(pointer, Int32(isEnabled ? SD_EVENT_ON : SD_EVENT_OFF))
+        }
+    }
+
     /// No handler call after this. Idempotent; fine inside the handler.
     public func cancel() {
         guard let source = pointer else { return }

@@ -106,6 +106,10 @@ int camarb_group_ready(int group, uint64_t *tags, int max);
 
 /* Gives back the pages that only the start, or work that is over, needed: clean code, which the page cache still has, and free heap. */
 void camarb_give_back_start(void);
+/* The calling thread gives way to all others of the machine. Where that is forbidden, it does not. */
+void camarb_give_way(void);
+/* Free heap alone: for a process that goes on working. */
+void camarb_give_back_heap(void);
 
 /* The program of this process, zero-terminated. Its length or -errno. */
 ssize_t camarb_own_program(char *buffer, size_t size);

@@ -1,0 +1,54 @@
+import CLinux
+import Synchronization
+
+/// Work on values that takes longer than a loop may: one job at a time, on a thread that lives as long as the job.
+///
+/// The job sees what it was given and nothing else, and its result comes back as a value, on the loop's thread. A job
+/// that must not take long is given the means to look at its own processor time (`ProcessorTime`).
+public final class SideWork {
+    private final class Shared: Sendable {
+        let result = Mutex<(any Sendable)?>(nil)
+    }
+
+    private let shared = Shared()
+    private let wakeup: Wakeup
+    private final class Finish {
+        var handler: ((any Sendable) -> Void)?
+    }
+    private let finish: Finish
+
+    /// - Throws: where there is no descriptor left to be woken by.
+    public init(on loop: EventLoop) throws(SystemFault) {
+        let finish = Finish()
+        self.finish = finish
+        let shared = shared
+        wakeup = try loop.addWakeup {
+            guard let result = shared.result.withLock({ $0.take() }), let handler = finish.handler else { return }
+            finish.handler = nil
+            handler(result)
+        }
+    }
+
+    /// A job is under way.
+    public var isBusy: Bool { finish.handler != nil }
+
+    /// Begins a job. `done` gets its result later, on the loop's thread.
+    /// - Returns: false: none was begun, since another is under way or there is no thread to be had.
+    public func begin<Result: Sendable>(
+        _ job: @escaping @Sendable () -> Result, done: @escaping (Result) -> Void
+    ) -> Bool {
+        if isBusy { return false }
+        finish.handler = { result in if let result = result as? Result { done(result) } }
+        let shared = shared
+        let wakeup = wakeup
+        let isBegun = startThread {
+            // The loop comes first, on whatever processor there is.
+            camarb_give_way()
+            let result = job()
+            shared.result.withLock { $0 = result }
+            wakeup.signal()
+        }
+        if !isBegun { finish.handler = nil }
+        return isBegun
+    }
+}
