@@ -93,12 +93,16 @@ public struct History: Sendable {
     /// - Parameters:
     ///   - id: 0: the latest that said something about a session.
     ///   - arbiter: the one whose steps were noted, as it is now.
+    ///   - mayGoOn: asked between steps that are lived again and between attempts; once it says no, what has been found is
+    ///     the answer, which says after how many attempts (`Searched.first`). A clock belongs to the caller.
     /// - Returns: nil: no such decision; or it said nothing about any session; or it is older than the last
     ///   `decisionsMax`, or than the first event that was noted.
-    public func explain(_ id: DecisionID, of arbiter: Arbiter) -> Explanation? {
+    public func explain(
+        _ id: DecisionID, of arbiter: Arbiter, while mayGoOn: () -> Bool = { true }
+    ) -> Explanation? {
         var whole = self
         whole.complete(arbiter.lastDecision)
-        guard let id = id == 0 ? whole.latestWithVerdicts() : id, whole.isKept(id) else { return nil }
+        guard let id = id == 0 ? whole.latestWithVerdicts(while: mayGoOn) : id, whole.isKept(id) else { return nil }
         let steps = whole.steps(of: id)
         guard let first = steps.first else { return nil }
         var verdicts: [Explanation.Verdict] = []
@@ -108,7 +112,7 @@ public struct History: Sendable {
             for verdict in step.verdicts {
                 var explained = Explanation.Verdict(verdict, under: step.after.policy)
                 if let search = Self.search(explained, steps[...place]) {
-                    (explained.turnedBy, explained.searched) = search.search(attempts: attempts)
+                    (explained.turnedBy, explained.searched) = search.search(attempts: attempts, while: mayGoOn)
                 }
                 verdicts.append(explained)
             }
@@ -152,12 +156,12 @@ public struct History: Sendable {
     }
 
     /// From the last stretch back, until nothing later can be found.
-    private func latestWithVerdicts() -> DecisionID? {
+    private func latestWithVerdicts(while mayGoOn: () -> Bool) -> DecisionID? {
         var found: DecisionID?
         for stretch in stretches.reversed() {
             guard stretch.entries.contains(where: { isKept($0.decision) && $0.decision > found ?? 0 }) else { continue }
             var arbiter = stretch.start
-            for entry in stretch.entries {
+            for entry in stretch.entries where mayGoOn() {
                 let verdicts = arbiter.observedStep(entry.event, at: entry.at).verdicts
                 if !verdicts.isEmpty, isKept(entry.decision) { found = max(found ?? 0, entry.decision) }
             }

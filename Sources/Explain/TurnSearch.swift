@@ -38,14 +38,17 @@ struct TurnSearch {
     }
 
     /// The smallest sets that turn it: single facts, else pairs, else triples, in the order of the suppositions.
-    func search(attempts: Int) -> (found: [[Explanation.Turn]], searched: Explanation.Searched) {
+    /// - Parameter mayGoOn: once it says no, no attempt is made any more.
+    func search(
+        attempts: Int, while mayGoOn: () -> Bool = { true }
+    ) -> (found: [[Explanation.Turn]], searched: Explanation.Searched) {
         let candidates = candidates
         var left = attempts
         var found: [[Explanation.Turn]] = []
         for size in 1...Self.factsMax {
             var isCut = false
             choose(size, of: candidates) { set in
-                guard left > 0 else {
+                guard left > 0, mayGoOn() else {
                     isCut = true
                     return false
                 }
@@ -57,7 +60,7 @@ struct TurnSearch {
                 return found.count < Self.changesMax
             }
             if !found.isEmpty { return (found, .upTo(facts: size)) }
-            if isCut { return (found, .first(attempts: attempts)) }
+            if isCut { return (found, .first(attempts: attempts - left)) }
         }
         return (found, .upTo(facts: Self.factsMax))
     }

@@ -13,20 +13,29 @@ struct PlanSummary {
     private static let changesMax = 3
 
     let lines: [String]
+    /// False: `mayGoOn` said no before it was done.
+    let isWhole: Bool
 
     /// - Parameter stage: behind the plan, with its steps and its history.
-    init(of stage: Stage, from origin: Moment, names: Names) {
+    init(of stage: Stage, from origin: Moment, names: Names, while mayGoOn: () -> Bool) {
         var ahead = stage
         // What has been decided and only waits for its time belongs to the answer.
-        while ahead.arbiter.status().cameras.contains(where: { $0.next != nil }), let next = ahead.nextMoment,
-            next <= stage.now + Self.aheadMax, ahead.steps.count < Scenario.planStepsMax
+        while ahead.arbiter.overview().cameras.contains(where: { $0.next != nil }), let next = ahead.nextMoment,
+            next <= stage.now + Self.aheadMax, ahead.steps.count < Scenario.planStepsMax, !ahead.wasStopped
         {
             _ = ahead.advance(to: next)
         }
         let asked = Self.asked(stage)
         let writer = ScenarioWriter(names: names, origin: origin)
         var lines = Self.interruptions(ahead.steps, besides: asked, writer)
-        for session in asked { lines += Self.failure(of: session, stage, ahead, writer) }
+        var isWhole = !ahead.wasStopped
+        for session in asked {
+            lines += Self.failure(of: session, stage, ahead, writer, while: mayGoOn)
+            // Asked once more behind each search, which ends early when time does.
+            isWhole = isWhole && mayGoOn()
+            if !isWhole { break }
+        }
+        self.isWhole = isWhole
         self.lines = lines.map { "# \($0)" }
     }
 
@@ -83,12 +92,12 @@ struct PlanSummary {
     }
 
     private static func failure(
-        of session: SessionID, _ stage: Stage, _ ahead: Stage, _ writer: ScenarioWriter
+        of session: SessionID, _ stage: Stage, _ ahead: Stage, _ writer: ScenarioWriter, while mayGoOn: () -> Bool
     ) -> [String] {
         guard let status = ahead.arbiter.status(of: session), status.state != .running, status.state != .starting
         else { return [] }
         let name = writer.names.name(of: session).scenarioWord
-        guard let verdict = lastLoss(of: session, stage) else {
+        guard let verdict = lastLoss(of: session, stage, while: mayGoOn) else {
             // It had asked before; `explain` has the decision that made it wait.
             guard status.state == .interrupted else { return [] }
             let why = "\(ScenarioWriter.text(of: status.causes))\(status.rule.map { " because \"\($0)\"" } ?? "")"
@@ -107,13 +116,15 @@ struct PlanSummary {
     }
 
     /// The latest verdict of the plan that took the camera from the session, or kept it; of each decision its last word.
-    private static func lastLoss(of session: SessionID, _ stage: Stage) -> Explanation.Verdict? {
+    private static func lastLoss(
+        of session: SessionID, _ stage: Stage, while mayGoOn: () -> Bool
+    ) -> Explanation.Verdict? {
         var seen: Set<DecisionID> = []
         for step in stage.steps.reversed() {
             guard let found = step.verdicts.last(where: { $0.session == session }),
                 seen.insert(step.decision).inserted, found.outcome != .granted
             else { continue }
-            let explanation = stage.history?.explain(step.decision, of: stage.arbiter)
+            let explanation = stage.history?.explain(step.decision, of: stage.arbiter, while: mayGoOn)
             // A long plan's first decisions have expired: then there is the verdict alone.
             return explanation?.verdicts.last { $0.session == session }
                 ?? Explanation.Verdict(found, under: stage.arbiter.policy)

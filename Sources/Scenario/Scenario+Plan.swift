@@ -22,6 +22,17 @@ extension Scenario {
         _ text: String, on arbiter: Arbiter, at now: Moment, names: Names? = nil, user: UInt32 = Names.usualUser,
         policies: String = "."
     ) throws(ScenarioError) -> [String] {
+        try plan(text, on: arbiter, at: now, names: names, user: user, policies: policies, while: { true }) ?? []
+    }
+
+    /// As above, for as long as the asker's patience lasts.
+    /// - Parameter mayGoOn: asked before each step and each attempt to turn a verdict, some microseconds to a millisecond
+    ///   apart. A clock belongs to the caller.
+    /// - Returns: nil: it was not done when `mayGoOn` said no; there is no half an answer.
+    public static func plan(
+        _ text: String, on arbiter: Arbiter, at now: Moment, names: Names? = nil, user: UInt32 = Names.usualUser,
+        policies: String = ".", while mayGoOn: @escaping @Sendable () -> Bool
+    ) throws(ScenarioError) -> [String]? {
         guard text.utf8.count <= planBytesMax else {
             throw ScenarioError([
                 .init(
@@ -43,9 +54,11 @@ extension Scenario {
         stage.checksEverything = false
         stage.adopt()
         stage.stepsMax = planStepsMax
+        stage.mayGoOn = mayGoOn
         stage.history = History()
         var writer = ScenarioWriter(names: scenario.names, origin: now)
         for line in scenario.lines {
+            guard mayGoOn() else { return nil }
             let offset: Duration
             switch line.content {
             case .time(let moment): offset = moment - .zero
@@ -56,12 +69,15 @@ extension Scenario {
             if case .input(_, let actions) = line.content { for action in actions { stage.perform(action) } }
         }
         var planned: [String] = []
+        if stage.wasStopped { return nil }
         for step in stage.steps {
+            guard mayGoOn() else { return nil }
             // What a simulated recorder answers goes without saying; what follows from it does not.
             let lines = writer.lines(step.event, at: step.moment, step.effects)
             planned += step.event.isRecorderAnswer ? Array(lines.dropFirst()) : lines
         }
-        return planned + PlanSummary(of: stage, from: now, names: writer.names).lines
+        let summary = PlanSummary(of: stage, from: now, names: writer.names, while: mayGoOn)
+        return summary.isWhole ? planned + summary.lines : nil
     }
 }
 

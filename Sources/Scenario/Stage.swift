@@ -22,6 +22,10 @@ public struct Stage: Sendable {
     public var history: History?
     /// After so many steps nothing is performed any more.
     public var stepsMax = Int.max
+    /// Asked before each step; once it says no, nothing is performed any more. Nil: nobody's patience ends.
+    public var mayGoOn: (@Sendable () -> Bool)?
+    /// It was told not to go on.
+    public private(set) var wasStopped = false
     /// What of the policies in force the steps reach; counted only where somebody wants to know.
     var coverage: CoverageRecorder?
     private var stepsTaken = 0
@@ -58,7 +62,7 @@ public struct Stage: Sendable {
 
     /// Gives an arbiter that has lived already its recorders and its history: a plan starts in the middle.
     package mutating func adopt() {
-        for camera in arbiter.status().cameras { recorders[recorder(camera.id)].capabilities = camera.capabilities }
+        for camera in arbiter.overview().cameras { recorders[recorder(camera.id)].capabilities = camera.capabilities }
         checker = nil
     }
 
@@ -142,7 +146,8 @@ public struct Stage: Sendable {
 
     private mutating func feed(_ event: Event) {
         stepsTaken += 1
-        guard stepsTaken <= stepsMax else {
+        if mayGoOn?() == false { wasStopped = true }
+        guard stepsTaken <= stepsMax, !wasStopped else {
             gaveUp = true
             return
         }

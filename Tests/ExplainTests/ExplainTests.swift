@@ -32,6 +32,25 @@ struct ExplainTests {
         #expect(verdict?.searched == .upTo(facts: 3))
     }
 
+    @Test("a search whose time is up says after how many attempts")
+    func patience() {
+        var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])
+        world.app("photos", 1)
+        world.app("call", 2)
+        world.place("photos", .foreground(.split), focused: true)
+        world.place("call", .foreground(.split), focused: false)
+        world.step(.startRunning(SessionID(1)))
+        world.step(.startRunning(SessionID(2)))
+        func verdict(_ mayGoOn: () -> Bool) -> Explanation.Verdict? {
+            world.history.explain(world.arbiter.lastDecision, of: world.arbiter, while: mayGoOn)?.verdicts.first
+        }
+        let whole = verdict { true }
+        #expect(whole?.turnedBy.isEmpty == false && whole?.searched == .upTo(facts: 1))
+        let none = verdict { false }
+        #expect(none?.rule == whole?.rule)
+        #expect(none?.turnedBy == [] && none?.searched == .first(attempts: 0))
+    }
+
     @Test("the holder's own facts are named as the holder's: its app in the background would have let the newcomer in")
     func opponent() {
         var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])

@@ -3,6 +3,7 @@ import ArbiterProtocol
 import Foundation
 import JSONText
 import Scenario
+import Synchronization
 import Testing
 
 private let policies = ScenarioFilesTests.root.appending(path: "policies").path
@@ -247,6 +248,41 @@ private func problems(_ text: String) -> [ScenarioError.Problem] {
                 "# Nobody would be interrupted.",
                 "# call has asked already, and would go on waiting: device-in-use because \"order: focused\", against photos.",
             ])
+    }
+
+    @Test("A plan whose time is up has no answer, and what is in time has the same one")
+    func patience() throws {
+        let before = try parse(
+            """
+            # Photos runs.
+            policy desktop.toml
+            0s   connect photos presence=fullscreen focused
+                 connect call presence=fullscreen
+                 session photos camera=back
+                 session call camera=back
+                 start photos
+            """)
+        var stage = Stage(Arbiter(policy: before.world.policy))
+        _ = before.run(on: &stage)
+        let (arbiter, now) = (stage.arbiter, stage.now)
+        let text = "start call\n2s stop call\n3s start call"
+        let asked = Mutex(0)
+        func plan(answering most: Int) throws -> [String]? {
+            asked.withLock { $0 = 0 }
+            return try Scenario.plan(text, on: arbiter, at: now) {
+                asked.withLock { count in
+                    count += 1
+                    return count <= most
+                }
+            }
+        }
+        let whole = try Scenario.plan(text, on: arbiter, at: now)
+        #expect(try plan(answering: .max) == whole)
+        // However early it ends: between lines, inside them, while verdicts are searched.
+        let times = asked.withLock { $0 }
+        #expect(times > 10)
+        for most in [0, 1, 2, 3, 5, 8, times / 2, times - 1] { #expect(try plan(answering: most) == nil) }
+        #expect(try plan(answering: times) == whole)
     }
 
     @Test("A plan is about the apps of who asks")

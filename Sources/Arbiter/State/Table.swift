@@ -35,6 +35,11 @@ package struct Directory<Row>: Sendable, Codable {
     private(set) var places: [Int32] = []
 
     package var slots: some Sequence<Slot<Row>> { places.lazy.map { Slot<Row>(Int($0)) } }
+    /// Those whose id is greater.
+    package func slots(after id: UInt64) -> some Sequence<Slot<Row>> {
+        let start = id == .max ? ids.count : place(of: id + 1)
+        return places[start...].lazy.map { Slot<Row>(Int($0)) }
+    }
     package var count: Int { ids.count }
 
     var isSorted: Bool { ids.count == places.count && zip(ids, ids.dropFirst()).allSatisfy(<) }

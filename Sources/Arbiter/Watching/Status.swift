@@ -53,19 +53,69 @@ public struct Status: Sendable {
         public var configuration: Configuration
     }
 
+    /// Who is on a camera without holding it.
+    public struct Company: Sendable {
+        public private(set) var waiting: [AppID] = []
+        public private(set) var watching: [AppID] = []
+
+        public init() {}
+
+        fileprivate mutating func note(_ app: AppID, _ isWaiting: Bool, atMost count: Int) {
+            if isWaiting {
+                if waiting.count < count { waiting.append(app) }
+            } else if watching.count < count {
+                watching.append(app)
+            }
+        }
+    }
+
     public enum State: String, Sendable {
         case stopped, starting, running, interrupted
     }
 }
 
 extension Arbiter {
+    /// All of it: costs some microseconds a session.
     public func status() -> Status {
+        var status = overview()
+        status.sessions = sessions(after: SessionID(0), atMost: .max)
+        return status
+    }
+
+    /// Of many sessions only so many, in the order of their ids.
+    /// - Parameter last: only those with a greater id; 0 is before the first.
+    public func sessions(after last: SessionID, atMost count: Int) -> [Status.SessionStatus] {
+        let open = state.sessionSlots.slots(after: last.rawValue).lazy
+            .filter { !state.sessions[$0].has.contains(.closing) }
+        return open.prefix(count).map { status(of: $0) }
+    }
+
+    /// Whose sessions are on each camera without holding it, the first `count` of each in the order of their ids. A look
+    /// at each session, and no more.
+    public func company(atMost count: Int) -> [CameraID: Status.Company] {
+        var found: [CameraID: Status.Company] = [:]
+        for slot in state.sessionSlots.slots {
+            let session = state.sessions[slot]
+            if session.has.contains(.closing) { continue }
+            let isWaiting: Bool
+            switch session.shown {
+            case .interrupted: isWaiting = true
+            case .running where state.cameras[session.camera].tenancy.held?.session != slot: isWaiting = false
+            case .running, .stopped, .pending: continue
+            }
+            let app = state.id(state.clients[session.client].app)
+            found[state.cameraNames[session.camera], default: Status.Company()].note(app, isWaiting, atMost: count)
+        }
+        return found
+    }
+
+    /// The status without its sessions, whose number it does not cost.
+    public func overview() -> Status {
         Status(
             policy: policy.name, isPresenceKnown: state.users.contains { state.isPresenceKnown(for: $0.user) },
             isPrivate: state.world.isPrivate, isAsleep: state.world.isAsleep, pressure: state.world.pressure,
             cameras: state.cameraOrder.map(status(of:)),
-            sessions: state.sessionSlots.slots.filter { !state.sessions[$0].has.contains(.closing) }
-                .map(status(of:)))
+            sessions: [])
     }
 
     public func status(of id: CameraID) -> Status.CameraStatus? { state.cameraNames[id].map(status(of:)) }
