@@ -6,29 +6,71 @@ import SystemdBus
 extension Broker {
     // MARK: Placements
 
-    /// Takes an app into what a source speaks of.
-    private func notePlaced(_ app: AppID, _ client: BrokerClient) throws(BrokerError) {
+    /// The events of placements, all of them or none. An app in the background that has no client here is forgotten, and
+    /// makes room: an agent that runs for weeks sees more apps than it may place at once.
+    func placing(
+        _ places: [(app: AppID, presence: Presence, focused: Bool)], by source: PresenceSource, _ client: BrokerClient
+    ) throws(BrokerError) -> [Event] {
         let more = client.withMore()
-        if more.placed.contains(app) { return }
-        guard more.placed.count < ClientBound.placedAppsMax else {
-            throw BrokerError(
-                .limitExceeded, "The client has placed \(more.placed.count) apps, the most it may place.")
+        // An agent alone forgets; for anybody else nobody has to be looked for.
+        let connected = source == .agent ? Set(clients.values.compactMap(\.app)) : []
+        func isForgotten(_ place: (app: AppID, presence: Presence, focused: Bool)) -> Bool {
+            source == .agent && place.presence == .background && !connected.contains(place.app)
         }
-        more.placed.insert(app)
+        var placed = more.placed
+        for place in places {
+            if isForgotten(place) { placed.remove(place.app) } else { placed.insert(place.app) }
+        }
+        guard placed.count <= max(more.placed.count, ClientBound.placedAppsMax) else {
+            throw BrokerError(
+                .limitExceeded,
+                "The client has placed \(more.placed.count) apps and may place \(ClientBound.placedAppsMax).")
+        }
+        if placed.count > more.placed.count {
+            try charge(
+                .placedApps, placed.count - more.placed.count, to: client,
+                "End connections that placed apps which are not there any more.")
+        } else {
+            release(.placedApps, more.placed.count - placed.count, of: client)
+        }
+        more.placed = placed
+        return places.map { place in
+            isForgotten(place)
+                ? .unplaced(place.app, by: source)
+                : .placed(place.app, place.presence, focused: place.focused, by: source)
+        }
     }
 
-    /// The event of a placement. An app in the background that has no client here is forgotten, and makes room: an
-    /// agent that runs for weeks sees more apps than it may place at once.
-    func placing(
-        _ app: AppID, _ presence: Presence, focused: Bool, by source: PresenceSource, _ client: BrokerClient
-    ) throws(BrokerError) -> Event {
-        if source == .agent, presence == .background, !clients.values.contains(where: { $0.app == app }) {
-            client.more?.placed.remove(app)
-            return .unplaced(app, by: source)
+    /// Takes the place of a source, says where apps are, and only then that the source is there: nobody believes it until
+    /// then. A long list goes on in further turns of its connection, each step of the core being some ten to a hundred
+    /// microseconds; who is displaced meanwhile says no more.
+    func place(_ events: ArraySlice<Event>, _ source: PresenceSource, _ mayBe: MaySpeak, _ request: Request) {
+        let client = request.client
+        let isNew = sit(source, client, mayBe)
+        var events = events
+        func placeSome(until end: Int64) -> Bool {
+            while let event = events.popFirst() {
+                guard client.more?.sources.contains(source) == true else {
+                    request.message.answer(
+                        BrokerError(.notTrusted, client.more?.displaced ?? "The client is no source any more."))
+                    return true
+                }
+                step(event)
+                if EventLoop.now >= end && !events.isEmpty { return false }
+            }
+            if isNew { step(.sourceAttached(source, user: mayBe.seat.user)) }
+            request.message.answer()
+            return true
         }
-        try notePlaced(app, client)
-        return .placed(app, presence, focused: focused, by: source)
+        if events.count <= Self.placedAtOnceMax {
+            _ = placeSome(until: .max)
+        } else {
+            client.connection.goOn(placeSome)
+        }
     }
+
+    /// Apps placed within the turn of their call: a millisecond's worth, and more than most desktops show.
+    static let placedAtOnceMax = 16
 
     // MARK: Clients
 

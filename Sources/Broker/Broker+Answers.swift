@@ -9,16 +9,19 @@ import struct Explain.Explanation
 extension Broker {
     // MARK: Who holds what
 
-    func status(for client: BrokerClient) -> BrokerStatus {
-        let status = arbiter.status()
-        let waiting = Dictionary(grouping: status.sessions.filter { $0.state == .interrupted }, by: \.camera)
-        return BrokerStatus(
+    /// The arguments of the answer of `GetStatus`: the first page of the sessions, and everything else.
+    func status(for client: BrokerClient) -> [WireValue] {
+        let status = arbiter.overview()
+        let company = arbiter.company(atMost: Self.companyMax)
+        let page = sessionPage(after: SessionID(0), for: client)
+        let told = BrokerStatus(
             version: BrokerOptions.version, policy: status.policy, degraded: degraded,
             presenceKnown: status.isPresenceKnown, unknown: unknownFacts(for: client),
             speakers: speakers(for: client), isPrivate: status.isPrivate,
             isAsleep: status.isAsleep, loginSessionsUnknown: logins?.trouble ?? "",
             loginSessions: logins?.status { isTrusted(client) || $0 == client.uid } ?? [],
-            pressure: status.pressure, moment: Self.now(), decision: arbiter.lastDecision,
+            pressure: status.pressure, budgets: budgetUses(for: client), moment: Self.now(),
+            decision: arbiter.lastDecision,
             // As given on the command line: the first is the one for apps that name none.
             cameras: cameraOrder.compactMap { link in status.cameras.first { $0.id == link.camera } }.map { camera in
                 ArbiterProtocol.CameraStatus(
@@ -29,12 +32,30 @@ extension Broker {
                     session: camera.holder.flatMap { session in
                         camera.holderApp.map { mayKnow($0, client) } == true ? session : nil
                     },
-                    waiting: (waiting[camera.id] ?? []).map { shown($0.app, to: client) },
-                    sharers: status.sessions.filter { $0.camera == camera.id && $0.state == .running && !$0.isHolder }
-                        .map { shown($0.app, to: client) },
+                    waiting: (company[camera.id]?.waiting ?? []).map { shown($0, to: client) },
+                    sharers: (company[camera.id]?.watching ?? []).map { shown($0, to: client) },
                     outside: cameras[camera.id]?.outside, bypass: cameras[camera.id]?.bypass)
             },
-            sessions: status.sessions.map { session(of: $0, for: client) })
+            sessions: [], hasMoreSessions: page.hasMore)
+        return told.wireArguments(sessions: page.sessions)
+    }
+
+    /// Names of those who wait for a camera, or watch it, in a status: as many as a person reads.
+    static let companyMax = 64
+
+    // MARK: Sessions, page by page
+
+    /// Sessions in the order of their ids, `SessionPages.sessionsMax` at the most.
+    func sessionPage(after last: SessionID, for client: BrokerClient) -> SessionPages.Page {
+        let audience: SessionPages.Audience = isTrusted(client) ? .everything : .user(client.uid)
+        if let page = sessionPages.find(audience, after: last, step: stepsTaken) { return page }
+        // One more than a page has, to see whether there are more.
+        let found = arbiter.sessions(after: last, atMost: SessionPages.sessionsMax + 1)
+        let page = SessionPages.Page(
+            sessions: found.prefix(SessionPages.sessionsMax).map { session(of: $0, for: client).wire },
+            hasMore: found.count > SessionPages.sessionsMax)
+        sessionPages.keep(page, audience, after: last, step: stepsTaken)
+        return page
     }
 
     private static func tenancy(_ word: String) -> ArbiterProtocol.CameraStatus.Tenancy {
@@ -66,8 +87,42 @@ extension Broker {
 
     // MARK: Why
 
-    func explain(_ id: DecisionID, for client: BrokerClient) throws(BrokerError) -> [WireValue] {
-        guard let explanation = history.explain(id, of: arbiter) else {
+    /// What an explanation may take of the thread that searches, in nanoseconds: its bound of attempts is met before that
+    /// on most machines, and a caller waits at the most so long for each who asked before.
+    static let explainTimeMax: Int64 = 100_000_000
+
+    private struct Found: Sendable {
+        var explanation: Explanation?
+        var isInTime: Bool
+    }
+
+    func explain(_ id: DecisionID, _ request: Request) throws(BrokerError) {
+        request.answerLater()
+        try slowQuestions?.ask(request.client) { [self] () throws(BrokerError) in
+            let (history, arbiter) = (history, arbiter)
+            return { () -> Found in
+                let time = ProcessorTime(Self.explainTimeMax)
+                let explanation = history.explain(id, of: arbiter) { time.isLeft }
+                return Found(explanation: explanation, isInTime: time.isLeft)
+            }
+        } done: { [self] (result: Result<Found, BrokerError>) in
+            do throws(BrokerError) {
+                request.message.answer(try answer(try result.get(), id, for: request.client))
+            } catch {
+                request.message.answer(error)
+            }
+        }
+    }
+
+    private func answer(
+        _ found: Found, _ id: DecisionID, for client: BrokerClient
+    ) throws(BrokerError) -> [WireValue] {
+        guard let explanation = found.explanation else {
+            guard found.isInTime else {
+                throw BrokerError(
+                    .limitExceeded,
+                    "Decision \(id) takes more than \(Self.explainTimeMax / 1_000_000) ms to live through again.")
+            }
             if id == 0 { throw BrokerError(.unknownDecision, "Nothing has been decided yet.") }
             let expired = id <= arbiter.lastDecision
             throw BrokerError(
@@ -130,26 +185,53 @@ extension Broker {
 
     // MARK: What if
 
+    /// What a plan may take of the thread that works it out, in nanoseconds of its processor time: a thousand steps, or the
+    /// search for what would turn one verdict. Behind a full queue of them the last one waits less than two seconds.
+    static let planTimeMax: Int64 = 50_000_000
+
     /// Lines of the scenario language, performed on a copy of the core.
-    func plan(_ scenario: String, for client: BrokerClient) throws(BrokerError) -> String {
-        // Its outcome names everybody it touches.
-        guard clients.values.allSatisfy({ $0.app == nil || mayKnow($0.app ?? AppID("", user: client.uid), client) })
-        else {
-            throw BrokerError(
-                .accessDenied, "Other users have apps here, and a plan would show them; root may ask.")
+    func plan(_ scenario: String, _ request: Request) throws(BrokerError) {
+        let client = request.client
+        request.answerLater()
+        try slowQuestions?.ask(client) { [self] () throws(BrokerError) in
+            // Its outcome names everybody it touches.
+            guard clients.values.allSatisfy({ $0.app.map { mayKnow($0, client) } ?? true }) else {
+                throw BrokerError(
+                    .accessDenied, "Other users have apps here, and a plan would show them; root may ask.")
+            }
+            let (arbiter, now, names, folder) = (arbiter, Self.now(), names(), planFolder(for: client))
+            let user = client.uid
+            return { () -> Result<[String]?, ScenarioError> in
+                let time = ProcessorTime(Self.planTimeMax)
+                do throws(ScenarioError) {
+                    return .success(
+                        try Scenario.plan(
+                            scenario, on: arbiter, at: now, names: names, user: user, policies: folder,
+                            while: { time.isLeft }))
+                } catch {
+                    return .failure(error)
+                }
+            }
+        } done: { (result: Result<Result<[String]?, ScenarioError>, BrokerError>) in
+            switch result {
+            case .failure(let error): request.message.answer(error)
+            case .success(.failure(let error)): request.message.answer(BrokerError(.invalidValue, "\(error)"))
+            case .success(.success(let lines?)): request.message.answer([.string(lines.joined(separator: "\n"))])
+            case .success(.success(nil)):
+                request.message.answer(
+                    BrokerError(
+                        .limitExceeded,
+                        "The plan takes more than \(Self.planTimeMax / 1_000_000) ms to work out; ask with fewer lines."
+                    ))
+            }
         }
-        // Nobody reads a file with the broker's rights by planning to load it as a policy.
-        var folder = "/nonexistent"
-        if isTrusted(client), let path = options.policy, let slash = path.lastIndex(of: "/") {
-            folder = String(path[..<slash])
+    }
+
+    /// Nobody reads a file with the broker's rights by planning to load it as a policy.
+    private func planFolder(for client: BrokerClient) -> String {
+        guard isTrusted(client), let path = options.policy, let slash = path.lastIndex(of: "/") else {
+            return "/nonexistent"
         }
-        do throws(ScenarioError) {
-            return try Scenario.plan(
-                scenario, on: arbiter, at: Self.now(), names: names(), user: client.uid, policies: folder
-            )
-            .joined(separator: "\n")
-        } catch {
-            throw BrokerError(.invalidValue, "\(error)")
-        }
+        return String(path[..<slash])
     }
 }

@@ -12,23 +12,22 @@ extension Broker: BusConnectionDelegate {
             credentials = try PeerCredentials(ofSocket: descriptor, byNumber: options.hasWeakIdentities)
         } catch {
             // Never "assume": who cannot be named is not served.
-            refusedConnection("\(error)")
+            refusedConnection("\(error)", of: nil)
             close(descriptor)
             return
         }
-        let ofUser = connectionsOfUser[credentials.uid, default: 0]
-        guard clients.count < options.connectionsMax, ofUser < options.connectionsPerUserMax else {
-            let limit =
-                ofUser >= options.connectionsPerUserMax
-                ? "user \(credentials.uid) has \(ofUser) connections (--max-connections-per-user)"
-                : "there are \(clients.count) connections (--max-connections)"
-            refusedConnection("process \(credentials.pid): \(limit)")
+        do throws(Budgets.Refusal) {
+            try budgets.charge(.connections, to: credentials.uid)
+        } catch {
+            refusedConnection("process \(credentials.pid): \(error.sentence)\(error.flag)", of: credentials.uid)
             close(descriptor)
             return
         }
         lastClient += 1
         do throws(SystemFault) {
-            let connection = try BusConnection(adopting: descriptor, as: .server, on: loop, delegate: self)
+            let connection = try BusConnection(
+                adopting: descriptor, as: .server, on: loop, delegate: self,
+                account: .user(credentials.uid, isFirst: isTrusted(credentials.uid)))
             connection.tag = lastClient
             let client = BrokerClient(id: ClientID(lastClient), connection: connection, credentials: credentials)
             clients[lastClient] = client
@@ -37,32 +36,39 @@ extension Broker: BusConnectionDelegate {
                 Listener(
                     connection: connection, uid: client.uid,
                     isSilentUntil: EventLoop.now + Self.silenceTimeMax))
-            connectionsOfUser[client.uid] = ofUser + 1
             try processes?.add(client.process, tag: lastClient)
+            for tag in halfOpen.add(lastClient, of: client.uid, at: EventLoop.now) { makeRoom(tag) }
         } catch {
-            refusedConnection("process \(credentials.pid): \(error)")
-            if let client = clients[lastClient] { forget(client) }
+            refusedConnection("process \(credentials.pid): \(error)", of: credentials.uid)
+            if let client = clients[lastClient] {
+                forget(client)
+            } else {
+                budgets.release(.connections, of: credentials.uid)
+            }
         }
+    }
+
+    /// One that has not authenticated goes, since others wait to.
+    private func makeRoom(_ tag: UInt64) {
+        guard let client = clients[tag] else { return }
+        disconnects.note("not-authenticated")
+        clientLines.send(
+            .notice, about: client.uid,
+            "disconnected process \(client.pid): it had not authenticated, and there are too many of those")
+        forget(client)
     }
 
     /// How long a client may take from connecting to its first call before it counts as one that only listens, in
     /// nanoseconds. What it misses until then it could not have known the beginning of.
     static let silenceTimeMax: Int64 = 2_000_000_000
 
-    /// At most one line a second: whoever connects in a loop must not fill the journal with it.
-    func refusedConnection(_ why: String) {
+    /// - Parameter user: nil where the kernel did not say.
+    func refusedConnection(_ why: String, of user: UInt32?) {
         disconnects.note("refused")
-        let now = EventLoop.now
-        guard now >= refusals.silentUntil else {
-            refusals.untold += 1
-            return
-        }
-        let others = refusals.untold > 0 ? " (and \(refusals.untold) others since the last such line)" : ""
-        refusals = (now + 1_000_000_000, 0)
-        journal.send(.warning, "refused a connection: \(why)\(others)")
+        clientLines.send(.warning, about: user, "refused a connection: \(why)")
     }
 
-    public func connectionReady(_ connection: BusConnection) {}
+    public func connectionReady(_ connection: BusConnection) { halfOpen.remove(connection.tag) }
 
     public func connection(_ connection: BusConnection, received message: BusMessage) {
         guard let client = clients[connection.tag] else { return }
@@ -75,21 +81,21 @@ extension Broker: BusConnectionDelegate {
     public func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {
         guard let client = clients[connection.tag] else { return }
         disconnects.note(end.word)
-        switch end {
-        case .disconnected: break
-        case .authenticationTimedOut:
-            journal.send(.notice, "disconnected process \(client.pid): it did not authenticate in time")
-        case .tooMuchQueued:
-            journal.send(.notice, "disconnected process \(client.pid): it does not read what it is sent")
-        case .messageTooLong:
-            journal.send(
-                .notice,
-                "disconnected process \(client.pid): it sent more than \(BusConnection.messageBytesMax) bytes in one message"
-            )
-        case .fault(let fault):
-            journal.send(.notice, "disconnected process \(client.pid): \(fault)")
+        if let why = Self.fault(end) {
+            clientLines.send(.notice, about: client.uid, "disconnected process \(client.pid): \(why)")
         }
         forget(client)
+    }
+
+    /// What was wrong with a connection that did not just end; nil: nothing.
+    private static func fault(_ end: BusConnection.End) -> String? {
+        switch end {
+        case .disconnected: nil
+        case .authenticationTimedOut: "it did not authenticate in time"
+        case .tooMuchQueued: "it does not read what it is sent"
+        case .messageTooLong: "it sent more than \(BusConnection.messageBytesMax) bytes in one message"
+        case .fault(let fault): "\(fault)"
+        }
     }
 
     /// The socket may well stay open, in a child: it is the process that counts.
@@ -105,28 +111,30 @@ extension Broker: BusConnectionDelegate {
         client.isGone = true
         processes?.remove(client.process)
         client.connection.close()
+        halfOpen.remove(client.id.rawValue)
+        forgetQuestions(of: client)
         if client.app != nil { unregister(client) }
-        for session in client.sessions {
-            owners[session.rawValue] = nil
-            metrics.forget(session)
-        }
+        for session in client.sessions { disown(session) }
+        release(.sessions, client.sessions.count, of: client)
         client.sessions = []
         if let more = client.more {
             for app in more.microphones where !isMicrophoneTaken(app) { step(.microphone(app, taken: false)) }
+            release(.microphones, more.microphones.count, of: client)
             for source in more.sources { detach(source, client) }
+            release(.placedApps, more.placed.count, of: client)
             forgetMicrophones(client)
             if more.knowsClients { clientLists -= 1 }
         }
         if client.watches { watchers -= 1 }
         setTraces(client, false)
+        clientNames.give(back: client.name)
         clients[client.id.rawValue] = nil
         // The last one takes its place.
         if let last = audience.popLast(), client.place < audience.count {
             audience[client.place] = last
             clients[last.connection.tag]?.place = client.place
         }
-        let left = connectionsOfUser[client.uid, default: 1] - 1
-        connectionsOfUser[client.uid] = left > 0 ? left : nil
+        release(.connections, 1, of: client)
         if client.app != nil { tellClientsChanged(of: client.uid) }
     }
 
@@ -151,7 +159,7 @@ extension Broker: BusConnectionDelegate {
         client.app = app
         client.loginSession = login ?? LoginSessionWatch.id(of: identity.membership)
         if let session = client.loginSession { logins?.join(session) }
-        client.name = freeClientName(app.name, except: client)
+        rename(client, app)
         step(
             .connected(
                 client.id, app: app, verified: claimed != nil || identity.isVerified,
@@ -160,6 +168,18 @@ extension Broker: BusConnectionDelegate {
             step(.declaredPresence(client.id, said.0, focused: said.focused))
         }
         tellClientsChanged(of: client.uid)
+    }
+
+    /// What traces call it from now on.
+    func rename(_ client: BrokerClient, _ app: AppID) {
+        clientNames.give(back: client.name)
+        client.name = clientNames.take(app.name)
+    }
+
+    /// The session is nobody's any more.
+    func disown(_ session: SessionID) {
+        if let owned = owners.removeValue(forKey: session.rawValue) { sessionNames.give(back: owned.name) }
+        metrics.forget(session)
     }
 
     /// The core forgets it, and the session nobody else is in.

@@ -6,8 +6,9 @@ import SystemdBus
 /// What happened, in the scenario language: for the journal, for watchers, and for `--decisions`. A bug report is then a
 /// scenario by pasting.
 extension Broker {
-    /// With more clients than this a trace names only those it is about: finding names must not cost more than deciding.
-    static let namedClientsMax = 64
+    /// With more clients or sessions than this a trace names only those it is about: finding names must not cost more than
+    /// deciding.
+    static let namedMax = 64
 
     /// Once for each step, after its effects.
     func tell(_ event: Event, _ effects: [Effect], _ now: Moment) {
@@ -42,7 +43,26 @@ extension Broker {
             default: break
             }
         }
-        journal.send(.info, lines.joined(separator: "\n"), fields)
+        let text = lines.joined(separator: "\n")
+        guard let user = user(behind: event, effects), !isTrusted(user) else {
+            return journal.send(.info, text, fields)
+        }
+        decisionLines.send(.info, about: user, fields) { untold in
+            untold == 0 ? text : "# \(untold) decisions about user \(user)'s clients were not written\n\(text)"
+        }
+    }
+
+    /// Whose doing a step is, as far as the journal's limit goes: who asked, else who is told of it; nil: nobody's.
+    private func user(behind event: Event, _ effects: [Effect]) -> UInt32? {
+        let asking = event.users(
+            sessions: { [self] in owners[$0.rawValue]?.client.uid }, clients: { [self] in clients[$0.rawValue]?.uid },
+            // A login session's change is no client's doing.
+            logins: { _ in [] })
+        if let user = asking.first { return user }
+        for case .notify(_, let session, _, _) in effects {
+            if let user = owners[session.rawValue]?.client.uid { return user }
+        }
+        return nil
     }
 
     /// `Decided`, for those who asked. One who may not know everything sees what concerns nobody but its own user, facts of
@@ -104,7 +124,7 @@ extension Broker {
     func names(_ event: Event? = nil, _ effects: [Effect] = []) -> Names {
         var names = Names()
         var wanted: Set<UInt64>?
-        if let event, clients.count > Self.namedClientsMax {
+        if let event, clients.count > Self.namedMax || owners.count > Self.namedMax {
             var involved = Set(event.clients.map(\.rawValue))
             for session in event.sessions {
                 owners[session.rawValue].map { _ = involved.insert($0.client.id.rawValue) }
@@ -120,21 +140,6 @@ extension Broker {
             }
         }
         return names
-    }
-
-    func freeClientName(_ name: String, except client: BrokerClient) -> String {
-        Self.free(name) { wanted in clients.values.contains { $0 !== client && $0.name == wanted } }
-    }
-
-    func freeSessionName(_ name: String) -> String {
-        Self.free(name) { wanted in owners.values.contains { $0.name == wanted } }
-    }
-
-    private static func free(_ name: String, _ isTaken: (String) -> Bool) -> String {
-        if !isTaken(name) { return name }
-        var count = 2
-        while isTaken("\(name)-\(count)") { count += 1 }
-        return "\(name)-\(count)"
     }
 }
 

@@ -74,6 +74,7 @@ extension Broker {
         case .holderChanged(let camera, let app):
             guard let link = cameras[camera] else { return }
             link.holder = app
+            noteHolders()
             holders?.note(camera, app)
             link.freeIsUntold = false
             guard let app else {

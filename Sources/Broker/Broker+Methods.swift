@@ -22,7 +22,7 @@ extension MethodTables {
         "CreateSession": { (broker, request, reader) throws(BrokerError) in
             let camera = try reader.string("camera")
             let wire = try reader.dictionary("configuration")
-            broker.whenCamerasKnown { broker.createSession(request, camera, wire) }
+            try broker.whenCamerasKnown(request.client) { broker.createSession(request, camera, wire) }
             request.answerLater()
         },
         "DeclareClient": { (broker, request, reader) throws(BrokerError) in
@@ -47,11 +47,21 @@ extension MethodTables {
             broker.decide(.loweredAttribute(request.client.id, attribute: name, to: value), request)
         },
         "GetStatus": { (broker, request, reader) throws(BrokerError) in
-            broker.whenCamerasKnown { request.answer(broker.status(for: request.client).wireArguments) }
+            try broker.whenCamerasKnown(request.client) {
+                request.answer(broker.status(for: request.client))
+            }
+            request.answerLater()
+        },
+        "GetSessions": { (broker, request, reader) throws(BrokerError) in
+            let last = SessionID(try reader.uint64("after"))
+            try broker.whenCamerasKnown(request.client) {
+                let page = broker.sessionPage(after: last, for: request.client)
+                request.answer([.dictionaries(page.sessions), .boolean(page.hasMore)])
+            }
             request.answerLater()
         },
         "Explain": { (broker, request, reader) throws(BrokerError) in
-            request.answer(try broker.explain(try reader.uint64("decision"), for: request.client))
+            try broker.explain(try reader.uint64("decision"), request)
         },
         "Plan": { (broker, request, reader) throws(BrokerError) in
             let scenario = try reader.string("scenario")
@@ -60,7 +70,7 @@ extension MethodTables {
                     .limitExceeded,
                     "The plan has \(scenario.utf8.count) bytes; it may have \(ClientBound.planBytesMax).")
             }
-            request.answer([.string(try broker.plan(scenario, for: request.client))])
+            try broker.plan(scenario, request)
         },
         "GetPolicy": { (broker, request, reader) throws(BrokerError) in request.answer(broker.policyAnswer()) },
         "GetMetrics": { (broker, request, reader) throws(BrokerError) in
@@ -163,17 +173,21 @@ extension Broker {
             let reestablished = settings["reestablished"]?.boolean ?? false
             settings["reestablished"] = nil
             let configuration = try Configuration(wire: settings)
+            try charge(.sessions, to: client, "Close one first.")
+            var isKept = false
+            defer { if !isKept { release(.sessions, 1, of: client) } }
             try register(client)
             let session = SessionID(lastSession + 1)
-            owners[session.rawValue] = Owned(client: client, name: freeSessionName(client.name))
+            owners[session.rawValue] = Owned(client: client, name: sessionNames.take(client.name))
             // The default camera is the first of the command line, whatever its id.
             let chosen = camera.isEmpty ? cameraOrder.first { $0.capabilities != nil }?.camera : CameraID(camera)
             let refusal = step(
                 .created(session, client.id, camera: chosen, configuration, reestablished: reestablished), for: request)
             guard refusal == nil else {
-                owners[session.rawValue] = nil
+                disown(session)
                 return
             }
+            isKept = true
             lastSession += 1
             client.sessions.append(session)
             objectAdded(session, client)
@@ -185,8 +199,9 @@ extension Broker {
 
     func closeSession(_ session: SessionID, _ request: Request) {
         guard step(.closed(session), for: request) == nil else { return }
-        owners[session.rawValue] = nil
+        disown(session)
         request.client.sessions.removeAll { $0 == session }
+        release(.sessions, 1, of: request.client)
         objectRemoved(session, request.client)
     }
 
@@ -235,7 +250,7 @@ extension Broker {
         // Where only a claim names the app, the core took it.
         client.app = arbiter.app(of: client.id)
         if let app = client.app, app != before {
-            client.name = freeClientName(app.name, except: client)
+            rename(client, app)
             tellClientsChanged(of: client.uid)
         }
     }
@@ -244,32 +259,5 @@ extension Broker {
         guard on != client.watches else { return }
         client.watches = on
         watchers += on ? 1 : -1
-    }
-
-    // MARK: Until the cameras are known
-
-    /// A broker that has just started does not know its cameras yet. Questions about them wait, a little.
-    func whenCamerasKnown(_ work: @escaping () -> Void) {
-        if camerasKnownTimer == nil { work() } else { untilCamerasKnown.append(work) }
-    }
-
-    func cameraBecameKnown() {
-        if cameraOrder.allSatisfy(\.isKnown), logins?.isSettled != false { camerasAreKnown() }
-    }
-
-    /// When the last recorder core has left for want of work, the broker has been idle for seconds, and is likely to be
-    /// for longer: what serving took is given back, half of the memory it has.
-    func recorderLeft() {
-        if cameraOrder.allSatisfy(\.isAtRest) { camarb_give_back_start() }
-    }
-
-    func camerasAreKnown() {
-        guard camerasKnownTimer != nil else { return }
-        camerasKnownTimer = nil
-        let waiting = untilCamerasKnown
-        untilCamerasKnown = []
-        for work in waiting { work() }
-        ServiceManager.status(statusLine)
-        camarb_give_back_start()
     }
 }

@@ -25,7 +25,11 @@ extension Broker {
                 runningSessions: status.sessions.count { $0.state == .running },
                 decisions: arbiter.lastDecision, residentMemory: camarb_own_memory(),
                 openDescriptors: Int(camarb_own_descriptors()), disconnects: disconnects,
-                budgets: [.init("connections", used: UInt64(clients.count), most: UInt64(options.connectionsMax))]))
+                budgets: Budgets.Resource.allCases.map { resource in
+                    .init(
+                        resource.wireName, used: UInt64(budgets.useOfAll(resource)),
+                        most: UInt64(budgets.bound(resource).inAll))
+                }))
     }
 }
 

@@ -11,20 +11,29 @@ extension MethodTables {
         },
         "AttachPlacing": { (broker, request, reader) throws(BrokerError) in
             let source = try MethodTables.source(&reader)
+            let wires = try reader.dictionaries("apps")
+            // Before anything is looked up: the list may be as long as a message.
+            guard wires.count <= ClientBound.placedAppsMax else {
+                throw BrokerError(
+                    .limitExceeded,
+                    "apps has \(wires.count) entries; a client may place \(ClientBound.placedAppsMax) apps.")
+            }
             var places: [(app: AppID, presence: Presence, focused: Bool)] = []
-            for (index, wire) in try reader.dictionaries("apps").enumerated() {
+            var seen: Set<AppID> = []
+            for (index, wire) in wires.enumerated() {
                 let fields = WireFields("apps[\(index)]", wire)
+                let app = try broker.app(try fields.string("app"), by: request.client)
+                guard seen.insert(app).inserted else {
+                    throw BrokerError(
+                        .invalidValue, "apps[\(index)] is \(app.name.quotedShort) again; each app is there once.")
+                }
                 places.append(
-                    (
-                        try broker.app(try fields.string("app"), by: request.client),
-                        try MethodTables.presence(try fields.string("presence")), try fields.boolean("focused")
-                    ))
+                    (app, try MethodTables.presence(try fields.string("presence")), try fields.boolean("focused")))
             }
             let mayBe = try broker.askToSpeak(as: source.role, request.client)
-            let events = try places.map { (place) throws(BrokerError) in
-                try broker.placing(place.app, place.presence, focused: place.focused, by: source, request.client)
-            }
-            broker.attach(source, request.client, mayBe, placing: events)
+            let events = try broker.placing(places, by: source, request.client)
+            request.answerLater()
+            broker.place(events[...], source, mayBe, request)
         },
         "Detach": { (broker, request, reader) throws(BrokerError) in
             broker.detach(try MethodTables.source(&reader), request.client)
@@ -38,7 +47,9 @@ extension MethodTables {
             }
             let presence = try MethodTables.presence(&reader)
             let focused = try reader.boolean("focused")
-            broker.decide(try broker.placing(app, presence, focused: focused, by: source, request.client), request)
+            for event in try broker.placing([(app, presence, focused)], by: source, request.client) {
+                broker.decide(event, request)
+            }
         },
         "TakeMicrophone": { (broker, request, reader) throws(BrokerError) in
             let app = try broker.app(try reader.string("app"), by: request.client)
@@ -51,13 +62,17 @@ extension MethodTables {
                         "The client has taken the microphone for \(more.microphones.count) apps, the most it may; "
                             + "ReleaseMicrophone first.")
                 }
+                try broker.charge(.microphones, to: request.client, "ReleaseMicrophone first.")
                 more.microphones.append(app)
             }
             broker.decide(.microphone(app, taken: true), request)
         },
         "ReleaseMicrophone": { (broker, request, reader) throws(BrokerError) in
             let app = try broker.app(try reader.string("app"), by: request.client)
-            request.client.more?.microphones.removeAll { $0 == app }
+            if let more = request.client.more, let place = more.microphones.firstIndex(of: app) {
+                more.microphones.remove(at: place)
+                broker.release(.microphones, 1, of: request.client)
+            }
             if !broker.isMicrophoneTaken(app) { broker.decide(.microphone(app, taken: false), request) }
         },
         "WatchMicrophones": { (broker, request, reader) throws(BrokerError) in

@@ -60,18 +60,20 @@ extension Broker {
 
     // MARK: Speaking
 
-    /// - Parameter events: what it says with it. Nobody believes that until the source is there, and then all of it.
-    func attach(
-        _ source: PresenceSource, _ client: BrokerClient, _ mayBe: MaySpeak, placing events: [Event] = []
-    ) {
+    func attach(_ source: PresenceSource, _ client: BrokerClient, _ mayBe: MaySpeak) {
+        if sit(source, client, mayBe) { step(.sourceAttached(source, user: mayBe.seat.user)) }
+    }
+
+    /// Takes the seat of a source; who had it does no more.
+    /// - Returns: false: the client had it already. Else the core is to be told, as soon as what comes with it is said.
+    func sit(_ source: PresenceSource, _ client: BrokerClient, _ mayBe: MaySpeak) -> Bool {
         if let displaced = mayBe.displaced { silence(displaced, mayBe.seat, for: mayBe.speaker) }
-        for event in events { step(event) }
         let more = client.withMore()
-        guard !more.sources.contains(source) else { return }
+        guard !more.sources.contains(source) else { return false }
         more.sources.append(source)
         more.displaced = nil
         speakers.seat(mayBe.speaker, mayBe.seat)
-        step(.sourceAttached(source, user: mayBe.seat.user))
+        return true
     }
 
     func detach(_ source: PresenceSource, _ client: BrokerClient) {
@@ -106,7 +108,8 @@ extension Broker {
     private func silence(_ speaker: Speakers.Speaker, _ seat: Speakers.Seat, for successor: Speakers.Speaker?) {
         guard let client = clients[speaker.client.rawValue], let more = client.more else { return }
         let who = successor?.words ?? "a unit that the policy names"
-        journal.send(.notice, "\(speaker.words) is the \(seat.words) no more, which is for \(who)")
+        clientLines.send(
+            .notice, about: speaker.user, "\(speaker.words) is the \(seat.words) no more, which is for \(who)")
         more.displaced = "This client is the \(seat.words) no more, which is for \(who)."
         switch seat.role {
         case .shell: detach(.shell, client)
@@ -116,6 +119,7 @@ extension Broker {
         if !isTrusted(client), !speakers.speaks(client.id, for: client.uid) {
             let taken = more.microphones
             more.microphones = []
+            release(.microphones, taken.count, of: client)
             for app in taken where !isMicrophoneTaken(app) { step(.microphone(app, taken: false)) }
         }
         let signal = BusMessage.signal(

@@ -75,7 +75,7 @@ extension Broker {
         switch (interface, member) {
         case (StandardInterface.introspectable, "Introspect"):
             try take("", message)
-            whenCamerasKnown { [self] in
+            try whenCamerasKnown(request.client) { [self] in
                 request.answer([.string(introspect(message.path, object, for: request.client))])
             }
             request.answerLater()
@@ -123,7 +123,7 @@ extension Broker {
             throw BrokerError(.propertyReadOnly, "\(wanted).\(name) can only be read; methods change things.")
         case (StandardInterface.objectManager, "GetManagedObjects"):
             try take("", message)
-            whenCamerasKnown { [self] in answerManagedObjects(message, request.client) }
+            try whenCamerasKnown(request.client) { [self] in answerManagedObjects(message, request.client) }
             request.answerLater()
         default:
             throw BrokerError(.unknownMethod, "\(interface) has no method \(member.quotedShort).")
@@ -177,7 +177,7 @@ extension Broker {
         case (.broker, InterfaceName.broker):
             return [
                 "Version": .string(BrokerOptions.version), "PolicyName": .string(arbiter.policy.name),
-                "Degraded": .string(degraded), "PresenceKnown": .boolean(arbiter.status().isPresenceKnown),
+                "Degraded": .string(degraded), "PresenceKnown": .boolean(arbiter.overview().isPresenceKnown),
             ]
         case (.shell, InterfaceName.shell): return [:]
         case (.camera(let link), InterfaceName.camera): return properties(link, for: client)

@@ -41,10 +41,16 @@ public final class Broker {
         /// answer to its `Hello` for an error.
         var isSilentUntil: Int64?
     }
-    var connectionsOfUser: [UInt32: Int] = [:]
     var lastClient: UInt64 = 0
-    /// Refused connections that no line was written about, and until when, in nanoseconds, none will be.
-    var refusals: (silentUntil: Int64, untold: Int) = (0, 0)
+    /// What each user has of what there is, and may have.
+    var budgets: Budgets
+    /// Those that have not authenticated yet.
+    var halfOpen = HalfOpenConnections()
+    /// Lines that clients can cause: of faults and refusals, and of decisions.
+    let clientLines: ClientLines
+    let decisionLines: ClientLines
+    /// Heap that has become free since it was last given back to the machine.
+    var freed = FreedMemory()
     private(set) var processes: ProcessWatcher?
     private(set) var listeners: [UnixListener] = []
 
@@ -56,12 +62,19 @@ public final class Broker {
         var name: String
     }
     var lastSession: UInt64 = 0
+    /// What traces call clients and sessions.
+    var clientNames = NamePool()
+    var sessionNames = NamePool()
+    /// Plans and explanations.
+    private(set) var slowQuestions: SlowQuestions?
+    /// Pages of sessions as they were last told.
+    var sessionPages = SessionPages()
 
     // Cameras, in the order of the command line
     var cameras: [CameraID: CameraLink] = [:]
     var cameraOrder: [CameraLink] = []
-    /// Questions about cameras that came before the cameras were known.
-    var untilCamerasKnown: [() -> Void] = []
+    /// Questions about cameras that came before the cameras were known, the first first; each is in its user's budget.
+    var untilCamerasKnown: [(client: BrokerClient, work: () -> Void)] = []
     var camerasKnownTimer: Timer?
     /// The machine's cameras as they come and go; nil where none was asked for.
     private var followed: CamerasFollowed?
@@ -99,11 +112,17 @@ public final class Broker {
         if options.printsDecisions { journal.threshold = .debug }
         self.journal = journal
         holders = HolderFile(journal: journal)
+        budgets = Budgets(
+            connections: .connections(ofUser: options.connectionsPerUserMax, inAll: options.connectionsMax),
+            trusted: options.isService ? [0] : [0, ownUser])
+        clientLines = try ClientLines(.faults, journal, on: loop)
+        decisionLines = try ClientLines(.decisions, journal, on: loop)
         _ = camarb_raise_descriptor_limit()
         arbiter = Arbiter(policy: .firstCome)
         loadFirstPolicy()
         alarm = try loop.addTimer { [unowned self] in alarmRang() }
         processes = try ProcessWatcher(on: loop) { [unowned self] tag in clientProcessEnded(tag) }
+        slowQuestions = try SlowQuestions(on: loop) { [unowned self] uid in isTrusted(uid) }
         for camera in options.cameras { _ = addCamera(camera.id, spec: camera.spec) }
         if let path = options.trace { try openTrace(path) }
         logins = try LoginSessionWatch(self, address: options.systemBus ?? SystemBus.address)
@@ -135,7 +154,7 @@ public final class Broker {
 
     private func listen() throws(SystemFault) {
         let refused: (SystemFault) -> Void = { [unowned self] fault in
-            refusedConnection("\(fault)")
+            refusedConnection("\(fault)", of: nil)
         }
         let accepted: (Int32) -> Void = { [unowned self] descriptor in accept(descriptor) }
         let passed = options.socket == nil ? ServiceManager.listeners() : []

@@ -193,8 +193,8 @@ public struct BrokerOptions: Sendable {
           --trace FILE      write every step of the core into FILE: `camclient trace replay` goes through it again.
                             What is there already becomes FILE.1, up to FILE.4
           --trace-size SIZE begin the next file after so much (16M; 64K to 128M)
-          --max-connections N           connections in all (512)
-          --max-connections-per-user N  connections of one user (64)
+          --max-connections N           connections in all (512), an eighth of them for root
+          --max-connections-per-user N  connections of one user, while others have few (64)
           --version, --help
 
         Try it:

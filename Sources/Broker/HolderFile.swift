@@ -27,9 +27,15 @@ final class HolderFile {
     }
 
     private func read(_ journal: Journal) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        // A FIFO of that name would make a start wait for its writer, for ever.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            journal.send(.warning, "\(path) is no regular file; nobody's camera is kept for them.")
+            return
+        }
         var bytes = [UInt8](repeating: 0, count: Self.bytesMax)
         let count = Glibc.read(descriptor, &bytes, bytes.count)
         guard count > 0 else { return }
@@ -52,7 +58,8 @@ final class HolderFile {
         // In one step: a broker that is killed meanwhile leaves the old file or the new one.
         let text = current.sorted { $0.key < $1.key }.map { "\($1.user)\t\($0.name)\t\($1.name)\n" }.joined()
         let unfinished = path + ".new"
-        let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = open(
+            unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { return }
         let bytes = Array(text.utf8)
         let written = write(descriptor, bytes, bytes.count)

@@ -1,5 +1,5 @@
 """What one client can do to the others, and to the broker itself: nothing."""
-import array, fcntl, os, signal, socket, struct, subprocess, termios
+import array, fcntl, json, os, signal, socket, struct, subprocess, tempfile, termios
 
 from jeepney import new_method_call
 
@@ -94,16 +94,58 @@ def facts():
         app.call(SHELL, "TakeMicrophone", "s", "another")
 
 
-@claim("a status with thousands of sessions reaches whoever asks for it")
+@claim("a status with thousands of sessions reaches whoever asks for it, page by page")
 def long_status():
     with Daemon() as daemon:
-        many = [daemon.app("many") for _ in range(40)]
+        many = [daemon.app("many") for _ in range(20)]
         for app in many:
             for _ in range(64):
                 app.session()
         asker = daemon.app()
-        body = asker.call(BROKER, "GetStatus")
-        assert len(body[-1]) == 40 * 64, len(body[-1])
+        broker, _, page = asker.call(BROKER, "GetStatus")
+        more, found = broker["moreSessions"][1], [session["session"][1] for session in page]
+        while more:
+            assert len(page) == 64, len(page)
+            page, more = asker.call(BROKER, "GetSessions", "t", found[-1])
+            found += [session["session"][1] for session in page]
+        assert found == list(range(1, 20 * 64 + 1)), (len(found), found[:3])
+        assert asker.call(BROKER, "GetSessions", "t", found[-1]) == ([], False)
+        assert asker.call(BROKER, "GetSessions", "t", (1 << 64) - 1) == ([], False)
+        done = subprocess.run([PROGRAMS / "camclient", "--socket", daemon.path, "status", "--json"],
+                              stdout=subprocess.PIPE, text=True, timeout=PATIENCE, check=True)
+        status = json.loads(done.stdout)
+        assert [session["session"] for session in status["sessions"]] == found, len(status["sessions"])
+        told = {(use["user"], use["resource"]): use["used"] for use in status["budgets"]}
+        assert told[(None, "sessions")] == told[(0, "sessions")] == len(found), told
+
+
+@claim("a list of placements that is too long, or has an app twice, is refused whole")
+def long_placements():
+    with Daemon() as daemon:
+        shell = daemon.app("shell")
+
+        def place(*names):
+            return shell.call(SHELL, "AttachPlacing", "saa{sv}", "shell", [
+                {"app": ("s", name), "presence": ("s", "split"), "focused": ("b", False)} for name in names])
+
+        refusal("LimitExceeded", "1025 entries", "1024", of=lambda: place(*(f"a{number}" for number in range(1025))))
+        refusal("InvalidValue", "apps[2]", "once", of=lambda: place("zoom", "photos", "zoom"))
+        # None of it counts: there is room for all that a client may place.
+        place(*(f"b{number}" for number in range(1024)))
+        refusal("LimitExceeded", "1024", of=lambda: place("c"))
+
+
+@claim("a FIFO in the place of the holder file does not stop the start")
+def holder_fifo():
+    with tempfile.TemporaryDirectory(prefix="camarb-test.") as folder:
+        os.mkfifo(f"{folder}/holders")
+        os.environ["RUNTIME_DIRECTORY"] = folder
+        try:
+            with Daemon() as daemon:
+                daemon.app("photos").session()
+                assert "no regular file" in daemon.log.read_text(), daemon.said()
+        finally:
+            del os.environ["RUNTIME_DIRECTORY"]
 
 
 @claim("a message without end is cut off after a megabyte or so, and the memory it took is given back")

@@ -1,8 +1,11 @@
 """Too many connections, and those that never become one."""
-import socket, time
+import contextlib, select, socket, time
 
-from harness import wait_until
-from rows import ATTACKER, Child, Figure, broker, descriptors, memory, neighbour, percentile, row
+from flooding import call, raw
+from harness import App, wait_until
+from rows import ATTACKER, NEIGHBOUR, Child, Figure, broker, descriptors, memory, neighbour, percentile, row
+
+IDS = range(100_000, 100_008)
 
 
 def connect_in_a_loop(path, seconds):
@@ -36,3 +39,163 @@ def connect_flood(short):
         yield Figure("p99 of a call beside it", percentile(calls, 0.99), "ms", most=20)
         yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
         wait_until("the descriptors to be given back", lambda: descriptors(daemon) <= before)
+
+
+def half_open(path, count, seconds):
+    """Connections that never authenticate, kept up at that number; how many were begun, and how many the broker still
+    had when the time was over."""
+    until = time.monotonic() + seconds
+    peers = {}
+    begun = 0
+    poll = select.poll()
+    while time.monotonic() < until:
+        while len(peers) < count:
+            peer = socket.socket(socket.AF_UNIX)
+            peer.setblocking(False)
+            try:
+                peer.connect(str(path))
+            except OSError:
+                peer.close()
+                break
+            peers[peer.fileno()] = peer
+            poll.register(peer, select.POLLRDHUP)
+            begun += 1
+        for number, _ in poll.poll(100):
+            poll.unregister(number)
+            peers.pop(number).close()
+        # The attacker's own work is not what is measured.
+        time.sleep(0.1)
+    time.sleep(0.5)
+    return [begun, sum(not is_closed(peer) for peer in peers.values())]
+
+
+def connects(path, seconds):
+    """A client that connects, authenticates and goes, ten times a second: how long each took, in milliseconds."""
+    until = time.monotonic() + seconds
+    taken = []
+    while time.monotonic() < until:
+        begun = time.monotonic()
+        raw(path).close()
+        taken.append((time.monotonic() - begun) * 1000)
+        time.sleep(0.1)
+    return taken
+
+
+def is_closed(peer):
+    try:
+        return peer.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+@row("half-open", "connections that never authenticate are 8 of a user and 64 in all, and the oldest goes first",
+     "1,000 half-open connections of one user and as many of eight subordinate ids, for 60 s (6 s in the short form)")
+def half_open_flood(short):
+    seconds = 6 if short else 60
+    with broker() as daemon:
+        idle = neighbour(daemon, 2).result()
+        before = descriptors(daemon)
+        with contextlib.ExitStack() as stack:
+            calling = stack.enter_context(neighbour(daemon, seconds))
+            time.sleep(0.5)  # It is connected; how long that takes is measured by the next.
+            one = stack.enter_context(Child(ATTACKER, half_open, daemon.path, 1000, seconds))
+            ids = [stack.enter_context(Child(user, half_open, daemon.path, 125, seconds)) for user in IDS]
+            connecting = stack.enter_context(Child(NEIGHBOUR, connects, daemon.path, seconds - 1))
+            connected = connecting.result(patience=seconds + 60)
+            calls = calling.result(patience=seconds + 60)
+            results = [child.result(patience=seconds + 60) for child in (one, *ids)]
+        yield Figure("half-open connections tried", sum(begun for begun, _ in results))
+        yield Figure("of one user when it was over", results[0][1], most=8)
+        yield Figure("of all when it was over", sum(left for _, left in results), most=64)
+        yield Figure("connections of a well-behaved client meanwhile", len(connected), least=1)
+        yield Figure("the longest that one of them took until it was served", max(connected), "ms", most=1000)
+        yield Figure("p99 of a neighbour's call, idle", percentile(idle, 0.99), "ms")
+        yield Figure("p99 of a neighbour's call beside them", percentile(calls, 0.99), "ms", most=20)
+        yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+        lines = daemon.log.read_text().count("\n")
+        yield Figure("lines in the journal", lines, most=10 * (seconds + 10))
+        wait_until("the descriptors to be given back", lambda: descriptors(daemon) <= before)
+
+
+def never_read(path, count, seconds):
+    """Watchers that never read; how many the broker still had when the time was over."""
+    peers = []
+    for _ in range(count):
+        peer = raw(path)
+        peer.sendall(call("Watch", "b", True))
+        peers.append(peer)
+    time.sleep(seconds)
+    ended = 0
+    for peer in peers:
+        peer.settimeout(0.2)
+        try:
+            while peer.recv(1 << 16):
+                pass
+            ended += 1
+        except TimeoutError:
+            pass
+        except OSError:
+            ended += 1
+    return [count, ended]
+
+
+def churn(address, seconds):
+    """A user whose sessions come and go, which is news to those who watch; how many came."""
+    app = App(address, "churn")
+    until = time.monotonic() + seconds
+    count = 0
+    while time.monotonic() < until:
+        app.session().call("Close")
+        count += 1
+    app.close()
+    return count
+
+
+@row("never-read", "who does not read what it asked for is disconnected, it alone",
+     "32 watchers of one user that never read, while its own sessions come and go, for 20 s (5 s)")
+def never_reading(short):
+    seconds = 5 if short else 20
+    with broker() as daemon:
+        idle = neighbour(daemon, 2).result()
+        with Child(ATTACKER, never_read, daemon.path, 32, seconds) as watchers, \
+                Child(ATTACKER, churn, daemon.address, seconds - 1) as source:
+            calls = neighbour(daemon, seconds - 1).result(patience=seconds + 60)
+            came = source.result(patience=60)
+            count, ended = watchers.result(patience=120)
+        yield Figure("sessions that came and went", came)
+        yield Figure("watchers that never read", count)
+        yield Figure("of them disconnected", ended)
+        yield Figure("p99 of a neighbour's call, idle", percentile(idle, 0.99), "ms")
+        yield Figure("p99 of a neighbour's call beside them", percentile(calls, 0.99), "ms", most=20)
+        yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+
+
+def nonsense(path, seconds):
+    """Connections that authenticate and say what is no D-Bus, as fast as they can; how many there were."""
+    until = time.monotonic() + seconds
+    count = 0
+    while time.monotonic() < until:
+        try:
+            peer = raw(path)
+            peer.sendall(b"nonsense" * 8)
+            peer.recv(1)
+        except (OSError, AssertionError):
+            pass
+        count += 1
+        peer.close()
+    return count
+
+
+@row("journal-flood", "a user causes a few lines a second in the journal, and is told how many more there were",
+     "connections that say nonsense in a loop, of one user and of two other ids, for 5 s")
+def journal_flood(short):
+    with broker() as daemon:
+        with contextlib.ExitStack() as stack:
+            children = [stack.enter_context(Child(user, nonsense, daemon.path, 5)) for user in (ATTACKER, *IDS[:2])]
+            count = sum(child.result(patience=60) for child in children)
+        said = [line for line in daemon.log.read_text().splitlines() if "disconnected process" in line]
+        yield Figure("connections that failed", count, least=100)
+        yield Figure("lines about them", len(said), most=40, least=1)
+        yield Figure("lines that tell of others", sum("others like it" in line for line in said), least=1)

@@ -115,9 +115,15 @@ extension CameraClient {
         try await broker("LowerAttribute", [.string(attribute), .string(value)])
     }
 
-    /// Who holds what, who waits, and why.
+    /// Who holds what, who waits, and why. Of very many sessions the later ones are asked for page by page: each as it was
+    /// when its page was.
     public func status() async throws(BrokerError) -> BrokerStatus {
-        try BrokerStatus(wireArguments: try await broker("GetStatus"))
+        var status = try BrokerStatus(wireArguments: try await broker("GetStatus"))
+        for _ in 0..<BrokerStatus.pagesMax where status.hasMoreSessions {
+            let last = status.sessions.last?.session ?? SessionID(0)
+            try status.append(page: try await broker("GetSessions", [.uint64(last.rawValue)]))
+        }
+        return status
     }
 
     /// Why a decision fell as it did. 0 asks for the latest; the last 1,024 are kept.

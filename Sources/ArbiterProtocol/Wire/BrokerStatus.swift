@@ -20,6 +20,8 @@ public struct BrokerStatus: Hashable, Sendable {
     /// Those the asker may know, which are its own user's unless it is trusted. Ordered by id.
     public var loginSessions: [LoginSessionStatus]
     public var pressure: SystemPressure
+    /// What the asker's user has of what is bounded; who is trusted is told of every user, and of all together.
+    public var budgets: [BudgetUse]
     /// When the answer was true, on the broker's clock.
     public var moment: Moment
     /// The latest decision, for `Explain`; 0 before the first.
@@ -28,13 +30,16 @@ public struct BrokerStatus: Hashable, Sendable {
     public var cameras: [CameraStatus]
     /// Ordered by id.
     public var sessions: [SessionStatus]
+    /// Sessions with greater ids are there, too: `GetSessions` has them.
+    public var hasMoreSessions: Bool
 
     public init(
         version: String, policy: String, degraded: String = "", presenceKnown: Bool, unknown: [UnknownFact] = [],
         speakers: [SpeakerStatus] = [], isPrivate: Bool = false, isAsleep: Bool = false,
-        loginSessionsUnknown: String = "",
-        loginSessions: [LoginSessionStatus] = [], pressure: SystemPressure = .nominal, moment: Moment,
-        decision: DecisionID, cameras: [CameraStatus], sessions: [SessionStatus]
+        loginSessionsUnknown: String = "", loginSessions: [LoginSessionStatus] = [],
+        pressure: SystemPressure = .nominal, budgets: [BudgetUse] = [], moment: Moment,
+        decision: DecisionID, cameras: [CameraStatus], sessions: [SessionStatus],
+        hasMoreSessions: Bool = false
     ) {
         self.version = version
         self.policy = policy
@@ -47,10 +52,12 @@ public struct BrokerStatus: Hashable, Sendable {
         self.loginSessionsUnknown = loginSessionsUnknown
         self.loginSessions = loginSessions
         self.pressure = pressure
+        self.budgets = budgets
         self.moment = moment
         self.decision = decision
         self.cameras = cameras
         self.sessions = sessions
+        self.hasMoreSessions = hasMoreSessions
     }
 }
 
@@ -209,8 +216,14 @@ public struct SessionStatus: Hashable, Sendable {
 }
 
 extension BrokerStatus {
+    /// More pages of sessions than any broker has: one that always said that there are more would be asked for ever.
+    static let pagesMax = 256
+
     /// The three values that `GetStatus` gives.
-    public var wireArguments: [WireValue] {
+    public var wireArguments: [WireValue] { wireArguments(sessions: sessions.map(\.wire)) }
+
+    /// The same with sessions that are on the wire's form already, instead of its own.
+    public func wireArguments(sessions: [WireDictionary]) -> [WireValue] {
         [
             .dictionary([
                 "version": .string(version), "policy": .string(policy), "degraded": .string(degraded),
@@ -219,10 +232,11 @@ extension BrokerStatus {
                 "privacy": .boolean(isPrivate), "asleep": .boolean(isAsleep),
                 "loginSessionsUnknown": .string(loginSessionsUnknown),
                 "loginSessions": .dictionaries(loginSessions.map(\.wire)),
-                "pressure": .string(pressure.wireName), "moment": .int64(moment.nanoseconds),
-                "decision": .uint64(decision),
+                "pressure": .string(pressure.wireName), "budgets": .dictionaries(budgets.map(\.wire)),
+                "moment": .int64(moment.nanoseconds),
+                "decision": .uint64(decision), "moreSessions": .boolean(hasMoreSessions),
             ]),
-            .dictionaries(cameras.map(\.wire)), .dictionaries(sessions.map(\.wire)),
+            .dictionaries(cameras.map(\.wire)), .dictionaries(sessions),
         ]
     }
 
@@ -234,10 +248,7 @@ extension BrokerStatus {
         for (index, wire) in try reader.dictionaries("cameras").enumerated() {
             cameras.append(try CameraStatus(WireFields("cameras[\(index)]", wire)))
         }
-        var sessions: [SessionStatus] = []
-        for (index, wire) in try reader.dictionaries("sessions").enumerated() {
-            sessions.append(try SessionStatus(WireFields("sessions[\(index)]", wire)))
-        }
+        let sessions = try Self.sessions(&reader)
         var logins: [LoginSessionStatus] = []
         for (index, wire) in try broker.dictionaries("loginSessions").enumerated() {
             logins.append(try LoginSessionStatus(WireFields("loginSessions[\(index)]", wire)))
@@ -246,6 +257,10 @@ extension BrokerStatus {
         for (index, wire) in try broker.dictionaries("speakers").enumerated() {
             speakers.append(try SpeakerStatus(WireFields("speakers[\(index)]", wire)))
         }
+        var budgets: [BudgetUse] = []
+        for (index, wire) in try broker.dictionaries("budgets").enumerated() {
+            budgets.append(try BudgetUse(WireFields("budgets[\(index)]", wire)))
+        }
         self.init(
             version: try broker.string("version"), policy: try broker.string("policy"),
             degraded: try broker.string("degraded"), presenceKnown: try broker.boolean("presenceKnown"),
@@ -253,9 +268,32 @@ extension BrokerStatus {
             isPrivate: try broker.boolean("privacy"), isAsleep: try broker.boolean("asleep"),
             loginSessionsUnknown: try broker.string("loginSessionsUnknown"),
             loginSessions: logins,
-            pressure: SystemPressure(wireName: try broker.string("pressure")) ?? .nominal,
+            pressure: SystemPressure(wireName: try broker.string("pressure")) ?? .nominal, budgets: budgets,
             moment: Moment(nanoseconds: try broker.int64("moment")), decision: try broker.uint64("decision"),
-            cameras: cameras, sessions: sessions)
+            cameras: cameras, sessions: sessions, hasMoreSessions: try broker.boolean("moreSessions"))
+    }
+
+    /// The next page, as `GetSessions` gives it: sessions behind the last one, and whether there are more.
+    /// - Throws: `.invalidArguments` when the answer is not one of `GetSessions`.
+    public mutating func append(page: [WireValue]) throws(BrokerError) {
+        var reader = WireReader("GetSessions", page)
+        let behind = try Self.sessions(&reader)
+        hasMoreSessions = try reader.boolean("more")
+        // Ids grow from page to page: whatever else came would come again and again.
+        let last = sessions.last?.session ?? SessionID(0)
+        guard behind.first.map({ $0.session > last }) ?? !hasMoreSessions else {
+            throw BrokerError(
+                .invalidArguments, "GetSessions gives no session behind \(last.rawValue), and says there are.")
+        }
+        sessions += behind
+    }
+
+    private static func sessions(_ reader: inout WireReader) throws(BrokerError) -> [SessionStatus] {
+        var sessions: [SessionStatus] = []
+        for (index, wire) in try reader.dictionaries("sessions").enumerated() {
+            sessions.append(try SessionStatus(WireFields("sessions[\(index)]", wire)))
+        }
+        return sessions
     }
 }
 
@@ -324,7 +362,7 @@ extension CameraStatus {
 }
 
 extension SessionStatus {
-    fileprivate var wire: WireDictionary {
+    public var wire: WireDictionary {
         [
             "session": .uint64(session.rawValue), "app": .string(app.wireName), "camera": .string(camera.name),
             "state": .string(state.rawValue), "access": .strings(access.names), "causes": causes.wire,

@@ -7,7 +7,8 @@ extension Interface {
             Method(
                 "CreateSession", [Argument("camera", "s"), Argument("configuration", "a{sv}")],
                 gives: [Argument("session", "o")],
-                "Creates a stopped session on a camera (its id, or \"\" for the first). At most 64 for each client."),
+                "Creates a stopped session on a camera (its id, or \"\" for the first). At most 64 for each client and 256 for each user."
+            ),
             Method(
                 "DeclareClient", [Argument("attributes", "a{sv}")],
                 """
@@ -29,7 +30,20 @@ extension Interface {
             Method(
                 "GetStatus", [],
                 gives: [Argument("broker", "a{sv}"), Argument("cameras", "aa{sv}"), Argument("sessions", "aa{sv}")],
-                "Who holds what, who waits, and why. Other users' sessions show only that they are there."),
+                """
+                Who holds what, who waits, and why. Other users' sessions show only that they are there. The first 64 \
+                sessions; where `moreSessions` (b) of `broker` is true, `GetSessions` has the others. `waiting` and \
+                `sharers` of a camera have the first 64. `budgets` (aa{sv}) of `broker`: what the asker's user has of \
+                each bounded `resource` (s), `used` and `most` (t); root is told of each `user` (u), and without one of \
+                all together.
+                """),
+            Method(
+                "GetSessions", [Argument("after", "t")],
+                gives: [Argument("sessions", "aa{sv}"), Argument("more", "b")],
+                """
+                Sessions as in `GetStatus`, in the order of their ids: at most 64 with an id greater than `after`, and \
+                whether there are more.
+                """),
             Method(
                 "Explain", [Argument("decision", "t")],
                 gives: [Argument("summary", "s"), Argument("verdicts", "aa{sv}")],
@@ -42,7 +56,9 @@ extension Interface {
                 "Plan", [Argument("scenario", "s")], gives: [Argument("outcome", "s")],
                 """
                 What would happen, in the scenario language: events in, events and notices out. Comments behind them say \
-                who would be interrupted, in order, and what would let a failing start through. Nothing changes.
+                who would be interrupted, in order, and what would let a failing start through. Nothing changes. \
+                Plans and explanations are worked out one after the other, each in bounded time; a user may have two \
+                waiting.
                 """),
             Method(
                 "GetPolicy",

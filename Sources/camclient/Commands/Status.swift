@@ -87,7 +87,8 @@ extension BrokerStatus {
             "loginSessionsKnown": .bool(loginSessionsUnknown.isEmpty),
             "loginSessionsUnknown": .string(loginSessionsUnknown),
             "loginSessions": .array(loginSessions.map(\.json)),
-            "pressure": .string(pressure.wireName), "moment": .integer(moment.nanoseconds),
+            "pressure": .string(pressure.wireName), "budgets": .array(budgets.map(\.json)),
+            "moment": .integer(moment.nanoseconds),
             "decision": .count(decision),
             "cameras": .array(cameras.map(\.json)), "sessions": .array(sessions.map(\.json)),
         ])
@@ -107,6 +108,15 @@ extension SpeakerStatus {
         .object([
             "role": .string(role), "user": user.map { .count(UInt64($0)) } ?? .null, "app": .string(app.wireName),
             "process": .integer(Int64(process)), "unit": .string(unit), "weak": .bool(isWeak),
+        ])
+    }
+}
+
+extension BudgetUse {
+    fileprivate var json: JSON {
+        .object([
+            "user": user.map { .count(UInt64($0)) } ?? .null, "resource": .string(resource), "used": .count(used),
+            "most": .count(most),
         ])
     }
 }
