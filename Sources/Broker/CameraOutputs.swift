@@ -92,7 +92,7 @@ class CameraOutputs {
             "CapturePhoto",
             [
                 .uint64(granted.rawValue), .uint64(session.rawValue), .uint64(photo),
-                .fileDescriptor(file.descriptor), .dictionary(options),
+                .fileDescriptor(file.envelope), .dictionary(options),
             ]
         ) { [self] result in
             end(session)
@@ -113,7 +113,7 @@ class CameraOutputs {
         recordings[recording] = Running(file: file, since: Broker.now())
         link.recorder.call(
             "StartRecording",
-            [.uint64(granted.rawValue), .uint64(recording), .fileDescriptor(file.descriptor), .dictionary(options)]
+            [.uint64(granted.rawValue), .uint64(recording), .fileDescriptor(file.envelope), .dictionary(options)]
         ) { [self] result in
             guard case .failure(let error) = result, error.kind != .disconnected,
                 let failed = recordings.removeValue(forKey: recording)

@@ -5,6 +5,8 @@ import Glibc
 /// A file that a client passed for a photo or a recording. Owned here until the recorder has it.
 final class OutputFile {
     let descriptor: Int32
+    /// What the recorder core gets.
+    let envelope: Int32
     let identity: Identity
 
     struct Identity: Hashable {
@@ -23,11 +25,20 @@ final class OutputFile {
             close(descriptor)
             throw BrokerError(.unsuitableFile, Self.sentence(fault))
         }
+        let envelope = camarb_new_envelope(descriptor)
+        guard envelope >= 0 else {
+            close(descriptor)
+            throw BrokerError(.outOfResources, "There is no descriptor left for the file.")
+        }
         self.descriptor = descriptor
+        self.envelope = envelope
         identity = Identity(device: file.device, inode: file.inode)
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        close(envelope)
+        close(descriptor)
+    }
 
     /// Bytes written so far.
     var size: UInt64 {

@@ -93,7 +93,7 @@ final class Recorder: BusConnectionDelegate {
             try check(try reader.uint64("grant"))
             _ = try reader.uint64("session")
             let photo = try reader.uint64("photo")
-            let file = try reader.fileDescriptor("file")
+            let file = try openEnvelope(try reader.fileDescriptor("file"))
             let count = Self.photo.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
             close(file)
             let bytes = UInt64(max(0, count))
@@ -101,7 +101,8 @@ final class Recorder: BusConnectionDelegate {
         case "StartRecording":
             try check(try reader.uint64("grant"))
             guard recording == nil else { throw BrokerError(.alreadyRecording, "A recording runs.") }
-            recording = (try reader.uint64("recording"), try reader.fileDescriptor("file"), 0, 0)
+            let id = try reader.uint64("recording")
+            recording = (id, try openEnvelope(try reader.fileDescriptor("file")), 0, 0)
         case "StopRecording":
             if try reader.uint64("recording") == recording?.id { finishRecording(try reader.string("why")) }
         case "Cut":
@@ -116,6 +117,14 @@ final class Recorder: BusConnectionDelegate {
         default: throw BrokerError(.unknownMethod, "A tiny recorder has no \(member).")
         }
         return []
+    }
+
+    /// The file that an envelope holds; the envelope is closed.
+    private func openEnvelope(_ envelope: Int32) throws(BrokerError) -> Int32 {
+        defer { close(envelope) }
+        let file = camarb_open_envelope(envelope)
+        guard file >= 0 else { throw BrokerError(.unsuitableFile, "There is no file in the envelope.") }
+        return file
     }
 
     private func check(_ id: UInt64) throws(BrokerError) {

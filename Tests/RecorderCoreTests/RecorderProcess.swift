@@ -63,8 +63,16 @@ final class RecorderProcess: BusConnectionDelegate {
         }
     }
 
+    /// Files go in envelopes, as the broker passes them.
     @discardableResult
-    func call(_ member: String, _ arguments: [WireValue] = []) throws -> [WireValue] {
+    func call(_ member: String, _ values: [WireValue] = []) throws -> [WireValue] {
+        let arguments = try values.map { value in
+            guard case .fileDescriptor(let file) = value else { return value }
+            let envelope = camarb_new_envelope(file)
+            try #require(envelope >= 0)
+            return .fileDescriptor(envelope)
+        }
+        defer { for case .fileDescriptor(let envelope) in arguments { close(envelope) } }
         var result: Result<[WireValue], BrokerError>?
         connection?.call(
             path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member, arguments

@@ -352,14 +352,14 @@ extension Interface {
                     Argument("grant", "t"), Argument("session", "t"), Argument("photo", "t"), Argument("file", "h"),
                     Argument("options", "a{sv}"),
                 ],
-                "Takes the next frame as a JPEG; `PhotoCaptured` follows."),
+                "Takes the next frame as a JPEG into the file of an envelope; `PhotoCaptured` follows."),
             Method(
                 "StartRecording",
                 [
                     Argument("grant", "t"), Argument("recording", "t"), Argument("file", "h"),
                     Argument("options", "a{sv}"),
                 ],
-                "Records from the next frame on. One at a time."),
+                "Records from the next frame on into the file of an envelope. One at a time."),
             Method(
                 "StopRecording", [Argument("recording", "t"), Argument("why", "s")],
                 "Finishes the file; `RecordingFinished` follows. Unknown recordings are ignored: it may just have ended."

@@ -1,6 +1,7 @@
 /* What Glibc's Swift module lacks, one small header a subject. */
 #pragma once
 #include "descriptors.h"
+#include "envelopes.h"
 #include "own.h"
 #include "processes.h"
 #include "rights.h"
