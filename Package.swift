@@ -133,6 +133,11 @@ let package = Package(
             name: "camarbd", dependencies: ["Broker", "SystemdBus"], swiftSettings: strict,
             // And nobody looks up its symbols by name: exported, they would keep all code that nothing calls.
             linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--no-export-dynamic"])]),
+        // Takes and closes what clients pass to camarbd, which must not: in C, since it may be there a dozen times.
+        // It is linked by Swift's driver, and needs nothing of Swift's.
+        .executableTarget(
+            name: "camkeeper", dependencies: ["CLinux"],
+            linkerSettings: [.unsafeFlags(["-static-stdlib", "-nostartfiles", "-Xlinker", "--as-needed"])]),
         // Each user runs one, all the time: small for the same reasons.
         installed("camagent", ["Agent", "SystemdBus"]),
         installed("camrecorder", ["RecorderCore", "ArbiterProtocol", "SystemdBus", "CLinux"]),

@@ -13,21 +13,21 @@ extension Broker: BusConnectionDelegate {
         } catch {
             // Never "assume": who cannot be named is not served.
             refusedConnection("\(error)", of: nil)
-            close(descriptor)
+            keepers.close(descriptor, user: .max)
             return
         }
         do throws(Budgets.Refusal) {
             try budgets.charge(.connections, to: credentials.uid)
         } catch {
             refusedConnection("process \(credentials.pid): \(error.sentence)\(error.flag)", of: credentials.uid)
-            close(descriptor)
+            keepers.close(descriptor, user: credentials.uid)
             return
         }
         lastClient += 1
         do throws(SystemFault) {
             let connection = try BusConnection(
                 adopting: descriptor, as: .server, on: loop, delegate: self,
-                account: .user(credentials.uid, isFirst: isTrusted(credentials.uid)))
+                account: .user(credentials.uid, isFirst: isTrusted(credentials.uid)), keepers: keepers)
             connection.tag = lastClient
             let client = BrokerClient(id: ClientID(lastClient), connection: connection, credentials: credentials)
             clients[lastClient] = client
@@ -93,7 +93,10 @@ extension Broker: BusConnectionDelegate {
         case .disconnected: nil
         case .authenticationTimedOut: "it did not authenticate in time"
         case .tooMuchQueued: "it does not read what it is sent"
-        case .messageTooLong: "it sent more than \(BusConnection.messageBytesMax) bytes in one message"
+        case .messageTooLong(let bytes):
+            "it began a message of \(bytes) bytes; one may have \(BusConnection.messageBytesMax)"
+        case .messageNotWhole: "it began a message and did not end it in time"
+        case .unfit(let what): what
         case .fault(let fault): "\(fault)"
         }
     }

@@ -104,17 +104,12 @@ extension MethodTables {
             broker.decide(.openStream(try request.session), request)
         },
         "CapturePhoto": { (broker, request, reader) throws(BrokerError) in
-            request.file = try OutputFile(adopting: try reader.fileDescriptor("file"))
+            request.file = try broker.outputFile(&reader, request.message)
             request.options = try reader.dictionary("options")
             broker.decide(.capturePhoto(try request.session), request)
         },
         "StartRecording": { (broker, request, reader) throws(BrokerError) in
-            let file = try OutputFile(adopting: try reader.fileDescriptor("file"))
-            guard !broker.cameraOrder.contains(where: { $0.outputs.isRecording(to: file.identity) }) else {
-                throw BrokerError(
-                    .unsuitableFile, "The file is being recorded to already. Pass another regular file.")
-            }
-            request.file = file
+            request.file = try broker.outputFile(&reader, request.message)
             request.options = try reader.dictionary("options")
             broker.decide(.startRecording(try request.session), request)
         },
@@ -159,6 +154,16 @@ extension Request {
 }
 
 extension Broker {
+    /// The file that a photo or a recording is to go into. Not one that is recorded to, by whichever camera: either would
+    /// destroy the other.
+    fileprivate func outputFile(_ reader: inout WireReader, _ message: BusMessage) throws(BrokerError) -> OutputFile {
+        let file = try OutputFile(adopting: try reader.fileDescriptor("file"), of: message)
+        guard !cameraOrder.contains(where: { $0.outputs.isRecording(to: file.identity) }) else {
+            throw BrokerError(.unsuitableFile, "The file is being recorded to already. Pass another regular file.")
+        }
+        return file
+    }
+
     func createSession(_ request: Request, _ camera: String, _ wire: WireDictionary) {
         do throws(BrokerError) {
             let client = request.client

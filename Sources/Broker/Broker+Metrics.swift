@@ -41,6 +41,8 @@ extension BusConnection.End {
         case .authenticationTimedOut: "not-authenticated"
         case .tooMuchQueued: "does-not-read"
         case .messageTooLong: "message-too-long"
+        case .messageNotWhole: "message-not-whole"
+        case .unfit: "unfit"
         case .fault: "fault"
         }
     }

@@ -52,6 +52,8 @@ public final class Broker {
     /// Heap that has become free since it was last given back to the machine.
     var freed = FreedMemory()
     private(set) var processes: ProcessWatcher?
+    /// They take what clients pass: a file must never come into this process.
+    let keepers: DescriptorKeepers
     private(set) var listeners: [UnixListener] = []
 
     // Sessions
@@ -117,6 +119,7 @@ public final class Broker {
             trusted: options.isService ? [0] : [0, ownUser])
         clientLines = try ClientLines(.faults, journal, on: loop)
         decisionLines = try ClientLines(.decisions, journal, on: loop)
+        keepers = DescriptorKeepers(program: Self.program("camkeeper"), on: loop) { journal.send(.warning, $0) }
         _ = camarb_raise_descriptor_limit()
         arbiter = Arbiter(policy: .firstCome)
         loadFirstPolicy()
@@ -184,17 +187,24 @@ public final class Broker {
         _ = mkdir(String(path[..<slash]), 0o755)
     }
 
-    /// `--recorder`, or camrecorder beside this program, or where a package puts it.
+    /// `--recorder`, or our own.
     private var recorderOrigin: RecorderOrigin {
         if let said = options.recorder { return RecorderOrigin(said, isService: options.isService) }
+        return .program(Self.program("camrecorder"))
+    }
+
+    /// Where a program of ours is: beside this one, or where a package puts it, below this one's prefix or /usr.
+    private static func program(_ name: String) -> String {
         var buffer = [CChar](repeating: 0, count: 4096)
         let length = camarb_own_program(&buffer, buffer.count)
         let own = String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         if let slash = own.lastIndex(of: "/") {
-            let beside = own[...slash] + "camrecorder"
-            if access(String(beside), X_OK) == 0 { return .program(String(beside)) }
+            let folder = String(own[...slash])
+            for place in ["", "../libexec/camarb/"] where access(folder + place + name, X_OK) == 0 {
+                return folder + place + name
+            }
         }
-        return .program("/usr/libexec/camarb/camrecorder")
+        return "/usr/libexec/camarb/" + name
     }
 
     /// Lets go of everything: clients are disconnected, recorder cores finish their files and end.

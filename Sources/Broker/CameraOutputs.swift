@@ -16,7 +16,7 @@ class CameraOutputs {
     private var underWay: [SessionID: Int] = [:]
 
     private struct Running {
-        var file: OutputFile
+        var file: OutputFile.Identity
         var since: Moment
     }
 
@@ -110,19 +110,20 @@ class CameraOutputs {
     func startRecording(
         _ granted: GrantID, _ recording: RecordingID, _ file: OutputFile, _ options: WireDictionary
     ) {
-        recordings[recording] = Running(file: file, since: Broker.now())
+        recordings[recording] = Running(file: file.identity, since: Broker.now())
         link.recorder.call(
             "StartRecording",
             [.uint64(granted.rawValue), .uint64(recording), .fileDescriptor(file.envelope), .dictionary(options)]
         ) { [self] result in
+            // The recorder core has its own of it by now, and the envelope is let go with this closure.
+            _ = file
             guard case .failure(let error) = result, error.kind != .disconnected,
-                let failed = recordings.removeValue(forKey: recording)
+                recordings.removeValue(forKey: recording) != nil
             else { return }
             link.broker.step(.recorderTrouble(link.camera, code: "recording-failed", message: error.message))
             // Cut before it began: that is an interruption, not a fault.
             let why: RecordingEnd = error.kind == .staleGrant ? .interrupted : .writeError
-            link.broker.step(
-                .recordingFinished(recording, why: why, frames: 0, duration: .zero, bytes: failed.file.size))
+            link.broker.step(.recordingFinished(recording, why: why, frames: 0, duration: .zero, bytes: 0))
         }
     }
 
@@ -144,14 +145,15 @@ class CameraOutputs {
         link.broker.step(.photoCaptured(photo))
     }
 
-    /// Recordings and photos that nobody finishes any more. Their files are as the last frame left them.
+    /// Recordings and photos that nobody finishes any more. Their files are as the last frame left them; how long they
+    /// are nobody here can say, since the broker has none of them.
     func abandon() {
         let now = Broker.now()
         for (recording, running) in recordings.sorted(by: { $0.key < $1.key }) {
             recordings[recording] = nil
             link.broker.step(
                 .recordingFinished(
-                    recording, why: .recorderReset, frames: 0, duration: now - running.since, bytes: running.file.size))
+                    recording, why: .recorderReset, frames: 0, duration: now - running.since, bytes: 0))
         }
         for photo in photos.keys.sorted() { failed(photo, "The recorder core ended before the photo was taken.") }
     }
@@ -161,8 +163,8 @@ class CameraOutputs {
     /// A recording or a photo is under way.
     var hasFiles: Bool { !recordings.isEmpty || !photos.isEmpty }
 
-    /// Whether a file is being recorded to: two recordings of one file would destroy each other.
+    /// Whether a file is being recorded to.
     func isRecording(to identity: OutputFile.Identity) -> Bool {
-        recordings.values.contains { $0.file.identity == identity }
+        recordings.values.contains { $0.file == identity }
     }
 }

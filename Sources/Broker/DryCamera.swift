@@ -61,7 +61,7 @@ private final class DryOutputs: CameraOutputs {
     ) {
         link.broker.stepLater(.recorderTrouble(link.camera, code: "recording-failed", message: DryCamera.sentence))
         link.broker.stepLater(
-            .recordingFinished(recording, why: .writeError, frames: 0, duration: .zero, bytes: file.size))
+            .recordingFinished(recording, why: .writeError, frames: 0, duration: .zero, bytes: 0))
     }
 
     override func stopRecording(_ recording: RecordingID, _ why: RecordingEnd) {}

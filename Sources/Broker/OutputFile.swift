@@ -1,63 +1,58 @@
 import ArbiterProtocol
-import CLinux
 import Glibc
+import SystemdBus
 
-/// A file that a client passed for a photo or a recording. Owned here until the recorder has it.
+/// A file that a client passed for a photo or a recording, in the envelope that a keeper has put it into: the file itself is
+/// never in this process. Owned here until the recorder core has it.
 final class OutputFile {
-    let descriptor: Int32
     /// What the recorder core gets.
     let envelope: Int32
     let identity: Identity
+    private let passed: PassedDescriptor
 
     struct Identity: Hashable {
         var device: UInt64
         var inode: UInt64
     }
 
-    /// Takes over the descriptor, also when it throws.
+    /// Takes over a descriptor that came with the message, also when it throws.
     ///
-    /// The client opens the file with its own rights; here it is only made sure that writing to it is what was meant.
-    /// Nothing of it is read or written, and nothing can block.
-    init(adopting descriptor: Int32) throws(BrokerError) {
-        var file = camarb_file()
-        let fault = camarb_check_output_file(descriptor, &file)
-        guard fault == camarb_file_good else {
+    /// The client opens the file with its own rights; a keeper only makes sure that writing to it is what was meant.
+    /// - Throws: `UnsuitableFile`.
+    init(adopting descriptor: Int32, of message: BusMessage) throws(BrokerError) {
+        guard let passed = message.passed(descriptor) else {
             close(descriptor)
-            throw BrokerError(.unsuitableFile, Self.sentence(fault))
+            throw BrokerError(.unsuitableFile, Self.sentence("came with another message"))
         }
-        let envelope = camarb_new_envelope(descriptor)
-        guard envelope >= 0 else {
+        guard case .good(let device, let inode) = passed.finding else {
             close(descriptor)
-            throw BrokerError(.outOfResources, "There is no descriptor left for the file.")
+            throw BrokerError(.unsuitableFile, Self.sentence(Self.found(passed.finding)))
         }
-        self.descriptor = descriptor
-        self.envelope = envelope
-        identity = Identity(device: file.device, inode: file.inode)
+        envelope = descriptor
+        identity = Identity(device: device, inode: inode)
+        self.passed = passed
     }
 
-    deinit {
-        close(envelope)
-        close(descriptor)
+    deinit { close(envelope) }
+
+    private static func sentence(_ found: String) -> String {
+        "The descriptor \(found). Pass a regular file that is open for writing, and not for appending."
     }
 
-    /// Bytes written so far.
-    var size: UInt64 {
-        var status = stat()
-        return fstat(descriptor, &status) == 0 ? UInt64(max(0, status.st_size)) : 0
-    }
-
-    private static func sentence(_ fault: camarb_file_fault) -> String {
-        let wanted = "Pass a regular file that is open for writing, and not for appending."
-        let found =
-            switch fault {
-            case camarb_file_not_regular: "is no regular file"
-            case camarb_file_path_only: "was opened with O_PATH and cannot be written to"
-            case camarb_file_not_writable: "is not open for writing"
-            case camarb_file_append_only: "is open for appending, so that a recording's header could not be completed"
-            case camarb_file_sealed: "is memory that is sealed against writing or growing"
-            case camarb_file_kernel: "is one of the kernel's own files, not a place for pictures"
-            default: "cannot be looked at"
-            }
-        return "The descriptor \(found). \(wanted)"
+    private static func found(_ finding: PassedDescriptor.Finding) -> String {
+        guard case .fault(let fault, let system) = finding else { return "is a good one" }
+        switch fault {
+        case .notRegular: return "is no regular file"
+        case .pathOnly: return "was opened with O_PATH and cannot be written to"
+        case .notWritable: return "is not open for writing"
+        case .appendOnly: return "is open for appending, so that a recording's header could not be completed"
+        case .sealed: return "is memory that is sealed against writing or growing"
+        case .kernels: return "is one of the kernel's own files, not a place for pictures"
+        case .programs:
+            return "lies on a file system that a program serves (FUSE), which could let a recording wait for ever"
+        case .unknownSystem:
+            return "lies on a file system (0x\(String(system, radix: 16))) that is not known to keep pictures"
+        case .unreadable: return "cannot be looked at"
+        }
     }
 }

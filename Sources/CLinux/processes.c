@@ -17,10 +17,8 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -239,34 +237,6 @@ int camarb_eventfd(void) {
 int camarb_duplicate(int descriptor) {
     int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
     return copy < 0 ? -errno : copy;
-}
-
-enum camarb_file_fault camarb_check_output_file(int descriptor, struct camarb_file *file) {
-    struct stat status;
-    if (fstat(descriptor, &status) < 0) return camarb_file_unreadable;
-    if (!S_ISREG(status.st_mode)) return camarb_file_not_regular;
-    int flags = fcntl(descriptor, F_GETFL);
-    if (flags < 0) return camarb_file_unreadable;
-    if (flags & O_PATH) return camarb_file_path_only;
-    if ((flags & O_ACCMODE) == O_RDONLY) return camarb_file_not_writable;
-    if (flags & O_APPEND) return camarb_file_append_only;
-    /* Only memory files have seals; all others answer EINVAL. */
-    int seals = fcntl(descriptor, F_GET_SEALS);
-    if (seals > 0 && (seals & (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | 0x10 /* F_SEAL_FUTURE_WRITE */)))
-        return camarb_file_sealed;
-    struct statfs system;
-    if (fstatfs(descriptor, &system) < 0) return camarb_file_unreadable;
-    switch ((unsigned long)system.f_type) {
-    case 0x9fa0:     /* procfs */
-    case 0x62656572: /* sysfs */
-    case 0x64626720: /* debugfs */
-    case 0x74726163: /* tracefs */
-    case 0x63677270: /* cgroup2 */
-    case 0x73636673: /* securityfs */
-        return camarb_file_kernel;
-    }
-    *file = (struct camarb_file){.device = status.st_dev, .inode = status.st_ino};
-    return camarb_file_good;
 }
 
 /* Only segments that are executable and not writable: those hold nothing of this process's own. */

@@ -16,7 +16,8 @@ public protocol BusConnectionDelegate: AnyObject {
 
 /// One D-Bus connection, peer to peer over a Unix socket, without a bus in between.
 ///
-/// libsystemd does the marshalling; waiting is done here, with one plain io source for the socket. Its own
+/// libsystemd does the marshalling; waiting is done here, with one plain io source for the socket, and so is reading where
+/// the peer is a stranger: an `Intake` hands libsystemd whole messages that it has looked at. Its own
 /// `sd_bus_attach_event` costs every connection time in every turn of the loop, and misses bytes that arrive in
 /// one piece with the end of the authentication: so, after each wake, messages are processed until there is none.
 public final class BusConnection {
@@ -30,7 +31,11 @@ public final class BusConnection {
         /// It did not read what it was sent: more was queued than a bound allows.
         case tooMuchQueued
         /// It began a message that is longer than the bound.
-        case messageTooLong
+        case messageTooLong(bytes: Int)
+        /// It began a message and did not end it in time.
+        case messageNotWhole
+        /// It sent what a stranger may not: what, in a sentence that goes on after "it was disconnected:".
+        case unfit(String)
         /// It sent what is no D-Bus, or the socket failed.
         case fault(SystemFault)
     }
@@ -42,9 +47,8 @@ public final class BusConnection {
     /// it alone, before it costs others memory.
     public static let queuedMessagesMax = 1024
     public static let queuedBytesMax = 256 * 1024
-    /// What a server takes in for one message, in bytes, as far as can be seen from here: it is checked whenever a
-    /// message is not whole after a turn. libsystemd takes 128 MiB from every peer, and no message of ours has 100 KiB.
-    public static let messageBytesMax = 1024 * 1024
+    /// What a server takes from a stranger for one message, in bytes. It is known before anything of it is read.
+    public static let messageBytesMax = MessageFramer.messageBytesMax
     /// The kernel's part of the queue. libsystemd asks for 8 MiB, and as root gets it, for every peer.
     public static let sendBufferBytes: Int32 = 128 * 1024
     /// Nanoseconds. 5 s failed slow boots with dbus-daemon.
@@ -82,59 +86,104 @@ public final class BusConnection {
     private var queued: [Int] = []
     private var queuedBytes = 0
     private var sealCookie: UInt64 = 0
-    /// Bytes of a message that is not whole yet, about; 0 between messages.
-    private var partialBytes = 0
     private var somethingArrived = false
-    private let isServer: Bool
+    /// Nil where the peer is trusted: for a client, and a server on a socket pair.
+    private var intake: Intake?
     private var pendingEnd: End? { didSet { isEnding = pendingEnd != nil } }
 
     /// Takes over the descriptor of a connected Unix stream socket, also when it throws. Begins at once; the
     /// delegate is held until the connection ends.
-    /// - Parameter anonymous: For a server on a socketpair, whose ends may belong to different users. A server on a
-    ///   listening socket never wants this: then the peer must name the user the kernel says it is.
+    /// - Parameters:
+    ///   - anonymous: For a server on a socketpair, whose ends may belong to different users, and which trusts its peer. A
+    ///     server on a listening socket never wants this: then the peer must name the user the kernel says it is, and
+    ///     nothing it sends is believed before it was looked at.
+    ///   - keepers: Who takes a stranger's descriptors; nil: a stranger that passes one is disconnected.
     public init(
         adopting descriptor: Int32, as role: Role, on loop: EventLoop, delegate: any BusConnectionDelegate,
-        anonymous: Bool = false, account: TurnAccount = .own
+        anonymous: Bool = false, account: TurnAccount = .own, keepers: DescriptorKeepers? = nil
     ) throws(SystemFault) {
-        var created: OpaquePointer?
-        let result = sd_bus_new(&created)
-        guard result >= 0, let created else {
-            Glibc.close(descriptor)
-            throw SystemFault("create a connection", result)
+        let isStranger = role == .server && !anonymous
+        let sockets: Sockets
+        do throws(SystemFault) { sockets = try Sockets(descriptor, isStranger ? loop : nil, keepers) } catch {
+            if let keepers, isStranger {
+                keepers.close(descriptor, user: UInt32.max)
+            } else {
+                Glibc.close(descriptor)
+            }
+            throw error
         }
-        bus = created
-        isServer = role == .server
+        bus = sockets.bus
+        intake = sockets.intake
+        waitedOn = sockets.waitedOn
         self.loop = loop
         self.account = account
         number = loop.turns.number()
         self.delegate = delegate
         authenticateBy = EventLoop.now + BusConnection.authenticationTimeMax
-        var adopted = sd_bus_set_fd(bus, descriptor, descriptor)
-        if adopted < 0 {
-            Glibc.close(descriptor)
-            throw SystemFault("adopt descriptor \(descriptor)", adopted)
-        }
         if role == .server {
             var guid = sd_id128_t()
             _ = sd_id128_randomize(&guid)
             _ = sd_bus_set_server(bus, 1, guid)
         }
-        _ = sd_bus_set_anonymous(bus, anonymous ? 1 : 0)
+        // With an intake libsystemd's peer is this process, and the intake has looked at who the stranger is.
+        _ = sd_bus_set_anonymous(bus, anonymous || intake != nil ? 1 : 0)
         _ = sd_bus_negotiate_fds(bus, 1)
         // Nobody here asks for what libsystemd would otherwise gather about each sender.
         _ = sd_bus_negotiate_creds(bus, 1, 0)
         _ = sd_bus_set_exit_on_disconnect(bus, 0)
         let this = Unmanaged.passUnretained(self).toOpaque()
-        adopted = sd_bus_add_filter(bus, nil, messageArrived, this)
-        try check(adopted, "start a connection")
+        try check(sd_bus_add_filter(bus, nil, messageArrived, this), "start a connection")
         try check(sd_bus_start(bus), "start a connection")
         _ = camarb_set_send_buffer(descriptor, BusConnection.sendBufferBytes)
-        waitedOn = camarb_duplicate(descriptor)
-        try check(waitedOn, "start a connection")
         io = try loop.addIO(waitedOn, .readable) { [unowned self] _ in self.wake() }
+        intake?.whenRead = { [unowned self] end in self.keeperRead(end) }
         refresh()
         // sd_bus_start may already have swallowed the peer's first bytes.
         askForTurn()
+    }
+
+    /// What a connection stands on.
+    private struct Sockets {
+        let bus: OpaquePointer
+        var waitedOn: Int32
+        var intake: Intake?
+
+        /// - Parameter loop: of a stranger's connection; nil where the peer is trusted.
+        /// - Throws: with the descriptor still the caller's.
+        init(_ descriptor: Int32, _ loop: EventLoop?, _ keepers: DescriptorKeepers?) throws(SystemFault) {
+            var created: OpaquePointer?
+            let result = sd_bus_new(&created)
+            guard result >= 0, let created else { throw SystemFault("create a connection", result) }
+            bus = created
+            waitedOn = camarb_duplicate(descriptor)
+            do throws(SystemFault) {
+                try check(waitedOn, "start a connection")
+                var input = descriptor
+                if let loop { input = try takeIn(descriptor, loop, keepers) }
+                let adopted = sd_bus_set_fd(bus, input, descriptor)
+                if adopted < 0 && loop != nil { Glibc.close(input) }
+                try check(adopted, "adopt descriptor \(descriptor)")
+            } catch {
+                // An intake has it, and closes it.
+                if waitedOn >= 0 && intake == nil { Glibc.close(waitedOn) }
+                _ = sd_bus_unref(bus)
+                throw error
+            }
+        }
+
+        /// - Returns: what libsystemd reads in the stranger's place.
+        private mutating func takeIn(
+            _ descriptor: Int32, _ loop: EventLoop, _ keepers: DescriptorKeepers?
+        ) throws(SystemFault) -> Int32 {
+            var user: uid_t = 0
+            try check(camarb_peer_user(descriptor, &user), "tell who connected")
+            let feed: Feed
+            if let there = loop.feed { feed = there } else { feed = try Feed() }
+            loop.feed = feed
+            let outlet = try feed.newOutlet()
+            intake = Intake(socket: waitedOn, number: outlet, feed: feed, user: user, keepers: keepers)
+            return outlet
+        }
     }
 
     deinit {
@@ -325,7 +374,8 @@ public final class BusConnection {
         let begun = EventLoop.now
         waitsForTurn = false
         turn(until: begun + loop.turns.slice)
-        if !waitsForTurn { io?.isEnabled = true }
+        // Nor while a keeper reads: it says when it has.
+        if !waitsForTurn && intake?.isAtKeeper != true { io?.isEnabled = true }
         let now = EventLoop.now
         loop.turns.used(self, now - begun, at: now)
     }
@@ -344,16 +394,14 @@ public final class BusConnection {
         guard isOpen, !processing else { return }
         processing = true
         if let work = rest, work(end) { rest = nil }
-        if partialBytes > 0 { partialBytes += Int(camarb_unread_bytes(waitedOn)) }
         var result: Int32 = 1
         var messages = 0
         while result > 0 && isOpen && pendingEnd == nil && rest == nil && messages < BusConnection.messagesPerTurnMax
             && (messages == 0 || EventLoop.now < end)
         {
             somethingArrived = false
-            result = sd_bus_process(bus, nil)
+            result = process()
             messages += 1
-            if isServer && isReady { notePartial(progress: result > 0) }
             if !isReady && isOpen && result >= 0 && sd_bus_is_ready(bus) > 0 {
                 isReady = true
                 let waiting = untilReady
@@ -379,15 +427,42 @@ public final class BusConnection {
         refresh()
     }
 
-    /// Something was read or written, and no message came of it: from the next turn on bytes are counted, until one does.
-    private func notePartial(progress: Bool) {
-        if somethingArrived {
-            partialBytes = 0
-        } else if partialBytes > BusConnection.messageBytesMax {
-            pendingEnd = .messageTooLong
-        } else if progress && isOpen {
-            partialBytes = max(1, partialBytes)
+    /// One step of libsystemd's, with a stranger's next message to read.
+    /// - Returns: above 0 while there is more to do at once; 0 when nothing is left; or libsystemd's fault.
+    private func process() -> Int32 {
+        // Once libsystemd is closing, what it read by may be closed too, and the number another's.
+        guard let intake, sd_bus_is_open(bus) > 0 else { return sd_bus_process(bus, nil) }
+        switch intake.read(into: loop.readingBuffer) {
+        case .nothing: return sd_bus_process(bus, nil)
+        case .atKeeper:
+            io?.isEnabled = false
+            return 0
+        case .over(let end):
+            intake.clear(loop.readingBuffer)
+            pendingEnd = end
+            return 0
+        case .whole(let isAll):
+            guard intake.open() else { return -EBADF }
+            // One step, no more: it reads the one message, or writes and reads nothing.
+            let result = sd_bus_process(bus, nil)
+            guard isOpen, sd_bus_is_open(bus) > 0 else { return result < 0 ? result : 1 }
+            guard intake.shut() else { return -EBADF }
+            // What comes after all that there was wakes the loop: asking now would nearly always be in vain.
+            return result < 0 ? result : somethingArrived && isAll ? 0 : 1
+        case .fed(let isWhole):
+            var result: Int32 = 1
+            while result > 0 && isOpen && pendingEnd == nil && !(isWhole && somethingArrived) {
+                result = sd_bus_process(bus, nil)
+            }
+            intake.clear(loop.readingBuffer)
+            return result < 0 ? result : 1
         }
+    }
+
+    /// A keeper has read what came with descriptors.
+    private func keeperRead(_ end: End?) {
+        guard isOpen else { return }
+        if let end { endSoon(end) } else { askForTurn() }
     }
 
     fileprivate func arrived(_ pointer: OpaquePointer) {
@@ -399,16 +474,20 @@ public final class BusConnection {
             if pendingEnd == nil { pendingEnd = .disconnected }
             return
         }
-        delegate?.connection(self, received: BusMessage(borrowing: pointer, self))
+        let message = BusMessage(borrowing: pointer, self)
+        if let intake { message.passed = intake.takePassed() }
+        delegate?.connection(self, received: message)
     }
 
     func deadlinePassed() {
         deadline = nil
         guard isOpen else { return }
-        if !isReady && EventLoop.now >= authenticateBy {
-            endSoon(.authenticationTimedOut)
-        } else if !processing {
-            takeTurn()
+        if !isReady && EventLoop.now >= authenticateBy { return endSoon(.authenticationTimedOut) }
+        if processing { return }
+        // The rest may be there already: this process may have been the slow one.
+        takeTurn()
+        if isOpen, let wholeBy = intake?.wholeBy, EventLoop.now >= wholeBy, intake?.isAtKeeper == false {
+            endSoon(.messageNotWhole)
         }
     }
 
@@ -424,6 +503,7 @@ public final class BusConnection {
             next = Int64(microseconds) * 1000
         }
         if !isReady { next = min(next ?? .max, authenticateBy) }
+        if let wholeBy = intake?.wholeBy { next = min(next ?? .max, wholeBy) }
         if next != deadline {
             deadline = next
             loop.busDeadlines.set(next, for: self)
@@ -450,7 +530,8 @@ public final class BusConnection {
     private func stopWaiting() {
         io?.cancel()
         io = nil
-        if waitedOn >= 0 { _ = Glibc.close(waitedOn) }
+        // An intake's own, and closed with it.
+        if waitedOn >= 0 && intake == nil { _ = Glibc.close(waitedOn) }
         waitedOn = -1
     }
 
@@ -464,6 +545,7 @@ public final class BusConnection {
             loop.busDeadlines.set(nil, for: self)
         }
         sd_bus_close(bus)
+        intake = nil
         queued = []
         queuedBytes = 0
     }

@@ -15,6 +15,8 @@ public final class BusMessage {
     var buildFault: SystemFault?
     /// Bytes of the values appended, as far as the queue's bound needs to know.
     var payloadBytes = 0
+    /// What keepers found behind its descriptors, where a stranger sent it.
+    var passed: [PassedDescriptor] = []
 
     /// Takes over a reference.
     init(owning pointer: OpaquePointer, _ connection: BusConnection) {

@@ -238,8 +238,10 @@ private final class ClientLoop: BusConnectionDelegate {
                 BrokerError(.disconnected, "The broker closed the connection, or ended.")
             case .authenticationTimedOut:
                 BrokerError(.disconnected, "The broker did not authenticate in time.")
-            case .messageTooLong:
-                BrokerError(.disconnected, "The broker sent a message that is too long.")
+            case .messageTooLong, .messageNotWhole:
+                BrokerError(.disconnected, "The broker sent a message that is too long, or not whole.")
+            case .unfit(let what):
+                BrokerError(.disconnected, "The connection failed: \(what).")
             case .tooMuchQueued:
                 BrokerError(.disconnected, "The broker did not read what it was sent.")
             case .fault(let fault):

@@ -15,6 +15,11 @@ public final class EventLoop {
     var busDeadlines = BusDeadlines()
     /// Of the connections that have something to read.
     var turns = Turns()
+    /// What connections read into, one after the other.
+    let readingBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: EventLoop.readingBytes, alignment: 16)
+    private static let readingBytes = 16 * 1024
+    /// There from the first stranger on.
+    var feed: Feed?
 
     public init() throws(SystemFault) {
         var created: OpaquePointer?
@@ -28,6 +33,7 @@ public final class EventLoop {
         turns.end()
         _ = sd_event_source_disable_unref(deferSource)
         _ = sd_event_unref(event)
+        readingBuffer.deallocate()
     }
 
     /// Nanoseconds of CLOCK_MONOTONIC, read anew.

@@ -98,6 +98,12 @@ import Testing
         refused(.unsuitableFile, "already") {
             try back.call("StartRecording", .fileDescriptor(again), .dictionary([:]))
         }
+        // A photo would destroy it as well, whichever camera takes it.
+        for session in [front, back] {
+            refused(.unsuitableFile, "already") {
+                try session.call("CapturePhoto", .fileDescriptor(again), .dictionary([:]))
+            }
+        }
         try front.call("StopRecording")
         try front.wait("RecordingFinished")
         // It may be used anew once it is whole.

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func aDescriptorArrivesAsOneOfTheReadersOwn() throws {
-        let pair = try Pair()
+        let pair = try Pair(anonymous: true)
         let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
         defer { close(file) }
         let answer = try pair.echo([.fileDescriptor(file)]).get()

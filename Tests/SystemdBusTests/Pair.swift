@@ -46,7 +46,8 @@ struct Pair {
     let serverSide = Recorder()
     let clientSide = Recorder()
 
-    init() throws {
+    /// - Parameter anonymous: The server trusts its client.
+    init(anonymous: Bool = false) throws {
         loop = try EventLoop()
         let (a, b) = try socketPair()
         serverSide.onMessage = { message in
@@ -60,7 +61,8 @@ struct Pair {
                 }
             }
         }
-        server = try BusConnection(adopting: a, as: .server, on: loop, delegate: serverSide)
+        server = try BusConnection(
+            adopting: a, as: .server, on: loop, delegate: serverSide, anonymous: anonymous)
         client = try BusConnection(adopting: b, as: .client, on: loop, delegate: clientSide)
     }
 

@@ -1,5 +1,5 @@
 """What bad input gets: an error that names the key, the value and what is allowed, and nothing lost or changed."""
-import os, signal, socket
+import ctypes, os, signal, socket
 
 from harness import App, BROKER, CAMERA, SHELL, Daemon, Refused, Session, claim, wait_until
 from jeepney import DBusAddress
@@ -70,11 +70,24 @@ def recordings():
         refusal("UnsuitableFile", of=lambda: into(os.open(file, os.O_WRONLY | os.O_APPEND)))
         refusal("UnsuitableFile", of=lambda: into(os.open(daemon.directory, os.O_RDONLY)))
         refusal("UnsuitableFile", of=lambda: into(os.open("/dev/null", os.O_WRONLY)))
+        # Regular files all of them, on file systems that are not known to keep pictures.
+        libc = ctypes.CDLL(None, use_errno=True)
+        name = f"/camarb-{os.getpid()}".encode()
+        for descriptor, word in ((libc.syscall(447, 0), "kernel"),  # memfd_secret
+                                 (libc.mq_open(name, os.O_RDWR | os.O_CREAT, 0o600, None), "kernel"),
+                                 (libc.memfd_create(b"huge", 4), "0x958458f6")):  # MFD_HUGETLB
+            # A kernel may be built without any of them.
+            if descriptor >= 0:
+                refusal("UnsuitableFile", word, of=lambda: into(descriptor))
+        libc.mq_unlink(name)
         recording = session.record(file)
         app.wait("RecordingStarted", lambda body: body[2] == recording)
         refusal("AlreadyRecording", of=lambda: session.record(daemon.directory / "second.mkv"))
         # What is there at once is the header and the room for an index; what comes after it is frames.
         wait_until("a few frames in the file", lambda: file.stat().st_size > 100_000)
+        with open(file, "r+b") as same:
+            refusal("UnsuitableFile", "recorded to already", of=lambda: session.call("CapturePhoto", "ha{sv}", same, {}))
+            refusal("UnsuitableFile", "recorded to already", of=lambda: session.call("StartRecording", "ha{sv}", same, {}))
         session.call("StopRecording")
         finished = app.wait("RecordingFinished")
         assert finished[2] == recording and finished[3] == "stopped" and finished[4] > 0, finished

@@ -73,7 +73,7 @@ def understood():
             "camarbd.socket", "camrecorder.socket")
         for file in ("usr/lib/udev/rules.d/72-camarb.rules", "usr/lib/udev/rules.d/74-camarb.rules",
                      "usr/lib/sysusers.d/camarb.conf", "etc/camarb/policy.toml", "usr/lib/tmpfiles.d/camarb.conf", "usr/share/camarb/policies/kiosk.toml",
-                     "usr/share/man/man8/camarbd.8", "usr/share/bash-completion/completions/camclient"):
+                     "usr/libexec/camarb/camkeeper", "usr/share/man/man8/camarbd.8", "usr/share/bash-completion/completions/camclient"):
             assert pathlib.Path(folder, file).stat().st_size > 0, file
 
 
@@ -102,7 +102,7 @@ def policy():
 
 @claim("the installed programs carry the Swift runtime in themselves")
 def self_contained():
-    for program in ("camarbd", "camrecorder", "camagent", "camclient"):
+    for program in ("camarbd", "camkeeper", "camrecorder", "camagent", "camclient"):
         needed = run("readelf", "--dynamic", PROGRAMS / program)
         swift = re.findall(r"NEEDED.*\[(lib(?:swift|Foundation|_?dispatch)[^\]]*)\]", needed)
         assert not swift, f"{program} needs {swift}"

@@ -2,6 +2,9 @@
 #pragma once
 #include "descriptors.h"
 #include "envelopes.h"
+#include "files.h"
+#include "intake.h"
+#include "keeper.h"
 #include "own.h"
 #include "processes.h"
 #include "rights.h"

@@ -76,26 +76,6 @@ int camarb_eventfd(void);
 /* A duplicate, close-on-exec, or -errno. */
 int camarb_duplicate(int descriptor);
 
-/* Why a descriptor cannot take a photo or a recording. */
-enum camarb_file_fault {
-    camarb_file_good = 0,
-    camarb_file_not_regular,
-    camarb_file_path_only,
-    camarb_file_not_writable,
-    camarb_file_append_only,
-    camarb_file_sealed,
-    camarb_file_kernel,
-    camarb_file_unreadable,
-};
-
-struct camarb_file {
-    uint64_t device;
-    uint64_t inode;
-};
-
-/* Checks without touching the file's content, and never blocks on it. */
-enum camarb_file_fault camarb_check_output_file(int descriptor, struct camarb_file *file);
-
 /* One descriptor that is readable when any of many is: for process ends, which hardly ever come. */
 int camarb_group_new(void);
 /* 0 or -errno. The group forgets a descriptor when it is removed or closed. */

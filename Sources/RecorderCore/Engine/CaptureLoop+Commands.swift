@@ -246,6 +246,8 @@ extension CaptureLoop {
         case camarb_file_append_only: problem = "open for appending"
         case camarb_file_sealed: problem = "sealed"
         case camarb_file_kernel: problem = "a file of the kernel's"
+        case camarb_file_fuse: problem = "a file that a program serves"
+        case camarb_file_unknown_system: problem = "on a file system that is not known to keep pictures"
         default: problem = "unreadable"
         }
         throw BrokerError(

@@ -1,0 +1,30 @@
+/* Whether a descriptor can take a photo or a recording. */
+#pragma once
+#include <stdint.h>
+
+/* Why it cannot. */
+enum camarb_file_fault {
+    camarb_file_good = 0,
+    camarb_file_not_regular,
+    camarb_file_path_only,
+    camarb_file_not_writable,
+    camarb_file_append_only,
+    camarb_file_sealed,
+    /* On one of the kernel's own file systems. */
+    camarb_file_kernel,
+    /* On a file system that a program serves: it could let whoever writes or closes wait for ever. */
+    camarb_file_fuse,
+    /* On a file system that is not in the list of those that are known to keep pictures. */
+    camarb_file_unknown_system,
+    camarb_file_unreadable,
+};
+
+struct camarb_file {
+    uint64_t device;
+    uint64_t inode;
+    /* The file system's number in linux/magic.h, where it could be asked for; else 0. */
+    uint64_t system;
+};
+
+/* Checks without touching the file's content. It may ask whoever serves the file, and wait for him without end. */
+enum camarb_file_fault camarb_check_output_file(int descriptor, struct camarb_file *file);

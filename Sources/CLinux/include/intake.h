@@ -1,0 +1,36 @@
+/* Reading a socket whose peer nobody trusts, so that no descriptor of his ever comes into this process's table. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Looks at what has arrived, and takes nothing. The bytes looked at; 0: the peer has ended; -EAGAIN: there is nothing;
+ * or another -errno. Where *carries is 0, none of these bytes has a descriptor with it; else one of them may have, or one
+ * behind them: the kernel (6.18) tells of all that is queued, however few bytes are asked for. */
+ssize_t camarb_intake_look(int socket, void *bytes, size_t capacity, int *carries);
+
+/* Takes bytes that were looked at and have no descriptor with them, `count` or fewer; or -errno. */
+ssize_t camarb_intake_take(int socket, void *bytes, size_t count);
+
+/* Urgent bytes, descriptors with them and all, come in their place among the others: read past, the kernel would drop
+ * them in this process. 0 or -errno. */
+int camarb_intake_keep_in_line(int socket);
+
+/* Ends a connection, and takes what is left in it. 0: nothing is, and the socket can be closed; 1: descriptors are, and
+ * whoever closes the socket last waits for whoever serves their files. */
+int camarb_intake_end(int socket);
+
+/* Passes bytes on with copies of descriptors; never waits. 0 or -errno. */
+int camarb_pass(int socket, const void *bytes, size_t count, const int *descriptors, size_t descriptor_count);
+
+/* One packet of a trusted peer and its descriptors, at most `max`; never waits. Bytes, 0 at the end, or -errno. */
+ssize_t camarb_receive_passed(int socket, void *bytes, size_t capacity, int *descriptors, size_t max, size_t *count);
+
+/* Makes `number`, which is open, another name of `descriptor`'s file, close-on-exec; what it was is closed. 0 or -errno. */
+int camarb_rename_descriptor(int descriptor, int number);
+
+/* The user who connected a socket, as the kernel says. 0 or -errno. */
+int camarb_peer_user(int socket, uid_t *user);
+
+/* A number that no other socket ever has, also not after this one's end; 0 for what is no socket. */
+uint64_t camarb_socket_cookie(int socket);
