@@ -6,53 +6,65 @@ import SystemdBus
 extension CameraLink {
     func recorder(said message: BusMessage) {
         do throws(BrokerError) {
-            try take(message)
+            try take(try RecorderNews(reading: message))
         } catch {
-            broker.journal.send(.warning, "camera “\(camera.name)”: its recorder core said nonsense: \(error.message)")
+            recorder.saidNonsense(error.message)
         }
     }
 
-    private func take(_ message: BusMessage) throws(BrokerError) {
-        let member = message.member
-        var reader = WireReader(member, try message.arguments())
-        switch member {
-        case "RecordingFinished":
-            let recording = try reader.uint64("recording")
-            let why: RecordingEnd = try reader.word("why")
-            let frames = try reader.uint64("frames")
-            let duration = try reader.int64("duration")
-            let bytes = try reader.uint64("bytes")
-            outputs.finished(recording, why, frames: frames, duration: .nanoseconds(duration), bytes: bytes)
-        case "PhotoCaptured":
-            outputs.captured(try PhotoCaptured(reading: &reader))
-        case "RampFinished":
-            let granted = GrantID(try reader.uint64("grant"))
-            broker.step(.rampFinished(camera, granted, videoZoomFactor: try reader.number("videoZoomFactor")))
-        case "DeviceChanged":
-            try deviceChanged(try reader.string("state"), try reader.string("message"))
-        case "RuntimeError":
-            broker.step(
-                .recorderTrouble(camera, code: try reader.string("code"), message: try reader.string("message")))
-        case "Leaving":
-            recorder.leavesByItself()
+    private func take(_ news: RecorderNews) throws(BrokerError) {
+        switch news {
+        case .recordingFinished(let recording, let why, let frames, let duration, let bytes):
+            if outputs.finished(recording, why, frames: frames, duration: duration, bytes: bytes) { return }
+        case .photoCaptured(let photo):
+            if outputs.captured(photo) { return }
+        case .runtimeError(let code, let message):
+            if try isAllowed(isError: true) { broker.step(.recorderTrouble(camera, code: code, message: message)) }
+            return
         default: break
         }
+        guard try isAllowed(isError: false) else { return }
+        switch news {
+        case .rampFinished(let granted, let factor):
+            broker.step(.rampFinished(camera, granted, videoZoomFactor: factor))
+        case .deviceChanged(let state, let message): deviceChanged(state, message)
+        case .leaving: recorder.leavesByItself()
+        // The end of a file that nobody waits for: the two ends may cross.
+        case .recordingFinished, .photoCaptured, .runtimeError, .unknown: break
+        }
     }
 
-    private func deviceChanged(_ state: String, _ message: String) throws(BrokerError) {
+    private func isAllowed(isError: Bool) throws(BrokerError) -> Bool {
+        switch allowance.take(isError: isError, at: EventLoop.now) {
+        case .told: return true
+        case .leftOut:
+            if leftOutTimer == nil { leftOutTimer = try? broker.loop.addTimer { [unowned self] in tellLeftOut() } }
+            leftOutTimer?.arm(at: allowance.tellAt)
+            return false
+        case .tooMuch:
+            throw BrokerError(
+                .limitExceeded, "It said more than \(RecorderAllowance.wordsMax) things within a second.")
+        }
+    }
+
+    private func tellLeftOut() {
+        guard let sentence = allowance.tellLeftOut() else { return }
+        broker.step(.recorderTrouble(camera, code: "errors-left-out", message: sentence))
+    }
+
+    private func deviceChanged(_ state: RecorderNews.DeviceState, _ message: String) {
         switch state {
-        case "ok":
+        case .ok:
             heldOutside(by: nil)
             switched(on: false)
             if !isPresent { describe() }
-        case "disconnected":
+        case .disconnected:
             setPresent(false)
             switched(on: false)
-        case "error": failed(message)
-        case "held-outside": heldOutside(by: message.isEmpty ? "another program" : message)
-        case "privacy-on": switched(on: true)
-        case "privacy-off": switched(on: false)
-        default: throw BrokerError(.invalidValue, "DeviceChanged: there is no state \(state.quotedShort).")
+        case .error: failed(message)
+        case .heldOutside: heldOutside(by: message.isEmpty ? "another program" : message)
+        case .privacyOn: switched(on: true)
+        case .privacyOff: switched(on: false)
         }
     }
 }

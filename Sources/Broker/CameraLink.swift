@@ -31,6 +31,9 @@ class CameraLink {
     var isKnown = false
     var describeTimer: Timer?
     var describeFailures = 0
+    /// How much its recorder core has said of late.
+    var allowance = RecorderAllowance()
+    var leftOutTimer: Timer?
 
     private let origin: RecorderOrigin
     private(set) lazy var recorder = RecorderLife(
@@ -195,6 +198,7 @@ class CameraLink {
 
     func stop() {
         describeTimer?.arm(at: nil)
+        leftOutTimer?.arm(at: nil)
         recorder.stop()
     }
 

@@ -133,16 +133,20 @@ class CameraOutputs {
 
     // MARK: What the recorder core says
 
+    /// - Returns: false for a recording that nobody waits for.
     func finished(
         _ recording: RecordingID, _ why: RecordingEnd, frames: UInt64, duration: Duration, bytes: UInt64
-    ) {
-        guard recordings.removeValue(forKey: recording) != nil else { return }
+    ) -> Bool {
+        guard recordings.removeValue(forKey: recording) != nil else { return false }
         link.broker.step(.recordingFinished(recording, why: why, frames: frames, duration: duration, bytes: bytes))
+        return true
     }
 
-    func captured(_ photo: PhotoCaptured) {
-        guard photos.removeValue(forKey: photo.photo) != nil else { return }
+    /// - Returns: false for a photo that nobody waits for.
+    func captured(_ photo: PhotoCaptured) -> Bool {
+        guard photos.removeValue(forKey: photo.photo) != nil else { return false }
         link.broker.step(.photoCaptured(photo))
+        return true
     }
 
     /// Recordings and photos that nobody finishes any more. Their files are as the last frame left them; how long they

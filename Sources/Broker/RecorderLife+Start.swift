@@ -16,6 +16,12 @@ extension RecorderLife {
         }
     }
 
+    private func connection(adopting descriptor: Int32) throws(SystemFault) -> BusConnection {
+        let connection = try BusConnection(adopting: descriptor, as: .client, on: loop, delegate: self)
+        connection.bound = MessageBound(bytesMax: Self.messageBytesMax)
+        return connection
+    }
+
     private func startChild(_ path: String) throws(SystemFault) {
         let (ours, theirs) = try UnixPair.make()
         defer { close(theirs) }
@@ -29,7 +35,7 @@ extension RecorderLife {
             throw error
         }
         do throws(SystemFault) {
-            state = .running(process, try BusConnection(adopting: ours, as: .client, on: loop, delegate: self))
+            state = .running(process, try connection(adopting: ours))
         } catch {
             state = .leaving(process)
             process.signal(SIGKILL)
@@ -49,7 +55,7 @@ extension RecorderLife {
             throw error
         }
         let process = ServedProcess(on: loop) { [unowned self] ending in processEnded(ending) }
-        let connection = try BusConnection(adopting: descriptor, as: .client, on: loop, delegate: self)
+        let connection = try connection(adopting: descriptor)
         state = .running(process, connection)
         connection.call(
             path: ObjectPath.recorder, interface: InterfaceName.recorder, member: "Serve", [.string(spec)],
@@ -61,6 +67,8 @@ extension RecorderLife {
                 }
                 try process.isIdentified(by: own, as: expected)
             } catch {
+                // The connection's own end follows at once, and says more.
+                if (error as? BrokerError)?.kind == .disconnected { return }
                 let why = (error as? BrokerError)?.message ?? "\(error)"
                 journal.send(.error, "camera “\(camera)”: its recorder core does not serve it: \(why)")
                 connection.close()

@@ -54,6 +54,9 @@ final class RecorderLife: BusConnectionDelegate {
     /// that takes longer than this has hung in its driver. Clearly longer than the 10 s in which the core wants a first
     /// frame (`Bound.firstFrame`): whoever waits for one is told by the core's deadline, and this one never comes first.
     static let answerTimeMax: Int64 = 15_000_000_000
+    /// What it may say in one message, in bytes. A camera's capabilities with all formats that are read
+    /// (`CameraCapabilities.formatsMax`) have a quarter of it.
+    static let messageBytesMax = 1024 * 1024
     /// How long its process may outlive its socket.
     static let leaveTimeMax: Int64 = 1_000_000_000
 
@@ -103,7 +106,8 @@ final class RecorderLife: BusConnectionDelegate {
             path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member, arguments,
             timeout: Self.answerTimeMax
         ) { [self] result in
-            handler(result)
+            // Its sentences go on to clients and into the journal.
+            handler(result.mapError { BrokerError($0.kind, RecorderNews.cut($0.message, RecorderNews.answerBytesMax)) })
             guard case .failure(let error) = result, error.kind == .noReply else { return }
             if case .running(let present, _) = state, present === process { end(process, connection) }
         }
@@ -127,6 +131,28 @@ final class RecorderLife: BusConnectionDelegate {
             process.signal(SIGKILL)
         }
         return true
+    }
+
+    /// It is killed, and nothing more of what it said is listened to: its end is one by order, a reset for whoever was
+    /// granted on it, and for nobody else.
+    /// - Parameter what: a sentence, from the recorder core at least in part.
+    func saidNonsense(_ what: String) {
+        guard case .running(let process, let connection) = state else { return }
+        connection.close()
+        isOver(process, because: what)
+    }
+
+    /// - Precondition: its connection is closed.
+    private func isOver(_ process: any RecorderProcess, because nonsense: String) {
+        journal.send(
+            .warning,
+            "camera “\(camera)”: its recorder core said nonsense and is killed: \(RecorderNews.cut(nonsense, Journal.fieldBytesMax))",
+            [("CAMARB_CAMERA", camera)])
+        wasKilled = true
+        state = .leaving(process)
+        process.signal(SIGKILL)
+        process.socketEnded()
+        if endingSeen != nil { leave() } else { armLeaveTimer() }
     }
 
     private func end(_ process: any RecorderProcess, _ connection: BusConnection) {
@@ -220,6 +246,13 @@ final class RecorderLife: BusConnectionDelegate {
 
     func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {
         guard case .running(let process, _) = state else { return }
+        switch end {
+        case .messageTooLong(let bytes):
+            return isOver(
+                process, because: "a message of \(bytes) bytes, of which it may have \(Self.messageBytesMax).")
+        case .fault(let fault): return isOver(process, because: "\(fault).")
+        case .disconnected, .authenticationTimedOut, .tooMuchQueued, .messageNotWhole, .unfit: break
+        }
         state = .leaving(process)
         process.socketEnded()
         if endingSeen != nil { leave() } else { armLeaveTimer() }

@@ -225,6 +225,11 @@ int camarb_unread_bytes(int descriptor) {
     return ioctl(descriptor, FIONREAD, &bytes) < 0 ? 0 : bytes;
 }
 
+ssize_t camarb_peek(int descriptor, void *bytes, size_t capacity) {
+    ssize_t count = recv(descriptor, bytes, capacity, MSG_PEEK | MSG_DONTWAIT);
+    return count < 0 ? -errno : count;
+}
+
 int camarb_set_send_buffer(int descriptor, int bytes) {
     return setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes) < 0 ? -errno : 0;
 }

@@ -30,8 +30,12 @@ public enum TimeText {
 
     /// The shortest of `0s`, `250ms`, `1.5s`, that reads back as the same duration.
     public static func write(_ duration: Duration) -> String {
-        let nanoseconds = duration.wholeNanoseconds
-        if nanoseconds < 0 { return "-" + write(.nanoseconds(-nanoseconds)) }
+        let signed = duration.wholeNanoseconds
+        // The magnitude, since the least duration there is has no positive one of its own.
+        return (signed < 0 ? "-" : "") + write(nanoseconds: signed.magnitude)
+    }
+
+    private static func write(nanoseconds: UInt64) -> String {
         if nanoseconds > 0, nanoseconds < 1_000_000_000, nanoseconds % 1_000_000 == 0 {
             return "\(nanoseconds / 1_000_000)ms"
         }

@@ -89,6 +89,9 @@ public final class BusConnection {
     private var somethingArrived = false
     /// Nil where the peer is trusted: for a client, and a server on a socket pair.
     private var intake: Intake?
+    /// What a peer without an intake may send in one message; nil: what libsystemd takes. For the owner to set, before the
+    /// first turn.
+    public var bound: MessageBound?
     private var pendingEnd: End? { didSet { isEnding = pendingEnd != nil } }
 
     /// Takes over the descriptor of a connected Unix stream socket, also when it throws. Begins at once; the
@@ -430,8 +433,9 @@ public final class BusConnection {
     /// One step of libsystemd's, with a stranger's next message to read.
     /// - Returns: above 0 while there is more to do at once; 0 when nothing is left; or libsystemd's fault.
     private func process() -> Int32 {
+        guard let intake else { return processBounded() }
         // Once libsystemd is closing, what it read by may be closed too, and the number another's.
-        guard let intake, sd_bus_is_open(bus) > 0 else { return sd_bus_process(bus, nil) }
+        guard sd_bus_is_open(bus) > 0 else { return sd_bus_process(bus, nil) }
         switch intake.read(into: loop.readingBuffer) {
         case .nothing: return sd_bus_process(bus, nil)
         case .atKeeper:
@@ -456,6 +460,34 @@ public final class BusConnection {
             }
             intake.clear(loop.readingBuffer)
             return result < 0 ? result : 1
+        }
+    }
+
+    /// One step of libsystemd's with a peer that has no intake, and may have a bound.
+    private func processBounded() -> Int32 {
+        guard let bound else { return sd_bus_process(bus, nil) }
+        var bytes = [UInt8](repeating: 0, count: isReady ? MessageFramer.headerBytes : MessageBound.peekedBytesMax)
+        let count = bytes.withUnsafeMutableBytes { camarb_peek(waitedOn, $0.baseAddress, $0.count) }
+        switch bound.verdict(bytes.prefix(max(0, count)), isAuthenticated: isReady) {
+        case .fine: break
+        case .tooLong(let bytes):
+            pendingEnd = .messageTooLong(bytes: bytes)
+            return 0
+        case .broken:
+            pendingEnd = .fault(SystemFault("read the beginning of a message", -EBADMSG))
+            return 0
+        }
+        let unsent = unsentMessages
+        let result = sd_bus_process(bus, nil)
+        // Where one was sent, nothing was read: libsystemd does one of the two.
+        self.bound?.processed(arrived: somethingArrived, hasRead: isReady && result > 0 && unsentMessages >= unsent)
+        return result
+    }
+
+    private var unsentMessages: UInt64 {
+        var count: UInt64 = 0
+        _ = sd_bus_get_n_queued_write(bus, &count)
+        return count
         }
     }
 

@@ -73,14 +73,21 @@ package struct MessageFramer {
     }
 
     private static func length(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> Int {
-        try checkOrder(bytes[0])
-        func number(_ offset: Int) -> Int {
-            let raw = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-            return Int(bytes[0] == UInt8(ascii: "l") ? UInt32(littleEndian: raw) : UInt32(bigEndian: raw))
-        }
-        let total = headerBytes + (number(12) + 7) & ~7 + number(4)
+        guard let total = saidBytes(bytes) else { throw .order(bytes[0]) }
         guard total >= messageBytesMin else { throw .tooShort }
         guard total <= messageBytesMax else { throw .tooLong(total) }
         return total
+    }
+
+    /// What a header says of its message: header, padding and body together; nil for one that names no order of bytes.
+    /// - Parameter header: at least `headerBytes`.
+    static func saidBytes(_ header: UnsafeRawBufferPointer) -> Int? {
+        let isLittle = header[0] == UInt8(ascii: "l")
+        guard isLittle || header[0] == UInt8(ascii: "B") else { return nil }
+        func number(_ offset: Int) -> Int {
+            let raw = header.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+            return Int(isLittle ? UInt32(littleEndian: raw) : UInt32(bigEndian: raw))
+        }
+        return headerBytes + (number(12) + 7) & ~7 + number(4)
     }
 }

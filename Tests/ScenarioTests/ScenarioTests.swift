@@ -73,6 +73,9 @@ private func problems(_ text: String) -> [ScenarioError.Problem] {
         ] {
             #expect(TimeText.parse(text).map { TimeText.write($0) } == shortest)
         }
+        // None is negative, and the least one has no positive of its own; somebody may still say one.
+        #expect(TimeText.write(.nanoseconds(Int64.min)) == "-9223372036.854775808s")
+        #expect(TimeText.write(.milliseconds(-250)) == "-250ms")
         for text in ["", "s", "2", "-1s", "1.s", "1.0000000001s", "9999999999999s", "2 s", "１s"] {
             #expect(TimeText.parse(text) == nil, "“\(text)” is no time")
         }

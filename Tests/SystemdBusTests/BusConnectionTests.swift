@@ -139,6 +139,65 @@ import Testing
         close(b)
     }
 
+    @Test("A message beyond the bound ends the connection before it is read, and those within it arrive")
+    func messagesBeyondTheBound() throws {
+        let pair = try Pair()
+        pair.client.bound = MessageBound(bytesMax: 100_000)
+        try pair.loop.turn(until: { pair.serverSide.ready == 1 })
+        func say(_ bytes: Int) throws {
+            let signal = try #require(
+                BusMessage.signal(on: pair.server, path: "/a", interface: "org.camarb.Test", member: "News"))
+            signal.append(String(repeating: "x", count: bytes))
+            #expect(signal.send())
+        }
+        // Of all lengths, and while something is sent the other way, so that reads and writes alternate.
+        for bytes in [0, 1, 50_000, 99_000, 7, 90_000] {
+            try say(bytes)
+            pair.client.call(path: "/a", interface: "org.camarb.Test", member: "Echo", [.string("y")]) { _ in }
+        }
+        try pair.loop.turn(until: { pair.clientSide.messages.count == 6 })
+        #expect(pair.clientSide.ends.isEmpty)
+        try say(101_000)
+        try pair.loop.turn(until: { !pair.clientSide.ends.isEmpty })
+        guard case .messageTooLong(let bytes)? = pair.clientSide.ends.first else {
+            Issue.record("it ended with \(pair.clientSide.ends)")
+            return
+        }
+        #expect(bytes > 101_000 && pair.clientSide.ends.count == 1)
+        #expect(pair.clientSide.messages.count == 6)
+    }
+
+    @Test(
+        "What a peer says before it is asked, and a header in pieces, end a bounded connection",
+        arguments: [true, false])
+    func beginningsOfMessages(isGlued: Bool) throws {
+        let loop = try EventLoop()
+        let (a, b) = try socketPair()
+        defer { close(b) }
+        let side = Recorder()
+        let client = try BusConnection(adopting: a, as: .client, on: loop, delegate: side)
+        client.bound = MessageBound(bytesMax: 100_000)
+        // Its lines say which answers it waits for.
+        var said = ""
+        try loop.turn(until: {
+            var bytes = [UInt8](repeating: 0, count: 512)
+            let count = read(b, &bytes, bytes.count)
+            said += String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+            return said.contains("BEGIN\r\n")
+        })
+        let data = said.contains("DATA\r\n") ? "DATA\r\n" : ""
+        var answer = Array((data + "OK 0123456789abcdef0123456789abcdef\r\nAGREE_UNIX_FD\r\n").utf8)
+        if isGlued { answer += RawCall.bytes(path: "/a", interface: "org.camarb.Test", member: "Ping") }
+        #expect(write(b, answer, answer.count) == answer.count)
+        if !isGlued {
+            try loop.turn(until: { side.ready == 1 })
+            #expect(write(b, [UInt8(ascii: "l"), 4, 1, 1], 4) == 4)
+        }
+        try loop.turn(until: { !side.ends.isEmpty })
+        #expect(side.messages.isEmpty)
+        #expect(side.ends.count == 1 && side.ends != [.disconnected])
+    }
+
     @Test func aPeerThatGoesEndsTheConnectionOnce() throws {
         let pair = try Pair()
         try pair.loop.turn(until: { pair.serverSide.ready == 1 })

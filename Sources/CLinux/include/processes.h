@@ -67,6 +67,10 @@ int camarb_unix_accept(int listener);
 int camarb_unix_pair(int ends[2]);
 /* Bytes that have arrived and were not read. */
 int camarb_unread_bytes(int descriptor);
+
+/* What a socket has to read next, which stays there: the count, 0 at its end, or -errno where there is nothing.
+ * Descriptors that come with it are not received. */
+ssize_t camarb_peek(int descriptor, void *bytes, size_t capacity);
 /* 0 or -errno. */
 int camarb_set_send_buffer(int descriptor, int bytes);
 

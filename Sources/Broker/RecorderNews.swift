@@ -1,0 +1,111 @@
+import Arbiter
+package import ArbiterProtocol
+import SystemdBus
+
+/// What a recorder core says by itself, read and bounded: whatever got this far may be counted with, stored and told.
+///
+/// Texts are cut, since a long one may be honest. A number out of its bounds is not, and neither is a word that is not
+/// known where only some are: the recorder core that says it is broken, or not ours any more.
+package enum RecorderNews {
+    case recordingFinished(RecordingID, RecordingEnd, frames: UInt64, duration: Duration, bytes: UInt64)
+    case photoCaptured(PhotoCaptured)
+    case rampFinished(GrantID, videoZoomFactor: Double)
+    case deviceChanged(DeviceState, message: String)
+    case runtimeError(code: String, message: String)
+    case leaving
+    /// A newer recorder core may say more.
+    case unknown
+
+    package enum DeviceState: String, CaseIterable {
+        case ok, disconnected, error
+        case heldOutside = "held-outside"
+        case privacyOn = "privacy-on"
+        case privacyOff = "privacy-off"
+    }
+
+    /// A sentence of a recorder core, in bytes: as long as a format's name may be (`ConfigurationValue.textBytesMax`).
+    package static let textBytesMax = 256
+    /// A sentence that answers a call: it may name all that a key takes.
+    static let answerBytesMax = 1024
+    /// A code is a word or two.
+    static let codeBytesMax = 64
+    /// Nanoseconds: ten years, longer than any disk lasts, and so far from overflowing that sums of it cannot.
+    package static let durationMax: Int64 = 10 * 366 * 86_400 * 1_000_000_000
+    /// A thousand frames a second for those ten years, rounded up.
+    static let framesMax: UInt64 = 1 << 39
+    /// The greatest size that a file can have.
+    static let fileBytesMax = UInt64(Int64.max)
+    /// Pixels: as in `CameraCapabilities`, wider than any sensor made.
+    static let sideMax: UInt32 = 65_536
+    /// More than any lens and sensor magnify.
+    static let zoomFactorMax = 1_000_000.0
+
+    /// - Throws: with a sentence that says what was nonsense.
+    init(reading message: BusMessage) throws(BrokerError) {
+        try self.init(message.member, message.arguments())
+    }
+
+    /// - Throws: as above.
+    package init(_ member: String, _ arguments: [WireValue]) throws(BrokerError) {
+        var reader = WireReader(member, arguments)
+        switch member {
+        case "RecordingFinished":
+            self = .recordingFinished(
+                try reader.uint64("recording"), try reader.word("why"),
+                frames: try Self.bounded(reader.uint64("frames"), 0...Self.framesMax, "frames", member),
+                duration: .nanoseconds(
+                    try Self.bounded(reader.int64("duration"), 0...Self.durationMax, "duration", member)),
+                bytes: try Self.bounded(reader.uint64("bytes"), 0...Self.fileBytesMax, "bytes", member))
+        case "PhotoCaptured":
+            var photo = try PhotoCaptured(reading: &reader)
+            _ = try Self.bounded(photo.width, 0...Self.sideMax, "width", member)
+            _ = try Self.bounded(photo.height, 0...Self.sideMax, "height", member)
+            _ = try Self.bounded(photo.bytes, 0...Self.fileBytesMax, "bytes", member)
+            photo.error = photo.error.map { Self.cut($0, Self.textBytesMax) }
+            self = .photoCaptured(photo)
+        case "RampFinished":
+            self = .rampFinished(
+                GrantID(try reader.uint64("grant")),
+                videoZoomFactor: try Self.bounded(
+                    reader.number("videoZoomFactor"), 1...Self.zoomFactorMax, "videoZoomFactor", member))
+        case "DeviceChanged":
+            let word = try reader.string("state")
+            guard let state = DeviceState(rawValue: word) else {
+                throw BrokerError(.invalidValue, "DeviceChanged: there is no state \(word.quotedShort).")
+            }
+            self = .deviceChanged(state, message: Self.cut(try reader.string("message"), Self.textBytesMax))
+        case "RuntimeError":
+            self = .runtimeError(
+                code: Self.cut(try reader.string("code"), Self.codeBytesMax),
+                message: Self.cut(try reader.string("message"), Self.textBytesMax))
+        case "Leaving": self = .leaving
+        default: self = .unknown
+        }
+    }
+
+    private static func bounded<Number: Comparable>(
+        _ number: Number, _ allowed: ClosedRange<Number>, _ name: String, _ member: String
+    ) throws(BrokerError) -> Number {
+        guard allowed.contains(number) else {
+            throw BrokerError(
+                .invalidValue,
+                "\(member): “\(name)” is \(number); it takes \(allowed.lowerBound) to \(allowed.upperBound).")
+        }
+        return number
+    }
+
+    /// The text without control characters, and at most so many bytes of it, cut between characters.
+    package static func cut(_ text: String, _ bytesMax: Int) -> String {
+        // Looked at no further than what can be kept: a text may have a megabyte.
+        guard text.utf8.count > bytesMax else { return Journal.printable(text, keepLines: false) }
+        let mark = "…"
+        var kept = String.UnicodeScalarView()
+        var bytes = mark.utf8.count
+        for scalar in text.unicodeScalars {
+            bytes += String(scalar).utf8.count
+            if bytes > bytesMax { break }
+            kept.append(scalar)
+        }
+        return Journal.printable(String(kept), keepLines: false) + mark
+    }
+}

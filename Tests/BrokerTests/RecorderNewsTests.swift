@@ -1,0 +1,72 @@
+import Arbiter
+import ArbiterProtocol
+import Broker
+import Testing
+
+/// What a recorder core may say, and how much of it.
+struct RecorderNewsTests {
+    private static let finished: [WireValue] = [
+        .uint64(1), .string("stopped"), .uint64(2), .int64(3), .uint64(4),
+    ]
+
+    private func finished(_ place: Int, _ value: WireValue) throws {
+        var arguments = Self.finished
+        arguments[place] = value
+        _ = try RecorderNews("RecordingFinished", arguments)
+    }
+
+    @Test("A number out of its bounds is nonsense")
+    func numbers() throws {
+        _ = try RecorderNews("RecordingFinished", Self.finished)
+        refused(.invalidValue, "frames", "18446744073709551615") { try finished(2, .uint64(.max)) }
+        refused(.invalidValue, "duration", "-9223372036854775808") { try finished(3, .int64(.min)) }
+        refused(.invalidValue, "duration") { try finished(3, .int64(-1)) }
+        refused(.invalidValue, "duration") { try finished(3, .int64(RecorderNews.durationMax + 1)) }
+        refused(.invalidValue, "bytes") { try finished(4, .uint64(.max)) }
+        refused(.invalidValue, "width") {
+            _ = try RecorderNews(
+                "PhotoCaptured", [.uint64(1), .uint32(.max), .uint32(1), .uint64(1), .string("")])
+        }
+        refused(.invalidValue, "videoZoomFactor") {
+            _ = try RecorderNews("RampFinished", [.uint64(1), .double(1e308)])
+        }
+        refused(.invalidValue, "no state") {
+            _ = try RecorderNews("DeviceChanged", [.string("gone"), .string("")])
+        }
+        try finished(3, .int64(RecorderNews.durationMax))
+    }
+
+    @Test("A text is cut between two letters, and has no control characters")
+    func texts() throws {
+        let long = String(repeating: "ü", count: 1000)
+        guard
+            case .runtimeError(let code, let message) = try RecorderNews(
+                "RuntimeError", [.string("\u{1b}[2J\n"), .string(long)])
+        else {
+            Issue.record("No error came of an error.")
+            return
+        }
+        #expect(code == " [2J ")
+        #expect(message.utf8.count <= RecorderNews.textBytesMax && message.utf8.count > RecorderNews.textBytesMax - 4)
+        #expect(message.allSatisfy { $0 == "ü" || $0 == "…" })
+        let fitting = String(repeating: "x", count: RecorderNews.textBytesMax)
+        #expect(RecorderNews.cut(fitting, RecorderNews.textBytesMax) == fitting)
+    }
+
+    @Test("Errors beyond eight a second are counted and told once, and words without end are too much")
+    func allowance() {
+        typealias Allowance = RecorderAllowance
+        var allowance = Allowance()
+        for _ in 0..<Allowance.errorsMax { #expect(allowance.take(isError: true, at: 10) == .told) }
+        #expect(allowance.tellAt == nil && allowance.tellLeftOut() == nil)
+        for _ in 0..<3 { #expect(allowance.take(isError: true, at: 20) == .leftOut) }
+        #expect(allowance.take(isError: false, at: 20) == .told)
+        #expect(allowance.tellAt == 10 + Allowance.window)
+        #expect(allowance.tellLeftOut()?.contains("said 3 more") == true)
+        #expect(allowance.tellLeftOut() == nil)
+        // The next second has an allowance of its own.
+        #expect(allowance.take(isError: true, at: 10 + Allowance.window) == .told)
+        for _ in 1..<Allowance.wordsMax { _ = allowance.take(isError: false, at: 10 + Allowance.window) }
+        #expect(allowance.take(isError: false, at: 10 + Allowance.window) == .tooMuch)
+    }
+}

@@ -1,0 +1,143 @@
+"""Recorder cores that are not to be trusted: they answer as one must, and then say what nobody should believe."""
+import array, ctypes, os, pathlib, shutil, signal, socket, tempfile
+
+from jeepney import DBusAddress, MessageType, Parser, new_error, new_method_return, new_signal
+
+RECORDER = DBusAddress("/org/camarb/Recorder1", "org.camarb", "org.camarb.Recorder1")
+FORMAT = {"pixelFormat": ("s", "420v"), "width": ("u", 640), "height": ("u", 480),
+          "minFrameRate": ("d", 1.0), "maxFrameRate": ("d", 30.0)}
+CAPABILITIES = {"name": ("s", "Liar"), "position": ("s", "external"), "sensorWidth": ("u", 640),
+                "sensorHeight": ("u", 480), "formats": ("aa{sv}", [FORMAT])}
+# A recorder core that lies is killed and started again; more than this many of them are not made.
+LIARS_MAX = 40
+
+
+class Liar:
+    """One recorder core, in the process it runs in: a connection that was accepted."""
+
+    def __init__(self, connection, lie, before=b""):
+        self.socket, self.lie, self.serial = connection, lie, 0
+        self.camera = None
+        self.before = before
+
+    def authenticate(self):
+        said = b""
+        while b"BEGIN\r\n" not in said:
+            part = self.socket.recv(4096)
+            if not part:
+                raise SystemExit
+            said += part
+        answer = b"DATA\r\n" if b"EXTERNAL\r\n" in said else b""
+        self.socket.sendall(answer + b"OK " + b"0" * 32 + b"\r\nAGREE_UNIX_FD\r\n" + self.before)
+        return said.split(b"BEGIN\r\n", 1)[1]
+
+    def send(self, message):
+        self.serial += 1
+        descriptors = array.array("i")
+        data = message.serialise(self.serial, fds=descriptors)
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)] if descriptors else []
+        sent = self.socket.sendmsg([data], rights)
+        self.socket.sendall(data[sent:])
+
+    def say(self, member, signature=None, *body):
+        self.send(new_signal(RECORDER, member, signature, body))
+
+    def serve(self):
+        parser = Parser()
+        parser.add_data(self.authenticate())
+        while True:
+            message = parser.get_next_message()
+            if message is None:
+                data, descriptors, _, _ = socket.recv_fds(self.socket, 65536, 8)
+                if not data:
+                    raise SystemExit
+                parser.add_data(data, [Descriptor(number) for number in descriptors])
+                continue
+            if message.header.message_type is MessageType.method_call:
+                self.answer(message)
+
+    def answer(self, call):
+        member = call.header.fields[3]
+        if member == "Serve":
+            self.camera = call.body[0]
+            with Descriptor(os.pidfd_open(os.getpid())) as process:
+                return self.send(new_method_return(call, "h", (process,)))
+        if member == "Describe":
+            return self.send(new_method_return(call, "a{sv}", (CAPABILITIES,)))
+        if member in ("Open", "Configure"):
+            return self.send(new_method_return(call, "a{sv}", ({},)))
+        if member == "Cut":
+            return self.send(new_method_return(call, "x", (0,)))
+        if member == "OpenStream":
+            return self.send(new_error(call, "org.camarb.Error.OutOfResources", "s", ("no stream " + "x" * 100_000,)))
+        self.send(new_method_return(call))
+        if member == "StartRecording" and self.camera == "simulated":
+            self.lie(self, *call.body[:2])
+
+
+class Descriptor:
+    """What jeepney's parser and writer take for a descriptor."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def fileno(self):
+        return self.number
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.number)
+
+
+class Liars:
+    """A socket behind which each connection gets a recorder core of its own. They lie about the camera `simulated`, after
+    a recording has begun, and serve others honestly.
+
+    `lie(liar, grant, recording)` tells the lie; `before` are bytes that follow the authentication at once."""
+
+    def __init__(self, lie, before=b""):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-liars."))
+        os.chmod(self.directory, 0o755)
+        self.path = self.directory / "recorder"
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(self.path))
+        self.listener.listen()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                die_with(os.getppid())
+                self.listen(lie, before)
+            finally:
+                os._exit(0)
+
+    def listen(self, lie, before):
+        for _ in range(LIARS_MAX):
+            connection, _ = self.listener.accept()
+            if os.fork() == 0:
+                die_with(os.getppid())
+                signal.alarm(300)
+                try:
+                    Liar(connection, lie, before).serve()
+                except (OSError, SystemExit):
+                    pass
+                finally:
+                    os._exit(0)
+            connection.close()
+        signal.pause()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        self.listener.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def die_with(parent):
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        os._exit(0)
