@@ -3,7 +3,8 @@ public enum Bounds {
     /// A hundred times a long policy; what is larger is another file given by mistake. Counts for all files of
     /// a policy together, too.
     public static let fileBytesMax = 1 << 20
-    /// The parser and the destructors of its tree recurse once a dotted key, and a line bounds those.
+    /// The parser and the destructors of its tree recurse once a dotted key, and a line bounds those: one that is longer is
+    /// refused before anything is parsed.
     public static let lineBytesMax = 1024
     /// A policy's includes and drop-ins, with the file itself: more than a person can keep in mind.
     public static let filesMax = 64

@@ -58,6 +58,9 @@ struct PolicyLoader {
                     guard filesRead < Bounds.filesMax else {
                         return refuse(folder, "a policy has at most \(Bounds.filesMax) files, and here are more")
                     }
+                    guard bytesRead + file.bytes.count <= Bounds.fileBytesMax else {
+                        return refuse(path, "with it the policy has more than \(Bounds.fileBytesMax) bytes")
+                    }
                     _ = take(file.bytes, path, file.identity)
                 } catch {
                     refuse(path, "it \(error.words)")
@@ -91,7 +94,11 @@ struct PolicyLoader {
         }
         defer { if identity != nil { chain.removeLast() } }
         let number = problems.addFile(name, bytes)
-        refuseLongLines(bytes, number)
+        // Before it is parsed: the parser recurses once a dotted key, and only a line's length bounds how often.
+        guard !refuseLongLines(bytes, number) else {
+            isWhole = false
+            return nil
+        }
         do throws(TomlError) {
             var table = try TomlDocument.parse(bytes, file: number)
             if table.entry("include") != nil {
@@ -114,13 +121,19 @@ struct PolicyLoader {
         }
     }
 
-    private func refuseLongLines(_ bytes: [UInt8], _ file: Int) {
+    /// A problem for each line that is too long. A key cannot go on in the next line, whatever strings and comments are
+    /// around it, so that nothing of the text has to be understood for this.
+    /// - Returns: whether there is one.
+    private func refuseLongLines(_ bytes: [UInt8], _ file: Int) -> Bool {
+        var isRefused = false
         for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
         where line.count > Bounds.lineBytesMax {
+            isRefused = true
             problems.add(
                 "the line has \(line.count) bytes; it may have at most \(Bounds.lineBytesMax)",
                 at: Place(file: file, line: index + 1, column: 1, length: 1))
         }
+        return isRefused
     }
 
     // MARK: Includes

@@ -35,10 +35,13 @@ struct PolicyTexts: Sendable {
         let width = scalars.count
         let column = line == place.line ? min(place.column, width + 1) : width + 1
         let length = max(1, min(place.length, width + 1 - column))
-        // A control character in a message could rewrite the terminal that shows it.
-        let visible = scalars.map { $0 == "\r" ? " " : $0.isPrintable || $0 == "\t" ? $0 : "\u{FFFD}" }
+        // A control character in a message could rewrite the terminal that shows it. A line that is too long is shown as
+        // far as one that is not could go: a message goes into the journal, too.
+        let shown = scalars.prefix(Bounds.lineBytesMax)
+        let visible = shown.map { $0 == "\r" ? " " : $0.isPrintable || $0 == "\t" ? $0 : "\u{FFFD}" }
         var lineText = String.UnicodeScalarView(visible)
         while lineText.last == " " { lineText.removeLast() }
+        if shown.count < width { lineText.append("…") }
         return (
             Place(file: place.file, line: line, column: column, length: length),
             PolicyProblem(

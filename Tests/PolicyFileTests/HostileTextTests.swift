@@ -62,6 +62,49 @@ struct HostileTextTests {
                 "exceeded maximum nested value depth of 8\n"))
     }
 
+    @Test(
+        "A hundred thousand levels in one line are refused before they are parsed",
+        arguments: [
+            "KEY = 1", "[KEY]", "[[KEY]]", "sources = [{ KEY = 1 }]", "sources = OPEN", "a = TABLES",
+            "a = { KEY = OPEN }",
+        ])
+    func hundredThousandLevels(line: String) {
+        let levels = 100_000
+        var text = line
+        for (word, means) in [
+            ("KEY", Array(repeating: "a", count: levels).joined(separator: ".")),
+            ("OPEN", String(repeating: "[", count: levels)),
+            ("TABLES", String(repeating: "{a=", count: levels)),
+        ] where text.contains(word) {
+            text = text.replacing(word, with: means)
+        }
+        let said = problems("name = \"deep\"\n\(text)\n")
+        #expect(said.hasPrefix("p.toml:2:1: the line has \(text.utf8.count) bytes; it may have at most 1024\n"))
+        // Only the beginning of the line is shown.
+        #expect(said.utf8.count < 3 * Bounds.lineBytesMax)
+    }
+
+    @Test("Many lines of a legitimate length stay far from the end of a small stack")
+    func deepestInLines() throws {
+        let dotted = Array(repeating: "a", count: 505).joined(separator: ".")
+        var nested = "name = \"deep\"\n[\(dotted)]\n"
+        for _ in 0..<8 { nested += "\(dotted) = [\n{ " }
+        nested += "\(dotted) = 1"
+        nested += String(repeating: " }\n]", count: 8) + "\n"
+        #expect(problems(nested).contains("p.toml:"))
+    }
+
+    @Test("Drop-ins count towards the bytes of the whole policy")
+    func sumOfDropIns() throws {
+        let filling = String(repeating: "# nothing\n", count: 63_200)
+        let folder = try TemporaryFolder([
+            "p.toml": MergingTests.base, "p.d/10-a.toml": filling, "p.d/20-b.toml": filling, "p.d/30-c.toml": filling,
+        ])
+        #expect(
+            folder.problems("p.toml", dropIns: "p.d")
+                == "p.d/20-b.toml: with it the policy has more than 1048576 bytes")
+    }
+
     @Test("A line that is too long is refused with its number")
     func longLine() {
         let text = "name = \"k\"\n# " + String(repeating: "x", count: Bounds.lineBytesMax) + "\n"
