@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -41,6 +42,11 @@ int camarb_memfd_is_safe(int fd, uint64_t bytes) {
     }
     int seals = fcntl(fd, F_GET_SEALS);
     return seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(fd, &status) == 0 && (uint64_t)status.st_size >= bytes;
+}
+
+uint64_t camarb_shared_memory_bytes(void) {
+    struct sysinfo machine;
+    return sysinfo(&machine) < 0 ? UINT64_MAX : (uint64_t)machine.sharedram * machine.mem_unit;
 }
 
 int camarb_packet_pair(int *recorder_end, int *client_end) {

@@ -4,9 +4,10 @@ import Glibc
 /// The buffers of one preview stream of one grant: sealed shared memory that only this process can ever write.
 ///
 /// Each buffer is mapped writable once, touched (the first touch of a 4K frame costs 7 ms, a later one 1 ms),
-/// and then sealed, so that a receiver can neither map it writable nor change its size. A pool is never
-/// reused: `blank()` overwrites every buffer and unmaps it, after which the memory can never be written again
-/// by anybody, and a client that keeps its mapping sees an empty picture for ever.
+/// and then sealed, so that a receiver can neither map it writable nor change its size. With the grant a pool ends:
+/// `blank()` overwrites every buffer and unmaps it, after which the memory can never be written again
+/// by anybody, and a client that keeps its mapping sees an empty picture for ever. Within the grant `erase()` only
+/// overwrites: the same session's next stream may have it.
 ///
 /// Threading: one thread at a time. The pool blanks itself when it goes.
 public final class BufferPool {
@@ -74,6 +75,9 @@ public final class BufferPool {
         }
         buffers = []
     }
+
+    /// Overwrites every buffer with zeros, and keeps them.
+    public func erase() { for buffer in buffers { memset(buffer.memory, 0, layout.bytes) } }
 
     private static func makeBuffer(_ layout: PictureLayout) throws(FrameStreamFault) -> Buffer {
         let descriptor = camarb_memfd("camarb-frame", UInt64(layout.bytes))

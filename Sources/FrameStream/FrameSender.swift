@@ -36,6 +36,8 @@ public final class FrameSender {
 
     /// Called with each buffer of a device's that is free for it to fill again.
     public var onReturn: ((Int) -> Void)?
+    /// Called with buffers that the stream uses no more, to blank them at once; without it, it does so itself.
+    public var onPoolFree: ((BufferPool) -> Void)?
     /// Its buffers are a device's own: nothing is copied into them.
     public var isLent: Bool { pool.isLent }
 
@@ -63,7 +65,8 @@ public final class FrameSender {
         try open(BufferPool(layout: layout, lent: lent))
     }
 
-    private static func open(_ pool: BufferPool) throws(FrameStreamFault) -> (sender: FrameSender, clientEnd: Int32) {
+    /// The same with buffers that are blank and nobody else's.
+    public static func open(_ pool: BufferPool) throws(FrameStreamFault) -> (sender: FrameSender, clientEnd: Int32) {
         var ours: Int32 = -1
         var theirs: Int32 = -1
         let made = camarb_packet_pair(&ours, &theirs)
@@ -164,13 +167,17 @@ public final class FrameSender {
     /// Gives the stream buffers of another size; the client gets them announced, with indexes of their own.
     /// The old ones are blanked.
     public func replaceBuffers(layout: PictureLayout) throws(FrameStreamFault) {
-        let fresh = try BufferPool(layout: layout)
+        replaceBuffers(by: try BufferPool(layout: layout))
+    }
+
+    /// The same with buffers that are blank and nobody else's.
+    public func replaceBuffers(by fresh: BufferPool) {
         staleReleasesMax += states.count { $0 == .withClient }
         returnAll()
         base += states.count
-        pool.blank()
+        letGo()
         pool = fresh
-        self.layout = layout
+        layout = fresh.layout
         states = Array(repeating: .free, count: fresh.count)
         waiting = nil
         announced = 0
@@ -186,7 +193,11 @@ public final class FrameSender {
         descriptor = -1
         waiting = nil
         returnAll()
-        pool.blank()
+        letGo()
+    }
+
+    private func letGo() {
+        if let onPoolFree, !isLent { onPoolFree(pool) } else { pool.blank() }
     }
 
     /// A device gets its buffers back from a stream that is over, or goes on with others.

@@ -153,6 +153,8 @@ final class RecorderServer: BusConnectionDelegate {
             case .event(.idle):
                 // A call that came in the meantime is about to end the idleness.
                 if unanswered.isEmpty { loop.defer { [self] in leave() } }
+            // The broker asks the next one what was not answered.
+            case .event(.spent): loop.defer { [self] in leave() }
             case .event(let event): send(event)
             }
         }

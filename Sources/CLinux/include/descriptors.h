@@ -17,6 +17,9 @@ int camarb_memfd_seal(int fd);
 /* 1 when a receiver may map `bytes` of it for ever: the size is at least that and cannot shrink. 0 when not. */
 int camarb_memfd_is_safe(int fd, uint64_t bytes);
 
+/* Bytes of shared memory that the whole machine has in use, memfds among them. */
+uint64_t camarb_shared_memory_bytes(void);
+
 /* A connected pair of SOCK_SEQPACKET sockets; `recorder_end` does not block, `client_end` does. */
 int camarb_packet_pair(int *recorder_end, int *client_end);
 

@@ -12,6 +12,7 @@ extension CaptureLoop {
             reply(Result { () throws(BrokerError) in try camera().capabilities })
         case .open(let id, let configuration, let reply):
             if faults.contains(.openHangs) { hang() }
+            if keepsTooMuch { return emit(.spent) }
             open(id, configuration, reply)
         case .configure(let id, let batch, let reply):
             reply(Result { () throws(BrokerError) in try configure(id, batch) })
@@ -47,6 +48,14 @@ extension CaptureLoop {
         made.stop()
         source = made
         return made
+    }
+
+    /// Clients keep so many buffers of earlier grants that there may be no memory for another.
+    private var keepsTooMuch: Bool {
+        guard grant == nil, keptBytesMost > Self.keptBytesMax else { return false }
+        // No more can be kept than the whole machine has.
+        keptBytesMost = min(keptBytesMost, camarb_shared_memory_bytes())
+        return keptBytesMost > Self.keptBytesMax
     }
 
     private func granted(_ id: GrantID) throws(BrokerError) -> OpenGrant {
@@ -130,25 +139,29 @@ extension CaptureLoop {
         open.configurationChanged = true
         if changesFormat {
             open.layout = OpenGrant.layout(change.settings.format)
-            for stream in open.streams { replaceBuffers(of: stream, open.layout) }
+            for stream in open.streams { replaceBuffers(of: stream, open.layout, open.memory) }
             open.streams.removeAll { !$0.sender.isOpen }
         }
         grant = open
         return inForce(open.settings)
     }
 
-    private func replaceBuffers(of stream: OpenGrant.Stream, _ layout: PictureLayout) {
-        do throws(FrameStreamFault) { try stream.sender.replaceBuffers(layout: layout) } catch {
+    private func replaceBuffers(of stream: OpenGrant.Stream, _ layout: PictureLayout, _ memory: StreamMemory) {
+        do throws(BrokerError) {
+            stream.sender.replaceBuffers(by: try memory.pool(layout, for: stream.session))
+        } catch {
             // The configuration stands; a stream that cannot have buffers of the new size ends.
             stream.sender.close()
             emit(
                 .runtimeError(
-                    code: "stream",
-                    message: "A stream of session \(stream.session.rawValue) ended: \(error.description)."))
+                    code: "stream", message: "A stream of session \(stream.session.rawValue) ended: \(error.message)"))
         }
     }
 
     private func openStream(_ id: GrantID, _ session: SessionID) throws(BrokerError) -> Int32 {
+        // One that its client has closed by now is over, and its buffers are free, whether it was noticed yet or not.
+        for stream in grant?.streams ?? [] { _ = stream.sender.takeReleases() }
+        grant?.streams.removeAll { !$0.sender.isOpen }
         var open = try granted(id)
         guard open.streams.count < Self.streamsMax else {
             throw BrokerError(
@@ -158,23 +171,30 @@ extension CaptureLoop {
         guard own < Self.streamsOfASessionMax else {
             throw BrokerError(.limitExceeded, "The session has \(own) streams, which is the most; close one first.")
         }
-        do throws(FrameStreamFault) {
-            let (sender, clientEnd) = try stream(open)
-            if sender.isLent, let source { open.lent = OpenGrant.Lent(session: session, begun: source.buffersBegun) }
-            open.streams.append(OpenGrant.Stream(session: session, sender: sender))
-            grant = open
-            return clientEnd
-        } catch {
-            throw BrokerError(.outOfResources, "There is no room for another stream: \(error.description).")
-        }
+        try open.memory.countOpening(of: session, at: camarb_monotonic_ns())
+        let (sender, clientEnd) = try stream(open, session)
+        sender.onPoolFree = { [memory = open.memory] pool in memory.giveBack(pool, of: session) }
+        if sender.isLent, let source { open.lent = OpenGrant.Lent(session: session, begun: source.buffersBegun) }
+        open.streams.append(OpenGrant.Stream(session: session, sender: sender))
+        grant = open
+        return clientEnd
     }
 
     /// With the device's own buffers for the first stream, where that can be; the others get copies.
-    private func stream(_ open: OpenGrant) throws(FrameStreamFault) -> (FrameSender, Int32) {
+    private func stream(_ open: OpenGrant, _ session: SessionID) throws(BrokerError) -> (FrameSender, Int32) {
         guard let source, open.lent?.begun != source.buffersBegun, let lent = source.lendBuffers(open.layout) else {
-            return try FrameSender.open(layout: open.layout)
+            let pool = try open.memory.pool(open.layout, for: session)
+            do throws(FrameStreamFault) { return try FrameSender.open(pool) } catch {
+                open.memory.giveBack(pool, of: session)
+                throw BrokerError(.outOfResources, "There is no room for another stream: \(error.description).")
+            }
         }
-        let (sender, clientEnd) = try FrameSender.open(layout: open.layout, lent: lent)
+        let (sender, clientEnd): (FrameSender, Int32)
+        do throws(FrameStreamFault) {
+            (sender, clientEnd) = try FrameSender.open(layout: open.layout, lent: lent)
+        } catch {
+            throw BrokerError(.outOfResources, "There is no room for another stream: \(error.description).")
+        }
         let begun = source.buffersBegun
         sender.onReturn = { [unowned self] buffer in
             // A device that fails here fails at its next frame, too, and is started again then.
@@ -200,7 +220,6 @@ extension CaptureLoop {
     private func takePhoto(_ id: GrantID, _ session: SessionID, _ photo: PhotoID, _ file: Int32) throws(BrokerError) {
         do throws(BrokerError) {
             let open = try granted(id)
-            try checkOutputFile(file)
             let own = open.photos.count { $0.session == session }
             guard own < Self.photosMax else {
                 throw BrokerError(
@@ -224,7 +243,6 @@ extension CaptureLoop {
                 throw BrokerError(
                     .alreadyRecording, "Recording \(running.id) runs; stop it before another one is started.")
             }
-            try checkOutputFile(file)
             let ticket = RecordingTicket(recording)
             grant?.recording = ticket
             writing += 1
@@ -236,25 +254,6 @@ extension CaptureLoop {
         }
     }
 
-    private func checkOutputFile(_ file: Int32) throws(BrokerError) {
-        var identity = camarb_file()
-        let problem: String
-        switch camarb_check_output_file(file, &identity) {
-        case camarb_file_good: return
-        case camarb_file_not_regular: problem = "no regular file"
-        case camarb_file_path_only, camarb_file_not_writable: problem = "not open for writing"
-        case camarb_file_append_only: problem = "open for appending"
-        case camarb_file_sealed: problem = "sealed"
-        case camarb_file_kernel: problem = "a file of the kernel's"
-        case camarb_file_fuse: problem = "a file that a program serves"
-        case camarb_file_unknown_system: problem = "on a file system that is not known to keep pictures"
-        default: problem = "unreadable"
-        }
-        throw BrokerError(
-            .unsuitableFile,
-            "The descriptor is \(problem); give one that is open for writing, not for appending, on a regular file.")
-    }
-
     private func cut(_ id: GrantID, _ why: RecordingEnd) throws(BrokerError) -> Int64 {
         _ = try granted(id)
         return endGrant(id, why)
@@ -264,6 +263,8 @@ extension CaptureLoop {
     /// here are in the writer's queue already.
     func endGrant(_ id: GrantID, _ why: RecordingEnd) -> Int64 {
         guard let open = grant, open.id == id else { return 0 }
+        open.memory.end()
+        keptBytesMost += UInt64(open.memory.bytesMade)
         for stream in open.streams { stream.sender.close() }
         if let recording = open.recording { writer.post(.finish(recording, why)) }
         giveUp(open.photos, "The grant ended before a frame was captured for the photo.")

@@ -96,7 +96,9 @@ extension CaptureLoop {
         guard let source, let stream = open.streams.first(where: { $0.sender.isLent }),
             source.frameBuffer == nil || open.lent?.begun != source.buffersBegun
         else { return }
-        do throws(FrameStreamFault) { try stream.sender.replaceBuffers(layout: open.layout) } catch {
+        do throws(BrokerError) {
+            stream.sender.replaceBuffers(by: try open.memory.pool(open.layout, for: stream.session))
+        } catch {
             stream.sender.close()
         }
     }

@@ -17,6 +17,8 @@ final class CaptureLoop {
     var grant: OpenGrant?
     /// The highest grant ever opened: a lower one is somebody's who was late.
     var newestGrant = GrantID(0)
+    /// Bytes of buffers that were given out in grants that are over, which clients may keep, each for as long as it likes.
+    var keptBytesMost: UInt64 = 0
     /// Recordings and photos the writer still has.
     var writing = 0
     let pictures = PicturePool()
@@ -39,6 +41,10 @@ final class CaptureLoop {
     /// Before a failing device is started again, in nanoseconds; doubled each time.
     static let restartPause: Int64 = 50_000_000
 
+    /// With more than this kept of earlier grants, the process ends before it opens the next one, and what is kept is not
+    /// its successor's: together with `StreamMemory.bytesMax` three quarters of what the unit may have (`MemoryMax=1G` of
+    /// camrecorder@.service).
+    static let keptBytesMax: UInt64 = 256 << 20
     /// Preview streams of one grant: more is a client that forgets to close them.
     static let streamsMax = 64
     /// Of these, one session's: a watcher must not take all of them.

@@ -21,6 +21,7 @@ struct OpenGrant {
     /// Who waits for the first frame.
     var opening: Capture.Reply<Configuration>?
     var streams: [Stream] = []
+    let memory = StreamMemory()
     /// The session that got the device's own buffers, and which these were.
     var lent: Lent?
     var photos: [PendingPhoto] = []

@@ -10,6 +10,9 @@ public enum RecorderEvent: Hashable, Sendable {
     case runtimeError(code: String, message: String)
     /// Nothing was open and nothing was being written for as long as the capture was told.
     case idle
+    /// Clients keep more memory of earlier grants than another one may be opened beside: an order to open was not carried
+    /// out, nor answered, and another process is to be asked.
+    case spent
 
     public struct Recording: Hashable, Sendable {
         public var id: RecordingID
