@@ -157,6 +157,8 @@ let package = Package(
         program("explore", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration"]),
         // The in-process half of `make bench`.
         program("arbiter-bench", ["Arbiter", "ArbiterProtocol", "PolicyFile"]),
+        // What writes one file for a recorder core, in C: it is started for each photo.
+        .executableTarget(name: "camwriter", dependencies: ["CLinux"]),
         // A second recorder core that speaks `.Recorder1`, for tests.
         program("tinyrecorder", ["ArbiterProtocol", "SystemdBus", "FrameStream", "CLinux"]),
 

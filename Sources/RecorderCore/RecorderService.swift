@@ -1,5 +1,4 @@
 public import ArbiterProtocol
-import CLinux
 import Glibc
 
 /// `org.camarb.Recorder1` over a capture: reads the arguments of calls, gives the values of answers and signals.
@@ -50,18 +49,16 @@ public final class RecorderService: Sendable {
             let grant = GrantID(try reader.uint64("grant"))
             let session = SessionID(try reader.uint64("session"))
             let photo = try reader.uint64("photo")
-            let envelope = try reader.fileDescriptor("file")
+            let file = try reader.fileDescriptor("file")
             if let unknown = try reader.dictionary("options").keys.first {
                 throw BrokerError(.invalidValue, "\(unknown.quotedShort) is no option of a photo; there are none.")
             }
-            let file = try openEnvelope(envelope)
             capture.capturePhoto(grant, session: session, photo, file: file) { result in answer(result.map { [] }) }
         case "StartRecording":
             let grant = GrantID(try reader.uint64("grant"))
             let recording = try reader.uint64("recording")
-            let envelope = try reader.fileDescriptor("file")
+            let file = try reader.fileDescriptor("file")
             let limits = try RecordingLimits(wire: try reader.dictionary("options"))
-            let file = try openEnvelope(envelope)
             capture.startRecording(grant, recording, file: file, limits: limits) { result in
                 answer(result.map { [] })
             }
@@ -76,18 +73,6 @@ public final class RecorderService: Sendable {
         default:
             throw BrokerError(.unknownMethod, "\(InterfaceName.recorder) has no method \(member.quotedShort).")
         }
-    }
-
-    /// Takes the file out of an envelope, and closes that; where it throws, the envelope stays the caller's.
-    private func openEnvelope(_ envelope: Int32) throws(BrokerError) -> Int32 {
-        let file = camarb_open_envelope(envelope)
-        guard file >= 0 else {
-            throw BrokerError(
-                .unsuitableFile,
-                "No file could be taken out of the envelope (error \(-file)); pass a socket in whose queue one lies.")
-        }
-        close(envelope)
-        return file
     }
 
     /// The signal that tells an event; nil for one that is this process's own affair.
@@ -112,7 +97,7 @@ public final class RecorderService: Sendable {
         case .rampFinished(let grant, let zoom): ("RampFinished", [.uint64(grant.rawValue), .double(zoom)])
         case .deviceChanged(let state, let message): ("DeviceChanged", [.string(state), .string(message)])
         case .runtimeError(let code, let message): ("RuntimeError", [.string(code), .string(message)])
-        case .idle: nil
+        case .idle, .spent: nil
         }
     }
 }

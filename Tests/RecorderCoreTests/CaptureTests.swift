@@ -98,6 +98,70 @@ import Testing
         first.withEveryBuffer { _, bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
     }
 
+    @Test(
+        "A stream that a session opens anew has the buffers of the one it closed, of no other session, and only in that grant"
+    )
+    func buffersOfStreamsOpenedAnew() async throws {
+        let test = try CaptureUnderTest()
+        try await test.open(1)
+        let first = try await test.buffers(1, session: 1)
+        #expect(first.count == BufferPool.buffersUsual)
+        for _ in 1..<4 {
+            let again = try await test.buffers(1, session: 1)
+            #expect(again == first)
+        }
+        let other = try await test.buffers(1, session: 2)
+        #expect(other.isDisjoint(with: first))
+        _ = try await test.cut(1)
+        try await test.open(2)
+        #expect(try await test.buffers(2, session: 1).isDisjoint(with: first))
+    }
+
+    @Test("A recorder core that so many buffers of earlier grants may be kept of opens no other grant")
+    func buffersKeptOverGrants() async throws {
+        let test = try CaptureUnderTest("simulated:iphone6s-back")
+        let large = Configuration([.activeFormat: .text("3840x2160")])
+        var kept: [FrameReceiver] = []
+        for grant in 1...6 as ClosedRange<UInt64> {
+            try await test.open(grant, large)
+            let stream = try await test.stream(grant)
+            _ = try #require(try stream.mark())
+            kept.append(stream)
+            _ = try await test.cut(grant)
+        }
+        test.capture.open(GrantID(7), large) { _ in Issue.record("it was answered") }
+        let _: Bool = try await test.event { if case .spent = $0 { true } else { nil } }
+        withExtendedLifetime(kept) {}
+    }
+
+    @Test("A session opens eight streams at once and then one a second, and has a bounded share of buffers")
+    func budgetOfStreams() throws {
+        let memory = StreamMemory()
+        let session = SessionID(1)
+        let second = StreamMemory.openEvery
+        for _ in 0..<StreamMemory.opensMax { try memory.countOpening(of: session, at: second) }
+        #expect(throws: BrokerError.self) { try memory.countOpening(of: session, at: 2 * second - 1) }
+        try memory.countOpening(of: session, at: 2 * second)
+        #expect(throws: BrokerError.self) { try memory.countOpening(of: session, at: 2 * second) }
+        try memory.countOpening(of: SessionID(2), at: 2 * second)
+        // What is earned is at most eight again.
+        for _ in 0..<StreamMemory.opensMax { try memory.countOpening(of: session, at: 1000 * second) }
+        #expect(throws: BrokerError.self) { try memory.countOpening(of: session, at: 1000 * second) }
+        let large = PictureLayout(width: 3840, height: 2160, pixelFormat: "420v")
+        let bytes = large.bytes * BufferPool.buffersUsual
+        var pools: [BufferPool] = []
+        for _ in 0..<StreamMemory.sessionBytesMax / bytes { pools.append(try memory.pool(large, for: session)) }
+        let refused = #expect(throws: BrokerError.self) { try memory.pool(large, for: session) }
+        #expect(refused?.kind == .limitExceeded)
+        let last = pools.popLast()
+        let again = try #require(last)
+        memory.giveBack(again, of: session)
+        #expect(try memory.pool(large, for: session) === again)
+        memory.giveBack(again, of: session)
+        memory.end()
+        #expect(again.isBlank)
+    }
+
     @Test func aClientThatStandsStillDelaysNobody() async throws {
         let test = try CaptureUnderTest()
         try await test.open(1)

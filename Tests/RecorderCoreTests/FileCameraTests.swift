@@ -12,7 +12,8 @@ import Testing
         let layout = PictureLayout(width: width, height: height, pixelFormat: "420v")
         let file = try TemporaryFile(".mkv")
         let matroska = try MatroskaFile(
-            file: OutputFile(adopting: try file.open(), bytesMax: nil), layout: layout, frameRate: frameRate)
+            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil), layout: layout,
+            frameRate: frameRate)
         let interval = Int64(1e9 / frameRate)
         for (index, shade) in Self.shades.enumerated() {
             var picture = [UInt8](repeating: shade, count: layout.bytes)

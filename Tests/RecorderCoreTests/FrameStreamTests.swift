@@ -8,10 +8,12 @@ import Testing
     static let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
 
     /// Sends a frame whose luma is `level`.
-    private func send(_ level: UInt8, as sequence: UInt64, on sender: FrameSender) {
+    private func send(
+        _ level: UInt8, as sequence: UInt64, on sender: FrameSender, flags: FrameRecord.Flags = []
+    ) {
         guard let index = sender.writable() else { return }
         sender.memory(index).copyBytes(from: [UInt8](repeating: level, count: Self.layout.bytes))
-        sender.deliver(index, sequence: sequence, timestamp: Int64(sequence), flags: [])
+        sender.deliver(index, sequence: sequence, timestamp: Int64(sequence), flags: flags)
     }
 
     private func frame(_ receiver: FrameReceiver) throws -> FrameReceiver.Frame {
@@ -70,6 +72,22 @@ import Testing
         #expect(newest.record.sequence == 10)
         receiver.withBytes(of: newest) { #expect($0[0] == 10) }
         #expect(sender.framesDropped == 7)
+    }
+
+    @Test("A flagged frame that is replaced while it waits passes its flag on")
+    func flagsOfReplacedFrames() throws {
+        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
+        let receiver = FrameReceiver(adopting: theirs)
+        for number in 1...2 as ClosedRange<UInt64> { send(1, as: number, on: sender) }
+        send(2, as: 3, on: sender, flags: .configurationChanged)
+        send(2, as: 4, on: sender)
+        let first = try frame(receiver)
+        #expect(first.record.flags.isEmpty)
+        receiver.release(first)
+        #expect(sender.takeReleases())
+        #expect(try frame(receiver).record.sequence == 2)
+        let newest = try frame(receiver)
+        #expect(newest.record.sequence == 4 && newest.record.flags == .configurationChanged)
     }
 
     @Test func aClientThatReturnsNothingLosesFramesAndStallsNobody() throws {

@@ -89,7 +89,7 @@ import Testing
         #expect(try UInt64(DecodedVideo(file.path).marks.count) == finished.frames)
     }
 
-    @Test func whatIsNoWritableRegularFileIsRefused() async throws {
+    @Test func whatIsNoWritableRegularFileEndsTheRecordingAndNothingElse() async throws {
         let test = try CaptureUnderTest()
         let file = try TemporaryFile()
         try await test.open(1)
@@ -100,11 +100,16 @@ import Testing
         for unsuitable in [
             pipes[1], directory, try file.open(O_RDONLY), try file.open(O_WRONLY | O_APPEND),
         ] {
-            let refused = await #expect(throws: BrokerError.self) { try await test.record(1, 1, unsuitable) }
-            #expect(refused?.kind == .unsuitableFile)
+            try await test.record(1, 1, unsuitable)
+            let said: String = try await test.event {
+                if case .runtimeError(_, let message) = $0 { message } else { nil }
+            }
+            #expect(said.contains("no regular file that is open for writing"))
+            let finished = try await test.recordingFinished()
+            #expect(finished.why == .writeError && finished.frames == 0 && finished.bytes == 0)
         }
         // Nothing changed: a good one is taken.
-        try await test.record(1, 1, try file.open())
+        try await test.record(1, 2, try file.open())
     }
 
     /// A picture with a mark and noise, so that every frame has bytes of its own.
@@ -124,7 +129,8 @@ import Testing
         let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
         let file = try TemporaryFile(".mkv")
         let matroska = try MatroskaFile(
-            file: OutputFile(adopting: try file.open(), bytesMax: nil), layout: layout, frameRate: 30)
+            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil), layout: layout, frameRate: 30
+        )
         var flushed: [Int] = []
         for number in 1...40 {
             let picture = picture(number, layout)
@@ -154,7 +160,8 @@ import Testing
         let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
         let file = try TemporaryFile(".mkv")
         let matroska = try MatroskaFile(
-            file: OutputFile(adopting: try file.open(), bytesMax: 300_000), layout: layout, frameRate: 30)
+            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: 300_000), layout: layout,
+            frameRate: 30)
         var number = 0
         while true {
             number += 1
@@ -170,6 +177,27 @@ import Testing
         #expect(try DecodedVideo(file.path).marks.map { $0?.frameNumber } == (1..<number).map { UInt32($0) })
     }
 
+    @Test("A recording with a gap has packet times equal to its capture times")
+    func timesOfPackets() throws {
+        let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
+        let file = try TemporaryFile(".mkv")
+        let matroska = try MatroskaFile(
+            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil), layout: layout, frameRate: 30
+        )
+        // In milliseconds, which is the file's own unit.
+        let captures: [Int64] = [1000, 1033, 1067, 1500, 1533, 3000]
+        for (number, milliseconds) in captures.enumerated() {
+            let fits = try picture(number, layout).withUnsafeBytes {
+                try matroska.append($0, captured: milliseconds * 1_000_000, interval: 33_333_333)
+            }
+            #expect(fits)
+        }
+        matroska.finish()
+        let reader = try VideoReader(path: file.path, loops: false)
+        let times = try captures.map { _ in try reader.next() / 1_000_000 }
+        #expect(times == captures.map { $0 - captures[0] })
+    }
+
     @Test func theDefaultBitRateFollowsThePublishedSizes() {
         #expect(VideoEncoder.bitRate(width: 1280, height: 720, frameRate: 30) == 10_506_240)
         #expect(VideoEncoder.bitRate(width: 192, height: 144, frameRate: 30) == 111_974)
@@ -182,7 +210,8 @@ import Testing
         let layout = PictureLayout(width: 3840, height: 2160, pixelFormat: "420v")
         let file = try TemporaryFile(".mkv")
         let matroska = try MatroskaFile(
-            file: OutputFile(adopting: try file.open(), bytesMax: nil), layout: layout, frameRate: 30)
+            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil), layout: layout, frameRate: 30
+        )
         for number in 1...3 {
             var picture = [UInt8](repeating: 128, count: layout.bytes)
             let time = Int64(number) * 33_333_333

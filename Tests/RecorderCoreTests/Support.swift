@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import CLinux
 import FrameStream
 import Glibc
 import RecorderCore
@@ -41,6 +42,14 @@ final class TemporaryFile: Sendable {
         let all = Array(bytes)
         #expect(pwrite(descriptor, all, all.count, 0) == all.count)
     }
+}
+
+/// An envelope with this file in it, as a broker passes it on; the descriptor is closed.
+func envelope(_ file: Int32) throws -> Int32 {
+    defer { close(file) }
+    let envelope = camarb_new_envelope(file)
+    try #require(envelope >= 0)
+    return envelope
 }
 
 /// The frames of a file, decoded by libav: their marks and mean luma, until the end or the first that is broken.
@@ -124,15 +133,34 @@ final class CaptureUnderTest: Sendable {
         FrameReceiver(
             adopting: try await wait { capture.openStream(GrantID(grant), session: SessionID(session), $0) })
     }
+    /// The inodes of a stream's buffers; the stream is closed again.
+    func buffers(_ grant: UInt64, session: UInt64) async throws -> Set<UInt> {
+        let end = try await wait { capture.openStream(GrantID(grant), session: SessionID(session), $0) }
+        defer { close(end) }
+        var inodes: Set<UInt> = []
+        while inodes.count < BufferPool.buffersUsual {
+            var record = [UInt8](repeating: 0, count: FrameRecord.encodedBytes)
+            var buffer: Int32 = -1
+            try #require(camarb_packet_receive(end, &record, record.count, &buffer, 1) == record.count)
+            guard buffer >= 0 else { continue }
+            var status = stat()
+            #expect(fstat(buffer, &status) == 0)
+            inodes.insert(status.st_ino)
+            close(buffer)
+        }
+        return inodes
+    }
     func closeStreams(_ grant: UInt64, session: UInt64) async throws {
         try await wait { capture.closeStreams(GrantID(grant), session: SessionID(session), $0) }
     }
     func photo(_ grant: UInt64, _ id: UInt64, _ file: Int32, session: UInt64 = 1) async throws {
+        let file = try envelope(file)
         try await wait { capture.capturePhoto(GrantID(grant), session: SessionID(session), id, file: file, $0) }
     }
     func record(
         _ grant: UInt64, _ id: UInt64, _ file: Int32, _ limits: RecordingLimits = RecordingLimits()
     ) async throws {
+        let file = try envelope(file)
         try await wait { capture.startRecording(GrantID(grant), id, file: file, limits: limits, $0) }
     }
     func stopRecording(_ id: UInt64) async throws {

@@ -120,6 +120,22 @@ struct V4L2ControlTests {
         #expect(camera.look { $0.values[camarb_cid_brightness] } == 0)
     }
 
+    @Test("A batch whose format the device refuses leaves the controls as they were")
+    func formatRefusedByTheDevice() async throws {
+        let camera = Self.everything()
+        let test = try await running(camera)
+        camera.fail("set format", EINVAL)
+        let batch = Configuration([.activeFormat: .text("320x240"), .brightness: .number(9)])
+        // Looked at on the capture's thread: the device is started anew behind that, and its controls with it.
+        let (isRefused, brightness) = await withCheckedContinuation { answered in
+            test.capture.configure(GrantID(1), batch) { result in
+                answered.resume(
+                    returning: ((try? result.get()) == nil, camera.look { $0.values[camarb_cid_brightness] }))
+            }
+        }
+        #expect(isRefused && brightness == 0)
+    }
+
     @Test("What a camera lacks, or takes otherwise, is refused by name before the device is asked")
     func refusals() async throws {
         let test = try await running(Self.everything())

@@ -10,7 +10,7 @@ VIVID = "n_devs=2 node_types=0x1,0x1 num_inputs=1,1 input_types=0x0,0x0"
 BOOT_MAX = {"plain": 180, "systemd": 420}
 # What a guest has to stop a step that hangs, and to copy what it said, before the guest itself counts as hung.
 STEP_MARGIN = 60
-PROGRAMS = ("camarbd", "camkeeper", "camrecorder", "camclient", "camagent", "tinyrecorder")
+PROGRAMS = ("camarbd", "camkeeper", "camrecorder", "camwriter", "camclient", "camagent", "tinyrecorder")
 
 
 class Step:

@@ -8,3 +8,4 @@
 #include "own.h"
 #include "processes.h"
 #include "rights.h"
+#include "writing.h"

@@ -95,7 +95,8 @@ public final class Capture: Sendable {
     }
 
     /// Takes the next frame as a JPEG; `.photoCaptured` follows an answer without error.
-    /// - Parameter file: owned by the capture from here on.
+    /// - Parameter file: an envelope (`camarb_open_envelope`), which only the process that writes the file opens. Owned by
+    ///   the capture from here on.
     public func capturePhoto(
         _ grant: GrantID, session: SessionID, _ photo: PhotoID, file: Int32, _ reply: @escaping Reply<Void>
     ) {
@@ -103,7 +104,8 @@ public final class Capture: Sendable {
     }
 
     /// Records from the next frame on; `.recordingFinished` follows an answer without error.
-    /// - Parameter file: owned by the capture from here on.
+    /// - Parameter file: an envelope, as of a photo; one whose file cannot be written to ends the recording with
+    ///   `.writeError`. Owned by the capture from here on.
     public func startRecording(
         _ grant: GrantID, _ recording: RecordingID, file: Int32, limits: RecordingLimits = RecordingLimits(),
         _ reply: @escaping Reply<Void>

@@ -30,16 +30,6 @@ final class Mailbox<Message: Sendable>: Sendable {
             return messages
         }
     }
-
-    /// As `takeAll`, but waits until there is something.
-    func waitForAll() -> [Message] {
-        while true {
-            let all = takeAll()
-            if !all.isEmpty { return all }
-            var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            _ = camarb_poll(&waited, 1, -1)
-        }
-    }
 }
 
 /// A thread of our own with a body to run.

@@ -33,7 +33,7 @@ final class RecordingTicket: Sendable {
     func taken(_ bytes: Int) { state.withLock { $0.queuedBytes -= bytes } }
 }
 
-/// Work for the writer thread. Descriptors in it are the writer's to close.
+/// Work for the writer thread. Files in it are envelopes, and the writer's to close.
 enum WriterWork: Sendable {
     case begin(RecordingTicket, file: Int32, layout: PictureLayout, frameRate: Double, RecordingLimits)
     case frame(RecordingTicket, Picture, interval: Int64)
@@ -42,14 +42,18 @@ enum WriterWork: Sendable {
     case stop
 }
 
-/// The writer thread: encodes, and writes files.
+/// The writer thread: encodes, and has files written.
+///
+/// It waits until a recording's frame is in the file, at most as long as a file may take. It never waits for a photo's: whose
+/// file that is may be another client's than the one that records.
 final class WriterLoop {
     private let mailbox: Mailbox<WriterWork>
     private let emit: @Sendable (RecorderEvent) -> Void
     /// A recording or a photo is off the desk.
     private let done: @Sendable () -> Void
     private var current: Current?
-    private lazy var jpeg = JPEGEncoder()
+    private let house = FileWriters()
+    private let photos: PhotoDesk
 
     private struct Current {
         var ticket: RecordingTicket
@@ -66,11 +70,18 @@ final class WriterLoop {
         self.mailbox = mailbox
         self.emit = emit
         self.done = done
+        photos = PhotoDesk(house) { captured in
+            emit(.photoCaptured(captured))
+            done()
+        }
     }
 
     func run() {
-        while true {
-            for work in mailbox.waitForAll() {
+        var isStopping = false
+        house.prepare()
+        while !isStopping || !photos.isEmpty {
+            photos.wait(beside: mailbox.descriptor)
+            for work in mailbox.takeAll() {
                 switch work {
                 case .begin(let ticket, let file, let layout, let frameRate, let limits):
                     begin(ticket, file, layout, frameRate, limits)
@@ -78,21 +89,30 @@ final class WriterLoop {
                     append(ticket, picture, interval)
                     ticket.taken(picture.layout.bytes)
                 case .finish(let ticket, let why): finish(ticket, why)
-                case .photo(let id, let file, let picture, let name): photo(id, file, picture, name)
+                case .photo(let id, let file, let picture, let name):
+                    photos.take(PhotoDesk.Order(id: id, envelope: file, picture: picture, cameraName: name))
                 case .stop:
                     if let current { finish(current.ticket, .sessionEnded) }
-                    return
+                    isStopping = true
                 }
             }
+            photos.turn()
+            // Behind what was begun: that does not wait for it.
+            house.prepare()
         }
     }
 
     private func begin(
-        _ ticket: RecordingTicket, _ descriptor: Int32, _ layout: PictureLayout, _ frameRate: Double,
+        _ ticket: RecordingTicket, _ envelope: Int32, _ layout: PictureLayout, _ frameRate: Double,
         _ limits: RecordingLimits
     ) {
-        let file = OutputFile(adopting: descriptor, bytesMax: limits.maxBytes.map { Int64(clamping: $0) })
+        let file = OutputFile(envelope, in: house, bytesMax: limits.maxBytes.map { Int64(clamping: $0) })
         current = Current(ticket: ticket, file: file, matroska: nil, limits: limits)
+        if case .system(let fault)? = file.failure {
+            emit(
+                .runtimeError(code: "recording", message: "Recording \(ticket.id) cannot begin: \(fault.words)."))
+            return finish(ticket, Self.end(.system(fault)))
+        }
         do throws(MediaFault) {
             current?.matroska = try MatroskaFile(file: file, layout: layout, frameRate: frameRate)
             if let failure = file.failure { finish(ticket, Self.end(failure)) }
@@ -136,31 +156,8 @@ final class WriterLoop {
     private static func end(_ failure: OutputFile.Failure) -> RecordingEnd {
         switch failure {
         case .sizeLimit: .sizeLimit
-        case .system(let code): [ENOSPC, EDQUOT, EFBIG].contains(code) ? .diskFull : .writeError
+        case .system(.system(let code)): [ENOSPC, EDQUOT, EFBIG].contains(code) ? .diskFull : .writeError
+        case .system: .writeError
         }
-    }
-
-    private func photo(_ id: PhotoID, _ descriptor: Int32, _ picture: Picture, _ cameraName: String) {
-        defer { done() }
-        let file = OutputFile(adopting: descriptor, bytesMax: nil)
-        var captured = PhotoCaptured(
-            photo: id, width: UInt32(picture.layout.width), height: UInt32(picture.layout.height), bytes: 0)
-        do throws(MediaFault) {
-            let exif = ExifSegment.make(make: "camarb", model: cameraName, seconds: Int(time(nil)))
-            try jpeg.encode(picture.bytes, picture.layout) { (bytes) throws(MediaFault) in
-                // The segment goes behind a JPEG's first two bytes.
-                file.take(UnsafeRawBufferPointer(rebasing: bytes.prefix(2)))
-                exif.withUnsafeBytes { file.take($0) }
-                file.take(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(2)))
-            }
-            if file.commit() {
-                captured.bytes = UInt64(file.committed)
-            } else if case .system(let code)? = file.failure {
-                captured.error = "The photo could not be written: system error \(code)."
-            }
-        } catch {
-            captured.error = "The photo could not be encoded: \(error.description)."
-        }
-        emit(.photoCaptured(captured))
     }
 }

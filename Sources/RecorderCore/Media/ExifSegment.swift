@@ -1,11 +1,11 @@
 import Glibc
 
 /// The Exif APP1 segment of a photo: who made it, when, and which side is up.
-enum ExifSegment {
+package enum ExifSegment {
     /// - Parameters:
     ///   - seconds: when it was captured, since 1970, shown in local time as cameras do.
     /// - Returns: the segment with its marker, to be put right behind a JPEG's first two bytes.
-    static func make(make: String, model: String, seconds: Int) -> [UInt8] {
+    package static func make(make: String, model: String, seconds: Int) -> [UInt8] {
         let date = text(dateAndTime(seconds))
         // IFD0 has five entries, in the order of their tags, as TIFF wants it.
         var ifd0 = Directory(entryCount: 5, at: 8)

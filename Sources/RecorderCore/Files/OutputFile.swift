@@ -6,13 +6,13 @@ import Glibc
 ///
 /// libav appends to memory; `commit()` moves that to the file in one go. When the disk is full or a limit is met,
 /// the file is cut back to the last commit, later appends are dropped, and places before it can still be patched:
-/// so the trailer succeeds and the file plays. Writes go to an offset of our own, because the client shares the
-/// descriptor's.
+/// so the trailer succeeds and the file plays. Writes go to an offset of their own, because the client shares the
+/// descriptor's. All of it is done by another process (`FileWriter`), and a commit counts when that has answered.
 ///
 /// Threading: the writer thread only.
 package final class OutputFile {
-    /// Owned, closed at the end.
-    private let descriptor: Int32
+    /// Nil where none could be started.
+    private let writer: FileWriter?
     /// The greatest size, in bytes; nil for none.
     private let bytesMax: Int64?
     /// Bytes that are in the file.
@@ -22,18 +22,24 @@ package final class OutputFile {
     private var position: Int64 = 0
 
     package enum Failure: Hashable {
-        case system(Int32)
+        case system(FileFault)
         case sizeLimit
     }
 
-    package init(adopting descriptor: Int32, bytesMax: Int64?) {
-        self.descriptor = descriptor
+    /// Opens the file of an envelope in a process of its own, and empties it.
+    /// - Parameter envelope: this object's from here on.
+    package init(_ envelope: Int32, in house: FileWriters, bytesMax: Int64?) {
         self.bytesMax = bytesMax
-        // What was in it is not part of the recording.
-        if ftruncate(descriptor, 0) < 0 { failure = .system(errno) }
+        do throws(FileFault) {
+            let writer = try house.start(envelope)
+            self.writer = writer
+            writer.wantAnswer()
+            failure = writer.settle().map { .system($0) }
+        } catch {
+            writer = nil
+            failure = .system(error)
+        }
     }
-
-    deinit { close(descriptor) }
 
     private var end: Int64 { committed + Int64(pending.count) }
 
@@ -80,13 +86,15 @@ package final class OutputFile {
         let all = pending.count
         if let bytesMax, end > bytesMax {
             failure = .sizeLimit
-        } else if let code = pending.withUnsafeBytes({ put($0, at: committed) }) {
-            failure = .system(code)
+        } else if let fault = pending.withUnsafeBytes({ put($0, at: committed) }) {
+            failure = .system(fault)
         }
         pending.removeAll(keepingCapacity: true)
         guard failure == nil else {
             // Part of a frame may have reached the file.
-            _ = ftruncate(descriptor, Int(committed))
+            writer?.truncate(to: committed)
+            writer?.wantAnswer()
+            _ = writer?.settle()
             return false
         }
         committed += Int64(all)
@@ -102,21 +110,14 @@ package final class OutputFile {
     /// Bytes appended since the last commit.
     var uncommitted: [UInt8] { pending }
 
-    /// - Returns: nil, or the error number.
-    private func put(_ bytes: UnsafeRawBufferPointer, at offset: Int64) -> Int32? {
-        var done = 0
-        while done < bytes.count {
-            let count = pwrite(
-                descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done, Int(offset) + done)
-            if count > 0 {
-                done += count
-            } else if count == 0 {
-                return ENOSPC
-            } else if errno != EINTR {
-                return errno
-            }
-        }
-        return nil
+    /// Waits until it is written: what was committed survives whatever happens to this process.
+    /// - Returns: nil, or what went wrong.
+    private func put(_ bytes: UnsafeRawBufferPointer, at offset: Int64) -> FileFault? {
+        guard let writer else { return .gone }
+        if bytes.isEmpty { return nil }
+        writer.put(bytes, at: offset)
+        writer.wantAnswer()
+        return writer.settle()
     }
 }
 

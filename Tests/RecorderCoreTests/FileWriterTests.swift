@@ -1,0 +1,137 @@
+import ArbiterProtocol
+import CLinux
+import Glibc
+import RecorderCore
+import Testing
+
+/// The processes that write files. A process that is stopped stands for one that waits for its file.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct FileWriterTests {
+    private func writer(_ house: FileWriters, _ file: TemporaryFile) throws -> (FileWriter, process: Int32) {
+        let writer = try house.start(try envelope(file.open()))
+        writer.wantAnswer()
+        #expect(writer.settle() == nil)
+        return (writer, try process(writing: file))
+    }
+
+    /// The child that has the file open: other tests have children, too.
+    private func process(writing file: TemporaryFile) throws -> Int32 {
+        try #require(
+            children().first { child in
+                (3..<16).contains { number in
+                    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+                    let count = readlink("/proc/\(child)/fd/\(number)", &bytes, bytes.count)
+                    let path = bytes.prefix(max(0, count)).map { UInt8(bitPattern: $0) }
+                    return String(decoding: path, as: UTF8.self) == file.path
+                }
+            })
+    }
+
+    private func children() -> [Int32] {
+        var all: [Int32] = []
+        guard let tasks = opendir("/proc/self/task") else { return all }
+        defer { closedir(tasks) }
+        while let entry = readdir(tasks) {
+            let task = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard let file = fopen("/proc/self/task/\(task)/children", "r") else { continue }
+            defer { fclose(file) }
+            var bytes = [UInt8](repeating: 0, count: 65536)
+            let count = fread(&bytes, 1, bytes.count, file)
+            all += String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: " ").compactMap { Int32($0) }
+        }
+        return all
+    }
+
+    @Test("What is ordered is in the file when it is answered, and errors come as their numbers")
+    func writes() throws {
+        let house = FileWriters()
+        let file = try TemporaryFile()
+        try file.write([9, 9, 9])
+        let writer = try house.start(try envelope(file.open()))
+        let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
+        bytes.withUnsafeBytes { writer.put($0, at: 0) }
+        writer.wantAnswer()
+        #expect(writer.settle() == nil)
+        #expect(try file.bytes() == bytes, "and nothing of what was in it")
+        [UInt8(1), 2].withUnsafeBytes { writer.put($0, at: 5) }
+        writer.truncate(to: 8)
+        writer.wantAnswer()
+        #expect(writer.settle() == nil)
+        #expect(try file.bytes() == [0, 1, 2, 3, 4, 1, 2, 7])
+        // The first error is answered, what follows it is passed over, and the next orders are carried out again.
+        writer.truncate(to: .max)
+        [UInt8(7)].withUnsafeBytes { writer.put($0, at: 0) }
+        writer.wantAnswer()
+        #expect(writer.settle() == .system(EFBIG))
+        #expect(try file.bytes().first == 0)
+        writer.truncate(to: 1)
+        writer.wantAnswer()
+        #expect(writer.settle() == nil)
+        #expect(try file.bytes() == [0])
+    }
+
+    @Test("One that does not answer is given up, and with four that hang no further file is begun")
+    func hangs() throws {
+        let house = FileWriters()
+        let file = try TemporaryFile()
+        var (writer, process): (FileWriter?, Int32) = try writer(house, file)
+        #expect(kill(process, SIGSTOP) == 0)
+        [UInt8(1)].withUnsafeBytes { writer?.put($0, at: 0) }
+        writer?.wantAnswer()
+        #expect(writer?.settle() == .stuck)
+        // For good: nothing more is taken, nor waited for.
+        writer?.wantAnswer()
+        #expect(writer?.settle() == .stuck)
+        writer = nil
+        // It was killed, and a stopped process dies of that: the next file is begun.
+        _ = try self.writer(house, file)
+    }
+
+    @Test("One whose process ends says so, and the next has a process of its own")
+    func ends() throws {
+        let house = FileWriters()
+        let file = try TemporaryFile()
+        let (writer, process) = try writer(house, file)
+        #expect(kill(process, SIGKILL) == 0)
+        [UInt8(1)].withUnsafeBytes { writer.put($0, at: 0) }
+        writer.wantAnswer()
+        #expect(writer.settle() == .gone)
+        _ = try self.writer(house, file)
+    }
+
+    @Test("An envelope with nothing in it, or with what is no file, is unsuitable or an error")
+    func envelopes() throws {
+        let house = FileWriters()
+        var ours: Int32 = -1
+        var empty: Int32 = -1
+        #expect(camarb_packet_pair(&ours, &empty) == 0)
+        close(ours)
+        let nothing = try house.start(empty)
+        nothing.wantAnswer()
+        #expect(nothing.settle() == .system(ENODATA))
+        let pipe = try house.start(try envelope(open("/dev/null", O_WRONLY | O_CLOEXEC)))
+        pipe.wantAnswer()
+        #expect(pipe.settle() == .unsuitable)
+    }
+
+    @Test("A recording whose file hangs ends with write-error, and the session's frames go on")
+    func recordingOfAFileThatHangs() async throws {
+        let test = try CaptureUnderTest()
+        let file = try TemporaryFile(".mkv")
+        try await test.open(1)
+        let stream = try await test.stream(1)
+        try await test.record(1, 1, try file.open())
+        // Until the file has a frame, which on a busy machine is long after the preview has.
+        while (try? DecodedVideo(file.path).marks.isEmpty) ?? true { _ = try #require(try stream.mark()) }
+        #expect(kill(try process(writing: file), SIGSTOP) == 0)
+        let finished = try await test.recordingFinished()
+        #expect(finished.why == .writeError)
+        for _ in 0..<5 { _ = try #require(try stream.mark()) }
+        // What was there plays.
+        #expect(try UInt64(DecodedVideo(file.path).marks.count) >= finished.frames)
+        try await test.record(1, 2, try file.open())
+        try await test.stopRecording(2)
+        #expect(try await test.recordingFinished().why == .stopped)
+    }
+}
