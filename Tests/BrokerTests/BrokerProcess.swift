@@ -93,6 +93,15 @@ final class BrokerProcess {
         return path
     }
 
+    /// How many descriptors camarbd has open.
+    var descriptors: Int {
+        guard let folder = opendir("/proc/\(pid)/fd") else { return 0 }
+        defer { closedir(folder) }
+        var count = 0
+        while readdir(folder) != nil { count += 1 }
+        return count
+    }
+
     /// The processes that camarbd has started and that have not been reaped.
     var recorders: [Int32] {
         Self.text("/proc/\(pid)/task/\(pid)/children").split(separator: " ").compactMap { Int32($0) }
@@ -126,6 +135,24 @@ final class BrokerProcess {
         try #require(descriptor >= 0)
         return descriptor
     }
+}
+
+/// A file with a text, gone with the test.
+final class TextFile {
+    let path: String
+
+    init(_ text: String) throws {
+        var template = Array("/tmp/camarb-text-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&template)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        var text = text
+        let count = text.withUTF8 { write(descriptor, $0.baseAddress, $0.count) }
+        try #require(count == text.utf8.count)
+    }
+
+    deinit { unlink(path) }
 }
 
 /// One connection to a `BrokerProcess`.

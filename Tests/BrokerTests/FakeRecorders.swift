@@ -59,6 +59,12 @@ final class FakeRecorder: BusConnectionDelegate {
         if ending == nil { child?.signal(SIGKILL) }
     }
 
+    /// Its process runs.
+    var isAlive: Bool { child?.handle.isAlive ?? false }
+
+    /// Closes its socket, and lingers.
+    func hangUp() { connection?.close() }
+
     /// As a process that crashes.
     func crash() {
         child?.signal(SIGKILL)

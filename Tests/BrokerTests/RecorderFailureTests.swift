@@ -54,6 +54,65 @@ struct RecorderFailureTests {
         try session.wait("DidStartRunning", count: 2)
     }
 
+    @Test(
+        "A recorder core that closes its socket and lingers has cut nothing: what excludes it opens when its process ends"
+    )
+    func lingers() throws {
+        let recorders = try FakeRecorders()
+        let policy = try TextFile(
+            """
+            name = "one at a time"
+            [[camera]]
+            id = "front"
+            conflicts = ["back"]
+
+            """)
+        let process = try BrokerProcess(
+            policy: nil, cameras: ["front=simulated", "back=simulated:iphone6-back"],
+            recorder: "unix:" + recorders.path,
+            arguments: ["--policy", policy.path])
+        try recorders.listen(on: process.loop)
+        try process.wait("the cameras to be described") {
+            recorders.all.count { $0.calls.contains("Describe") } == 2
+        }
+        let first = try process.client("photos").session("front")
+        try first.run()
+        let holder = try #require(recorders.all.first { $0.calls.contains("Open") })
+        var isFree: [Bool] = []
+        recorders.whenCalled = { _, message in
+            if message.member == "Open" { isFree.append(!holder.isAlive) }
+            return false
+        }
+        let second = try process.client("call").session("back")
+        try second.call("StartRunning")
+        try second.wait("WasInterrupted")
+        holder.hangUp()
+        try first.call("StopRunning")
+        try second.wait("DidStartRunning")
+        #expect(isFree == [true])
+    }
+
+    @Test("A hundred streams leave camarbd's descriptors as they were")
+    func descriptorsOfStreams() throws {
+        let process = try BrokerProcess()
+        let client = try process.client("photos")
+        try client.broker("DeclarePresence", .string("fullscreen"), .boolean(true))
+        let session = try client.session()
+        try session.run()
+        func open() throws {
+            guard case .fileDescriptor(let stream)? = try session.call("OpenStream").first else {
+                Issue.record("OpenStream gave no descriptor.")
+                return
+            }
+            close(stream)
+        }
+        try open()
+        let before = process.descriptors
+        for _ in 0..<100 { try open() }
+        // Fewer, where the start still had some in use.
+        try process.wait("the descriptors to be given back") { process.descriptors <= before }
+    }
+
     @Test("A recorder core that hangs in its driver while it is asked about its camera is killed, and another is asked")
     func hangsInDescribe() throws {
         let recorders = try FakeRecorders()

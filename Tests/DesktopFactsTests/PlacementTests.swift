@@ -50,6 +50,13 @@ struct PlacementTests {
         #expect(places([.of(30), .of(20, hidden: true, fullscreen: true)])["browser"] == inFront)
     }
 
+    @Test("A fullscreen window on workspace 2 hides nothing on 1")
+    func coveredElsewhere() {
+        let elsewhere = Window.of(20, fullscreen: true, workspace: 2)
+        #expect(places([.of(30, workspace: 1), elsewhere], workspace: 1)["browser"] == inFront)
+        #expect(places([.of(30, workspace: 2), elsewhere], workspace: 2)["browser"] == .background)
+    }
+
     @Test("What the user works with is seen, whatever the stack says for a moment")
     func focusedUnderneath() {
         #expect(places([.of(30), .of(20, fullscreen: true)], active: 30)["browser"] == focused)

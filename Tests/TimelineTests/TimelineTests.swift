@@ -131,6 +131,19 @@ struct TimelineTests {
         #expect(svg == handover().timeline(until: 6000).svg())
     }
 
+    @Test("An event with an earlier moment counts as the latest, so that no lane runs backwards")
+    func earlierMoments() throws {
+        var builder = TimelineBuilder()
+        func at(_ seconds: Int64) -> Moment { Moment(nanoseconds: seconds * 1_000_000_000) }
+        builder.note(.appeared(lane: "photos"), at: at(1))
+        builder.note(.didStartRunning(grant: GrantID(1)), lane: "photos", at: at(3))
+        builder.note(.didStopRunning, lane: "photos", at: at(2))
+        builder.note(.didStartRunning(grant: GrantID(2)), lane: "photos", at: at(4))
+        let spans = try #require(builder.timeline(until: at(5)).lanes.first).spans
+        #expect(spans.map(\.state) == [.stopped, .stopped, .running])
+        #expect(spans.map(\.begin) == [at(1), at(3), at(4)] && spans.map(\.end) == [at(3), at(4), at(5)])
+    }
+
     @Test("A span shorter than a column is drawn all the same")
     func tinySpans() {
         var story = LiveStory()
