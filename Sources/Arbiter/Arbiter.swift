@@ -185,6 +185,9 @@ package struct Verdict: Sendable {
     package var text: String
     /// What was read about the session; nil: nothing.
     package var facts: Facts?
+    /// Where the right to the camera was asked, or who its seat shows: what came of that, and the seat.
+    package var right: RightReason?
+    package var seat: SeatID?
     /// Whose claim it met; nil: nobody's, or nobody's that is left.
     package var against: AppID?
     /// The cameras of all whom it would have to beat, or that would have won instead.

@@ -28,6 +28,9 @@ public enum Bound {
     /// what the order list compares.
     public static let attributesMax = 8
     public static let attributeValuesMax = 64
+    /// Seats that the core tells apart, a bit each: a machine has one for each of its graphics cards, and logind's own names
+    /// go no further. A camera on one beyond these is on nobody's seat.
+    public static let seatsMax = 64
     /// Rules, cameras and ranks of a policy.
     public static let rulesMax = 256
     public static let camerasMax = 64

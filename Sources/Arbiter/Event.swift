@@ -6,8 +6,8 @@ public import Vocabulary
 /// Ids of clients and sessions are the caller's (fresh, growing); all other ids the core gives.
 public enum Event: Hashable, Sendable {
     // MARK: Clients
-    /// A connection whose identity the kernel vouched for. `verified`: so is the app's name.
-    case connected(ClientID, app: AppID, verified: Bool, loginSession: LoginSessionID?)
+    /// A connection, and who the kernel says that it is.
+    case connected(ClientID, app: AppID, ClientIdentity)
     case declared(ClientID, ClientAttributes)
     case declaredPresence(ClientID, Presence, focused: Bool)
     case loweredPriority(ClientID, rank: String)
@@ -44,13 +44,13 @@ public enum Event: Hashable, Sendable {
     case operatorChose(AppID?)
     /// A trusted source gives an app its value of an attribute. `value` nil: it is forgotten, and the default counts.
     case attribute(AppID, name: String, value: String?)
-    case loginSession(LoginSessionID, active: Bool, locked: Bool)
-    /// An absent login session limits nobody.
+    case loginSession(LoginSessionID, LoginSessionFacts)
+    /// An absent login session limits nobody, and gives nobody a right.
     case loginSessionEnded(LoginSessionID)
 
     // MARK: The machine
     /// Indirect, like a policy: no other event is nearly as large, and a step hands its event on a dozen times.
-    indirect case cameraAppeared(CameraID, CameraCapabilities)
+    indirect case cameraAppeared(CameraID, CameraCapabilities, seat: SeatID = .usual)
     case cameraDisappeared(CameraID)
     /// `camera` nil: the switch of the whole machine.
     case privacy(CameraID?, on: Bool)

@@ -41,6 +41,8 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
     case tieNewcomer, tieHolder, sameAppNewest, sameAppReplace, sameAppRefuse, ownConflictRefuse, coolDown, reDecideOpen
     case budget, excluded, notPassedOver, controlFirst, askedToWatch, anotherUser, noOtherClaim, nothingLeft
     case weakestRank, lowered, unlimited, notGiven
+    // Before anybody is weighed.
+    case noRight
     // What the machine says.
     case unplugged, privacy, sleep, loginSession, stuck, reset, deviceFailed, brokerRestarted, sensitive, heldOutside
     case reserved, recorderFailed, formatLost
@@ -72,6 +74,7 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
         case .lowered: "priority lowered by its client"
         case .unlimited: "no cause limits it"
         case .notGiven: "access"
+        case .noRight: "access: no right to the camera"
         case .unplugged: "built in: the camera is unplugged"
         case .privacy: "built in: the privacy switch is on"
         case .sleep: "built in: the machine sleeps"

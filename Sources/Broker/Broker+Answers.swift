@@ -80,8 +80,8 @@ extension Broker {
             }
         return ArbiterProtocol.SessionStatus(
             session: status.id, app: .app(status.app.name), camera: status.camera, state: state, access: status.access,
-            causes: status.causes, rule: status.rule ?? "", rank: status.rank, presence: status.presence,
-            focused: status.isFocused, recording: status.recording,
+            causes: status.causes, rule: status.rule ?? "", rank: status.rank, right: status.right.rawValue,
+            presence: status.presence, focused: status.isFocused, recording: status.recording,
             isWeak: owners[status.id.rawValue]?.client.isWeak ?? false)
     }
 

@@ -29,7 +29,9 @@ extension Broker: BusConnectionDelegate {
                 adopting: descriptor, as: .server, on: loop, delegate: self,
                 account: .user(credentials.uid, isFirst: isTrusted(credentials.uid)), keepers: keepers)
             connection.tag = lastClient
-            let client = BrokerClient(id: ClientID(lastClient), connection: connection, credentials: credentials)
+            let client = BrokerClient(
+                id: ClientID(lastClient), connection: connection, credentials: credentials,
+                groups: PeerGroups.of(descriptor, primary: credentials.gid))
             clients[lastClient] = client
             client.place = audience.count
             audience.append(
@@ -160,13 +162,16 @@ extension Broker: BusConnectionDelegate {
         if client.app == app && claimed == nil && login == nil { return }
         if client.app != nil { unregister(client) }
         client.app = app
-        client.loginSession = login ?? LoginSessionWatch.id(of: identity.membership)
-        if let session = client.loginSession { logins?.join(session) }
+        let membership = login.map { .session($0) } ?? LoginSessionWatch.membership(identity.membership)
+        client.loginSessions = LoginSessionWatch.sessions(for: membership, of: client.uid)
+        for session in client.loginSessions { logins?.join(session, user: client.uid) }
         rename(client, app)
         step(
             .connected(
-                client.id, app: app, verified: claimed != nil || identity.isVerified,
-                loginSession: client.loginSession))
+                client.id, app: app,
+                ClientIdentity(
+                    verified: claimed != nil || identity.isVerified, weak: client.isWeak, groups: client.groups,
+                    login: membership, own: !options.isService && client.uid == ownUser)))
         if let said = client.more?.presence {
             step(.declaredPresence(client.id, said.0, focused: said.focused))
         }
@@ -185,10 +190,10 @@ extension Broker: BusConnectionDelegate {
         metrics.forget(session)
     }
 
-    /// The core forgets it, and the session nobody else is in.
+    /// The core forgets it, and the login sessions that nobody else belongs to.
     private func unregister(_ client: BrokerClient) {
         step(.disconnected(client.id))
-        if let session = client.loginSession { logins?.leave(session) }
-        client.loginSession = nil
+        for session in client.loginSessions { logins?.leave(session) }
+        client.loginSessions = []
     }
 }

@@ -177,7 +177,7 @@ extension Event {
 
     var clients: [ClientID] {
         switch self {
-        case .connected(let client, _, _, _), .declared(let client, _), .declaredPresence(let client, _, _),
+        case .connected(let client, _, _), .declared(let client, _), .declaredPresence(let client, _, _),
             .loweredPriority(let client, _), .loweredAttribute(let client, _, _), .disconnected(let client),
             .created(_, let client, _, _, _):
             [client]

@@ -49,7 +49,7 @@ extension Broker {
     private func readPolicy(_ path: String) throws(PolicyProblems) -> LoadedPolicy {
         try PolicyFile.load(
             path: path, dropIns: options.policyFolder.isEmpty ? nil : options.policyFolder,
-            dropInsRequired: options.policyFolder != BrokerOptions.usualPolicyFolder)
+            dropInsRequired: options.policyFolder != BrokerOptions.usualPolicyFolder, accounts: MachineAccounts())
     }
 
     /// A path goes to terminals and to the journal.
@@ -74,6 +74,11 @@ extension Broker {
     /// Why the broker runs without what it was told to use; empty when all is well.
     var degraded: String {
         var reasons = policyTrouble.isEmpty ? [] : [policyTrouble]
+        let unknown = arbiter.policy.rights.unknownNames
+        if !unknown.isEmpty {
+            reasons.append(
+                "[access] of the policy names whom this machine does not know: \(unknown.joined(separator: ", ")).")
+        }
         for link in cameraOrder {
             if let trouble = link.trouble { reasons.append("Camera “\(link.camera.name)”: \(trouble)") }
         }

@@ -107,8 +107,13 @@ extension MethodTables {
                 throw BrokerError(.invalidValue, "session is \(name.quotedShort); it takes a login session's name.")
             }
             let active = try reader.boolean("active")
-            broker.decide(
-                .loginSession(LoginSessionID(name), active: active, locked: try reader.boolean("locked")), request)
+            // It is at the usual seat, and its clients are of one user.
+            let member = broker.clients.values.filter { $0.loginSessions.contains(LoginSessionID(name)) }
+                .min { $0.id < $1.id }
+            let facts = LoginSessionFacts(
+                active: active, locked: try reader.boolean("locked"),
+                user: member?.uid ?? LoginSessionFacts.userUnknown)
+            broker.decide(.loginSession(LoginSessionID(name), facts), request)
         },
         "SetSleep": { (broker, request, reader) throws(BrokerError) in
             try broker.requireTrust(request)

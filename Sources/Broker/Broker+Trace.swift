@@ -87,7 +87,7 @@ extension Broker {
 
     private func name(broughtBy event: Event) -> String? {
         switch event {
-        case .connected(let client, _, _, _): clients[client.rawValue]?.name
+        case .connected(let client, _, _): clients[client.rawValue]?.name
         case .created(let session, _, _, _, _): owners[session.rawValue]?.name
         default: nil
         }

@@ -14,8 +14,10 @@ final class BrokerClient {
     let weak: WeakIdentity?
     /// The app it counts as; nil until it does something that concerns decisions.
     var app: AppID?
-    /// The login session it is in, once it has an app; nil for a service.
-    var loginSession: LoginSessionID?
+    /// The groups of its process, sorted.
+    let groups: [UInt32]
+    /// The login sessions that its right depends on, once it has an app.
+    var loginSessions: [LoginSessionID] = []
     /// What traces call it: its app's name, with a number where several clients have it.
     var name = ""
     var isGone = false
@@ -44,11 +46,12 @@ final class BrokerClient {
         var presence: (Presence, focused: Bool)?
     }
 
-    init(id: ClientID, connection: BusConnection, credentials: PeerCredentials) {
+    init(id: ClientID, connection: BusConnection, credentials: PeerCredentials, groups: [UInt32]) {
         self.id = id
         self.connection = connection
         pid = credentials.pid
         uid = credentials.uid
+        self.groups = groups
         process = credentials.process
         weak = credentials.weak
     }

@@ -18,7 +18,7 @@ extension CameraLink {
         capabilities = found
         if !isPresent { generation += 1 }
         isPresent = true
-        broker.step(.cameraAppeared(camera, found))
+        broker.step(.cameraAppeared(camera, found, seat: seat))
         if let app = broker.holders?.takeHolder(of: camera) { broker.step(.reserved(camera, app)) }
         if isNew { broker.cameraObjectAdded(self) }
     }

@@ -21,6 +21,8 @@ class CameraLink {
     var outside: String?
     /// The recorder core has said that the camera's own switch is on.
     var switchIsOn = false
+    /// Of a camera of the machine as udev has it.
+    var seat = SeatID.usual
     /// Why apps can open its node themselves; nil when they cannot, and for a camera without a node.
     var bypass: String?
     /// Who has it, as last announced.

@@ -34,7 +34,7 @@ struct Alternatives {
     func all(loses: Bool) -> [Supposition] {
         var found = places(of: app, facts, .session)
         found += ownWords + ownRecording(slot, .session, facts) + chosen(app, .session, facts) + ownLogin + ownRank
-        found += attributes(of: app, .session, facts)
+        found += attributes(of: app, .session, facts) + ownRight
         let contenders = contenders
         for other in contenders {
             let name = state.name(state.clients[state.sessions[other].client].app)
@@ -87,8 +87,15 @@ struct Alternatives {
         return [
             Supposition(
                 turn("login-session", to: active ? "\"active\"" : "\"inactive\""), .login(login),
-                by: .loginSession(login, active: active, locked: false))
+                by: .loginSession(login, known(client.login, active: active)))
         ]
+    }
+
+    /// What was told of a login session, in another state and unlocked.
+    private func known(_ login: Slot<Login>?, active: Bool) -> LoginSessionFacts {
+        var facts = login.flatMap { state.facts(of: $0) } ?? LoginSessionFacts(active: active, user: facts.user)
+        (facts.isActive, facts.isLocked) = (active, false)
+        return facts
     }
 
     /// It does not record.
@@ -237,14 +244,16 @@ struct Alternatives {
         }
         if !camera.isPresent {
             let capabilities = state.cameraSettings[session.camera].capabilities
-            end(.videoDeviceDisconnected, .plug(id), by: .cameraAppeared(id, capabilities))
+            let seat = state.seat(of: session.camera) ?? .usual
+            end(.videoDeviceDisconnected, .plug(id), by: .cameraAppeared(id, capabilities, seat: seat))
         }
         if camera.isPrivate || state.world.isPrivate {
             end(.videoDeviceBlockedByPrivacy, .privacy, by: .privacy(nil, on: false), .privacy(id, on: false))
         }
         if state.world.isAsleep { end(.systemSleep, .sleep, by: .sleep(false)) }
         if facts.loginSession == .inactive, let login = client.login.map({ state.loginNames[$0] }) {
-            end(.loginSessionInactive, .login(login), by: .loginSession(login, active: true, locked: false))
+            end(
+                .loginSessionInactive, .login(login), by: .loginSession(login, known(client.login, active: true)))
         }
         if session.has.contains(.sensitiveContent) {
             end(

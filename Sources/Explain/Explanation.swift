@@ -30,7 +30,7 @@ public struct Explanation: Sendable {
             session = verdict.session
             outcome = Outcome(verdict.outcome)
             rule = verdict.text
-            read = verdict.facts.map { FactReading.read($0, policy) } ?? []
+            read = FactReading.rights(verdict) + (verdict.facts.map { FactReading.read($0, policy) } ?? [])
             opponent = verdict.against
         }
     }

@@ -3,6 +3,15 @@ import Vocabulary
 
 /// The facts that a policy reads, as its file writes them.
 enum FactReading {
+    /// What the right to a camera was read from, where it was asked: no rule of a file reads these.
+    static func rights(_ verdict: CoreVerdict) -> [Explanation.Fact] {
+        guard let right = verdict.right else { return [] }
+        var read = [Explanation.Fact(key: "right", value: "\"\(right.rawValue)\"")]
+        if let seat = verdict.seat { read.append(Explanation.Fact(key: "seat", value: "\"\(seat.name)\"")) }
+        if let user = verdict.facts?.user { read.append(Explanation.Fact(key: "user", value: "\(user)")) }
+        return read
+    }
+
     /// Each once, with its value, in file order.
     static func read(_ facts: Facts, _ policy: Policy) -> [Explanation.Fact] {
         var read: [Explanation.Fact] = []

@@ -33,7 +33,7 @@ struct Supposition {
         case login(LoginSessionID)
         case plug(CameraID)
         case outside(CameraID)
-        case operatorChoice, microphone, pressure, privacy, sleep
+        case operatorChoice, microphone, pressure, privacy, sleep, rights
     }
 
     init(_ turn: Explanation.Turn, _ about: About, _ change: Change) {
@@ -60,8 +60,8 @@ extension Event {
         case .sleep: .sleep
         case .sensitiveContent(let app): .sensitive(app)
         case .loweredPriority(let client, _): .rank(client)
-        case .loginSession(let login, _, _), .loginSessionEnded(let login): .login(login)
-        case .cameraDisappeared(let camera), .cameraAppeared(let camera, _): .plug(camera)
+        case .loginSession(let login, _), .loginSessionEnded(let login): .login(login)
+        case .cameraDisappeared(let camera), .cameraAppeared(let camera, _, _): .plug(camera)
         case .heldOutside(let camera, _): .outside(camera)
         default: nil
         }

@@ -39,7 +39,7 @@ public struct ExploredWorld: Sendable {
     var clientCount: Int {
         Set(
             (scenario.setup + actions.map(\.action))
-                .compactMap { if case .event(.connected(let client, _, _, _)) = $0 { client } else { nil } }
+                .compactMap { if case .event(.connected(let client, _, _)) = $0 { client } else { nil } }
         ).count
     }
 
@@ -126,7 +126,7 @@ struct ExploredState: Sendable {
 
     func isPossible(_ event: Event) -> Bool {
         switch event {
-        case .connected(let client, _, _, _): arbiter.app(of: client) == nil
+        case .connected(let client, _, _): arbiter.app(of: client) == nil
         case .declared(let client, _), .declaredPresence(let client, _, _), .loweredPriority(let client, _),
             .loweredAttribute(let client, _, _), .disconnected(let client):
             arbiter.app(of: client) != nil

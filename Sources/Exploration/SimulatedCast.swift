@@ -7,7 +7,10 @@ struct SimulatedCast: Sendable {
     static let cameras = ["back", "front", "side", "top"].map(CameraID.init)
     private static let apps = ["photos", "call", "notes", "booth", "evacuation", "mail"]
     private static let users: [UInt32] = [1000, 1000, 1000, 1001]
-    private static let logins = ["c1", "c2"].map(LoginSessionID.init)
+    /// One of each user.
+    private static let logins: [(id: LoginSessionID, user: UInt32)] = [
+        (LoginSessionID("c1"), 1000), (LoginSessionID("c2"), 1001),
+    ]
 
     private var clients: [(id: ClientID, app: AppID)] = []
     private var sessions: [(id: SessionID, client: ClientID)] = []
@@ -69,10 +72,8 @@ struct SimulatedCast: Sendable {
             nextClient += 1
             let app = app(&random)
             clients.append((id, app))
-            let login = random.chance(50) ? random.pick(Self.logins) : nil
-            var actions: [Action] = [
-                .event(.connected(id, app: app, verified: random.chance(80), loginSession: login))
-            ]
+            let identity = ClientIdentity(verified: random.chance(80), login: membership(&random))
+            var actions: [Action] = [.event(.connected(id, app: app, identity))]
             if random.chance(50) {
                 let attributes = ClientAttributes(
                     claimedApp: random.chance(20) ? "claimed" : nil, kind: random.pick(ClientKind.allCases),
@@ -93,6 +94,11 @@ struct SimulatedCast: Sendable {
         clients.remove(at: index)
         sessions.removeAll { $0.client == client.id }
         return [.event(.disconnected(client.id))]
+    }
+
+    private func membership(_ random: inout SeededRandom) -> LoginMembership {
+        if random.chance(50) { return .session(random.pick(Self.logins).id) }
+        return random.chance(20) ? .outside : .seat
     }
 
     private func presence(_ random: inout SeededRandom) -> Presence {
@@ -163,8 +169,12 @@ struct SimulatedCast: Sendable {
         case 60..<63: event = .sensitiveContent(app(&random))
         case 63..<67: event = .operatorChose(random.chance(30) ? nil : app(&random))
         case 67..<72:
-            event = .loginSession(random.pick(Self.logins), active: random.chance(80), locked: random.chance(30))
-        case 72..<73: event = .loginSessionEnded(random.pick(Self.logins))
+            let login = random.pick(Self.logins)
+            let facts = LoginSessionFacts(
+                active: random.chance(80), locked: random.chance(30), seat: random.chance(15) ? nil : .usual,
+                user: login.user)
+            event = .loginSession(login.id, facts)
+        case 72..<73: event = .loginSessionEnded(random.pick(Self.logins).id)
         case 73..<77: event = .cameraDisappeared(camera)
         case 77..<83: event = .cameraAppeared(camera, Self.capabilities(camera))
         case 83..<88: event = .privacy(random.chance(20) ? nil : camera, on: random.chance(50))
@@ -206,7 +216,9 @@ struct SimulatedCast: Sendable {
             actions.append(.event(.privacy(camera, on: false)))
             actions.append(.event(.heldOutside(camera, false)))
         }
-        for login in Self.logins { actions.append(.event(.loginSession(login, active: true, locked: false))) }
+        for login in Self.logins {
+            actions.append(.event(.loginSession(login.id, LoginSessionFacts(active: true, user: login.user))))
+        }
         for name in Self.apps + ["claimed"] {
             for user in Set(Self.users).sorted() {
                 actions.append(.event(.microphone(AppID(name, user: user), taken: false)))

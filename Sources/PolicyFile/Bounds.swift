@@ -20,6 +20,10 @@ public enum Bounds {
     public static let attributeValuesMax = 64
     /// Attributes and their values are words of scenarios and command lines.
     public static let wordBytesMax = 48
+    /// Users, groups and services that `[access]` names, of each: a fleet names groups, and nobody reads a longer list.
+    public static let accessNamesMax = 256
+    /// What the kernel takes for a user or a group; the highest number means nobody.
+    static let accountNumber = 0...Int(UInt32.max) - 1
     /// `policy verify` asks each of them in every state.
     public static let statementsMax = 64
     /// A name is part of every verdict, log line and notice.

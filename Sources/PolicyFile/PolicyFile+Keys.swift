@@ -2,10 +2,12 @@ extension PolicyFile {
     /// Every key that a policy file may have, but for the names of its tables: `docs/policy.md` shows each.
     package static var keys: [String] {
         PolicyReader.keys.filter {
-            !["attribute", "cause", "rank", "contention", "shell", "agent", "camera", "never", "always"].contains($0)
+            ![
+                "access", "attribute", "cause", "rank", "contention", "shell", "agent", "camera", "never", "always",
+            ].contains($0)
         }
             + PolicyReader.attributeKeys + PolicyReader.causeKeys + PolicyReader.rankKeys + PolicyReader.contentionKeys
-            + PolicyReader.cameraKeys + PolicyReader.speakerKeys
+            + PolicyReader.accessKeys + PolicyReader.cameraKeys + PolicyReader.speakerKeys
             + FactReader.keys + PolicyReader.neverKeys + PolicyReader.alwaysKeys
     }
 }

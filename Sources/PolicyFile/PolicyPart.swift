@@ -2,6 +2,8 @@
 public enum PolicyPart: Hashable, Sendable {
     /// A key at the top of the file, such as `ranks`.
     case top(String)
+    /// A key of `[access]`.
+    case access(String)
     /// An `[[attribute]]`, by its name.
     case attribute(String)
     /// A key of `[contention]`.
@@ -17,11 +19,13 @@ public enum PolicyPart: Hashable, Sendable {
 }
 
 extension PolicyPart {
-    /// What the part stands in, in a word, for programs: "", `attribute`, `contention`, `shell`, `agent`, `rule`, `camera` or
+    /// What the part stands in, in a word, for programs: "", `access`, `attribute`, `contention`, `shell`, `agent`, `rule`,
+    /// `camera` or
     /// `statement`.
     public var table: String {
         switch self {
         case .top: ""
+        case .access: "access"
         case .contention: "contention"
         case .speaker(let table, _): table
         case .rule: "rule"
@@ -34,7 +38,7 @@ extension PolicyPart {
     /// The key, the rule's name, or the id.
     public var name: String {
         switch self {
-        case .top(let key), .contention(let key), .speaker(_, let key): key
+        case .top(let key), .access(let key), .contention(let key), .speaker(_, let key): key
         case .rule(let name), .camera(let name), .attribute(let name), .statement(let name): name
         }
     }
@@ -46,6 +50,7 @@ extension PolicyPart {
         case "contention": self = .contention(name)
         case "shell", "agent": self = .speaker(table: table, key: name)
         case "rule": self = .rule(name)
+        case "access": self = .access(name)
         case "attribute": self = .attribute(name)
         case "camera": self = .camera(name)
         case "statement": self = .statement(name)

@@ -6,20 +6,22 @@ import ArbiterProtocol
 /// What cannot be read counts as not written, so that one slip is one problem.
 struct PolicyReader {
     static let keys = [
-        "include", "name", "summary", "sources", "ranks", "pressure-settle", "attribute", "cause", "rank", "contention",
-        "shell", "agent", "camera", "never", "always",
+        "include", "name", "summary", "sources", "ranks", "pressure-settle", "access", "attribute", "cause", "rank",
+        "contention", "shell", "agent", "camera", "never", "always",
     ]
 
     let problems: ProblemList
     let top: TableReader
+    let accounts: any Accounts
     /// Where each rule name was first given.
     private var ruleNames: [String: Place] = [:]
     /// What the file declares, for the rules that name it.
     private(set) var declared: [Attribute] = []
     var factKeys: [String] { FactReader.keys(with: declared) }
 
-    init(_ root: TomlTable, problems: ProblemList) {
+    init(_ root: TomlTable, accounts: any Accounts, problems: ProblemList) {
         self.problems = problems
+        self.accounts = accounts
         top = TableReader(root, owner: "", problems: problems)
     }
 
@@ -38,6 +40,7 @@ struct PolicyReader {
             shellUnit: speakingUnit("shell"), agentUnit: speakingUnit("agent"), attributes: declared,
             ranks: ranks ?? [Self.onlyRank])
         if let settle = top.duration("pressure-settle", in: Bounds.pressureSettle) { policy.pressureSettle = settle }
+        policy.rights = rights()
         policy.causeRules = top.tables("cause", countMax: Bounds.rulesMax).compactMap { causeRule($0) }
         policy.rankRules = top.tables("rank", countMax: Bounds.rulesMax).compactMap { rankRule($0, ranks: ranks) }
         policy.contention = contention()

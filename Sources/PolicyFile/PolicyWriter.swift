@@ -5,14 +5,18 @@ import ArbiterProtocol
 ///
 /// Everything is written, also what is not written in the file because it is the default: the text says by
 /// itself what is in force. Only what has no value (`budget`, `lease`) and what a rule leaves alone is left out.
+/// A name of a user or a group is read back as whoever bears it there.
 /// Holds for every policy that was read; a value made by hand has to keep what the format can say
 /// (`Bounds`, one test of each fact in a rule, whole milliseconds, and the weakest rank where a rule denies).
 public struct PolicyWriter {
     /// The text, ending in a newline. `comment` is a line above that part, without its `#`.
-    public static func text(_ policy: Policy, comment: (PolicyPart) -> String? = { _ in nil }) -> String {
+    /// - Parameter numbersOnly: users and groups by their numbers, so that the text means the same on every machine.
+    public static func text(
+        _ policy: Policy, numbersOnly: Bool = false, comment: (PolicyPart) -> String? = { _ in nil }
+    ) -> String {
         withoutActuallyEscaping(comment) { comment in
             var writer = PolicyWriter(comment: comment)
-            writer.write(policy)
+            writer.write(numbersOnly ? policy.withNumbersOnly : policy)
             return writer.text
         }
     }
@@ -24,6 +28,8 @@ public struct PolicyWriter {
 
     private mutating func write(_ policy: Policy) {
         for pair in Self.pairs(policy) { write(pair, .top(pair.key)) }
+        text += "\n[access]\n"
+        for pair in Self.pairs(policy.rights) { write(pair, .access(pair.key)) }
         for attribute in policy.attributes {
             table("[[attribute]]", Self.pairs(attribute), .attribute(attribute.name))
         }
@@ -78,6 +84,14 @@ public struct PolicyWriter {
             Pair("name", quoted: policy.name), Pair("summary", quoted: policy.summary),
             Pair("sources", policy.sources.map(\.rawValue)), Pair("ranks", policy.ranks),
             Pair("pressure-settle", policy.pressureSettle),
+        ]
+    }
+
+    public static func pairs(_ rights: Rights) -> [Pair] {
+        [
+            Pair("seat", "\(rights.seat)"), Pair("users", TomlText.list(values: rights.users.map(TomlText.value))),
+            Pair("groups", TomlText.list(values: rights.groups.map(TomlText.value))),
+            Pair("services", rights.services), Pair("identity", quoted: rights.identity.rawValue),
         ]
     }
 
@@ -161,6 +175,23 @@ public struct PolicyWriter {
     }
 }
 
+extension Policy {
+    /// A name that nobody bears stays: it names nobody elsewhere either, where nobody is asked.
+    fileprivate var withNumbersOnly: Policy {
+        func plain(_ accounts: [Rights.Account]) -> [Rights.Account] {
+            accounts.reduce(into: []) { plain, account in
+                let one = account.number.map { Rights.Account(number: $0) } ?? account
+                // A name and its number may both have been written.
+                if !plain.contains(one) { plain.append(one) }
+            }
+        }
+        var policy = self
+        policy.rights.users = plain(rights.users)
+        policy.rights.groups = plain(rights.groups)
+        return policy
+    }
+}
+
 /// Values as TOML writes them.
 enum TomlText {
     /// What a line of a written policy may have; far below `Bounds.lineBytesMax`, and a screen is not wider.
@@ -188,10 +219,18 @@ enum TomlText {
     static func quoted(_ duration: Duration) -> String { quoted(DurationText.write(duration)) }
 
     /// On one line where it fits, else an element a line.
-    static func list(_ texts: [String]) -> String {
-        let short = "[\(texts.map(quoted).joined(separator: ", "))]"
+    static func list(_ texts: [String]) -> String { list(values: texts.map(quoted)) }
+
+    /// The same of values as they stand.
+    static func list(values: [String]) -> String {
+        let short = "[\(values.joined(separator: ", "))]"
         if fitsOnALine(short) { return short }
-        return "[\n" + texts.map { "    \(quoted($0)),\n" }.joined() + "]"
+        return "[\n" + values.map { "    \($0),\n" }.joined() + "]"
+    }
+
+    /// Its name where the file has that.
+    static func value(of account: Rights.Account) -> String {
+        account.name.map(quoted) ?? account.number.map { "\($0)" } ?? quoted("")
     }
 
     /// What a fact is compared with.

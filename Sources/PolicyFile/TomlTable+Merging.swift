@@ -1,7 +1,8 @@
 /// How one file stands on another: what is read later wins.
 ///
 /// ```
-///   keys, keys of [contention], [shell] and [agent]   replace, one by one
+///   keys, and those of [access], [contention], [shell] and [agent]
+///                             replace, one by one
 ///   [[cause]], [[rank]]       a rule of the same name replaces the old one where that stood;
 ///                             the other rules stand in front of the old ones, and so answer first
 ///   [[camera]], …             one of the same id or name replaces the old one; the others follow
@@ -15,12 +16,13 @@ extension TomlTable {
         "always": ("name", false), "never": ("name", false),
     ]
 
+    /// The tables that are merged key by key.
+    private static let tables: Set = ["access", "contention", "shell", "agent"]
+
     /// This table with `later` over it.
     func overlaid(by later: TomlTable) -> TomlTable {
         overlaid(by: later) { key, mine, theirs in
-            if ["contention", "shell", "agent"].contains(key), case .table(let mine) = mine.value,
-                case .table(let over) = theirs.value
-            {
+            if Self.tables.contains(key), case .table(let mine) = mine.value, case .table(let over) = theirs.value {
                 return TomlNode(value: .table(mine.overlaid(by: over) { _, _, theirs in theirs }), place: theirs.place)
             }
             guard let list = Self.lists[key] else { return theirs }

@@ -24,7 +24,7 @@ struct Claim {
 
 extension WholeWorld {
     /// What the machine itself forbids, under every policy.
-    func machine(_ session: Session) -> Set<Cause> {
+    func machine(_ session: Session, _ policy: any HousePolicy) -> Set<Cause> {
         var causes: Set<Cause> = []
         if let camera = cameras[session.camera] {
             if !camera.isPresent { causes.insert(.videoDeviceDisconnected) }
@@ -32,7 +32,7 @@ extension WholeWorld {
             if camera.isHeldOutside { causes.insert(.videoDeviceInUseByAnotherClient) }
         }
         if isAsleep { causes.insert(.systemSleep) }
-        if loginState(clients[session.client]) == .inactive { causes.insert(.loginSessionInactive) }
+        if isAway(session, policy.rights) { causes.insert(.loginSessionInactive) }
         if session.isSensitive { causes.insert(.sensitiveContentMitigationActivated) }
         if session.isReestablished { causes.insert(.brokerRestarted) }
         return causes
@@ -46,7 +46,7 @@ extension WholeWorld {
     func claims(_ session: Session, _ policy: any HousePolicy) -> Bool {
         let left = policy.limits(sight(session, policy)).reduce(wish(session, policy)) { $0.intersection($1.access) }
         // A restart of the broker is over when the session runs: it keeps nobody from asking.
-        return !left.isEmpty && machine(session).isSubset(of: [.brokerRestarted])
+        return !left.isEmpty && machine(session, policy).isSubset(of: [.brokerRestarted])
     }
 
     func claim(_ id: SessionID, _ policy: any HousePolicy) -> Claim? {
@@ -78,6 +78,7 @@ extension ReferenceArbiter {
     /// Whether the policy lets the session ask for its camera at all.
     public func mayStart(_ id: SessionID) -> Bool {
         guard let session = world.sessions[id] else { return false }
+        guard mayUse(session) else { return false }
         let own = manners(session)
         if own.denies { return false }
         let app = world.app(session)
@@ -130,10 +131,19 @@ extension ReferenceArbiter {
         return true
     }
 
-    /// A policy comes into force: whom it denies is stopped.
+    /// Before anybody is weighed: whether its client has a right to the camera.
+    func mayUse(_ session: WholeWorld.Session) -> Bool {
+        world.clients[session.client].map { world.right($0, to: session.camera, policy.rights).has } ?? false
+    }
+
+    /// A policy comes into force: who has no right by it is stopped, and whom it denies.
     public mutating func load(_ policy: any HousePolicy) {
         self.policy = policy
         shortenTimes()
-        for (id, session) in world.sessions where session.started != nil && manners(session).denies { stop(id) }
+        // All are seen as they were before the first of them is stopped.
+        let stopped = world.sessions.filter {
+            $0.value.started != nil && (!mayUse($0.value) || manners($0.value).denies)
+        }
+        for id in stopped.keys { stop(id) }
     }
 }

@@ -6,6 +6,7 @@ public protocol HousePolicy: Sendable {
     /// Who is believed about presence, the most trusted first.
     var believed: [PresenceSource] { get }
     var pressureSettle: Duration { get }
+    var rights: HouseRights { get }
     /// What limits a session, and what is left of its access.
     func limits(_ sight: Sight) -> [Limit]
     /// How strong its claim is by its rank alone, and how gently it is treated.
@@ -53,6 +54,7 @@ public struct Manners: Sendable {
 
 extension HousePolicy {
     public var pressureSettle: Duration { .seconds(5) }
+    public var rights: HouseRights { HouseRights() }
     public var ranks: [String] { ["everyone"] }
     public var scales: [HouseScale] { [] }
     public var contention: HouseContention { HouseContention() }

@@ -206,7 +206,7 @@ public struct ReferenceArbiter: Sendable {
         let limits = policy.limits(world.sight(session, policy))
         let access = limits.reduce(world.wish(session, policy)) { $0.intersection($1.access) }
         if world.cameras[session.camera]?.holding?.session == id { return .running(access) }
-        var causes = world.machine(session).union(limits.map(\.cause))
+        var causes = world.machine(session, policy).union(limits.map(\.cause))
         switch round.outcomes[id] {
         case nil: break
         case .waits(_, watches: true): return .running(access.intersection(.sharer))

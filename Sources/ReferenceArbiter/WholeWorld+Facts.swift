@@ -55,7 +55,9 @@ extension WholeWorld {
                 guard let speaker = speaker(source, for: app.id.user) else { continue }
                 if speaker.isThere { return said(of: app, by: source) }
                 if speaker.frozenUntil == nil { isLost = true } else { frozen = frozen ?? source }
-            case .selfDeclared: if let place = declared[app] { return place }
+            case .selfDeclared:
+                // Nobody comes before another user's app by its own word; it may still step back.
+                if let place = declared[app], !place.presence.isForeground || !severalUsersAsk { return place }
             case .loginSession:
                 // Only whether the session is the active one: a lock is a cause of its own.
                 let states = clients.sorted { $0.key < $1.key }.filter { $0.value.app == app }

@@ -17,7 +17,7 @@ public struct WholeWorld: Sendable {
     public var microphones: Set<AppID> = []
     public var operatorChoice: AppID?
     public var attributes: [AppID: [String: String]] = [:]
-    public var logins: [LoginSessionID: Login] = [:]
+    public var logins: [LoginSessionID: LoginSessionFacts] = [:]
     public var isPrivate = false
     public var isAsleep = false
     public var pressure = SystemPressure.nominal
@@ -45,7 +45,8 @@ public struct WholeWorld: Sendable {
 
     public struct Client: Sendable {
         public var app: App
-        public var login: LoginSessionID?
+        /// What the kernel knows of it.
+        public var identity: ClientIdentity
         public var claimedName: String?
         public var kind = ClientKind.app
         public var multitasking = false
@@ -54,7 +55,9 @@ public struct WholeWorld: Sendable {
         public var loweredTo: String?
         public var loweredValues: [String: String] = [:]
 
-        public init(app: App, login: LoginSessionID?) { (self.app, self.login) = (app, login) }
+        public init(app: App, identity: ClientIdentity) { (self.app, self.identity) = (app, identity) }
+
+        var login: LoginSessionID? { if case .session(let login) = identity.login { login } else { nil } }
     }
 
     public struct Session: Sendable {
@@ -87,6 +90,7 @@ public struct WholeWorld: Sendable {
 
     public struct Camera: Sendable {
         public var position: CameraPosition
+        public var seat: SeatID
         public var isPresent = true
         public var isPrivate = false
         public var isHeldOutside = false
@@ -94,7 +98,7 @@ public struct WholeWorld: Sendable {
         /// After a restart of the broker it is kept for the app of this name.
         public var keptFor: (app: AppID, until: Moment)?
 
-        public init(position: CameraPosition) { self.position = position }
+        public init(position: CameraPosition, seat: SeatID) { (self.position, self.seat) = (position, seat) }
     }
 
     /// Who had the camera when the world was last looked at.
@@ -154,13 +158,6 @@ public struct WholeWorld: Sendable {
 
         static let background = Place(presence: .background, isFocused: false)
         static let unknown = Place(presence: .foreground(.fullscreen), isFocused: false)
-    }
-
-    public struct Login: Sendable {
-        public var isActive: Bool
-        public var isLocked: Bool
-
-        public init(isActive: Bool, isLocked: Bool) { (self.isActive, self.isLocked) = (isActive, isLocked) }
     }
 
     public struct CoolDown: Sendable {

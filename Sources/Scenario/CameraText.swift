@@ -32,8 +32,9 @@ enum CameraText {
     }
 
     /// The settings of a `camera` or `plug` line.
-    static func write(_ capabilities: CameraCapabilities, of camera: CameraID) -> String {
+    static func write(_ capabilities: CameraCapabilities, of camera: CameraID, at seat: SeatID) -> String {
         var words = [capabilities.position.rawValue]
+        if seat != .usual { words.append("seat=\(seat.name.scenarioWord)") }
         if capabilities.name != camera.name { words.append("name=\(capabilities.name.scenarioWord)") }
         words.append("sensor=\(capabilities.sensorWidth)x\(capabilities.sensorHeight)")
         for format in capabilities.formats {
@@ -90,8 +91,9 @@ enum CameraText {
 }
 
 extension ScenarioParser {
-    /// `[front|back|external] [name=…] [sensor=WxH] [format="420v 1280x720@30" [zoom=4] [lossless=2]]… [control=…]…`
-    mutating func capabilities(of camera: CameraID, _ words: inout Words) throws(LineProblem) -> CameraCapabilities {
+    /// `[front|back|external] [seat=…] [name=…] [sensor=WxH] [format="420v 1280x720@30" [zoom=4] [lossless=2]]… [control=…]…`
+    mutating func camera(_ camera: CameraID, _ words: inout Words) throws(LineProblem) -> Scenario.Camera {
+        var seat = SeatID.usual
         var position = CameraPosition(rawValue: camera.name) ?? .external
         if let word = words.optionalWord() {
             guard let named = CameraPosition(rawValue: word.text) else {
@@ -103,6 +105,7 @@ extension ScenarioParser {
         var formats: [CameraFormat] = []
         while let word = words.anything() {
             switch word.key {
+            case "seat": seat = SeatID(word.text)
             case "name": capabilities.name = word.text
             case "sensor":
                 let sides = word.text.split(separator: "x").compactMap { Int($0) }
@@ -136,10 +139,11 @@ extension ScenarioParser {
             default:
                 throw LineProblem(
                     word,
-                    notOne(word.key ?? word.text, of: ["name", "sensor", "format", "zoom", "lossless", "control"]))
+                    notOne(
+                        word.key ?? word.text, of: ["seat", "name", "sensor", "format", "zoom", "lossless", "control"]))
             }
         }
         if !formats.isEmpty { capabilities.formats = formats }
-        return capabilities
+        return Scenario.Camera(id: camera, capabilities: capabilities, seat: seat)
     }
 }

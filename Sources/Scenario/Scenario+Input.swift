@@ -16,7 +16,7 @@ extension Scenario {
 
     /// What the scenario's world and inputs do, in order, without their times.
     public var setup: [Action] {
-        world.cameras.map { .event(.cameraAppeared($0.id, $0.capabilities)) }
+        world.cameras.map { .event($0.event) }
             + lines.flatMap { line -> [Action] in
                 if case .input(_, let actions) = line.content { actions } else { [] }
             }

@@ -52,7 +52,7 @@ extension Scenario {
         var writer = ScenarioWriter(
             names: names, origin: stage.now, showsAnnouncements: world.showsAnnouncements,
             showsOrders: world.showsOrders)
-        for camera in world.cameras { stage.perform(.event(.cameraAppeared(camera.id, camera.capabilities))) }
+        for camera in world.cameras { stage.perform(.event(camera.event)) }
         var shown = stage.steps.count
         var actual: [String] = []
         let indent = String(repeating: " ", count: Self.noticeIndent)

@@ -46,11 +46,20 @@ public struct Scenario: Sendable {
     public struct World: Sendable {
         public var policy: Policy
         /// In the order of their lines: the first is the one that `session` without `camera=` takes.
-        public var cameras: [(id: CameraID, capabilities: CameraCapabilities)]
+        public var cameras: [Camera]
         /// Broker-wide news are part of the expectations.
         public var showsAnnouncements = false
         /// So are the orders to the recorders.
         public var showsOrders = false
+    }
+
+    /// A camera as a line describes it.
+    public struct Camera: Sendable {
+        public var id: CameraID
+        public var capabilities: CameraCapabilities
+        public var seat = SeatID.usual
+
+        var event: Event { .cameraAppeared(id, capabilities, seat: seat) }
     }
 
     /// One line of the text, as it was written.

@@ -100,7 +100,9 @@ extension ScenarioParser {
         let name = named.text
         var appName = name
         var user = names.user
-        var login: LoginSessionID?
+        var login = LoginMembership.seat
+        var (weak, own) = (false, false)
+        var groups: [UInt32] = []
         var placed: Presence?
         var attributes = ClientAttributes()
         var verified = true
@@ -113,7 +115,14 @@ extension ScenarioParser {
             case ("user", let text):
                 guard let number = UInt32(text) else { throw LineProblem(word, "a user is a number, such as 1000") }
                 user = number
-            case ("login", let text): login = LoginSessionID(text)
+            case ("login", "none") where !word.isQuoted: login = .outside
+            case ("login", let text): login = .session(LoginSessionID(text))
+            case ("groups", let text):
+                let numbers = text.split(separator: ",").map { UInt32($0) }
+                guard !numbers.contains(nil) else { throw LineProblem(word, "groups are numbers, such as 44,1000") }
+                groups = numbers.compactMap { $0 }
+            case (nil, "weak"): weak = true
+            case (nil, "own-broker"): own = true
             case ("presence", let text):
                 guard let presence = Presence(wireName: text) else {
                     throw LineProblem(word, notOne(text, of: Presence.wireNames))
@@ -132,10 +141,19 @@ extension ScenarioParser {
         if !verified, !saysNothing, attributes.claimedApp == nil { attributes.claimedApp = appName }
         let client = names.addClient(name, app: app)
         if !isPlan { stock.clients.insert(name) }
-        var actions: [Action] = [.event(.connected(client, app: app, verified: verified, loginSession: login))]
+        let identity = ClientIdentity(verified: verified, weak: weak, groups: groups, login: login, own: own)
+        var actions = tell(login, of: user) + [.event(.connected(client, app: app, identity))]
         if attributes != ClientAttributes() { actions.append(.event(.declared(client, attributes))) }
         if let placed { actions += place(app, placed, focused, by: .shell) }
         return actions
+    }
+
+    /// A login session that nobody has spoken of is there with its first client. A running broker has its own.
+    private mutating func tell(_ login: LoginMembership, of user: UInt32) -> [Action] {
+        guard !isPlan, case .session(let id) = login, logins[id.name] == nil else { return [] }
+        let facts = LoginSessionFacts(active: true, user: user)
+        logins[id.name] = facts
+        return [.event(.loginSession(id, facts))]
     }
 
     private func attributes(_ words: inout Words) throws(LineProblem) -> ClientAttributes {
@@ -161,8 +179,8 @@ extension ScenarioParser {
                 notOne(
                     word.key ?? word.text,
                     of: [
-                        "app", "user", "login", "presence", "kind", "claimed", "unverified", "multitasking",
-                        "full-screen", "focused",
+                        "app", "user", "login", "groups", "weak", "own-broker", "presence", "kind", "claimed",
+                        "unverified", "multitasking", "full-screen", "focused",
                     ]))
         }
     }

@@ -60,18 +60,33 @@ extension ScenarioParser {
             // Without a value it is forgotten, and the policy's default counts.
             return [.event(.attribute(app, name: name, value: words.optionalWord()?.text))]
         default:
-            let login = LoginSessionID(try words.word("a login session").text)
-            let event = try words.choice(
-                "its state",
-                [
-                    ("active", Event.loginSession(login, active: true, locked: false)),
-                    ("inactive", .loginSession(login, active: false, locked: false)),
-                    ("locked", .loginSession(login, active: true, locked: true)),
-                    ("inactive-locked", .loginSession(login, active: false, locked: true)),
-                    ("ended", .loginSessionEnded(login)),
-                ])
-            return [.event(event)]
+            return [.event(try loginSession(&words))]
         }
+    }
+
+    /// `NAME STATE [user=…] [seat=…|remote]`; what is not said stays as it was.
+    private mutating func loginSession(_ words: inout Words) throws(LineProblem) -> Event {
+        let name = try words.word("a login session").text
+        let state: (active: Bool, locked: Bool)? = try words.choice(
+            "its state",
+            [
+                ("active", (true, false)), ("inactive", (false, false)), ("locked", (true, true)),
+                ("inactive-locked", (false, true)), ("ended", nil),
+            ])
+        var facts = logins[name] ?? LoginSessionFacts(active: true, user: names.user)
+        (facts.isActive, facts.isLocked) = state ?? (false, false)
+        while let word = words.anything() {
+            switch (word.key, word.text) {
+            case ("user", let text):
+                guard let number = UInt32(text) else { throw LineProblem(word, "a user is a number, such as 1000") }
+                facts.user = number
+            case ("seat", let text): facts.seat = SeatID(text)
+            case (nil, "remote"): facts.seat = nil
+            default: throw LineProblem(word, notOne(word.key ?? word.text, of: ["user", "seat", "remote"]))
+            }
+        }
+        logins[name] = facts
+        return state == nil ? .loginSessionEnded(LoginSessionID(name)) : .loginSession(LoginSessionID(name), facts)
     }
 
     // MARK: The machine
@@ -82,9 +97,9 @@ extension ScenarioParser {
             let camera = CameraID(try words.word("a camera").text)
             stock.cameras?.insert(camera)
             let said = words.isAtEnd
-            let known = (cameras.isEmpty ? Self.defaultCameras : cameras).last { $0.id == camera }?.capabilities
-            if said, let known { return [.event(.cameraAppeared(camera, known))] }
-            return [.event(.cameraAppeared(camera, try capabilities(of: camera, &words)))]
+            let known = (cameras.isEmpty ? Self.defaultCameras : cameras).last { $0.id == camera }
+            if said, let known { return [.event(known.event)] }
+            return [.event(try self.camera(camera, &words).event)]
         case "unplug": return [.event(.cameraDisappeared(try camera(&words)))]
         case "privacy":
             let camera = try cameraOrAll(&words)

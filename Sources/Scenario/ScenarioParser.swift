@@ -10,7 +10,7 @@ struct ScenarioParser {
     var now = Moment.zero
     var policy: Policy?
     private var policyFiles: [Scenario.NamedPolicy] = []
-    var cameras: [(id: CameraID, capabilities: CameraCapabilities)] = []
+    var cameras: [Scenario.Camera] = []
     /// None is there at the start.
     var hasNoCameras = false
     var showsAnnouncements = false
@@ -19,6 +19,9 @@ struct ScenarioParser {
     var stock = Stock()
     /// The shell attaches by itself with the first `presence`, unless a line says something about it.
     var shellWasMentioned = false
+    /// Login sessions that a line has spoken of, with what it said last. One that no line did is told of with its first
+    /// client: active, at the usual seat, of that client's user.
+    var logins: [String: LoginSessionFacts] = [:]
     /// Lines for a running broker: its policy and cameras are there already.
     let isPlan: Bool
     private var problems: [ScenarioError.Problem] = []
@@ -189,7 +192,7 @@ struct ScenarioParser {
             if cameras.contains(where: { $0.id == camera }) {
                 throw LineProblem(name, "camera “\(name.text)” is there already; each has a name of its own")
             }
-            cameras.append((camera, try capabilities(of: camera, &words)))
+            cameras.append(try self.camera(camera, &words))
         case "cameras":
             guard words.take("none"), cameras.isEmpty else {
                 throw LineProblem(command, "`cameras none` says that there is none until one is plugged in")
@@ -258,8 +261,8 @@ struct ScenarioParser {
         return policy
     }
 
-    static let defaultCameras: [(id: CameraID, capabilities: CameraCapabilities)] = [
-        (CameraID("back"), CameraText.usual(CameraID("back"), .back)),
-        (CameraID("front"), CameraText.usual(CameraID("front"), .front)),
+    static let defaultCameras = [
+        Scenario.Camera(id: CameraID("back"), capabilities: CameraText.usual(CameraID("back"), .back)),
+        Scenario.Camera(id: CameraID("front"), capabilities: CameraText.usual(CameraID("front"), .front)),
     ]
 }

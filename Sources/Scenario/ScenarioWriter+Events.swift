@@ -5,12 +5,14 @@ extension ScenarioWriter {
     /// The event as an input line, without time and indentation; nil for the mere passing of time.
     public func text(of event: Event) -> String? {
         switch event {
-        case .connected(let client, let app, let verified, let login):
+        case .connected(let client, let app, let identity):
             let name = names.name(of: client)
+            let groups = identity.groups.map { "\($0)" }.joined(separator: ",")
             return words(
                 "connect", name.scenarioWord, app.name == name ? nil : "app=\(app.name.scenarioWord)",
-                app.user == Names.usualUser ? nil : "user=\(app.user)",
-                login.map { "login=\($0.name.scenarioWord)" }, verified ? nil : "unverified")
+                app.user == Names.usualUser ? nil : "user=\(app.user)", Self.text(of: identity.login),
+                groups.isEmpty ? nil : "groups=\(groups)", identity.isWeak ? "weak" : nil,
+                identity.isOwn ? "own-broker" : nil, identity.isVerified ? nil : "unverified")
         case .declared(let client, let attributes):
             return words(
                 "declare", name(client), attributes.kind == .app ? nil : "kind=\(attributes.kind.rawValue)",
@@ -53,9 +55,14 @@ extension ScenarioWriter {
         case .operatorChose(let app): return words("operator", app.map { names.name(of: $0) } ?? "none")
         case .attribute(let app, let name, let value):
             return words("attribute", names.name(of: app), name.scenarioWord, value?.scenarioWord)
-        case .loginSession(let login, let active, let locked):
-            let state = active ? (locked ? "locked" : "active") : (locked ? "inactive-locked" : "inactive")
-            return words("login-session", login.name.scenarioWord, state)
+        case .loginSession(let login, let facts):
+            let state =
+                facts.isActive
+                ? (facts.isLocked ? "locked" : "active") : (facts.isLocked ? "inactive-locked" : "inactive")
+            // All of it, because a reader takes what is not said from an earlier line.
+            return words(
+                "login-session", login.name.scenarioWord, state, "user=\(facts.user)",
+                facts.seat.map { "seat=\($0.name.scenarioWord)" } ?? "remote")
         case .loginSessionEnded(let login): return words("login-session", login.name.scenarioWord, "ended")
         default: return machineText(of: event)
         }
@@ -63,8 +70,8 @@ extension ScenarioWriter {
 
     private func machineText(of event: Event) -> String? {
         switch event {
-        case .cameraAppeared(let camera, let capabilities):
-            return words("plug", name(camera), CameraText.write(capabilities, of: camera))
+        case .cameraAppeared(let camera, let capabilities, let seat):
+            return words("plug", name(camera), CameraText.write(capabilities, of: camera, at: seat))
         case .cameraDisappeared(let camera): return words("unplug", name(camera))
         case .privacy(let camera, let on): return words("privacy", camera.map { name($0) } ?? "all", on ? "on" : "off")
         case .heldOutside(let camera, let held): return words("held-outside", name(camera), held ? "on" : "off")
@@ -104,6 +111,14 @@ extension ScenarioWriter {
     }
 
     // MARK: Words
+
+    private static func text(of login: LoginMembership) -> String? {
+        switch login {
+        case .seat: nil
+        case .outside: "login=none"
+        case .session(let id): id.name == "none" ? "login=\"none\"" : "login=\(id.name.scenarioWord)"
+        }
+    }
 
     private func words(_ words: String?...) -> String {
         words.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ")

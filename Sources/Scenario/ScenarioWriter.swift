@@ -21,10 +21,13 @@ public struct ScenarioWriter: Sendable {
 
     /// What stands before a trace: its claim, its world, and that the trace itself brings the recorders' answers.
     public static func header(
-        claim: String, policy: String, cameras: [(id: CameraID, capabilities: CameraCapabilities)]
+        claim: String, policy: String, cameras: [Scenario.Camera]
     ) -> [String] {
         ["# \(claim)", "", "policy \(policy)"]
-            + cameras.map { "camera \($0.id.name.scenarioWord) \(CameraText.write($0.capabilities, of: $0.id))" }
+            + cameras.map { camera in
+                let words = CameraText.write(camera.capabilities, of: camera.id, at: camera.seat)
+                return "camera \(camera.id.name.scenarioWord) \(words)"
+            }
             + ["", "0s   recorder all manual"]
     }
 
@@ -46,7 +49,7 @@ public struct ScenarioWriter: Sendable {
     /// Gives names to the clients and sessions that an event brings. `lines` does it by itself.
     public mutating func learn(_ event: Event) {
         switch event {
-        case .connected(let client, let app, _, _):
+        case .connected(let client, let app, _):
             if names.app(of: client) == nil {
                 names.addClient(names.freeClientName(app.name), app: app, id: client)
             }

@@ -151,7 +151,7 @@ public struct Stage: Sendable {
             gaveUp = true
             return
         }
-        if case .cameraAppeared(let camera, let capabilities) = event {
+        if case .cameraAppeared(let camera, let capabilities, _) = event {
             recorders[recorder(camera)].capabilities = capabilities
         }
         let due = arbiter.deadline

@@ -122,7 +122,7 @@ struct Words {
 
 extension String {
     /// The text as a scenario writes it: in quotation marks where it is not one plain word.
-    var scenarioWord: String {
+    package var scenarioWord: String {
         isEmpty || contains(where: { $0 == " " || $0 == "\"" || $0 == "=" || $0 == "#" })
             ? "\"\(replacingQuotes)\"" : self
     }

@@ -22,14 +22,6 @@ public enum LoginSessions {
         return .user(owner)
     }
 
-    /// The session that a user looks at: logind's choice among those the user has. Nil when there is none.
-    public static func display(of user: UInt32) -> String? {
-        var name: UnsafeMutablePointer<CChar>?
-        guard sd_uid_get_display(user, &name) >= 0, let name else { return nil }
-        defer { free(name) }
-        return String(cString: name)
-    }
-
     /// The machine's id as 32 hexadecimal digits; nil when it has none yet.
     public static var machineID: String? {
         var id = sd_id128_t()
@@ -37,30 +29,5 @@ public enum LoginSessions {
         var text = [CChar](repeating: 0, count: 33)
         _ = sd_id128_to_string(id, &text)
         return String(decoding: text.prefix(32).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-}
-
-/// Tells when `LoginSessions.display` may have another answer for somebody.
-public final class DisplayMonitor {
-    private let monitor: OpaquePointer
-    private var source: IOSource?
-
-    /// - Throws: where logind has never run.
-    public init(on loop: EventLoop, onChange: @escaping () -> Void) throws(SystemFault) {
-        var created: OpaquePointer?
-        try check(sd_login_monitor_new("uid", &created), "watch logind's users")
-        guard let created else { throw SystemFault("watch logind's users", ENOMEM) }
-        monitor = created
-        let descriptor = sd_login_monitor_get_fd(created)
-        try check(descriptor, "watch logind's users")
-        source = try loop.addIO(descriptor, .readable) { _ in
-            _ = sd_login_monitor_flush(created)
-            onChange()
-        }
-    }
-
-    deinit {
-        source?.cancel()
-        _ = sd_login_monitor_unref(monitor)
     }
 }

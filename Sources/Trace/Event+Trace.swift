@@ -15,9 +15,7 @@ extension Event {
         let kind: EventKind = try fields.word("event")
         switch kind {
         case .connected:
-            self = .connected(
-                try fields.client(), app: try fields.app(), verified: try fields.flag("verified"),
-                loginSession: try fields.nullable("loginSession") { (fields) throws(LineFault) in try fields.login() })
+            self = .connected(try fields.client(), app: try fields.app(), try fields.identity())
         case .declared:
             self = .declared(
                 try fields.client(),
@@ -69,8 +67,7 @@ extension Event {
                 try fields.app(), name: try fields.text("attribute"),
                 value: try fields.nullable("value") { (fields) throws(LineFault) in try fields.text("value") })
         case .loginSession:
-            self = .loginSession(
-                try fields.login(), active: try fields.flag("active"), locked: try fields.flag("locked"))
+            self = .loginSession(try fields.login(), try fields.loginSessionFacts())
         case .loginSessionEnded: self = .loginSessionEnded(try fields.login())
         case .cameraAppeared, .cameraDisappeared, .privacy, .heldOutside, .pressure, .sleep, .recorderStreaming,
             .recorderCut, .recorderClosedStreams, .recorderConfigured, .recorderRefusedConfiguration, .recorderGone,
@@ -84,7 +81,8 @@ extension Event {
     /// The second half, so that each stays readable; the two switches name every kind between them.
     private init(machine kind: EventKind, _ fields: inout TraceFields) throws(LineFault) {
         switch kind {
-        case .cameraAppeared: self = .cameraAppeared(try fields.camera(), try fields.capabilities())
+        case .cameraAppeared:
+            self = .cameraAppeared(try fields.camera(), try fields.capabilities(), seat: try fields.seat() ?? .usual)
         case .cameraDisappeared: self = .cameraDisappeared(try fields.camera())
         case .privacy:
             self = .privacy(
@@ -143,7 +141,37 @@ extension Event {
     }
 }
 
+/// Who may use cameras came later than the first traces of this version: what their lines do not say is what held then.
+/// Whoever was connected had a right, and every login session and camera was at the one seat.
 extension TraceFields {
+    fileprivate mutating func identity() throws(LineFault) -> ClientIdentity {
+        let verified = try flag("verified")
+        let login = try nullable("loginSession") { (fields) throws(LineFault) in try fields.login() }
+        guard has("atSeat") else {
+            return ClientIdentity(verified: verified, login: login.map { .session($0) } ?? .outside, own: true)
+        }
+        let atSeat = try flag("atSeat")
+        guard login == nil || !atSeat else { throw LineFault("a client with a “loginSession” is not “atSeat” besides") }
+        let (weak, own) = (try flag("weak"), try flag("own"))
+        let groups: [UInt32] = try integers("groups", countMax: ClientIdentity.groupsMax)
+        return ClientIdentity(
+            verified: verified, weak: weak, groups: groups,
+            login: login.map { .session($0) } ?? (atSeat ? .seat : .outside), own: own)
+    }
+
+    fileprivate mutating func loginSessionFacts() throws(LineFault) -> LoginSessionFacts {
+        let (active, locked) = (try flag("active"), try flag("locked"))
+        return LoginSessionFacts(
+            active: active, locked: locked, seat: try seat(),
+            user: has("user") ? try integer("user") : LoginSessionFacts.userUnknown)
+    }
+
+    /// `null` is none; a line that does not speak of it means the usual one.
+    fileprivate mutating func seat() throws(LineFault) -> SeatID? {
+        guard has("seat") else { return .usual }
+        return try nullable("seat") { (fields) throws(LineFault) in SeatID(try fields.text("seat")) }
+    }
+
     fileprivate mutating func user() throws(LineFault) -> UInt32? {
         try nullable("user") { (fields) throws(LineFault) in try fields.integer("user") }
     }
@@ -162,5 +190,5 @@ extension TraceFields {
 let builtInPolicy = "built-in"
 
 extension Policy {
-    var traceText: String { self == .firstCome ? builtInPolicy : PolicyWriter.text(self) }
+    var traceText: String { self == .firstCome ? builtInPolicy : PolicyWriter.text(self, numbersOnly: true) }
 }

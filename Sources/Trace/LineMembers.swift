@@ -14,6 +14,15 @@ struct LineMembers {
     mutating func add(_ grant: GrantID) { add("grant", .exact(grant.rawValue)) }
     mutating func add(_ camera: CameraID?) { add("camera", .optional(camera?.name)) }
     mutating func add(_ login: LoginSessionID?) { add("loginSession", .optional(login?.name)) }
+    mutating func add(_ seat: SeatID?) { add("seat", .optional(seat?.name)) }
+    mutating func add(_ identity: ClientIdentity) {
+        add("verified", .bool(identity.isVerified))
+        if case .session(let login) = identity.login { add(login) } else { add(nil as LoginSessionID?) }
+        add("atSeat", .bool(identity.login == .seat))
+        add("weak", .bool(identity.isWeak))
+        add("own", .bool(identity.isOwn))
+        add("groups", .array(identity.groups.map { .integer(Int64($0)) }))
+    }
     mutating func add(_ app: AppID?) {
         add("app", .optional(app?.name))
         add("user", app.map { .integer(Int64($0.user)) } ?? .null)
@@ -28,11 +37,10 @@ struct LineMembers {
 
     mutating func add(_ event: Event) {
         switch event {
-        case .connected(let client, let app, let verified, let login):
+        case .connected(let client, let app, let identity):
             add(client)
             add(app)
-            add("verified", .bool(verified))
-            add(login)
+            add(identity)
         case .declared(let client, let attributes):
             add(client)
             add("claimedApp", .optional(attributes.claimedApp))
@@ -86,14 +94,17 @@ struct LineMembers {
             add(app)
             add("attribute", .string(name))
             add("value", .optional(value))
-        case .loginSession(let login, let active, let locked):
+        case .loginSession(let login, let facts):
             add(login)
-            add("active", .bool(active))
-            add("locked", .bool(locked))
+            add("active", .bool(facts.isActive))
+            add("locked", .bool(facts.isLocked))
+            add(facts.seat)
+            add(user: facts.user)
         case .loginSessionEnded(let login): add(login)
-        case .cameraAppeared(let camera, let capabilities):
+        case .cameraAppeared(let camera, let capabilities, let seat):
             add(camera)
             add("capabilities", capabilities.wire.json)
+            add(seat)
         case .cameraDisappeared(let camera), .recorderGone(let camera): add(camera)
         case .privacy(let camera, let on):
             add(camera)

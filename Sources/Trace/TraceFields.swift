@@ -78,6 +78,18 @@ struct TraceFields {
         return number
     }
 
+    /// A list of numbers, of at most so many.
+    mutating func integers<Number: FixedWidthInteger>(_ key: String, countMax: Int) throws(LineFault) -> [Number] {
+        let allowed = "list of at most \(countMax) whole numbers from \(Number.min) to \(Number.max)"
+        guard let values = try json(key).array, values.count <= countMax else { throw wrong(key, allowed) }
+        var numbers: [Number] = []
+        for value in values {
+            guard let number = value.integer.flatMap({ Number(exactly: $0) }) else { throw wrong(key, allowed) }
+            numbers.append(number)
+        }
+        return numbers
+    }
+
     /// `null` is nil.
     mutating func nullable<Value>(
         _ key: String, _ read: (inout TraceFields) throws(LineFault) -> Value

@@ -72,7 +72,7 @@ extension Names {
     /// Gives the event's client or session its name in the trace, or else a free one.
     package mutating func learn(_ step: TraceStep) {
         switch step.event {
-        case .connected(let client, let app, _, _):
+        case .connected(let client, let app, _):
             addClient(step.name ?? freeClientName(app.name), app: app, id: client)
         case .created(let session, let client, _, _, _):
             addSession(step.name ?? freeSessionName(name(of: client)), client: client, id: session)

@@ -26,6 +26,7 @@ public struct TraceScenario {
         lines += Self.policy("policy", part.header.policy)
         lines += ["cameras none", "", "0s   recorder all manual"]
         if Self.placesBeforeAttaching(part) { lines.append("     shell gone") }
+        lines += Self.untold(part).map { "     login-session \($0.name.scenarioWord) ended" }
         // What happened before the first event counts from the broker's start, so nothing is before 0.
         var writer = ScenarioWriter(origin: part.header.origin)
         for step in part.steps {
@@ -82,9 +83,24 @@ public struct TraceScenario {
         return false
     }
 
+    /// Login sessions of which nobody had told when the first client in them came. A scenario tells of one by itself then,
+    /// unless it was spoken of.
+    private static func untold(_ part: TracePart) -> [LoginSessionID] {
+        var (told, untold): (Set<LoginSessionID>, [LoginSessionID]) = ([], [])
+        for step in part.steps {
+            switch step.event {
+            case .loginSession(let id, _), .loginSessionEnded(let id): told.insert(id)
+            case .connected(_, _, let identity):
+                if case .session(let id) = identity.login, told.insert(id).inserted { untold.append(id) }
+            default: break
+            }
+        }
+        return untold
+    }
+
     private static func policy(_ command: String, _ policy: Policy) -> [String] {
         if policy == .firstCome { return ["\(command) built-in"] }
-        var text = PolicyWriter.text(policy)
+        var text = PolicyWriter.text(policy, numbersOnly: true)
         if text.hasSuffix("\n") { text.removeLast() }
         return ["\(command) \"\"\"", text, "\"\"\""]
     }

@@ -37,6 +37,11 @@ extension CameraID: Codable {
     public func encode(to encoder: any Encoder) throws { try encoder.single(name) }
 }
 
+extension SeatID: Codable {
+    public init(from decoder: any Decoder) throws { self.init(try decoder.single()) }
+    public func encode(to encoder: any Encoder) throws { try encoder.single(name) }
+}
+
 extension LoginSessionID: Codable {
     public init(from decoder: any Decoder) throws { self.init(try decoder.single()) }
     public func encode(to encoder: any Encoder) throws { try encoder.single(name) }

@@ -109,7 +109,7 @@ world.apply(
             ])))
 for number in 1...UInt64(clients) {
     let client = ClientID(number)
-    world.apply(.connected(client, app: AppID("app-\(number)", user: 1000), verified: true, loginSession: nil))
+    world.apply(.connected(client, app: AppID("app-\(number)", user: 1000), ClientIdentity()))
     world.apply(.created(SessionID(number), client, camera: world.camera, Configuration(), reestablished: false))
 }
 let batch = Configuration([.frameRate: .number(15)])

@@ -24,10 +24,10 @@ struct AttributeTests {
     @Test("Who only claims to be an app that the kernel vouches for lowers nothing of it")
     func claimed() {
         var world = world()
-        world.step(.connected(ClientID(2), app: photos, verified: false, loginSession: nil))
+        world.step(.connected(ClientID(2), app: photos, ClientIdentity(verified: false)))
         world.step(.loweredAttribute(ClientID(2), attribute: "duty", to: "off"))
         #expect(duty(world) == "on-call")
-        world.step(.connected(ClientID(3), app: photos, verified: true, loginSession: nil))
+        world.step(.connected(ClientID(3), app: photos, ClientIdentity()))
         world.step(.loweredAttribute(ClientID(3), attribute: "duty", to: "on-shift"))
         #expect(duty(world) == "on-shift")
     }

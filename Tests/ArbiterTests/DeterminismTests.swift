@@ -11,7 +11,7 @@ struct DeterminismTests {
         events.append(.sourceAttached(.shell, user: nil))
         for number in 1...UInt64(40) {
             let app = AppID("app\(number % 17)", user: 1000 + UInt32(number % 3))
-            events.append(.connected(ClientID(number), app: app, verified: true, loginSession: nil))
+            events.append(.connected(ClientID(number), app: app, ClientIdentity()))
             events.append(
                 .created(
                     SessionID(number), ClientID(number), camera: CameraID(["a", "b", "c"][Int(number % 3)]),

@@ -43,7 +43,7 @@ struct SmallWorld {
     }
 
     mutating func app(_ name: String, _ id: UInt64) {
-        step(.connected(ClientID(id), app: AppID(name, user: 1000), verified: true, loginSession: nil))
+        step(.connected(ClientID(id), app: AppID(name, user: 1000), ClientIdentity()))
         step(.created(SessionID(id), ClientID(id), camera: nil, Configuration(), reestablished: false))
     }
 

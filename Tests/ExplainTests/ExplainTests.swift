@@ -18,6 +18,39 @@ struct ExplainTests {
         #expect(verdict?.searched == .upTo(facts: 1))
     }
 
+    @Test(
+        "a start without a right says which right was missing, and that being named or sitting at the seat would give it"
+    )
+    func noRight() {
+        var world = ExplainedWorld(Policy(name: "usual"))
+        world.app("backup", 1, login: .outside)
+        world.step(.startRunning(SessionID(1)))
+        let verdict = world.explain(world.arbiter.lastDecision)?.verdicts.first
+        #expect(verdict?.outcome == .refused)
+        #expect(verdict?.rule == "access: no right to the camera")
+        let read = verdict?.read.map { "\($0.key) = \($0.value)" } ?? []
+        #expect(read == ["right = \"none\"", "seat = \"seat0\"", "user = 1000"])
+        let turns = verdict?.turnedBy.flatMap { $0 } ?? []
+        #expect(Set(turns.map(\.key)) == ["right"] && verdict?.searched == .upTo(facts: 1))
+        #expect(
+            turns.map(\.to) == [
+                "\"an active login session of user 1000 at seat0\"", "\"users = [1000] in [access]\"",
+                "\"services = [\"backup\"] in [access]\"",
+            ])
+    }
+
+    @Test("a process outside any login session whose user's seat shows somebody else would run if it showed its user")
+    func awayFromSeat() {
+        var world = ExplainedWorld(Policy(name: "usual"))
+        let login = LoginSessionID("1")
+        world.step(.loginSession(login, LoginSessionFacts(active: false, user: ExplainedWorld.user)))
+        world.app("backup", 1, login: .outside)
+        world.step(.startRunning(SessionID(1)))
+        let verdict = world.verdict(of: 1)
+        #expect(verdict?.outcome == .interrupted(CauseSet([.loginSessionInactive])))
+        #expect(verdict?.turnedBy.contains { $0.map(\.key) == ["right"] } == true)
+    }
+
     @Test("where a budget is in the way, no fact of the session is said to turn it")
     func budget() {
         var world = ExplainedWorld(

@@ -50,8 +50,9 @@ struct ExplainedWorld {
         while !answers.isEmpty { step(answers.removeFirst()) }
     }
 
-    mutating func app(_ name: String, _ id: UInt64, verified: Bool = true) {
-        step(.connected(ClientID(id), app: AppID(name, user: Self.user), verified: verified, loginSession: nil))
+    mutating func app(_ name: String, _ id: UInt64, verified: Bool = true, login: LoginMembership = .seat) {
+        let identity = ClientIdentity(verified: verified, login: login)
+        step(.connected(ClientID(id), app: AppID(name, user: Self.user), identity))
         step(.created(SessionID(id), ClientID(id), camera: nil, Configuration(), reestablished: false))
     }
 

@@ -200,7 +200,7 @@ private struct ExplainedRun {
             return random.chance(40)
                 ? .cameraDisappeared(cameras[index]) : .cameraAppeared(cameras[index], capabilities[index])
         case 18: return .sleep(random.chance(30))
-        default: return .loginSession(login, active: random.chance(70), locked: false)
+        default: return .loginSession(login, LoginSessionFacts(active: random.chance(70), user: 1000))
         }
     }
 
@@ -291,7 +291,8 @@ private struct ExplainedRun {
         case (.videoDeviceDisconnected, _): return ([.cameraAppeared(cameras[camera], capabilities[camera])], false)
         case (.videoDeviceBlockedByPrivacy, _): return ([.privacy(cameras[camera], on: false)], false)
         case (.systemSleep, _): return ([.sleep(false)], false)
-        case (.loginSessionInactive, _): return ([.loginSession(login, active: true, locked: false)], false)
+        case (.loginSessionInactive, _):
+            return ([.loginSession(login, LoginSessionFacts(active: true, user: 1000))], false)
         default: return nil
         }
     }

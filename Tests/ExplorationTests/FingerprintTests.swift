@@ -83,7 +83,7 @@ import Testing
             at: start)
         for number in UInt64(1)...2 {
             _ = arbiter.step(
-                .connected(ClientID(number), app: Self.app(number), verified: true, loginSession: nil), at: start)
+                .connected(ClientID(number), app: Self.app(number), ClientIdentity()), at: start)
             _ = arbiter.step(
                 .created(
                     SessionID(number), ClientID(number), camera: camera, Configuration(), reestablished: false),

@@ -30,10 +30,25 @@ struct PolicyGenerator {
         return Policy(
             name: name(), summary: coin() ? "" : name(), sources: some(of: PresenceSource.allCases),
             shellUnit: coin() ? nil : "org.gnome.Shell@wayland.service", agentUnit: coin() ? nil : "camagent.service",
-            attributes: attributes,
+            rights: rights(), attributes: attributes,
             causeRules: (0..<roll(0, 6)).map { _ in causeRule() }, ranks: ranks,
             rankRules: (0..<roll(0, 6)).map { _ in rankRule(ranks) }, contention: contention(), cameras: cameras(),
             pressureSettle: duration(0, 600_000), statements: statements())
+    }
+
+    private mutating func rights() -> Rights {
+        Rights(
+            seat: coin(), users: accounts(), groups: accounts(), services: (0..<roll(0, 3)).map { _ in name() },
+            identity: coin() ? .any : .strong)
+    }
+
+    /// Each once; a name is of nobody where no machine is asked.
+    private mutating func accounts() -> [Rights.Account] {
+        (0..<roll(0, 4)).map { number in
+            coin()
+                ? Rights.Account(name: name(), number: nil)
+                : Rights.Account(number: UInt32(roll(0, 1000) * 10 + number))
+        }
     }
 
     private mutating func attribute() -> Attribute {

@@ -10,6 +10,9 @@ struct WriterTests {
     static let full = Policy(
         name: "full", summary: "Everything.", sources: PresenceSource.allCases,
         shellUnit: "org.gnome.Shell@wayland.service", agentUnit: "camagent.service",
+        rights: Rights(
+            seat: false, users: [Rights.Account(number: 1001)], groups: [Rights.Account(name: "video", number: nil)],
+            services: ["booth.service"], identity: .strong),
         attributes: [Attribute(name: "duty", values: ["on-call", "on-shift", "off"], default: "on-shift")],
         causeRules: [
             CauseRule(
@@ -98,6 +101,7 @@ struct WriterTests {
     func fullness() {
         expectDifferent(Self.full, Policy(name: "", sources: []), "Policy")
         expectDifferent(Self.full.contention, Contention(), "Contention")
+        expectDifferent(Self.full.rights, Rights(), "Rights")
         expectDifferent(
             Self.full.causeRules[0], CauseRule(name: "", when: [], cause: .audioDeviceInUseByAnotherClient), "CauseRule"
         )
@@ -118,7 +122,7 @@ struct WriterTests {
             switch part {
             case .rule(let name): "rule \(name)\u{1b}[2J\nname = \"forged\""
             case .top("ranks"): "the ranks"
-            case .top, .attribute, .contention, .speaker, .camera, .statement: nil
+            case .top, .access, .attribute, .contention, .speaker, .camera, .statement: nil
             }
         }
         #expect(text.contains("# the ranks\nranks = "))

@@ -21,6 +21,21 @@ extension WrongPolicyTests {
                           ^^^^^^
                 """),
         Case(
+            claim: "[access] takes names and numbers of users, each once, and no words of its own",
+            text: """
+                name = "k"
+                [access]
+                seat = "yes"
+                users = ["", 4294967295, true, "alice", 1000, "alice", 1000]
+                groups = "video"
+                services = [""]
+                identity = "certain"
+                user = "bob"
+
+                """,
+            expected: """
+                """),
+        Case(
             claim: "Sharing everything is not served yet",
             text: """
                 name = "k"

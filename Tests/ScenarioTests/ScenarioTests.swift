@@ -191,8 +191,8 @@ private func problems(_ text: String) -> [ScenarioError.Problem] {
     @Test("Two apps of one name keep their own names")
     func names() {
         var writer = ScenarioWriter()
-        writer.learn(.connected(ClientID(7), app: AppID("photos", user: 1000), verified: true, loginSession: nil))
-        writer.learn(.connected(ClientID(9), app: AppID("photos", user: 1001), verified: true, loginSession: nil))
+        writer.learn(.connected(ClientID(7), app: AppID("photos", user: 1000), ClientIdentity()))
+        writer.learn(.connected(ClientID(9), app: AppID("photos", user: 1001), ClientIdentity()))
         writer.learn(.created(SessionID(3), ClientID(9), camera: nil, Configuration(), reestablished: false))
         #expect(writer.text(of: .startRunning(SessionID(3))) == "start photos-2")
         #expect(writer.text(of: .disconnected(ClientID(7))) == "disconnect photos")
@@ -203,7 +203,7 @@ private func problems(_ text: String) -> [ScenarioError.Problem] {
     func hostileName() {
         var writer = ScenarioWriter()
         let lines = writer.lines(
-            .connected(ClientID(1), app: AppID("a\" b\n0s   sleep", user: 1000), verified: false, loginSession: nil),
+            .connected(ClientID(1), app: AppID("a\" b\n0s   sleep", user: 1000), ClientIdentity(verified: false)),
             at: .zero, [])
         #expect(lines == ["0s   connect \"a' b 0s   sleep\" unverified"])
         #expect(lines.allSatisfy { !$0.contains("\n") })

@@ -9,7 +9,11 @@ struct GeneratedEvent {
     mutating func event(_ kind: EventKind) -> Event {
         switch kind {
         case .connected:
-            .connected(client(), app: app(), verified: flag(), loginSession: flag() ? login() : nil)
+            .connected(
+                client(), app: app(),
+                ClientIdentity(
+                    verified: flag(), weak: flag(), groups: flag() ? [4, 44] : [],
+                    login: flag() ? .session(login()) : flag() ? .outside : .seat, own: flag()))
         case .declared:
             .declared(
                 client(),
@@ -42,7 +46,12 @@ struct GeneratedEvent {
         case .sensitiveContent: .sensitiveContent(app())
         case .operatorChose: .operatorChose(flag() ? app() : nil)
         case .attribute: .attribute(app(), name: text(), value: flag() ? text() : nil)
-        case .loginSession: .loginSession(login(), active: flag(), locked: flag())
+        case .loginSession:
+            .loginSession(
+                login(),
+                LoginSessionFacts(
+                    active: flag(), locked: flag(), seat: flag() ? nil : SeatID(flag() ? "seat0" : "seat1"), user: 1001)
+            )
         case .loginSessionEnded: .loginSessionEnded(login())
         case .cameraAppeared: .cameraAppeared(camera(), capabilities())
         case .cameraDisappeared: .cameraDisappeared(camera())

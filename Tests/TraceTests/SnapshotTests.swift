@@ -53,7 +53,7 @@ struct SnapshotTests {
         let back = CameraCapabilities(name: "back", position: .back, sensorWidth: 4, sensorHeight: 4, formats: [])
         _ = arbiter.step(.cameraAppeared(CameraID("back"), back), at: .zero)
         _ = arbiter.step(
-            .connected(ClientID(1), app: AppID("a", user: 1), verified: true, loginSession: nil), at: .zero)
+            .connected(ClientID(1), app: AppID("a", user: 1), ClientIdentity()), at: .zero)
         let good = try JSONEncoding.json(of: arbiter.snapshot()).text
         let bad = good.replacing("\"cameraOrder\":[{\"index\":0}]", with: "\"cameraOrder\":[]")
         #expect(bad != good)

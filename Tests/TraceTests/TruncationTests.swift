@@ -13,7 +13,7 @@ struct TruncationTests {
         var bytes = writer.header(program: "test 1", origin: .zero, arbiter: arbiter)
         let app = AppID("photos", user: 1000)
         let events: [Event] = [
-            .connected(ClientID(1), app: app, verified: true, loginSession: nil),
+            .connected(ClientID(1), app: app, ClientIdentity()),
             .created(SessionID(1), ClientID(1), camera: CameraID("back"), Configuration(), reestablished: false),
             .startRunning(SessionID(1)), .pressure(.serious), .disconnected(ClientID(1)),
         ]

@@ -223,7 +223,7 @@ extension State {
 
     private func machineCauses(_ session: Session, _ client: Client) -> CauseSet {
         var causes = CauseSet()
-        if let login = client.login, logins[login].state == .inactive { causes.insert(.loginSessionInactive) }
+        if isAway(client, from: session.camera) { causes.insert(.loginSessionInactive) }
         if let lost = session.lost { causes.insert(lost.cause) }
         if session.has.contains(.reestablished) { causes.insert(.brokerRestarted) }
         if session.has.contains(.sensitiveContent) { causes.insert(.sensitiveContentMitigationActivated) }

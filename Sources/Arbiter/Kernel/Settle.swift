@@ -11,6 +11,7 @@ extension Arbiter {
         var roundsLeft = 4 * (state.sessionSlots.count + state.cameraOrder.count) + 8
         while !turn.cameras.isEmpty, roundsLeft > 0, turn.newcomerRefused == nil {
             roundsLeft -= 1
+            noteUsersWhoAsk(&turn)
             let cameras = linked(to: turn.takeCameras())
             seating.begin(state.policy, now: state.now, occasion(turn))
             for camera in state.cameraOrder where cameras.contains(camera) { look(at: camera, &seating, turn) }

@@ -20,6 +20,7 @@ package final class CompiledPolicy: Sendable {
     /// Whether the order list ends with the age of the start request, and which way.
     let age: (isNewestFirst: Bool, rule: Rule)?
     package let names: PolicyNames
+    let rights: CompiledRights
     /// For each camera that the policy names: those it cannot run beside, as bits, and its cost.
     private let conflicts: [UInt64]
     private let costs: [Int]
@@ -45,6 +46,7 @@ package final class CompiledPolicy: Sendable {
         shares = policy.contention.sharing != .none
         let names = PolicyNames(policy)
         self.names = names
+        rights = CompiledRights(policy.rights)
         let cameras = names.cameras
         costs = cameras.map { camera in policy.cameras.first { $0.camera == camera }?.cost ?? 0 }
         conflicts = cameras.map { one in

@@ -2,7 +2,7 @@ public import Vocabulary
 
 /// Who may have a camera, as a value: what a policy file says, and nothing else.
 ///
-/// It answers three questions, in this order. **May this session run now?** Every cause rule is asked;
+/// It answers four questions, in this order. **May it use the camera at all?** `rights` says. **May this session run now?** Every cause rule is asked;
 /// for each cause the first matching rule answers with the access it leaves. **How strong is its
 /// claim?** The first matching rank rule answers. **Who wins when claims meet?** `contention` does,
 /// one named choice for each question. There is no unwritten rule.
@@ -18,6 +18,8 @@ public struct Policy: Hashable, Sendable {
     /// What rules and the order list may read of an app beyond the built-in facts.
     public var attributes: [Attribute]
     public var causeRules: [CauseRule]
+    /// Who may use cameras at all.
+    public var rights: Rights
     /// Rank names, strongest first. Never empty.
     public var ranks: [String]
     public var rankRules: [RankRule]
@@ -31,7 +33,7 @@ public struct Policy: Hashable, Sendable {
 
     public init(
         name: String, summary: String = "", sources: [PresenceSource] = [], shellUnit: String? = nil,
-        agentUnit: String? = nil, attributes: [Attribute] = [],
+        agentUnit: String? = nil, rights: Rights = Rights(), attributes: [Attribute] = [],
         causeRules: [CauseRule] = [], ranks: [String] = ["everyone"], rankRules: [RankRule] = [],
         contention: Contention = Contention(),
         cameras: [CameraRule] = [], pressureSettle: Duration = .seconds(5), statements: [Statement] = []
@@ -42,6 +44,7 @@ public struct Policy: Hashable, Sendable {
         self.sources = sources
         self.shellUnit = shellUnit
         self.agentUnit = agentUnit
+        self.rights = rights
         self.attributes = attributes
         self.causeRules = causeRules
         self.ranks = ranks

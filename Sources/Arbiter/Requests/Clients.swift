@@ -2,21 +2,33 @@ import Vocabulary
 
 extension Arbiter {
     mutating func connect(
-        _ id: ClientID, _ app: AppID, _ verified: Bool, _ login: LoginSessionID?, _ turn: inout Turn
+        _ id: ClientID, _ app: AppID, _ identity: ClientIdentity, _ turn: inout Turn
     ) {
         // Told twice, it is the same client.
         guard state.client(id) == nil else { return }
         let name = state.row(of: app)
-        let ref = state.ref(name, isClaimed: !verified)
+        let ref = state.ref(name, isClaimed: !identity.isVerified)
         let before = state.foregroundApps(of: app.user)
-        let slot = state.clients.insert(Client(id: id.rawValue, app: ref, login: login.map { state.row(of: $0) }))
+        let (login, marks) = known(identity)
+        let slot = state.clients.insert(Client(id: id.rawValue, app: ref, login: login, marks: marks))
         if let login = state.clients[slot].login { state.logins[login].clients += 1 }
         state.clientSlots.insert(slot, for: id.rawValue)
         while state.clientTexts.count < state.clients.rows.count { state.clientTexts.append(ClientTexts()) }
-        state.clientTexts[Int(slot.index)] = ClientTexts()
+        state.clientTexts[Int(slot.index)] = ClientTexts(groups: identity.groups)
         state.link(slot, to: ref)
         state.identify(slot)
         noteApp(name, since: before, &turn)
+    }
+
+    private mutating func known(_ identity: ClientIdentity) -> (login: Slot<Login>?, marks: Client.Marks) {
+        var marks: Client.Marks = []
+        if identity.isWeak { marks.insert(.weak) }
+        if identity.isOwn { marks.insert(.own) }
+        switch identity.login {
+        case .seat: return (nil, marks.union(.sits))
+        case .outside: return (nil, marks)
+        case .session(let id): return (state.row(of: id), marks)
+        }
     }
 
     /// What a session was decided by does not change under it: the name and the kind are fixed with the first. What an app
@@ -203,6 +215,7 @@ extension State {
             app: client.app.isClaimed ? nil : name.name, claimedApp: texts.claimedApp, user: name.user)
         clients[slot].loweredRank = texts.loweredTo.flatMap { policy.source.ranks.firstIndex(of: $0) }.map(UInt8.init)
         clients[slot].hasLoweredItself = texts.loweredTo != nil || !texts.loweredAttributes.isEmpty
+        clients[slot].right = right(of: slot)
     }
 
     mutating func row(of login: LoginSessionID) -> Slot<Login> {

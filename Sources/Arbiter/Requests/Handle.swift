@@ -29,7 +29,7 @@ extension Arbiter {
 
     private mutating func handleClient(_ event: Event, _ turn: inout Turn) {
         switch event {
-        case .connected(let client, let app, let verified, let login): connect(client, app, verified, login, &turn)
+        case .connected(let client, let app, let identity): connect(client, app, identity, &turn)
         case .declared(let client, let attributes): declare(client, attributes, &turn)
         case .declaredPresence(let client, let presence, let focused):
             declarePresence(client, Placed(presence, isFocused: focused), &turn)

@@ -24,10 +24,13 @@ extension Arbiter {
         defer { state.sessions[slot].camera = own }
         let look = state.look(at: slot)
         let app = state.id(look.app).name
-        func refuse(_ message: String, _ rule: Rule) -> Bool {
-            turn.refuse(.refusedByPolicy, message, rule: text(rule))
+        func refuse(_ message: String, _ rule: Rule, _ kind: BrokerError.Kind = .refusedByPolicy) -> Bool {
+            turn.refuse(kind, message, rule: text(rule))
             observe(look, .refused, rule, &turn)
             return false
+        }
+        guard state.mayUse(camera, state.sessions[slot].client) else {
+            return refuse(noRight(of: slot, to: camera), .law(.noRight), .accessDenied)
         }
         if look.rank.denies {
             let rule = state.policy.rank(look.facts).rule

@@ -117,6 +117,7 @@ extension State {
         if let before { sessions[before].nextOnCamera = slot } else { cameras[camera].firstRequest = slot }
         let app = clients[sessions[slot].client].app
         apps[app.slot][app].requests += 1
+        updateUser(of: app.slot) { $0.requests += 1 }
     }
 
     mutating func unlink(_ slot: Slot<Session>) {
@@ -133,6 +134,7 @@ extension State {
         sessions[slot].nextOnCamera = nil
         let app = clients[sessions[slot].client].app
         apps[app.slot][app].requests -= 1
+        updateUser(of: app.slot) { $0.requests -= 1 }
     }
 
     /// What rules read of a session's settings, beside them.

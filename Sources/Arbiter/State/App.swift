@@ -94,9 +94,16 @@ package struct Login: Hashable, Sendable, Codable, BitwiseCopyable {
     var isActive = false
     var isLocked = false
     var clients: Int32 = 0
+    /// Its place among the seats; negative: at none.
+    var seat: Int8 = -1
+    var user = LoginSessionFacts.userUnknown
 
     var state: Facts.LoginState { !isKnown ? .none : isActive && !isLocked ? .active : .inactive }
-    package var mark: UInt64 { isKnown ? 1 | (isActive ? 2 : 0) | (isLocked ? 4 : 0) : 0 }
+    package var mark: UInt64 {
+        isKnown
+            ? 1 | (isActive ? 2 : 0) | (isLocked ? 4 : 0) | UInt64(UInt8(bitPattern: seat)) << 8 | UInt64(user) << 16
+            : 0
+    }
 }
 
 /// A shell or an agent that speaks, or spoke.
@@ -139,6 +146,8 @@ package struct User: Hashable, Sendable, Codable, BitwiseCopyable {
     let user: UInt32
     var inFront: Int32 = 0
     var declared: Int32 = 0
+    /// Sessions that ask to run.
+    var requests: Int32 = 0
     /// The app in focus, as the shell and as the agent has it.
     package var focusOfShell: Slot<App>?
     package var focusOfAgent: Slot<App>?

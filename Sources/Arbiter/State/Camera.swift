@@ -21,6 +21,8 @@ package struct Camera: Sendable, Codable, BitwiseCopyable {
     var place: Int8 = -1
     var who: UInt64 = 0
     var position: UInt8 = 0
+    /// Its place among the seats; negative: at none that is told apart.
+    package var seat: Int8 = 0
 
     package struct Promise: Hashable, Sendable, Codable, BitwiseCopyable {
         package var session: Slot<Session>

@@ -31,6 +31,20 @@ package struct Client: Sendable, Codable, BitwiseCopyable {
     package var nextOfApp: Slot<Client>?
     /// Who it is to the policy's rules.
     var who: UInt64 = 0
+    package let marks: Marks
+    /// Where it may use cameras: found out when a fact behind it changes.
+    var right = Right()
+
+    /// How the kernel knows it, beside its app and its login session.
+    package struct Marks: OptionSet, Hashable, Sendable, Codable, BitwiseCopyable {
+        package let rawValue: UInt8
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+        static let weak = Marks(rawValue: 1)
+        /// The broker is its user's own.
+        static let own = Marks(rawValue: 2)
+        /// Nobody speaks of its login session: its user sits wherever it is asked.
+        static let sits = Marks(rawValue: 4)
+    }
 
     package enum Kind: UInt8, Sendable, Codable, BitwiseCopyable {
         case app, picker, voip
@@ -60,4 +74,6 @@ package struct ClientTexts: Hashable, Sendable, Codable {
     /// By name: a reloaded policy may lack it, then it counts for nothing.
     package var loweredTo: String?
     package var loweredAttributes = AttributeValues()
+    /// The groups of its process, sorted: read for its right, when that is found out.
+    package var groups: [UInt32] = []
 }

@@ -8,6 +8,10 @@ extension State {
         guard cameraOrder == cameraOrder.sorted(by: { cameraNames[$0] < cameraNames[$1] }),
             cameraOrder.count == cameras.rows.count, Set(cameraOrder).count == cameraOrder.count
         else { return "the cameras are not in order" }
+        guard (1...Bound.seatsMax).contains(seats.count), Set(seats).count == seats.count,
+            cameras.rows.allSatisfy({ Int($0.seat) < seats.count }),
+            logins.rows.allSatisfy({ Int($0.seat) < seats.count })
+        else { return "something is at a seat that is not there" }
         return nil
     }
 

@@ -5,7 +5,7 @@ import Vocabulary
 extension State: Codable {
     private enum Key: String, CodingKey {
         case now, carriedTexts, clients, sessions, cameras, apps, logins, users, sources, timers, microphones
-        case clientSlots, sessionSlots, appNames, cameraNames, loginNames, cameraOrder
+        case clientSlots, sessionSlots, appNames, cameraNames, loginNames, cameraOrder, seats
         case clientTexts, sessionSettings, cameraSettings, attributes, world, lastOrdinal, generation, ledger
     }
 
@@ -34,6 +34,7 @@ extension State: Codable {
         cameraNames = try read(.cameraNames)
         loginNames = try read(.loginNames)
         cameraOrder = try read(.cameraOrder)
+        seats = try read(.seats)
         clientTexts = try read(.clientTexts)
         sessionSettings = try read(.sessionSettings)
         cameraSettings = try read(.cameraSettings)
@@ -63,6 +64,7 @@ extension State: Codable {
         try members.encode(cameraNames, forKey: .cameraNames)
         try members.encode(loginNames, forKey: .loginNames)
         try members.encode(cameraOrder, forKey: .cameraOrder)
+        try members.encode(seats, forKey: .seats)
         try members.encode(clientTexts, forKey: .clientTexts)
         try members.encode(sessionSettings, forKey: .sessionSettings)
         try members.encode(cameraSettings, forKey: .cameraSettings)

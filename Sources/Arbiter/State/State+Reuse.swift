@@ -34,6 +34,7 @@ extension State {
         cameraNames.become(other.cameraNames)
         loginNames.become(other.loginNames)
         share(&cameraOrder, other.cameraOrder)
+        share(&seats, other.seats)
         share(&clientTexts, other.clientTexts)
         share(&sessionSettings, other.sessionSettings)
         share(&cameraSettings, other.cameraSettings)

@@ -29,6 +29,8 @@ package struct State: Sendable {
     package var loginNames = NameTable<LoginSessionID, Login>()
     /// In the order of their ids; the first is the default one.
     package var cameraOrder: [Slot<Camera>] = []
+    /// Seats that a camera or a login session is at, in the order in which they were first heard of.
+    package var seats = [SeatID.usual]
 
     // By the slots of their tables.
     package var clientTexts: [ClientTexts] = []
@@ -57,6 +59,8 @@ package struct Machine: Hashable, Sendable, Codable, BitwiseCopyable {
     package var pressureLevel = SystemPressure.nominal.rawValue
     package var operatorChoice: Slot<App>?
     var attributedApps: Int32 = 0
+    /// Sessions of more than one user ask to run: then nobody is in front by its own word (semantics.md §1).
+    var severalUsersAsk = false
 
     package var pressure: SystemPressure {
         get { SystemPressure(rawValue: pressureLevel) ?? .nominal }

@@ -46,6 +46,8 @@ public struct Status: Sendable {
         public var presence: Presence
         public var isFocused: Bool
         public var rank: String
+        /// By what it may use its camera.
+        public var right: RightReason
         /// The rule behind the reason, or behind a limited access.
         public var rule: String?
         /// Whose claim it waits for.
@@ -168,6 +170,7 @@ extension Arbiter {
             isRecording: session.has.contains(.recording), recording: session.ledger.recording,
             presence: placed.presence, isFocused: placed.isFocused,
             rank: policy.ranks[min(look.rank.rank, policy.ranks.count - 1)],
+            right: state.rightReason(of: session.client, on: session.camera),
             rule: causes.reason.flatMap { reason in
                 look.causes(session.waits).contains(reason) ? text(look.rule(of: reason, session.waits)) : nil
             },

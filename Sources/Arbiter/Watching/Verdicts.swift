@@ -4,10 +4,14 @@ package import Vocabulary
 extension Arbiter {
     func observe(_ look: Look, _ outcome: Verdict.Outcome, _ rule: Rule, _ turn: inout Turn) {
         guard turn.isObserved else { return }
-        turn.verdicts.append(
-            Verdict(
-                session: SessionID(look.id), outcome: outcome, rule: rule, text: text(rule),
-                facts: state.words(for: look.facts, of: look.session)))
+        var verdict = Verdict(
+            session: SessionID(look.id), outcome: outcome, rule: rule, text: text(rule),
+            facts: state.words(for: look.facts, of: look.session))
+        if rule.law == .noRight || rule.law == .loginSession {
+            verdict.right = state.rightReason(of: state.sessions[look.session].client, on: look.camera)
+            verdict.seat = state.seat(of: look.camera)
+        }
+        turn.verdicts.append(verdict)
     }
 
     func observe(_ seating: Seating, _ look: Int, _ outcome: Verdict.Outcome, _ turn: inout Turn) {

@@ -34,6 +34,11 @@ private struct InvariantCheck {
             checkShown(slot)
             checkRecording(slot)
         }
+        for slot in state.clientSlots.slots {
+            check(
+                state.right(of: slot) == state.clients[slot].right,
+                "12: the right of client \(state.clients[slot].id) is not what its facts give")
+        }
         checkBudget()
         checkWakeUps()
     }
@@ -125,6 +130,9 @@ private struct InvariantCheck {
         check(
             state.cameras[session.camera].tenancy.isStreaming, "2: session \(id) runs while its camera does not stream")
         check(!access.isEmpty, "2: session \(id) runs without any access")
+        check(
+            state.mayUse(session.camera, session.client),
+            "12: session \(id) runs without a right to \(name(session.camera))")
         let allowed = state.look(at: slot).access(session.waits)
         check(access == allowed, "2: session \(id) may \(access.names), and its causes leave \(allowed.names)")
         check(session.ledger.open == nil, "3: session \(id) runs inside an interruption")

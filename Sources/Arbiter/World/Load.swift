@@ -16,8 +16,10 @@ extension Arbiter {
         }
         for slot in state.requesting {
             let look = state.look(at: slot)
-            guard look.rank.denies, state.sessions[slot].request != nil else { continue }
-            stopForGood(slot, .deniedByPolicy, state.policy.rank(look.facts).rule, why: .interrupted, &turn)
+            let isEntitled = state.mayUse(look.camera, state.sessions[slot].client)
+            guard !isEntitled || look.rank.denies, state.sessions[slot].request != nil else { continue }
+            let rule = isEntitled ? state.policy.rank(look.facts).rule : .law(.noRight)
+            stopForGood(slot, .deniedByPolicy, rule, why: .interrupted, &turn)
         }
         turn.isReload = true
         turn.prioritiesOfEverybody = true

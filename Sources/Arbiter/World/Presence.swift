@@ -132,7 +132,10 @@ extension State {
                 case .lost: isLost = true
                 case nil: continue
                 }
-            case .selfDeclared: if app[ref].declared.isSomewhere { return app[ref].declared }
+            case .selfDeclared:
+                // Between users nobody comes to the front by its own word: it counts as not said.
+                let declared = app[ref].declared
+                if declared.isSomewhere, !(world.severalUsersAsk && declared.isForeground) { return declared }
             case .loginSession:
                 if let isActive = isLoginSessionActive(of: ref) { return isActive ? .unknown : .background }
             }

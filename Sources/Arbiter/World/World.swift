@@ -13,9 +13,8 @@ extension Arbiter {
         case .sensitiveContent(let app): raiseSensitiveContent(app, &turn)
         case .operatorChose(let app): operatorChose(app, &turn)
         case .attribute(let app, let name, let value): attribute(app, name, value, &turn)
-        case .loginSession(let id, let active, let locked):
-            loginSession(id, isKnown: true, active, locked, &turn)
-        case .loginSessionEnded(let id): loginSession(id, isKnown: false, false, false, &turn)
+        case .loginSession(let id, let facts): loginSession(id, facts, &turn)
+        case .loginSessionEnded(let id): loginSession(id, nil, &turn)
         default: break
         }
     }
@@ -63,15 +62,17 @@ extension Arbiter {
         if let before { state.release(before) }
     }
 
-    private mutating func loginSession(
-        _ id: LoginSessionID, isKnown: Bool, _ active: Bool, _ locked: Bool, _ turn: inout Turn
-    ) {
-        guard isKnown || state.loginNames[id] != nil else { return }
+    /// - Parameter facts: nil: it has ended.
+    private mutating func loginSession(_ id: LoginSessionID, _ facts: LoginSessionFacts?, _ turn: inout Turn) {
+        guard facts != nil || state.loginNames[id] != nil else { return }
         let login = state.row(of: id)
-        state.logins[login].isKnown = isKnown
-        state.logins[login].isActive = active
-        state.logins[login].isLocked = locked
+        state.logins[login].isKnown = facts != nil
+        state.logins[login].isActive = facts?.isActive ?? false
+        state.logins[login].isLocked = facts?.isLocked ?? false
+        state.logins[login].seat = facts?.seat.map { state.place(of: $0) } ?? -1
+        state.logins[login].user = facts?.user ?? LoginSessionFacts.userUnknown
         state.release(login)
+        state.updateRights()
         state.updateAllInFront()
         touchAll(&turn)
     }
@@ -92,7 +93,7 @@ extension Arbiter {
 extension Arbiter {
     mutating func handleMachine(_ event: Event, _ turn: inout Turn) {
         switch event {
-        case .cameraAppeared(let camera, let capabilities): appear(camera, capabilities, &turn)
+        case .cameraAppeared(let camera, let capabilities, let seat): appear(camera, capabilities, at: seat, &turn)
         case .cameraDisappeared(let camera): disappear(camera, &turn)
         case .privacy(let camera, let on): privacy(camera, on, &turn)
         case .heldOutside(let camera, let held):
@@ -135,8 +136,12 @@ extension Arbiter {
         state.timers.append(TimedFact(.falling, until: due, amount: raw))
     }
 
-    private mutating func appear(_ id: CameraID, _ capabilities: CameraCapabilities, _ turn: inout Turn) {
+    private mutating func appear(
+        _ id: CameraID, _ capabilities: CameraCapabilities, at seat: SeatID, _ turn: inout Turn
+    ) {
+        let seat = state.place(of: seat)
         if let slot = state.cameraNames[id] {
+            state.cameras[slot].seat = seat
             state.cameraSettings[slot].capabilities = capabilities
             state.cameras[slot].isPresent = true
             state.cameras[slot].faults = 0
@@ -145,6 +150,7 @@ extension Arbiter {
             turn.touch(slot)
         } else {
             let slot = state.cameras.insert(Camera())
+            state.cameras[slot].seat = seat
             state.cameraNames.set(id, for: slot)
             state.cameraSettings.append(CameraSettings(capabilities: capabilities))
             let place = state.cameraOrder.firstIndex { state.cameraNames[$0] > id } ?? state.cameraOrder.count

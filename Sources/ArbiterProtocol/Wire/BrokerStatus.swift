@@ -182,6 +182,8 @@ public struct SessionStatus: Hashable, Sendable {
     public var rule: String
     /// The rank of its claim, by the policy's name for it.
     public var rank: String
+    /// By what it may use its camera: `root`, `own`, `user`, `group`, `service`, `seat`, or `none` (`docs/semantics.md` §6).
+    public var right: String
     public var presence: Presence
     public var focused: Bool
     /// The recording under way.
@@ -197,8 +199,8 @@ public struct SessionStatus: Hashable, Sendable {
     public init(
         session: SessionID, app: Interrupter, camera: CameraID, state: State, access: Access,
         causes: CauseSet = .init(),
-        rule: String = "", rank: String = "", presence: Presence, focused: Bool, recording: RecordingID? = nil,
-        isWeak: Bool = false
+        rule: String = "", rank: String = "", right: String = "", presence: Presence, focused: Bool,
+        recording: RecordingID? = nil, isWeak: Bool = false
     ) {
         self.session = session
         self.app = app
@@ -208,6 +210,7 @@ public struct SessionStatus: Hashable, Sendable {
         self.causes = causes
         self.rule = rule
         self.rank = rank
+        self.right = right
         self.presence = presence
         self.focused = focused
         self.recording = recording
@@ -367,6 +370,7 @@ extension SessionStatus {
             "session": .uint64(session.rawValue), "app": .string(app.wireName), "camera": .string(camera.name),
             "state": .string(state.rawValue), "access": .strings(access.names), "causes": causes.wire,
             "reason": causes.wireReason, "rule": .string(rule), "rank": .string(rank),
+            "right": .string(right),
             "presence": .string(presence.wireName), "focused": .boolean(focused), "recording": .uint64(recording ?? 0),
             "weak": .boolean(isWeak),
         ]
@@ -380,7 +384,8 @@ extension SessionStatus {
             app: Interrupter(wireName: try fields.string("app")) ?? .app(""),
             camera: CameraID(try fields.string("camera")), state: try fields.word("state"),
             access: try fields.access("access"), causes: try fields.causes("causes"), rule: try fields.string("rule"),
-            rank: try fields.string("rank"), presence: Presence(wireName: presence) ?? .background,
+            rank: try fields.string("rank"), right: try fields.string("right"),
+            presence: Presence(wireName: presence) ?? .background,
             focused: try fields.boolean("focused"), recording: recording == 0 ? nil : recording,
             isWeak: try fields.boolean("weak"))
     }

@@ -134,7 +134,12 @@ extension Interface {
         name: InterfaceName.session,
         summary: "A capture session.",
         methods: [
-            Method("StartRunning", "Asks to run. Interrupted at once, and not an error, while causes leave no access."),
+            Method(
+                "StartRunning",
+                """
+                Asks to run. Interrupted at once, and not an error, while causes leave no access; `AccessDenied` without a \
+                right to the camera.
+                """),
             Method("StopRunning", "Takes the start request back."),
             Method("BeginConfiguration", "Opens a batch; nests at most 16 deep."),
             Method("CommitConfiguration", "Closes a batch; the outermost one applies it as a whole."),

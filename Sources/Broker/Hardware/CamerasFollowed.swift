@@ -65,6 +65,7 @@ final class CamerasFollowed {
             let node = found.node
             for link in links(of: node, among: nodes) {
                 present[link.camera] = found
+                link.seat = Self.seat(of: node)
                 broker.journal.send(
                     .info,
                     "camera “\(link.camera.name)” is \(node.path) (\(Journal.printable(node.name, keepLines: false)))",
@@ -74,6 +75,14 @@ final class CamerasFollowed {
         }
         for (camera, known) in present { lookAtRights(camera, known.node) }
         for link in broker.cameraOrder where link.isFollowed && present[link.camera] == nil { link.isNotThere() }
+    }
+
+    /// The seat that udev's rules gave it; what nobody gave to another one is at the usual one.
+    private static func seat(of node: VideoNode) -> SeatID {
+        switch DeviceMonitor.property("ID_SEAT", of: node.sysPath) {
+        case .value(let name): SeatID(name)
+        case .absent, .unknown: .usual
+        }
     }
 
     /// Whether a node may give pictures, as far as udev says; a camera has others, for metadata or output.

@@ -4,14 +4,17 @@ import SystemdBus
 
 /// What logind knows, as facts for the core: which login sessions are active and not locked, and when the machine sleeps.
 ///
-/// The core hears of the sessions that clients are in, and of no others. A session that has ended under its clients is
-/// inactive for as long as they stay: a program that outlives its user's session must not pass for a service, which no
-/// session rule touches. The same goes for a session that logind has not told of yet. Where logind is not there at all,
-/// nothing is known and nobody is paused; where it went away, what it said last holds.
+/// The core hears of the sessions that clients are in, and of one more for each client's user, which is wherever that user
+/// looks: `user-1000`. By that a process outside any login session, or in one over the network, has the right of the seat
+/// that its user sits at; and what a user's own manager started, as desktops do, is in it.
+///
+/// A session that has ended under its clients is inactive and at no seat for as long as they stay: a program that outlives
+/// its user's session must not pass for a service, which no session rule touches. One that logind has not told of yet is
+/// inactive at the usual seat: whoever starts in it waits for that. Where logind is not there at all, nothing is known:
+/// nobody is paused, and nobody has a seat's right; where it went away, what it said last holds.
 final class LoginSessionWatch {
     private unowned let broker: Broker
     private var logind: Logind?
-    private var displays: DisplayMonitor?
     /// Why login sessions are not known; empty when they are.
     private(set) var trouble = ""
     /// Known, or known not to be: questions about who may have a camera wait for it after a start.
@@ -20,17 +23,18 @@ final class LoginSessionWatch {
     private var wasKnown = false
     private var sessions: [String: LoginSessionStatus] = [:]
     /// Registered clients in each, so that it is forgotten with the last.
-    private var members: [LoginSessionID: Int] = [:]
-    private var told: [LoginSessionID: Fact] = [:]
+    private var members: [LoginSessionID: Members] = [:]
+    /// Members' sessions that logind has told of, so that one that is not there has ended.
+    private var seen: Set<LoginSessionID> = []
+    private var told: [LoginSessionID: LoginSessionFacts] = [:]
+    private struct Members {
+        /// The first one's.
+        let user: UInt32
+        var count = 0
+    }
     private var sleepDeadline: Timer?
     /// logind waits for us to let the machine sleep.
     private(set) var isHoldingSleep = false
-
-    private struct Fact: Hashable {
-        var isActive: Bool
-        var isLocked: Bool
-        static let gone = Fact(isActive: false, isLocked: false)
-    }
 
     /// - Parameter address: the system bus's; empty: logind is not to be asked.
     init(_ broker: Broker, address: String) throws(SystemFault) {
@@ -46,31 +50,44 @@ final class LoginSessionWatch {
 
     // MARK: Clients
 
-    /// What the core is to call the session that a process belongs to: `3`, or `user-1000` for one that is wherever its
-    /// user looks.
-    static func id(of membership: LoginSessions.Membership?) -> LoginSessionID? {
-        switch membership {
-        case .session(let name): LoginSessionID(name)
-        case .user(let user): LoginSessionID("\(userPrefix)\(user)")
-        case nil: nil
+    /// Where a process belongs. What its user's own manager started is where its user looks.
+    static func membership(_ found: LoginSessions.Membership?) -> LoginMembership {
+        switch found {
+        case .session(let name): .session(LoginSessionID(name))
+        case .user(let user): .session(id(ofUser: user))
+        case nil: .outside
         }
+    }
+
+    /// The sessions that the right of such a process depends on. Root needs nobody's.
+    static func sessions(for membership: LoginMembership, of user: UInt32) -> [LoginSessionID] {
+        let users = user == 0 ? [] : [id(ofUser: user)]
+        guard case .session(let own) = membership else { return users }
+        return users == [own] ? users : [own] + users
     }
 
     private static let userPrefix = "user-"
 
+    private static func id(ofUser user: UInt32) -> LoginSessionID { LoginSessionID("\(userPrefix)\(user)") }
+
+    private static func user(of id: LoginSessionID) -> UInt32? {
+        id.name.hasPrefix(userPrefix) ? UInt32(id.name.dropFirst(userPrefix.count)) : nil
+    }
+
     /// Before the core hears of the client: the state of its session is known by then.
-    func join(_ id: LoginSessionID) {
-        members[id, default: 0] += 1
-        if id.name.hasPrefix(Self.userPrefix), displays == nil, logind != nil {
-            displays = try? DisplayMonitor(on: broker.loop) { [unowned self] in refreshAll() }
-        }
+    /// - Parameter user: the client's.
+    func join(_ id: LoginSessionID, user: UInt32) {
+        members[id, default: Members(user: user)].count += 1
         refresh(id)
     }
 
     /// After the core has forgotten the client.
     func leave(_ id: LoginSessionID) {
-        let left = members[id, default: 1] - 1
-        members[id] = left > 0 ? left : nil
+        members[id]?.count -= 1
+        if members[id]?.count == 0 {
+            members[id] = nil
+            seen.remove(id)
+        }
         refresh(id)
     }
 
@@ -83,23 +100,42 @@ final class LoginSessionWatch {
     /// Tells the core what it does not know yet of a session.
     private func refresh(_ id: LoginSessionID) {
         guard wasKnown else { return }
-        let fact = members[id] == nil ? nil : fact(of: id)
-        guard fact != told[id] else { return }
-        told[id] = fact
-        if let fact {
-            broker.step(.loginSession(id, active: fact.isActive, locked: fact.isLocked))
+        let facts = members[id].map { self.facts(of: id, $0.user) }
+        guard facts != told[id] else { return }
+        told[id] = facts
+        if let facts {
+            broker.step(.loginSession(id, facts))
         } else {
             broker.step(.loginSessionEnded(id))
         }
     }
 
-    private func fact(of id: LoginSessionID) -> Fact {
-        var name: String? = id.name
-        if id.name.hasPrefix(Self.userPrefix) {
-            name = UInt32(id.name.dropFirst(Self.userPrefix.count)).flatMap(LoginSessions.display)
+    private func facts(of id: LoginSessionID, _ user: UInt32) -> LoginSessionFacts {
+        if let user = Self.user(of: id) {
+            return display(of: user).map(Self.facts) ?? LoginSessionFacts(active: false, seat: nil, user: user)
         }
-        guard let session = name.flatMap({ sessions[$0] }) else { return .gone }
-        return Fact(isActive: session.isActive, isLocked: session.isLocked)
+        if let session = sessions[id.name] {
+            seen.insert(id)
+            return Self.facts(session)
+        }
+        return LoginSessionFacts(active: false, seat: seen.contains(id) ? nil : .usual, user: user)
+    }
+
+    /// The session that a user looks at: one at a seat before one over the network, and there the active one; of equals the
+    /// one whose id comes first, so that the same sessions always give the same one.
+    private func display(of user: UInt32) -> LoginSessionStatus? {
+        func order(_ session: LoginSessionStatus) -> (Int, Int, Int, String) {
+            (
+                session.isAtSeat ? 0 : 1, session.isActive ? 0 : 1, session.isLocked ? 1 : 0, session.id
+            )
+        }
+        return sessions.values.filter { $0.user == user }.min { order($0) < order($1) }
+    }
+
+    private static func facts(_ session: LoginSessionStatus) -> LoginSessionFacts {
+        LoginSessionFacts(
+            active: session.isActive, locked: session.isLocked,
+            seat: session.isAtSeat ? SeatID(session.seat) : nil, user: session.user)
     }
 
     private func settle() {
@@ -173,7 +209,7 @@ extension LoginSessionWatch: LogindDelegate {
 
     private func sessionChanged(_ id: String) {
         refresh(LoginSessionID(id))
-        for user in members.keys.sorted() where user.name.hasPrefix(Self.userPrefix) { refresh(user) }
+        for user in members.keys.sorted() where Self.user(of: user) != nil { refresh(user) }
     }
 
     func machineSleeps(_ asleep: Bool) {
@@ -203,4 +239,8 @@ extension Broker {
             return tenancy == nil || tenancy == "free" || tenancy == "reserved"
         }
     }
+}
+
+extension LoginSessionStatus {
+    fileprivate var isAtSeat: Bool { !isRemote && !seat.isEmpty }
 }

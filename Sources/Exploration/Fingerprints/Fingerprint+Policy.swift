@@ -8,6 +8,7 @@ extension Policy {
         writer.combine(summary)
         writer.ordered(sources) { $0.combine($1.rawValue) }
         for unit in [shellUnit, agentUnit] { writer.combine(unit) { $0.combine($1) } }
+        rights.write(into: &writer)
         writer.ordered(attributes) { writer, attribute in
             writer.combine(attribute.name)
             writer.ordered(attribute.values) { $0.combine($1) }
@@ -51,6 +52,20 @@ extension Policy {
                 writer.combine(part.rawValue)
             }
         }
+    }
+}
+
+extension Rights {
+    fileprivate func write(into writer: inout FingerprintWriter) {
+        writer.combine(seat)
+        for accounts in [users, groups] {
+            writer.ordered(accounts) { writer, account in
+                writer.combine(account.name) { $0.combine($1) }
+                writer.combine(account.number) { $0.combine(UInt64($1)) }
+            }
+        }
+        writer.ordered(services) { $0.combine($1) }
+        writer.combine(identity.rawValue)
     }
 }
 

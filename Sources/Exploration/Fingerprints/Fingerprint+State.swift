@@ -132,7 +132,7 @@ private struct WholeState {
         }
     }
 
-    /// `who`, `loweredRank` and `hasLoweredItself` follow from the texts and the policy, `nextOfApp` from the ids.
+    /// `who`, `right`, `loweredRank` and `hasLoweredItself` follow from the rest and the policy, `nextOfApp` from the ids.
     private func write(_ slot: Slot<Client>, into writer: inout FingerprintWriter) {
         let client = state.clients.rows[Int(slot.index)]
         writer.combine(client.id)

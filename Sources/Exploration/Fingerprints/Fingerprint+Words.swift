@@ -70,6 +70,7 @@ extension FingerprintWriter {
         combine(texts.claimedApp) { $0.combine($1) }
         combine(texts.loweredTo) { $0.combine($1) }
         combine(texts.loweredAttributes)
+        ordered(texts.groups) { $0.combine(UInt64($1)) }
     }
 
     mutating func combine(_ settings: SessionSettings) {
@@ -87,5 +88,5 @@ extension FingerprintWriter {
 }
 
 extension ClientTexts {
-    var isEmpty: Bool { claimedApp == nil && loweredTo == nil && loweredAttributes.isEmpty }
+    var isEmpty: Bool { claimedApp == nil && loweredTo == nil && loweredAttributes.isEmpty && groups.isEmpty }
 }

@@ -21,6 +21,7 @@ extension State {
     ) {
         let camera = cameras.rows[Int(slot.index)]
         var word: UInt64 = (camera.isPresent ? 1 : 0) | (camera.isPrivate ? 2 : 0)
+        word |= UInt64(UInt8(bitPattern: camera.seat)) << 24
         word |= (camera.isHeldOutside ? 4 : 0) | (camera.isStuck ? 8 : 0)
         word |= UInt64(camera.faults) << 8
         switch camera.tenancy {
@@ -96,12 +97,13 @@ extension State {
         writer.combine(timer.amount)
     }
 
-    /// What concerns neither a camera nor an app.
+    /// What concerns neither a camera nor an app. Whether several users ask follows from the sessions.
     @inline(__always) func writeMachine(into writer: inout FingerprintWriter) {
         var word: UInt64 = (world.isPrivate ? 1 : 0) | (world.isAsleep ? 2 : 0)
         word |= UInt64(world.pressureLevel) << 8
-        word |= (sources.isEmpty ? 0 : 4) | (logins.rows.isEmpty ? 0 : 8)
+        word |= (sources.isEmpty ? 0 : 4) | (logins.rows.isEmpty ? 0 : 8) | UInt64(seats.count) << 16
         writer.combine(word)
+        if seats.count > 1 { writer.ordered(Array(seats.dropFirst())) { $0.combine($1.name) } }
         if !sources.isEmpty { writeSources(into: &writer) }
         if !logins.rows.isEmpty {
             writer.unordered(logins.rows.indices.lazy.filter { logins.rows[$0].mark != 0 }) { writer, place in
@@ -149,7 +151,7 @@ extension Client {
     /// What it said of itself but for its texts, and how the kernel knows it.
     var word: UInt64 {
         (app.isClaimed ? 1 : 0) | (multitasking ? 2 : 0) | (requiresFullScreen ? 4 : 0)
-            | UInt64(kind.rawValue) << 8 | (login == nil ? 0 : 1 << 16)
+            | UInt64(kind.rawValue) << 8 | (login == nil ? 0 : 1 << 16) | UInt64(marks.rawValue) << 24
     }
 }
 

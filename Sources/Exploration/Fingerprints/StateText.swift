@@ -51,7 +51,8 @@ struct StateText {
         "State.now", "State.users", "Camera.firstRequest", "Camera.place", "Camera.who", "Camera.position",
         "Client.who", "Client.loweredRank", "Client.hasLoweredItself", "Client.firstSession", "Client.nextOfApp",
         "Session.nextOnCamera", "Session.nextOfClient", "App.generation", "Side.firstClient", "Side.isInFront",
-        "Side.attributes", "Side.requests", "Login.clients", "Machine.attributedApps", "State.carriedTexts",
+        "Side.attributes", "Side.requests", "Login.clients", "Client.right", "Machine.severalUsersAsk",
+        "Machine.attributedApps", "State.carriedTexts",
         // Only counts, or names.
         "State.lastOrdinal", "State.generation", "Camera.grant", "Camera.handover", "Ledger.sequence",
         "Ledger.interruptions", "Ledger.sharersTold", "Interruption.id", "Interruption.began", "Interruption.causes",

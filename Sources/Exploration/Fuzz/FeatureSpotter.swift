@@ -41,6 +41,7 @@ struct FeatureSpotter: Sendable {
     private mutating func note(_ refusal: Refusal, of event: Event) {
         switch (refusal.error.kind, event) {
         case (.refusedByPolicy, .startRunning): features.insert(.refused)
+        case (.accessDenied, .startRunning): features.insert(.noRight)
         case (.unsupportedConfiguration, _): features.insert(.configurationRefused)
         default: break
         }
@@ -58,6 +59,7 @@ struct FeatureSpotter: Sendable {
         case .accessChanged(let access, let causes, _):
             if access != .all { features.insert(.limited) }
             note(causes)
+        case .sessionStopped(.deniedByPolicy, Law.noRight.text): features.insert(.rightTaken)
         case .sessionStopped(let reason, _): note(reason)
         case .recordingStarted: features.insert(.recording)
         case .recordingFinished(let end): if end.why == .diskFull { features.insert(.diskFull) }

@@ -6,6 +6,8 @@ public enum FuzzFeature: String, Sendable, CaseIterable {
     case configuration, configurationRefused, switched, ramp, batch
     case limited, background, audio, severalApps, pressure, sensitive, attribute, lowered
     case unplugged, configurationLost, privacy, loginSession, sleep, heldOutside, deviceError, reset, killed, gaveUp
+    /// Somebody had no right to a camera, or lost it by a reload.
+    case noRight, rightTaken
     case brokerRestarted, sourceGone, otherUser, operatorChose
     /// Compared with the reference to its end.
     case compared

@@ -4,6 +4,7 @@ enum FuzzNames {
     static let apps = ["a", "b", "c", "d"]
     /// Mostly one user's: apps of two users know less of each other, and meet less.
     static let users: [UInt32] = [1000, 1000, 1000, 1001]
+    static let groups: [UInt32] = [44, 100]
     static let logins = ["s1", "s2"]
     static let ranks = ["r0", "r1", "r2", "r3"]
     static let attributes: [(name: String, values: [String])] = [

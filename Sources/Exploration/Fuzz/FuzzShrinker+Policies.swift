@@ -60,7 +60,8 @@ extension Policy {
 
     private var wholes: [Policy] {
         [
-            with { $0.statements = [] }, with { $0.causeRules = [] }, with { $0.rankRules = [] },
+            with { $0.statements = [] }, with { $0.rights = Rights() }, with { $0.causeRules = [] },
+            with { $0.rankRules = [] },
             with { $0.cameras = [] }, with { $0.contention = Contention() }, with { $0.sources = [] },
             with { $0.summary = "" }, with { if $0.rankRules.isEmpty { $0.ranks = Policy(name: "").ranks } },
             with { $0.pressureSettle = Policy(name: "").pressureSettle },
@@ -102,10 +103,19 @@ extension Policy {
 
     private var settings: [Policy] {
         let usual = Contention()
+        let rights = Rights()
         var simpler = contention.order.indices.reversed().map { index in
             with { $0.contention.order.remove(at: index) }
         }
+        for index in self.rights.users.indices.reversed() { simpler.append(with { $0.rights.users.remove(at: index) }) }
+        for index in self.rights.groups.indices.reversed() {
+            simpler.append(with { $0.rights.groups.remove(at: index) })
+        }
+        for index in self.rights.services.indices.reversed() {
+            simpler.append(with { $0.rights.services.remove(at: index) })
+        }
         simpler += [
+            with { $0.rights.seat = rights.seat }, with { $0.rights.identity = rights.identity },
             with { $0.contention.tie = usual.tie }, with { $0.contention.sameApp = usual.sameApp },
             with { $0.contention.ownConflict = usual.ownConflict },
             with { $0.contention.newcomer = usual.newcomer }, with { $0.contention.loser = usual.loser },

@@ -37,7 +37,7 @@ public struct PolicyGenerator: Sendable {
         while true {
             let other = draft()
             var variant = policy
-            switch random.below(8) {
+            switch random.below(9) {
             case 0: variant.sources = other.sources
             case 1: if !variant.causeRules.isEmpty { variant.causeRules.removeLast() }
             case 2: if !variant.rankRules.isEmpty { variant.rankRules.removeFirst() }
@@ -45,6 +45,7 @@ public struct PolicyGenerator: Sendable {
             case 4: variant.cameras = other.cameras
             case 5: variant.rankRules.shuffle(&random)
             case 6: variant.contention.sharing = other.contention.sharing
+            case 7: variant.rights = rights()
             default:
                 let order = variant.contention.order
                 variant.contention = other.contention
@@ -70,6 +71,7 @@ public struct PolicyGenerator: Sendable {
         var policy = Policy(name: "fuzz")
         if random.chance(5) { policy.summary = "Made by chance: it says \"nothing\"." }
         if random.chance(60) { policy.sources = some(PresenceSource.allCases, atLeast: 1) }
+        if random.chance(30) { policy.rights = rights() }
         if random.chance(40) { policy.attributes = attributes() }
         if random.chance(20) { policy.pressureSettle = random.pick(Self.settles) }
         policy.ranks = Array(FuzzNames.ranks.prefix(1 + random.below(FuzzNames.ranks.count)))
@@ -80,6 +82,18 @@ public struct PolicyGenerator: Sendable {
         // They decide nothing, so that they are seldom worth their time; that they are read is worth a little.
         if random.chance(5) { policy.statements = statements(policy.attributes) }
         return policy
+    }
+
+    private mutating func rights() -> Rights {
+        func account(_ number: UInt32) -> Rights.Account { Rights.Account(number: number) }
+        var rights = Rights(seat: random.chance(70))
+        if random.chance(40) { rights.users = some([1000, 1001], atLeast: 1).map(account) }
+        // Whom no machine knows: nobody, and written all the same.
+        if random.chance(10) { rights.users.append(Rights.Account(name: "mallory", number: nil)) }
+        if random.chance(50) { rights.groups = some(FuzzNames.groups, atLeast: 1).map(account) }
+        if random.chance(50) { rights.services = some(FuzzNames.apps, atLeast: 1) }
+        if random.chance(20) { rights.identity = .strong }
+        return rights
     }
 
     private static let settles: [Duration] = [.zero, .milliseconds(500), .seconds(1), .seconds(10), .seconds(600)]

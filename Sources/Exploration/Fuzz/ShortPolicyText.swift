@@ -7,6 +7,8 @@ enum ShortPolicyText {
     static func lines(_ policy: Policy) -> [String] {
         let usual = Policy(name: "", ranks: policy.rankRules.isEmpty ? Policy(name: "").ranks : [""])
         var lines = differing(PolicyWriter.pairs(policy), PolicyWriter.pairs(usual))
+        let rights = differing(PolicyWriter.pairs(policy.rights), PolicyWriter.pairs(Rights()))
+        lines += rights.isEmpty ? [] : ["[access]"] + rights
         for attribute in policy.attributes {
             let usual = Attribute(name: attribute.name, values: attribute.values)
             let hidden = usual == attribute ? ["default"] : []

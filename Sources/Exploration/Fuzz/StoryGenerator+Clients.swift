@@ -6,7 +6,14 @@ extension StoryGenerator {
         let (app, user) = (random.pick(FuzzNames.apps), random.pick(FuzzNames.users))
         var words = ["connect \(name) app=\(app)"]
         if user != FuzzNames.users[0] { words.append("user=\(user)") }
-        if random.chance(25) { words.append("login=\(random.pick(FuzzNames.logins))") }
+        switch random.below(100) {
+        case 0..<25: words.append("login=\(random.pick(FuzzNames.logins))")
+        case 25..<37: words.append("login=none")
+        default: break
+        }
+        if random.chance(20) { words.append("groups=\(random.pick(FuzzNames.groups))") }
+        if random.chance(10) { words.append("weak") }
+        if random.chance(3) { words.append("own-broker") }
         if random.chance(12) { words.append(claim()) }
         words += attributes()
         if random.chance(50) {

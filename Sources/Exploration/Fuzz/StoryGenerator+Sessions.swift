@@ -104,6 +104,7 @@ extension StoryGenerator {
     /// What stands behind a camera's name in a `camera` or `plug` line.
     mutating func abilities() -> String {
         var words = [random.pick(CameraPosition.allCases).rawValue]
+        if random.chance(15) { words.append("seat=seat1") }
         if random.chance(70) {
             for format in Self.formats where random.chance(50) { words.append(format.line) }
         }

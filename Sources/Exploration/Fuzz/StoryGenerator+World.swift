@@ -24,7 +24,11 @@ extension StoryGenerator {
             say("attribute \(app()) \(attribute.name)\(value)")
         default:
             let login = random.pick(FuzzNames.logins)
-            say("login-session \(login) \(random.pick(["active", "inactive", "locked", "inactive-locked", "ended"]))")
+            var line =
+                "login-session \(login) \(random.pick(["active", "inactive", "locked", "inactive-locked", "ended"]))"
+            if random.chance(30) { line += " user=\(random.pick(FuzzNames.users))" }
+            if random.chance(40) { line += random.pick([" remote", " seat=seat1", " seat=seat0"]) }
+            say(line)
             later("login-session \(login) active")
         }
     }

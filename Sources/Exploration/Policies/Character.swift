@@ -13,8 +13,11 @@ struct Character: Hashable {
     var usesAudio = false
     /// It wants to watch beside whoever has the camera.
     var watches = false
-    /// Nil: a service.
+    /// Nil: who sits at the seat; `none`: a process outside any login session.
     var login: String?
+    /// A group that a policy gives a right.
+    var group: UInt32?
+    var isWeak = false
 
     /// Every kind of client that the policies tell apart, those that rules name first.
     static func all(_ reads: PolicyReads) -> [Character] {
@@ -41,6 +44,7 @@ struct Character: Hashable {
             default: break
             }
         }
+        apps += reads.entitledServices.map { Character(app: $0) }
         // A kind that no rule names is like any other of that sort.
         kinds = ClientKind.allCases.filter { $0 == .app || kinds.contains($0) }
         func each<Value>(
@@ -65,14 +69,18 @@ struct Character: Hashable {
         all = each(all, \.kind, kinds)
         all = each(all, \.multitasking, multitasking)
         all = each(all, \.usesAudio, audio)
+        all = each(all, \.group, [nil] + reads.entitledGroups)
+        all = each(all, \.isWeak, reads.weakness ? [false, true] : [false])
         return each(all, \.watches, reads.sharing ? [false, true] : [false])
     }
 
     /// Where clients live: for which user, and in which login session; services live in none.
     private static func homes(_ reads: PolicyReads) -> [(String?, UInt32)] {
         let users = reads.users
-        guard reads.login else { return users.map { (nil, $0) } }
-        return users.enumerated().map { ("c\($0.offset + 1)", $0.element) }
+        let outside: [(String?, UInt32)] = reads.outsiders ? users.map { ("none", $0) } : []
+        guard reads.login else { return users.map { (nil, $0) } + outside }
+        return outside
+            + users.enumerated().map { ("c\($0.offset + 1)", $0.element) }
             + users.filter { $0 == users[0] || reads.namedUsers.contains($0) }.map { (nil, $0) }
     }
 

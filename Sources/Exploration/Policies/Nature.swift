@@ -16,6 +16,10 @@ struct Nature: Hashable {
     private var login: String?
     private var user: UInt32?
     private var watches: Bool
+    /// By what it may use a camera, under each policy.
+    private var rights: [Right] = []
+
+    private enum Right { case none, seat, named }
 
     private struct Answer: Hashable {
         var when: [FactTest]
@@ -25,9 +29,10 @@ struct Nature: Hashable {
 
     init(_ character: Character, _ reads: PolicyReads) {
         login = character.login
-        user = character.login == nil && !reads.sharing ? nil : character.user
+        user = character.login == nil && !reads.sharing && !reads.declares ? nil : character.user
         watches = character.watches
         for policy in reads.policies {
+            rights.append(Self.right(of: character, policy.rights))
             for cause in CauseRule.causes {
                 var answers = Self.firstMatching(
                     policy.causeRules.filter { $0.cause == cause }.compactMap { rule in
@@ -54,6 +59,16 @@ struct Nature: Hashable {
         for tests in reads.policies.flatMap(\.statements).flatMap(\.conjunctions) {
             statements.append(character.remaining(tests))
         }
+    }
+
+    private static func right(of character: Character, _ rights: Rights) -> Right {
+        if character.user == 0 { return .named }
+        if character.isWeak, rights.identity == .strong { return .none }
+        let isNamed =
+            rights.users.contains { $0.number == character.user }
+            || rights.groups.contains { $0.number != nil && $0.number == character.group }
+            || (!character.isClaimed && character.app.map(rights.services.contains) == true)
+        return isNamed ? .named : rights.seat && character.login != "none" ? .seat : .none
     }
 
     /// Without those that never answer, because an earlier one matches wherever they do.
@@ -87,7 +102,7 @@ extension Character {
             case .multitasking(let wanted): holds = wanted == multitasking
             case .usesAudio(let wanted): holds = wanted == usesAudio
             case .loginSession(let state):
-                holds = (state == .none) == (login == nil)
+                holds = (state == .none) == (login == nil || login == "none")
                 if holds, state != .none { left.append(test) }
             default:
                 holds = true

@@ -19,8 +19,8 @@ struct PolicyEquality {
     var holds: Bool {
         guard first.sources == second.sources, first.ranks == second.ranks, first.contention == second.contention,
             first.pressureSettle == second.pressureSettle,
-            (first.shellUnit, first.agentUnit) == (second.shellUnit, second.agentUnit), haveSameAttributes,
-            haveSameCameras
+            (first.shellUnit, first.agentUnit) == (second.shellUnit, second.agentUnit), haveSameRights,
+            haveSameAttributes, haveSameCameras
         else { return false }
         for cause in CauseRule.causes {
             let lists = [first, second].map { policy in
@@ -37,6 +37,14 @@ struct PolicyEquality {
             }
         }
         return areSame(lists, otherwise: .rank(RankRule(name: "", rank: first.ranks.count - 1)))
+    }
+
+    /// By numbers: what a file calls them makes no difference.
+    private var haveSameRights: Bool {
+        func numbers(_ accounts: [Rights.Account]) -> Set<UInt32> { Set(accounts.compactMap(\.number)) }
+        let (one, other) = (first.rights, second.rights)
+        return one.seat == other.seat && one.identity == other.identity && Set(one.services) == Set(other.services)
+            && numbers(one.users) == numbers(other.users) && numbers(one.groups) == numbers(other.groups)
     }
 
     /// In any order: rules and the order list find them by their names.

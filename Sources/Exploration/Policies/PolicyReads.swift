@@ -51,12 +51,29 @@ struct PolicyReads {
     var sources: [PresenceSource] { unique(policies.compactMap(\.sources.first)) }
     var login: Bool { reads("login-session") || sources.contains(.loginSession) }
 
+    /// An app's word about itself counts otherwise where another user's sessions ask to run.
+    var declares: Bool { sources.contains(.selfDeclared) }
+
+    // Who may use cameras at all. Where all policies agree, everybody in a world may, as who sits at the seat.
+    private var differInRights: Bool { Set(policies.map(\.rights)).count > 1 }
+    /// By the number of its user.
+    var entitledUsers: [UInt32] {
+        differInRights ? unique(policies.flatMap { $0.rights.users.compactMap(\.number) }) : []
+    }
+    var entitledGroups: [UInt32] {
+        differInRights ? unique(policies.flatMap { $0.rights.groups.compactMap(\.number) }) : []
+    }
+    var entitledServices: [String] { differInRights ? unique(policies.flatMap(\.rights.services)) : [] }
+    /// Who is outside any login session has no right but by its name.
+    var outsiders: Bool { !(entitledUsers.isEmpty && entitledGroups.isEmpty && entitledServices.isEmpty) }
+    var weakness: Bool { differInRights && policies.contains { $0.rights.identity == .strong } }
+
     /// Those that a rule names.
     var namedUsers: [UInt32] { unique(tests.compactMap { if case .user(let user) = $0 { user } else { nil } }) }
     /// Those that clients run for. A second one counts where a policy tells users apart by more than their numbers.
     var users: [UInt32] {
         let usual = Names.usualUser
-        return unique([usual] + (login || sharing ? [usual + 1] : []) + namedUsers)
+        return unique([usual] + (login || sharing || declares ? [usual + 1] : []) + namedUsers + entitledUsers)
     }
 
     /// Cameras that a rule or a table names.

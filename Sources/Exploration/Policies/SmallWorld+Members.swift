@@ -53,6 +53,8 @@ extension SmallWorld {
         if app.name != name { words.append("app=\(quoted(app.name))") }
         if character.user != Names.usualUser { words.append("user=\(character.user)") }
         if let login = character.login { words.append("login=\(login)") }
+        if let group = character.group { words.append("groups=\(group)") }
+        if character.isWeak { words.append("weak") }
         if character.kind != .app { words.append("kind=\(character.kind.rawValue)") }
         if character.multitasking { words.append("multitasking") }
         if character.isClaimed { words.append("claimed") }
@@ -76,7 +78,9 @@ extension SmallWorld {
     /// One login session at most is the active one; nil: none is.
     private static func logins(_ reads: PolicyReads, active: Int?) -> [String] {
         guard reads.login else { return [] }
-        return reads.users.indices.map { "login-session c\($0 + 1) \($0 == active ? "active" : "inactive")" }
+        return reads.users.enumerated().map { index, user in
+            "login-session c\(index + 1) \(index == active ? "active" : "inactive") user=\(user)"
+        }
     }
 
     // MARK: What may happen
@@ -169,14 +173,14 @@ extension SmallWorld {
     /// The move with the ids that its names have had from the beginning.
     static func returning(_ move: Move, to names: Names) -> Move {
         guard move.actions.count > 1,
-            case .event(.connected(let newID, let app, let verified, let login)) = move.actions[1],
+            case .event(.connected(let newID, let app, let identity)) = move.actions[1],
             let name = move.lines.first.map({ word(1, of: $0) }), let client = names.client(name)
         else { return move }
         var sessions = move.lines.filter { $0.hasPrefix("session ") }.map { names.session(word(1, of: $0)) }[...]
         var move = move
         move.actions = move.actions.map { action in
             switch action {
-            case .event(.connected): .event(.connected(client, app: app, verified: verified, loginSession: login))
+            case .event(.connected): .event(.connected(client, app: app, identity))
             case .event(.declared(newID, let attributes)): .event(.declared(client, attributes))
             case .event(.created(let fresh, newID, let camera, let asked, let again)):
                 .event(

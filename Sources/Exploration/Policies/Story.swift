@@ -128,7 +128,7 @@ struct Story {
         var found: [(String, String)] = []
         for (event, moment) in events {
             let time = TimeText.write(moment)
-            if case .cameraAppeared(let camera, _) = event {
+            if case .cameraAppeared(let camera, _, _) = event {
                 found.append((time, "plug \(camera.name)"))
             } else if case .declared = event, case (_, let line)? = found.last, line.hasPrefix("connect") {
                 // The line that connects says what the client declares, too.

@@ -9,10 +9,12 @@ struct PolicyAsHouse: HousePolicy {
     let contention: HouseContention
     let cameras: [HouseCamera]
     let scales: [HouseScale]
+    let rights: HouseRights
 
     init(_ policy: Policy) {
         self.policy = policy
         contention = HouseContention(policy.contention)
+        rights = HouseRights(policy.rights)
         cameras = policy.cameras.map { HouseCamera(camera: $0.camera, conflicts: $0.conflicts, cost: $0.cost) }
         scales = policy.attributes.map { HouseScale(name: $0.name, values: $0.values, unknown: $0.defaultValue) }
     }
@@ -51,6 +53,17 @@ struct PolicyAsHouse: HousePolicy {
             case .attribute(let name): sight.values[name]?.place ?? 0
             }
         }
+    }
+}
+
+extension HouseRights {
+    fileprivate init(_ rights: Rights) {
+        self.init()
+        seat = rights.seat
+        users = rights.users.compactMap(\.number)
+        groups = rights.groups.compactMap(\.number)
+        services = rights.services
+        onlyStrong = rights.identity == .strong
     }
 }
 

@@ -47,9 +47,10 @@ extension ReferenceArbiter {
 
     private mutating func takeClient(_ event: Event) -> Bool {
         switch event {
-        case .connected(let id, let app, let verified, let login):
+        case .connected(let id, let app, let identity):
             if world.clients[id] != nil { break }
-            world.clients[id] = WholeWorld.Client(app: WholeWorld.App(app, isClaimed: !verified), login: login)
+            world.clients[id] = WholeWorld.Client(
+                app: WholeWorld.App(app, isClaimed: !identity.isVerified), identity: identity)
         case .declared(let id, let attributes): return declare(id, attributes)
         case .declaredPresence(let id, let presence, let focused):
             guard let app = world.clients[id]?.app else { break }

@@ -19,7 +19,7 @@ extension WholeWorld {
                 sessions[id]?.isSensitive = true
             }
         case .operatorChose(let app): operatorChoice = app
-        case .loginSession(let id, let active, let locked): logins[id] = Login(isActive: active, isLocked: locked)
+        case .loginSession(let id, let facts): logins[id] = facts
         case .loginSessionEnded(let id): logins[id] = nil
         default: return takeMachine(event)
         }
@@ -28,9 +28,10 @@ extension WholeWorld {
 
     private mutating func takeMachine(_ event: Event) -> Bool {
         switch event {
-        case .cameraAppeared(let id, let capabilities):
-            var camera = cameras[id] ?? Camera(position: capabilities.position)
+        case .cameraAppeared(let id, let capabilities, let seat):
+            var camera = cameras[id] ?? Camera(position: capabilities.position, seat: seat)
             camera.position = capabilities.position
+            camera.seat = seat
             camera.isPresent = true
             cameras[id] = camera
         case .cameraDisappeared(let id): cameras[id]?.isPresent = false

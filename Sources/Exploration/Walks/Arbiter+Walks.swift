@@ -45,16 +45,14 @@ extension Arbiter {
         case .attribute(let app, let name, let value):
             return state.app(app).flatMap { state.attributes[Int($0.index)][name] } == value
         case .operatorChose(let app): return state.world.operatorChoice.map { state.id($0) } == app
-        case .loginSession(let id, let active, let locked):
-            guard let row = state.login(id) else { return false }
-            return state.logins.rows[Int(row.index)].mark == 1 | (active ? 2 : 0) | (locked ? 4 : 0)
+        case .loginSession(let id, let facts): return state.login(id).flatMap { state.facts(of: $0) } == facts
         case .pressure(let level):
             let falling = state.timers.last { $0.kind == .falling }.map { UInt8($0.amount) }
             return (falling ?? state.world.pressureLevel) == level.rawValue
         case .sleep(let asleep): return state.world.isAsleep == asleep
         case .privacy(let camera?, let on):
             return state.camera(camera).map { state.cameras.rows[Int($0.index)].isPrivate == on } ?? false
-        case .cameraAppeared(let camera, _): return isPresent(camera)
+        case .cameraAppeared(let camera, _, _): return isPresent(camera)
         case .cameraDisappeared(let camera): return !isPresent(camera)
         case .loweredPriority(let client, let rank):
             return state.client(client).flatMap { state.clientTexts[Int($0.index)].loweredTo } == rank

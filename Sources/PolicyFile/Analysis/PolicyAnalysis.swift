@@ -13,7 +13,10 @@ struct PolicyAnalysis {
     private let problems: ProblemList
 
     /// Notes everything in `problems`, as warnings.
-    static func run(_ policy: Policy, _ root: TomlTable, _ problems: ProblemList) {
+    /// - Parameter looksForAccounts: the policy was read with a machine's users and groups.
+    static func run(
+        _ policy: Policy, _ root: TomlTable, _ problems: ProblemList, looksForAccounts: Bool = false
+    ) {
         let analysis = PolicyAnalysis(
             policy: policy, root: root, space: FactSpace(policy), impossible: FactSpace.impossibilities(policy),
             problems: problems)
@@ -23,6 +26,7 @@ struct PolicyAnalysis {
         let ranks = policy.rankRules.map { Rule("rank", $0.name, $0.when, isDeny: $0.deny) }
         let live = analysis.look(ranks)
         analysis.lookAtRanks(ranks, live: live)
+        analysis.lookAtRights(looksForAccounts: looksForAccounts)
     }
 
     /// A rule of either kind, as far as it matters here.
@@ -138,6 +142,37 @@ struct PolicyAnalysis {
                 "no rule gives the rank \(Wording.quoted(policy.ranks[rank]))", at: node.place,
                 hint: rank == weakest
                     ? "the rules leave nobody over to whom it would fall" : "a client may only lower itself to it")
+        }
+    }
+
+    // MARK: Rights
+
+    private func lookAtRights(looksForAccounts: Bool) {
+        guard case .table(let table)? = root.entry("access")?.node.value else { return }
+        let rights = policy.rights
+        if looksForAccounts {
+            for (key, accounts) in [("users", rights.users), ("groups", rights.groups)] {
+                guard case .array(let nodes)? = table.entry(key)?.node.value else { continue }
+                for (account, node) in zip(accounts, nodes) where account.number == nil {
+                    problems.warn(
+                        "this machine has no \(key.dropLast()) \(Wording.quoted(account.name ?? "")): nobody gets a right by it",
+                        at: node.place)
+                }
+            }
+        }
+        if case .array(let nodes)? = table.entry("services")?.node.value {
+            for (service, node) in zip(rights.services, nodes) where !service.hasSuffix(".service") {
+                problems.warn(
+                    "\"services\" in [access] has \(Wording.quoted(service)) in it; the kernel vouches for services alone",
+                    at: node.place, hint: "a unit's name ends in .service")
+            }
+        }
+        if !rights.seat, rights.users.isEmpty, rights.groups.isEmpty, rights.services.isEmpty,
+            let seat = table.entry("seat")
+        {
+            problems.warn(
+                "nobody but root may use a camera: seat is false, and nobody is named", at: seat.keyPlace,
+                hint: "name users, groups or services beside it")
         }
     }
 

@@ -37,6 +37,8 @@ extension BrokerStatus {
         lines += speakers.map(\.line)
         if !loginSessionsUnknown.isEmpty {
             lines.append("login sessions are not known: \(loginSessionsUnknown.printable)")
+            lines.append(
+                "  so nobody has a camera by sitting at its seat: only root and whom [access] of the policy names")
         }
         // Those that come and go at a machine's screen; a server may have hundreds of the others.
         lines += loginSessions.filter { !$0.seat.isEmpty }.map(\.line)
@@ -72,6 +74,7 @@ extension BrokerStatus {
                         ? "" : session.presence.wireName + (session.focused ? ", focused" : ""),
                     session.rank.isEmpty ? "" : "rank \(session.rank.printable)",
                     session.isWeak ? "weak identity" : "",
+                    session.right == "none" ? "no right to the camera" : "",
                 ]
             })
         if sessions.isEmpty { lines.append("  none") }
@@ -156,7 +159,8 @@ extension SessionStatus {
             "session": .count(session.rawValue), "app": .string(app.wireName), "camera": .string(camera.name),
             "state": .string(state.rawValue), "access": .strings(access.names),
             "causes": .strings(causes.ordered.map(\.wireName)), "reason": .optional(causes.reason?.wireName),
-            "rule": .string(rule), "rank": .string(rank), "presence": .string(presence.wireName),
+            "rule": .string(rule), "rank": .string(rank), "right": .string(right),
+            "presence": .string(presence.wireName),
             "focused": .bool(focused), "recording": recording.map { .count($0) } ?? .null,
             "weak": .bool(isWeak),
         ])

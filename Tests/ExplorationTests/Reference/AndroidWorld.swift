@@ -76,7 +76,7 @@ struct AndroidWorld {
         guard clients.count < 12 else { return }
         let app = random.pick(apps)
         clients[nextClient] = app
-        _ = take(.connected(ClientID(nextClient), app: appID(app), verified: true, loginSession: nil))
+        _ = take(.connected(ClientID(nextClient), app: appID(app), ClientIdentity()))
         nextClient += 1
     }
 

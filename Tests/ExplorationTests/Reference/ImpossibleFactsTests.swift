@@ -47,7 +47,7 @@ struct ImpossibleFactsTests {
             return [.placed(app, presence, focused: random.coin(), by: source)]
         case .declaredPresence(let client, let presence, _):
             return [.declaredPresence(client, presence, focused: random.coin())]
-        case .connected(let client, _, _, _):
+        case .connected(let client, _, _):
             return [event, .declared(client, ClientAttributes(requiresFullScreen: random.coin()))]
         default: return [event]
         }

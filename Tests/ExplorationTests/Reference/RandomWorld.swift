@@ -136,7 +136,13 @@ struct RandomWorld {
         }
         lastClient += 1
         let client = ClientID(lastClient)
-        var events: [Event] = [.connected(client, app: app, verified: true, loginSession: Cast.login(of: app))]
+        var events: [Event] = []
+        // Of most login sessions somebody has told before their first client comes.
+        if let login = Cast.login(of: app), world.logins[login] == nil, roll(4) > 0 {
+            events.append(.loginSession(login, LoginSessionFacts(active: true, user: app.user)))
+        }
+        let login = Cast.login(of: app).map { LoginMembership.session($0) } ?? .outside
+        events.append(.connected(client, app: app, ClientIdentity(login: login)))
         if Cast.kind(of: app) != .app { events.append(.declared(client, ClientAttributes(kind: Cast.kind(of: app)))) }
         return events + create(client)
     }
@@ -209,7 +215,9 @@ struct RandomWorld {
         default:
             guard let login = Cast.login(of: app) else { return [] }
             if roll(8) == 0 { return [.loginSessionEnded(login)] }
-            return [.loginSession(login, active: !rarely || coin(), locked: rarely && coin())]
+            let facts = LoginSessionFacts(
+                active: !rarely || coin(), locked: rarely && coin(), seat: roll(8) == 0 ? nil : .usual, user: app.user)
+            return [.loginSession(login, facts)]
         }
     }
 }

@@ -126,12 +126,12 @@ struct ReferenceTests {
     /// Nothing refers to what the entry introduced.
     private func isWhole(_ run: [Entry], without index: Int) -> Bool {
         switch run[index].event {
-        case .connected(let client, _, _, _):
+        case .connected(let client, _, _):
             return !run.contains {
                 if case .created(_, let owner, _, _, _) = $0.event { return owner == client }
                 return false
             }
-        case .cameraAppeared(let camera, _):
+        case .cameraAppeared(let camera, _, _):
             return !run.contains {
                 if case .created(_, _, let wanted, _, _) = $0.event { return wanted == camera }
                 return false

@@ -1,6 +1,7 @@
 import ArgumentParser
 import JSONText
 import PolicyFile
+import SystemdBus
 import Timeline
 
 /// What is wrong with policy files.
@@ -11,7 +12,8 @@ struct PolicyCheck: AsyncParsableCommand {
         discussion: """
             All problems of all files come in one run, each with its place, its line and what was probably meant. A \
             policy without a mistake is looked at further: rules that can never match, rules that earlier ones hide \
-            (also several of them together), and ranks that no rule gives are warnings.
+            (also several of them together), ranks that no rule gives, and users and groups in [access] that this machine \
+            does not know are warnings.
             Exit status 1 when there is any problem or warning.
             Examples:
               camclient policy check policies/kiosk.toml
@@ -28,7 +30,7 @@ struct PolicyCheck: AsyncParsableCommand {
     func run() async throws {
         var isClean = true
         for file in files {
-            let found = PolicyFile.check(path: file, dropIns: policyDir)
+            let found = PolicyFile.check(path: file, dropIns: policyDir, accounts: MachineAccounts())
             if found != nil { isClean = false }
             if output.json {
                 Output.line(

@@ -5,6 +5,7 @@ import Exploration
 import JSONText
 import PolicyFile
 import Scenario
+import SystemdBus
 import Timeline
 
 /// Where two policies behave differently.
@@ -42,7 +43,7 @@ struct PolicyDiff: AsyncParsableCommand {
     func run() async throws {
         let policies = try [first, second].map { file in
             do throws(PolicyProblems) {
-                return try PolicyFile.load(path: file)
+                return try PolicyFile.load(path: file, accounts: MachineAccounts())
             } catch {
                 throw Failure(.usage, error.description)
             }

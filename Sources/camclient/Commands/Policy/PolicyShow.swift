@@ -41,7 +41,7 @@ struct PolicyShow: AsyncParsableCommand {
     private func shown() async throws -> ShownPolicy {
         if let file {
             do throws(PolicyProblems) {
-                return ShownPolicy(try PolicyFile.load(path: file, dropIns: policyDir))
+                return ShownPolicy(try PolicyFile.load(path: file, dropIns: policyDir, accounts: MachineAccounts()))
             } catch {
                 throw Failure(.usage, "there is no policy to show:\n\(error)")
             }
@@ -76,7 +76,7 @@ private struct ShownPolicy {
     }
 
     init(_ answer: PolicyInForce) throws(PolicyProblems) {
-        policy = try PolicyFile.parse(answer.text, file: "the policy in force")
+        policy = try PolicyFile.parse(answer.text, file: "the policy in force", accounts: MachineAccounts())
         text = answer.text
         files = answer.files
         origins = answer.origins.compactMap { origin in
@@ -93,6 +93,8 @@ private struct ShownPolicy {
         lines += files.map { "  \($0.printable)" }
         let top = PolicyWriter.pairs(policy).filter { !["name", "summary"].contains($0.key) }
         lines += ["", "at the top"] + columns(top.map { row($0, .top($0.key)) })
+        lines += ["", "access: who may use cameras at all"]
+        lines += columns(PolicyWriter.pairs(policy.rights).map { row($0, .access($0.key)) })
         section("attributes", policy.attributes.map { (.attribute($0.name), PolicyWriter.pairs($0)) }, &lines)
         section(
             "cause rules: for each cause the first that matches answers",

@@ -5,6 +5,7 @@ import Exploration
 import JSONText
 import PolicyFile
 import Scenario
+import SystemdBus
 import Timeline
 
 /// Whether a policy keeps what is promised, in every state of small worlds.
@@ -45,7 +46,7 @@ struct PolicyVerify: AsyncParsableCommand {
         // A mistake in any file is said before anything is walked.
         let policies = try files.map { file in
             do throws(PolicyProblems) {
-                return try PolicyFile.load(path: file)
+                return try PolicyFile.load(path: file, accounts: MachineAccounts())
             } catch {
                 throw Failure(.usage, error.description)
             }

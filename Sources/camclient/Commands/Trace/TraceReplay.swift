@@ -4,6 +4,7 @@ import ArgumentParser
 import JSONText
 import PolicyFile
 import Scenario
+import SystemdBus
 import Timeline
 import Trace
 
@@ -35,7 +36,7 @@ struct TraceReplay: AsyncParsableCommand {
         var other: Policy?
         if let policy {
             do throws(PolicyProblems) {
-                other = try PolicyFile.load(path: policy)
+                other = try PolicyFile.load(path: policy, accounts: MachineAccounts())
             } catch { throw Failure(.usage, "\(error)") }
         }
         // Everything is read and checked before anything is shown.

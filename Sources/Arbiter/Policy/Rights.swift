@@ -1,0 +1,66 @@
+import Vocabulary
+
+/// "May it use the camera at all?": asked before anybody is weighed. A policy file's `[access]`.
+///
+/// Root may, always: who can read and write every device needs nobody's leave. Everybody else needs to be named here, or
+/// to sit at the camera's seat.
+public struct Rights: Hashable, Sendable {
+    /// The user of a local login session at the camera's seat may.
+    public var seat: Bool
+    public var users: [Account]
+    public var groups: [Account]
+    /// Apps that the kernel vouches for, by their units.
+    public var services: [String]
+    public var identity: Identity
+
+    /// A user or a group: its number, and its name where the file has that.
+    public struct Account: Hashable, Sendable {
+        public var name: String?
+        /// Nil: the machine that read the file knows no such name, so that nobody is meant.
+        public var number: UInt32?
+
+        public init(name: String? = nil, number: UInt32?) { (self.name, self.number) = (name, number) }
+    }
+
+    public enum Identity: String, Hashable, Sendable, CaseIterable {
+        case any
+        /// Who was looked up by the number of its process has no right; root alone is excepted, whose right is its user's
+        /// and not its process's.
+        case strong
+    }
+
+    public init(
+        seat: Bool = true, users: [Account] = [], groups: [Account] = [], services: [String] = [],
+        identity: Identity = .any
+    ) {
+        self.seat = seat
+        self.users = users
+        self.groups = groups
+        self.services = services
+        self.identity = identity
+    }
+
+    /// The names that nobody answers to, users before groups.
+    public var unknownNames: [String] { (users + groups).filter { $0.number == nil }.compactMap(\.name) }
+}
+
+/// The same as numbers that are found quickly.
+struct CompiledRights: Sendable {
+    let seat: Bool
+    let demandsStrong: Bool
+    private let users: Set<UInt32>
+    private let groups: Set<UInt32>
+    private let services: Set<String>
+
+    init(_ rights: Rights) {
+        seat = rights.seat
+        demandsStrong = rights.identity == .strong
+        users = Set(rights.users.compactMap(\.number))
+        groups = Set(rights.groups.compactMap(\.number))
+        services = Set(rights.services)
+    }
+
+    func names(user: UInt32) -> Bool { users.contains(user) }
+    func names(anyOf groups: [UInt32]) -> Bool { !self.groups.isEmpty && groups.contains(where: self.groups.contains) }
+    func names(service: String) -> Bool { services.contains(service) }
+}

@@ -1,0 +1,19 @@
+import ArbiterProtocol
+import Glibc
+
+/// The groups of whoever connected a socket, as the kernel noted them then.
+public enum PeerGroups {
+    /// `SO_PEERGROUPS`, which Glibc's module does not have: the number of every architecture but SPARC and PA-RISC.
+    private static let option: Int32 = 59
+
+    /// Sorted, the primary one among them; of a process in more than `ClientIdentity.groupsMax` only that one. Asks the
+    /// kernel alone, and does not fail: who cannot be asked is in no other group.
+    public static func of(_ descriptor: Int32, primary: UInt32) -> [UInt32] {
+        var groups = [gid_t](repeating: 0, count: ClientIdentity.groupsMax - 1)
+        var bytes = socklen_t(groups.count * MemoryLayout<gid_t>.stride)
+        // ERANGE: there are more.
+        guard getsockopt(descriptor, SOL_SOCKET, option, &groups, &bytes) == 0 else { return [primary] }
+        let count = min(groups.count, Int(bytes) / MemoryLayout<gid_t>.stride)
+        return Set(groups.prefix(count) + [primary]).sorted()
+    }
+}
