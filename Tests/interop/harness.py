@@ -3,7 +3,7 @@
 Nothing here sleeps for luck: every wait is for an event and has a bound, after which the test fails and says what it
 waited for. Every process is started by the test that needs it and ended by its own id.
 """
-import ctypes, json, mmap, os, pathlib, select, shutil, signal, socket, struct, subprocess, sys, tempfile, time
+import contextlib, ctypes, json, mmap, os, pathlib, select, shutil, signal, socket, struct, subprocess, sys, tempfile, time
 
 from jeepney import DBusAddress, MessageType, new_method_call
 from jeepney.io.blocking import open_dbus_connection
@@ -58,12 +58,28 @@ def wait_until(what, condition, patience=PATIENCE):
         time.sleep(0.005)
 
 
+@contextlib.contextmanager
+def as_user(user, groups=()):
+    """Whoever connects inside is this user's: the kernel notes user and groups then. For the thread of the test alone."""
+    before = os.getgroups()
+    os.setgroups([user, *groups])
+    os.setegid(user)
+    os.seteuid(user)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+        os.setgroups(before)
+
+
 class Daemon:
     """A camarbd with a private socket in a temporary directory."""
 
-    def __init__(self, policy="desktop", cameras=(SIMULATED,), extra=(), system_bus="", claims=True):
+    def __init__(self, policy="desktop", cameras=(SIMULATED,), extra=(), system_bus="", claims=True, users=()):
         """`system_bus` is where logind is: nowhere, so that no test depends on who sits at the machine; None is its own.
-        With `claims` apps are what they say they are, else what the kernel says."""
+        With `claims` apps are what they say they are, else what the kernel says. `users` are those beside root whom a
+        drop-in of the policy gives a right to cameras: without logind nobody else has one."""
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-test."))
         self.path = self.directory / "socket"
         self.address = f"unix:path={self.path}"
@@ -72,10 +88,17 @@ class Daemon:
         command = [PROGRAMS / "camarbd", "--socket", self.path, "--policy", policy, "--decisions"]
         if claims:
             command.append("--trust-claims")
+        if users:
+            folder = self.directory / "policy.d"
+            folder.mkdir()
+            (folder / "50-access.toml").write_text(f"[access]\nusers = {list(users)}\n")
+            command += ["--policy-dir", folder]
         for camera in cameras:
             command += ["--camera", camera]
         if system_bus is not None:
             command += ["--system-bus", system_bus]
+        # Other users come in, too.
+        self.directory.chmod(0o755)
         self.apps = []
         # How it may end; whoever kills it says so.
         self.ends = (0, -signal.SIGTERM)
