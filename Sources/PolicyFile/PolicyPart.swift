@@ -20,8 +20,7 @@ public enum PolicyPart: Hashable, Sendable {
 
 extension PolicyPart {
     /// What the part stands in, in a word, for programs: "", `access`, `attribute`, `contention`, `shell`, `agent`, `rule`,
-    /// `camera` or
-    /// `statement`.
+    /// `camera` or `statement`.
     public var table: String {
         switch self {
         case .top: ""
