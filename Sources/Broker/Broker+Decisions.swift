@@ -115,7 +115,7 @@ extension Broker {
 
     /// Whose a login session is: who logind says, and whose clients are in it.
     private func usersOf(_ session: LoginSessionID) -> [UInt32] {
-        clients.values.filter { $0.loginSession == session }.map(\.uid) + [logins?.user(of: session)].compactMap(\.self)
+        clients.values.filter { $0.loginSessions.contains(session) }.map(\.uid) + [logins?.user(of: session)].compactMap(\.self)
     }
 
     // MARK: Names
@@ -235,7 +235,7 @@ extension Event {
             .operatorChose(let app?), .attribute(let app, _, _), .reserved(_, let app):
             users.append(app.user)
         case .sourceAttached(_, let user?), .sourceGone(_, let user?): users.append(user)
-        case .loginSession(let session, _, _), .loginSessionEnded(let session): users += logins(session)
+        case .loginSession(let session, _), .loginSessionEnded(let session): users += logins(session)
         default: break
         }
         return users

@@ -488,7 +488,6 @@ public final class BusConnection {
         var count: UInt64 = 0
         _ = sd_bus_get_n_queued_write(bus, &count)
         return count
-        }
     }
 
     /// A keeper has read what came with descriptors.

@@ -78,6 +78,10 @@ struct ShippedPolicyTests {
                     name: "kiosk",
                     summary: "Safety before the staff before calls before the photo booth before the attract loop.",
                     sources: [],
+                    rights: Rights(
+                        services: [
+                            "evacuation.service", "intercom.service", "photobooth.service", "attract.service",
+                        ]),
                     causeRules: [
                         CauseRule(
                             name: "The evacuation camera stays on in any heat",

@@ -34,6 +34,36 @@ extension WrongPolicyTests {
 
                 """,
             expected: """
+                p.toml:3:8: "seat" in [access] is "yes"; it takes true or false
+                  seat = "yes"
+                         ^^^^^
+                p.toml:4:10: a name in "users" in [access] is empty
+                  users = ["", 4294967295, true, "alice", 1000, "alice", 1000]
+                           ^^
+                p.toml:4:14: "users" in [access] has 4294967295 in it; a number is from 0 to 4294967294
+                  users = ["", 4294967295, true, "alice", 1000, "alice", 1000]
+                               ^^^^^^^^^^
+                p.toml:4:26: "users" in [access] has true in it; it takes a list of names and numbers, as in ["alice", 1001]
+                  users = ["", 4294967295, true, "alice", 1000, "alice", 1000]
+                                           ^^^^
+                p.toml:4:47: "users" in [access] names "alice" twice
+                  users = ["", 4294967295, true, "alice", 1000, "alice", 1000]
+                                                                ^^^^^^^
+                p.toml:4:56: "users" in [access] names the number 1000 twice
+                  users = ["", 4294967295, true, "alice", 1000, "alice", 1000]
+                                                                         ^^^^
+                p.toml:5:10: "groups" in [access] is "video"; it takes a list of names and numbers, as in ["alice", 1001]
+                  groups = "video"
+                           ^^^^^^^
+                p.toml:6:13: a unit in "services" in [access] is empty
+                  services = [""]
+                              ^^
+                p.toml:7:12: "identity" in [access] is "certain"; it takes "any" or "strong"
+                  identity = "certain"
+                             ^^^^^^^^^
+                p.toml:8:1: unknown key "user" in [access]
+                  user = "bob"
+                  ^^^^  did you mean "users"?
                 """),
         Case(
             claim: "Sharing everything is not served yet",

@@ -65,7 +65,8 @@ struct TraceFileTests {
         var seen = 0
         let difference = try Replay.run(parts[0]) { _ in seen += 1 }.difference
         #expect(difference == nil, "\(difference?.expected ?? "")\n\(difference?.got ?? "")")
-        #expect(seen == parts[0].steps.count && seen > 300)
+        // Fewer than there are events: a start without a right begins nothing.
+        #expect(seen == parts[0].steps.count && seen > 200)
         #expect(parts[0].end == .stopped)
     }
 

@@ -146,8 +146,7 @@ final class LoginSessionWatch {
 
     /// Whose a session is; nil where logind has not told of it.
     func user(of id: LoginSessionID) -> UInt32? {
-        if id.name.hasPrefix(Self.userPrefix) { return UInt32(id.name.dropFirst(Self.userPrefix.count)) }
-        return sessions[id.name]?.user
+        Self.user(of: id) ?? sessions[id.name]?.user
     }
 
     /// Ordered by id; only those that an asker may know, who is trusted or their user.
