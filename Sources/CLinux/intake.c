@@ -2,7 +2,6 @@
 #include "intake.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -95,13 +94,6 @@ ssize_t camarb_receive_passed(int socket, void *bytes, size_t capacity, int *des
         }
     }
     return received;
-}
-
-int camarb_rename_descriptor(int descriptor, int number) {
-    int result;
-    do result = dup3(descriptor, number, O_CLOEXEC);
-    while (result < 0 && (errno == EINTR || errno == EBUSY));
-    return result < 0 ? -errno : 0;
 }
 
 int camarb_peer_user(int socket, uid_t *user) {

@@ -184,7 +184,7 @@ public final class BusConnection {
             if let there = loop.feed { feed = there } else { feed = try Feed() }
             loop.feed = feed
             let outlet = try feed.newOutlet()
-            intake = Intake(socket: waitedOn, number: outlet, feed: feed, user: user, keepers: keepers)
+            intake = Intake(socket: waitedOn, feed: feed, user: user, keepers: keepers)
             return outlet
         }
     }
@@ -434,7 +434,7 @@ public final class BusConnection {
     /// - Returns: above 0 while there is more to do at once; 0 when nothing is left; or libsystemd's fault.
     private func process() -> Int32 {
         guard let intake else { return processBounded() }
-        // Once libsystemd is closing, what it read by may be closed too, and the number another's.
+        // Once libsystemd is closing it reads nothing any more.
         guard sd_bus_is_open(bus) > 0 else { return sd_bus_process(bus, nil) }
         switch intake.read(into: loop.readingBuffer) {
         case .nothing: return sd_bus_process(bus, nil)
@@ -445,21 +445,17 @@ public final class BusConnection {
             intake.clear(loop.readingBuffer)
             pendingEnd = end
             return 0
-        case .whole(let isAll):
-            guard intake.open() else { return -EBADF }
-            // One step, no more: it reads the one message, or writes and reads nothing.
-            let result = sd_bus_process(bus, nil)
-            guard isOpen, sd_bus_is_open(bus) > 0 else { return result < 0 ? result : 1 }
-            guard intake.shut() else { return -EBADF }
-            // What comes after all that there was wakes the loop: asking now would nearly always be in vain.
-            return result < 0 ? result : somethingArrived && isAll ? 0 : 1
-        case .fed(let isWhole):
+        case .fed(let isWhole, let isAll):
             var result: Int32 = 1
+            // Until it has come of it: libsystemd may have had something to write first.
             while result > 0 && isOpen && pendingEnd == nil && !(isWhole && somethingArrived) {
                 result = sd_bus_process(bus, nil)
             }
             intake.clear(loop.readingBuffer)
-            return result < 0 ? result : 1
+            // One that is malformed never arrives.
+            if isWhole && !somethingArrived { _ = intake.takePassed() }
+            // What comes after all that there was wakes the loop: asking for it now would nearly always be in vain.
+            return result < 0 ? result : isWhole && isAll && somethingArrived ? 0 : 1
         }
     }
 

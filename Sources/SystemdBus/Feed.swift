@@ -1,8 +1,7 @@
 import CLinux
 import Glibc
 
-/// The socket pair by which the intakes of a loop hand libsystemd what it cannot read by itself: the authentication, pieces
-/// of messages, and messages whose descriptors were put into envelopes.
+/// The socket pair by which the intakes of a loop hand libsystemd what they have looked at.
 ///
 /// All of a loop's connections share it. Something is in it only while one of them reads, and what that one leaves is thrown
 /// away: nobody else may ever find it.
@@ -35,9 +34,6 @@ final class Feed {
         try check(number, "start a connection")
         return number
     }
-
-    /// Lets `number` be the outlet again.
-    func reclaim(_ number: Int32) -> Int32 { camarb_rename_descriptor(outlet, number) }
 
     /// - Returns: 0 or -errno. The descriptors stay the caller's.
     func put(_ bytes: UnsafeRawBufferPointer, _ descriptors: [Int32]) -> Int32 {

@@ -3,16 +3,15 @@ import Glibc
 
 /// Looks at what a peer sends whom nobody trusts, before libsystemd reads it.
 ///
-///     looked at: a whole message without descriptors ──▶ libsystemd reads the peer's socket, this one message
-///                the authentication ──▶ gate ──────────▶ libsystemd reads the feed
-///                a piece of a message ─────────────────▶ libsystemd reads the feed
-///                something with descriptors ──▶ keeper ▶ libsystemd reads the feed, with envelopes
+///     looked at: the authentication ──▶ gate ──────────────────▶ feed ──▶ libsystemd
+///                a message, or a piece of one ──▶ framer ──────▶
+///                something with descriptors ──▶ keeper, envelopes ▶
 ///
 /// Whether descriptors come along, how long a message is, whether it is time for messages at all: all is known before a
 /// byte is taken. So no file of the peer's comes into this process, and none is dropped by it either, which may wait as
-/// closing does. libsystemd's own number for what it reads is the feed's but for the one message that it is let read. Until
-/// a message is whole nothing but its length's worth of memory is taken, and what the peer has sent beyond it stays in the
-/// kernel, on his account.
+/// closing does. libsystemd never reads the peer's socket itself, not even one message that was looked at: one that is
+/// malformed it drops, and reads on. Until a message is whole nothing but its length's worth of memory is taken, and what
+/// the peer has sent beyond it stays in the kernel, on his account.
 ///
 /// Lives on the loop's thread.
 final class Intake {
@@ -27,11 +26,8 @@ final class Intake {
     enum Reading {
         /// There is nothing to read.
         case nothing
-        /// A whole message waits, and libsystemd may read it: between `open` and `shut`, one step. It was all that had
-        /// arrived, or not.
-        case whole(isAll: Bool)
-        /// Something is in the feed: with it a message is whole, or is not yet.
-        case fed(isWhole: Bool)
+        /// Something is in the feed: with it a message is whole, or is not yet; and it was all that had arrived, or not.
+        case fed(isWhole: Bool, isAll: Bool)
         /// A keeper reads; `whenRead` is called when it has.
         case atKeeper
         /// The connection is over.
@@ -39,8 +35,6 @@ final class Intake {
     }
 
     private let socket: Int32
-    /// What libsystemd reads; its own.
-    private let number: Int32
     private let feed: Feed
     private let user: UInt32
     private let keepers: DescriptorKeepers?
@@ -67,11 +61,9 @@ final class Intake {
 
     /// - Parameters:
     ///   - socket: the peer's, which is looked at here and nowhere else. Taken over.
-    ///   - number: the feed's outlet, as libsystemd has it.
     ///   - keepers: nil where no peer passes descriptors; one that does is disconnected.
-    init(socket: Int32, number: Int32, feed: Feed, user: UInt32, keepers: DescriptorKeepers?) {
+    init(socket: Int32, feed: Feed, user: UInt32, keepers: DescriptorKeepers?) {
         self.socket = socket
-        self.number = number
         self.feed = feed
         self.user = user
         self.keepers = keepers
@@ -112,21 +104,12 @@ final class Intake {
         if carries != 0 {
             return hand(count, isBeginning: isBeginning, rewritten ?? Array(bytes.prefix(count)), next)
         }
-        if isBeginning {
-            passed = []
-            if next.framer.isBetween { return .whole(isAll: count == seen) }
-        }
+        if isBeginning { passed = [] }
         let taken = camarb_intake_take(socket, buffer.baseAddress, count)
         guard taken == count else { return .over(.fault(SystemFault("read a message", Int32(min(taken, 0))))) }
         if let rewritten { return rewritten.withUnsafeBytes { put($0, [], next) } }
-        return put(UnsafeRawBufferPointer(rebasing: bytes[..<count]), [], next)
+        return put(UnsafeRawBufferPointer(rebasing: bytes[..<count]), [], next, isAll: count == seen)
     }
-
-    /// Lets libsystemd read the peer's socket: one step of it, which reads the one message that was looked at, or nothing.
-    func open() -> Bool { camarb_rename_descriptor(socket, number) == 0 }
-
-    /// After the step.
-    func shut() -> Bool { feed.reclaim(number) == 0 }
 
     /// After libsystemd has read what was fed, or would not.
     func clear(_ buffer: UnsafeMutableRawBufferPointer) { feed.clear(buffer) }
@@ -164,7 +147,9 @@ final class Intake {
 
     // MARK: Feeding
 
-    private func put(_ bytes: UnsafeRawBufferPointer, _ brought: [PassedDescriptor], _ next: State) -> Reading {
+    private func put(
+        _ bytes: UnsafeRawBufferPointer, _ brought: [PassedDescriptor], _ next: State, isAll: Bool = false
+    ) -> Reading {
         gate = next.gate
         framer = next.framer
         let change = framer.unfinishedBytes - held
@@ -182,7 +167,7 @@ final class Intake {
             wholeBy =
                 EventLoop.now + (brought.isEmpty ? Self.wholeTimeMax : Self.wholeTimeMaxWithDescriptors)
         }
-        return .fed(isWhole: gate == nil && framer.isBetween)
+        return .fed(isWhole: gate == nil && framer.isBetween, isAll: isAll)
     }
 
     /// Where gate and framer are.
