@@ -76,7 +76,7 @@ def pass_slow_files(path, seconds, pause):
 def slow(short):
     slow_files.may_be_made()
     seconds = 4 if short else 20
-    with broker() as daemon:
+    with broker(users=(NEIGHBOUR, ATTACKER)) as daemon:
         before = descriptors(daemon)
         with Child(ATTACKER, pass_slow_files, daemon.path, seconds, 0.002) as attack:
             calls = neighbour(daemon, seconds - 1)
@@ -190,7 +190,7 @@ def flood_halves(path, seconds):
      "one user who sends 253 descriptors with each byte of a message, and 4 with each of 30 half ones, for 20 s (4 s)")
 def halves(short):
     seconds = 4 if short else 20
-    with broker() as daemon:
+    with broker(users=(NEIGHBOUR, ATTACKER)) as daemon:
         before = descriptors(daemon)
         most = before
         with Child(ATTACKER, flood_halves, daemon.path, seconds) as flood:
@@ -231,7 +231,7 @@ def photos_while_keepers_die(address, seconds):
      "SIGKILL of every keeper, 50 times (10) during a load of photos")
 def killed(short):
     count = 10 if short else 50
-    with broker() as daemon:
+    with broker(users=(NEIGHBOUR, ATTACKER)) as daemon:
         with Child(NEIGHBOUR, photos_while_keepers_die, daemon.address, count * 0.1 + 2) as camera:
             calls = neighbour(daemon, count * 0.1, user=NEIGHBOUR + 1)
             kills = 0
@@ -283,7 +283,7 @@ def recordings(address, count):
      "100 photos, then 100 recordings, of one client (20 each)")
 def ordinary(short):
     count = 20 if short else 100
-    with broker() as daemon:
+    with broker(users=(NEIGHBOUR, ATTACKER)) as daemon:
         with Child(NEIGHBOUR, photos, daemon.address, count) as camera:
             taken, largest = camera.result()
         yield Figure("photos", len(taken), least=count)
