@@ -461,11 +461,11 @@ public final class BusConnection {
 
     /// One step of libsystemd's with a peer that has no intake, and may have a bound.
     private func processBounded() -> Int32 {
-        guard let bound else { return sd_bus_process(bus, nil) }
+        guard bound != nil else { return sd_bus_process(bus, nil) }
         var bytes = [UInt8](repeating: 0, count: isReady ? MessageFramer.headerBytes : MessageBound.peekedBytesMax)
         let count = bytes.withUnsafeMutableBytes { camarb_peek(waitedOn, $0.baseAddress, $0.count) }
-        switch bound.verdict(bytes.prefix(max(0, count)), isAuthenticated: isReady) {
-        case .fine: break
+        switch bound?.verdict(bytes.prefix(max(0, count)), isAuthenticated: isReady) {
+        case .fine, nil: break
         case .tooLong(let bytes):
             pendingEnd = .messageTooLong(bytes: bytes)
             return 0
@@ -473,10 +473,14 @@ public final class BusConnection {
             pendingEnd = .fault(SystemFault("read the beginning of a message", -EBADMSG))
             return 0
         }
+        let unread = Int(camarb_unread_bytes(waitedOn))
         let unsent = unsentMessages
         let result = sd_bus_process(bus, nil)
         // Where one was sent, nothing was read: libsystemd does one of the two.
-        self.bound?.processed(arrived: somethingArrived, hasRead: isReady && result > 0 && unsentMessages >= unsent)
+        let hasRead = isReady && result > 0 && unsentMessages >= unsent
+        if bound?.processed(arrived: somethingArrived, hasRead: hasRead, unread: unread) == false && result >= 0 {
+            pendingEnd = .fault(SystemFault("read a message", -EBADMSG))
+        }
         return result
     }
 

@@ -143,7 +143,8 @@ import Testing
     func messagesBeyondTheBound() throws {
         let pair = try Pair()
         pair.client.bound = MessageBound(bytesMax: 100_000)
-        try pair.loop.turn(until: { pair.serverSide.ready == 1 })
+        // What the server said before the client was ready would be bytes that follow the authentication.
+        try pair.loop.turn(until: { pair.serverSide.ready == 1 && pair.clientSide.ready == 1 })
         func say(_ bytes: Int) throws {
             let signal = try #require(
                 BusMessage.signal(on: pair.server, path: "/a", interface: "org.camarb.Test", member: "News"))
@@ -167,14 +168,13 @@ import Testing
         #expect(pair.clientSide.messages.count == 6)
     }
 
-    @Test(
-        "What a peer says before it is asked, and a header in pieces, end a bounded connection",
-        arguments: [true, false])
-    func beginningsOfMessages(isGlued: Bool) throws {
-        let loop = try EventLoop()
+    /// A bounded client whose server is the test, which has answered its authentication.
+    /// - Parameter more: bytes that come in one piece with the answer.
+    /// - Returns: the client, and the server's end.
+    private func boundedClient(
+        on loop: EventLoop, _ side: Recorder, followedBy more: [UInt8] = []
+    ) throws -> (BusConnection, Int32) {
         let (a, b) = try socketPair()
-        defer { close(b) }
-        let side = Recorder()
         let client = try BusConnection(adopting: a, as: .client, on: loop, delegate: side)
         client.bound = MessageBound(bytesMax: 100_000)
         // Its lines say which answers it waits for.
@@ -186,14 +186,38 @@ import Testing
             return said.contains("BEGIN\r\n")
         })
         let data = said.contains("DATA\r\n") ? "DATA\r\n" : ""
-        var answer = Array((data + "OK 0123456789abcdef0123456789abcdef\r\nAGREE_UNIX_FD\r\n").utf8)
-        if isGlued { answer += RawCall.bytes(path: "/a", interface: "org.camarb.Test", member: "Ping") }
+        let answer = Array((data + "OK 0123456789abcdef0123456789abcdef\r\nAGREE_UNIX_FD\r\n").utf8) + more
         #expect(write(b, answer, answer.count) == answer.count)
-        if !isGlued {
-            try loop.turn(until: { side.ready == 1 })
-            #expect(write(b, [UInt8(ascii: "l"), 4, 1, 1], 4) == 4)
-        }
-        try loop.turn(until: { !side.ends.isEmpty })
+        return (client, b)
+    }
+
+    private let ping = RawCall.bytes(path: "/a", interface: "org.camarb.Test", member: "Ping")
+
+    @Test("What a peer says before it is asked ends a bounded connection")
+    func gluedMessage() throws {
+        let loop = try EventLoop()
+        let side = Recorder()
+        let (client, peer) = try boundedClient(on: loop, side, followedBy: ping)
+        defer { close(peer) }
+        try loop.turn(until: { !client.isOpen })
+        #expect(side.messages.isEmpty)
+        #expect(side.ends.count == 1 && side.ends != [.disconnected])
+    }
+
+    @Test(
+        "A header in pieces, and a malformed message, which libsystemd drops and reads on, end a bounded connection",
+        arguments: [true, false])
+    func beginningsOfMessages(isWhole: Bool) throws {
+        let loop = try EventLoop()
+        let side = Recorder()
+        let (client, peer) = try boundedClient(on: loop, side)
+        defer { close(peer) }
+        try loop.turn(until: { side.ready == 1 })
+        var message = isWhole ? ping : Array(ping.prefix(4))
+        // No type of message has this number.
+        if isWhole { message[1] = 0 }
+        #expect(write(peer, message, message.count) == message.count)
+        try loop.turn(until: { !client.isOpen })
         #expect(side.messages.isEmpty)
         #expect(side.ends.count == 1 && side.ends != [.disconnected])
     }
