@@ -4,12 +4,13 @@
 # through `package` access and not through @testable, which wants flags of its own.
 SWIFT_BUILD = swift build -c release
 
-.PHONY: help build test test-vm demo verify fuzz fuzz-inputs torture bench install deb format lint install-packages clean
+.PHONY: help build test planted-bugs test-vm demo verify fuzz fuzz-inputs torture bench install deb format lint install-packages clean
 
 help:
 	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
 	@echo "                       (CAMERA=v4l2:IDENTITY: with a camera of this machine; camrecorder --list-cameras)"
 	@echo "make test              everything that is tested: Swift, real D-Bus clients, real processes, planted bugs"
+	@echo "make planted-bugs      plants every known bug, and requires that its test finds it; half an hour"
 	@echo "make verify            every shipped policy in every state of small worlds, as far as MINUTES=10 each allow"
 	@echo "make fuzz              random stories under random policies for MINUTES=10, and the smallest of each kind that breaks a promise"
 	@echo "make fuzz-inputs       libFuzzer on what reads other people's bytes, MINUTES=10 each (TARGET='words': only these)"
@@ -34,6 +35,11 @@ build:
 test:
 	@make/packages build test
 	@make/test
+
+# Every third of those in the core is part of `make test`.
+planted-bugs:
+	@make/packages build test
+	@Tests/planted-bugs/run
 
 # Part of `make test`, too; here without bounds on states and memory that policies of your own could meet, and with all that
 # the machine may do in worlds of three clients. Those are cut off by the time where they are too large, and say so.
@@ -97,4 +103,4 @@ lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests
 
 clean:
-	rm -rf .build .build-bench .build-deb .build-demo .build-fuzz .build-python .build-vm out
+	rm -rf .build .build-bench .build-deb .build-demo .build-fuzz .build-planted .build-python .build-vm out

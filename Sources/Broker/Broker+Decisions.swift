@@ -115,7 +115,8 @@ extension Broker {
 
     /// Whose a login session is: who logind says, and whose clients are in it.
     private func usersOf(_ session: LoginSessionID) -> [UInt32] {
-        clients.values.filter { $0.loginSessions.contains(session) }.map(\.uid) + [logins?.user(of: session)].compactMap(\.self)
+        let members = clients.values.filter { $0.loginSessions.contains(session) }.map(\.uid)
+        return members + [logins?.user(of: session)].compactMap(\.self)
     }
 
     // MARK: Names

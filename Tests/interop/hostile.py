@@ -43,7 +43,8 @@ def stray_descriptors():
                     except Refused:
                         continue
                     raise AssertionError(f"{member} took a stray descriptor")
-        wait_until("the descriptors to be closed", lambda: open_descriptors(daemon) <= before)
+        # A second keeper may have been started meanwhile, which costs two; kept ones would be eighteen times eight.
+        wait_until("the descriptors to be closed", lambda: open_descriptors(daemon) <= before + 2)
         assert app.names() == ["DidStartRunning"], app.names()
         # Nor do those who have passed one and stay keep others of their user from passing theirs.
         others = [daemon.app() for _ in range(20)]

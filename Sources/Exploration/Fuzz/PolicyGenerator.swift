@@ -81,6 +81,9 @@ public struct PolicyGenerator: Sendable {
         policy.cameras = cameras()
         // They decide nothing, so that they are seldom worth their time; that they are read is worth a little.
         if random.chance(5) { policy.statements = statements(policy.attributes) }
+        // Nor do these: who speaks is decided before the core hears of it.
+        if random.chance(5) { policy.shellUnit = "shell.service" }
+        if random.chance(5) { policy.agentUnit = "camagent.service" }
         return policy
     }
 
