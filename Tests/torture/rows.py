@@ -18,9 +18,12 @@ class Row:
 
     def run(self, short):
         figures = list(self.function(short))
-        if any(isinstance(figure, Figure) and not figure.met for figure in figures):
+        missed = [figure for figure in figures if isinstance(figure, Figure) and not figure.met]
+        # The short form is part of `make test`, on machines that do other things besides: a time is printed there, and fails
+        # nothing.
+        if any(not (short and figure.is_time) for figure in missed):
             raise NotMet(figures)
-        return figures
+        return figures, "slow" if missed else "met"
 
 
 def row(name, promise, load):
@@ -42,6 +45,10 @@ class Figure:
 
     def __init__(self, what, value, unit="", most=None, least=None):
         self.what, self.value, self.unit, self.most, self.least = what, value, unit, most, least
+
+    @property
+    def is_time(self):
+        return self.unit in ("s", "ms", "µs")
 
     @property
     def met(self):
