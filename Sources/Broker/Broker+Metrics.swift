@@ -8,10 +8,9 @@ import SystemdBus
 extension Broker {
     /// Once after each step.
     func count(_ event: Event, _ effects: [Effect], at now: Moment, asker: BrokerClient?) {
-        metrics.note(event, effects, at: now, asker: asker?.uid) { [self] session in
-            guard let owner = owners[session.rawValue]?.client else { return nil }
-            return (owner.uid, arbiter.status(of: session)?.camera)
-        }
+        let sessions = BrokerMetrics.Sessions(
+            user: { [self] in owners[$0.rawValue]?.client.uid }, camera: { [self] in arbiter.status(of: $0)?.camera })
+        metrics.note(event, effects, at: now, asker: asker?.uid, sessions: sessions)
     }
 
     /// Everything for who is trusted, and for others what happened to their own user's sessions.

@@ -26,20 +26,28 @@ public struct BrokerMetrics: Sendable {
 
     public init() {}
 
-    /// Whose a session is, and which camera it is on; nil where it is gone.
-    public typealias Owner = (SessionID) -> (user: UInt32, camera: CameraID?)?
+    /// What the broker knows of sessions; nil where one is gone. Asked only for what is counted.
+    public struct Sessions {
+        var user: (SessionID) -> UInt32?
+        var camera: (SessionID) -> CameraID?
+
+        public init(user: @escaping (SessionID) -> UInt32?, camera: @escaping (SessionID) -> CameraID?) {
+            self.user = user
+            self.camera = camera
+        }
+    }
 
     /// Once after each step.
     /// - Parameter asker: whose request the event was; nil for one that nobody asked for.
     public mutating func note(
-        _ event: Event, _ effects: [Effect], at now: Moment, asker: UInt32?, owner: Owner
+        _ event: Event, _ effects: [Effect], at now: Moment, asker: UInt32?, sessions: Sessions
     ) {
         noteCause(event, effects, at: now)
         for effect in effects {
             switch effect {
             case .refused(let refusal): count(for: asker) { $0.refusals.note(refusal.rule) }
             case .cut(let camera, _, _): cutSince[camera] = now
-            case .notify(_, let session, _, let notice): note(notice, of: session, at: now, owner)
+            case .notify(_, let session, _, let notice): note(notice, of: session, at: now, sessions)
             default: break
             }
         }
@@ -71,27 +79,30 @@ public struct BrokerMetrics: Sendable {
         if !isFollowed { cutSince[camera] = nil }
     }
 
-    private mutating func note(_ notice: SessionEvent, of session: SessionID, at now: Moment, _ owner: Owner) {
-        let owned = owner(session)
+    private mutating func note(
+        _ notice: SessionEvent, of session: SessionID, at now: Moment, _ sessions: Sessions
+    ) {
         switch notice {
         case .didStartRunning:
             let began = waitingSince.removeValue(forKey: session)
-            let cut = owned?.camera.flatMap { cutSince.removeValue(forKey: $0) }
-            count(for: owned?.user) { counts in
-                if let camera = owned?.camera { counts.grants.note(camera.name) }
+            let camera = sessions.camera(session)
+            let cut = camera.flatMap { cutSince.removeValue(forKey: $0) }
+            count(for: sessions.user(session)) { counts in
+                if let camera { counts.grants.note(camera.name) }
                 if let began { counts.waits.note(now - began) }
                 if let cut { counts.handovers.note(now - cut) }
             }
         case .wasInterrupted(_, let causes, _, _, _):
-            count(for: owned?.user) { $0.interruptions.note(causes.reason?.wireName ?? "none") }
+            count(for: sessions.user(session)) { $0.interruptions.note(causes.reason?.wireName ?? "none") }
         case .interruptionEnded(_, _, let duration, _):
-            count(for: owned?.user) { $0.interruptionLengths.note(duration) }
+            count(for: sessions.user(session)) { $0.interruptionLengths.note(duration) }
         case .sessionStopped(let reason, _):
             forget(session)
-            count(for: owned?.user) { $0.stops.note(reason.rawValue) }
-        case .recordingFinished(let finished): count(for: owned?.user) { $0.recordings.note(finished.why.rawValue) }
+            count(for: sessions.user(session)) { $0.stops.note(reason.rawValue) }
+        case .recordingFinished(let finished):
+            count(for: sessions.user(session)) { $0.recordings.note(finished.why.rawValue) }
         case .photoCaptured(let photo):
-            count(for: owned?.user) { $0.photos.note(photo.error == nil ? "taken" : "failed") }
+            count(for: sessions.user(session)) { $0.photos.note(photo.error == nil ? "taken" : "failed") }
         default: break
         }
     }

@@ -9,12 +9,8 @@ import Vocabulary
     static let bob: UInt32 = 1001
 
     /// Session 1 is alice's, session 2 bob's.
-    static func owner(_ session: SessionID) -> (user: UInt32, camera: CameraID?)? {
-        switch session.rawValue {
-        case 1: (alice, front)
-        case 2: (bob, front)
-        default: nil
-        }
+    static var sessions: BrokerMetrics.Sessions {
+        .init(user: { $0.rawValue == 1 ? alice : $0.rawValue == 2 ? bob : nil }, camera: { _ in front })
     }
 
     static func at(_ milliseconds: Int64) -> Moment { Moment(nanoseconds: milliseconds * 1_000_000) }
@@ -26,11 +22,11 @@ import Vocabulary
     /// Alice runs; bob takes the camera from her, and has his first frame 40 ms after the cut.
     static func handover() -> BrokerMetrics {
         var metrics = BrokerMetrics()
-        metrics.note(.startRunning(SessionID(1)), [], at: at(0), asker: alice, owner: owner)
+        metrics.note(.startRunning(SessionID(1)), [], at: at(0), asker: alice, sessions: sessions)
         metrics.note(
             .recorderStreaming(front, GrantID(1), inForce: Configuration()),
             [notice(1, .didStartRunning(grant: GrantID(1)))],
-            at: at(200), asker: nil, owner: owner)
+            at: at(200), asker: nil, sessions: sessions)
         metrics.note(
             .startRunning(SessionID(2)),
             [
@@ -40,14 +36,14 @@ import Vocabulary
                     .wasInterrupted(
                         id: 1, causes: CauseSet([.videoDeviceInUseByAnotherClient]), interrupter: .anotherUsersApp,
                         cutting: nil, rule: "newcomer")),
-            ], at: at(1000), asker: bob, owner: owner)
+            ], at: at(1000), asker: bob, sessions: sessions)
         metrics.note(
             .recorderCut(front, GrantID(1)), [.open(front, GrantID(2), SessionID(2), Configuration())], at: at(1010),
-            asker: nil, owner: owner)
+            asker: nil, sessions: sessions)
         metrics.note(
             .recorderStreaming(front, GrantID(2), inForce: Configuration()),
             [notice(2, .didStartRunning(grant: GrantID(2)))],
-            at: at(1040), asker: nil, owner: owner)
+            at: at(1040), asker: nil, sessions: sessions)
         return metrics
     }
 
@@ -71,12 +67,13 @@ import Vocabulary
         metrics.note(
             .stopRunning(SessionID(1)), [.cut(Self.front, GrantID(1), why: .stopped)], at: Self.at(0),
             asker: Self.alice,
-            owner: Self.owner)
-        metrics.note(.recorderCut(Self.front, GrantID(1)), [], at: Self.at(5), asker: nil, owner: Self.owner)
-        metrics.note(.startRunning(SessionID(2)), [], at: Self.at(60_000), asker: Self.bob, owner: Self.owner)
+            sessions: Self.sessions)
+        metrics.note(.recorderCut(Self.front, GrantID(1)), [], at: Self.at(5), asker: nil, sessions: Self.sessions)
+        metrics.note(.startRunning(SessionID(2)), [], at: Self.at(60_000), asker: Self.bob, sessions: Self.sessions)
         metrics.note(
             .recorderStreaming(Self.front, GrantID(2), inForce: Configuration()),
-            [Self.notice(2, .didStartRunning(grant: GrantID(2)))], at: Self.at(60_100), asker: nil, owner: Self.owner)
+            [Self.notice(2, .didStartRunning(grant: GrantID(2)))], at: Self.at(60_100), asker: nil,
+            sessions: Self.sessions)
         #expect(metrics.total.handovers.count == 0)
         #expect(metrics.total.waits.count == 1)
     }
@@ -85,17 +82,19 @@ import Vocabulary
         var metrics = BrokerMetrics()
         let refusal = Refusal(.accessDenied, "No.", rule: "no right")
         metrics.note(
-            .startRunning(SessionID(1)), [.refused(refusal)], at: Self.at(0), asker: Self.alice, owner: Self.owner)
+            .startRunning(SessionID(1)), [.refused(refusal)], at: Self.at(0), asker: Self.alice, sessions: Self.sessions
+        )
         metrics.note(
             .recorderStreaming(Self.front, GrantID(1), inForce: Configuration()),
-            [Self.notice(1, .didStartRunning(grant: GrantID(1)))], at: Self.at(500), asker: nil, owner: Self.owner)
+            [Self.notice(1, .didStartRunning(grant: GrantID(1)))], at: Self.at(500), asker: nil, sessions: Self.sessions
+        )
         #expect(metrics.counts(of: Self.alice).refusals["no right"] == 1)
         #expect(metrics.total.waits.count == 0)
     }
 
     @Test func aUserIsToldHisOwnCountsAndNothingOfTheMachine() {
         var metrics = Self.handover()
-        metrics.note(.recorderGone(Self.front), [], at: Self.at(2000), asker: nil, owner: Self.owner)
+        metrics.note(.recorderGone(Self.front), [], at: Self.at(2000), asker: nil, sessions: Self.sessions)
         let text = metrics.text(of: Self.alice)
         #expect(text.contains("camarb_grants_total{camera=\"front\"} 1\n"))
         #expect(text.contains("camarb_interruptions_total{cause=\"video-device-in-use-by-another-client\"} 1\n"))
@@ -110,8 +109,8 @@ import Vocabulary
         for user in 0..<UInt32(BrokerMetrics.usersMax + 10) {
             metrics.note(
                 .recorderStreaming(Self.front, GrantID(1), inForce: Configuration()),
-                [Self.notice(1, .didStartRunning(grant: GrantID(1)))], at: Self.at(0), asker: nil
-            ) { _ in (user, Self.front) }
+                [Self.notice(1, .didStartRunning(grant: GrantID(1)))], at: Self.at(0), asker: nil,
+                sessions: .init(user: { _ in user }, camera: { _ in Self.front }))
         }
         #expect(metrics.total.grants["front"] == UInt64(BrokerMetrics.usersMax + 10))
         #expect(metrics.counts(of: UInt32(BrokerMetrics.usersMax + 5)) == Counts())

@@ -23,6 +23,9 @@ enum ShortPolicyText {
         }
         let contention = differing(PolicyWriter.pairs(policy.contention), PolicyWriter.pairs(Contention()))
         lines += contention.isEmpty ? [] : ["[contention]"] + contention
+        for (header, unit) in [("[shell]", policy.shellUnit), ("[agent]", policy.agentUnit)] {
+            if let unit { lines += [header] + PolicyWriter.pairs(speakingUnit: unit).map(\.text) }
+        }
         for camera in policy.cameras { lines += ["[[camera]]"] + PolicyWriter.pairs(camera).map(\.text) }
         for statement in policy.statements {
             let header = if case .never = statement.claim { "[[never]]" } else { "[[always]]" }
