@@ -4,7 +4,7 @@
 # through `package` access and not through @testable, which wants flags of its own.
 SWIFT_BUILD = swift build -c release
 
-.PHONY: help build test planted-bugs test-vm demo verify fuzz fuzz-inputs torture bench install deb format lint install-packages clean
+.PHONY: help build test planted-bugs test-vm demo verify fuzz fuzz-inputs simulate torture bench install deb format lint install-packages clean
 
 help:
 	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
@@ -14,6 +14,7 @@ help:
 	@echo "make verify            every shipped policy in every state of small worlds, as far as MINUTES=10 each allow"
 	@echo "make fuzz              random stories under random policies for MINUTES=10, and the smallest of each kind that breaks a promise"
 	@echo "make fuzz-inputs       libFuzzer on what reads other people's bytes, MINUTES=10 each (TARGET='words': only these)"
+	@echo "make simulate          camarbd in simulated time, with faults by chance, for MINUTES=10 (SEED=N: from this seed on)"
 	@echo "make torture           attacks, loads and faults against camarbd: promise, figure, met or not (ROW='words': only these)"
 	@echo "make test-vm           real cameras' interfaces and login sessions, in a virtual machine (STEPS='words': only these)"
 	@echo "make bench             the broker against programs of its own in C, as ratios (QUICK=1: fewer rounds)"
@@ -64,6 +65,11 @@ fuzz:
 fuzz-inputs:
 	@make/packages build
 	@Tests/fuzz/run --minutes $(or $(MINUTES),10) $(TARGET)
+
+simulate:
+	@make/packages build
+	$(SWIFT_BUILD) --product simulate
+	@/usr/bin/python3 Tests/simulation/run --seeds 0 --seed $(or $(SEED),$(shell date +%s)) --minutes $(or $(MINUTES),10)
 
 torture:
 	@make/packages build test

@@ -159,6 +159,9 @@ let package = Package(
             ]),
         // Walks and simulates from the command line: planted bugs are built and run against it.
         program("explore", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration"]),
+        // camarbd as a whole in simulated time.
+        library("DaemonSimulation", ["ArbiterProtocol", "Broker", "Exploration", "SystemdBus"]),
+        program("simulate", ["DaemonSimulation", "SystemdBus"]),
         // The in-process half of `make bench`.
         program("arbiter-bench", ["Arbiter", "ArbiterProtocol", "PolicyFile"]),
         // What writes one file for a recorder core, in C: it is started for each photo.

@@ -18,6 +18,8 @@ public import SystemdBus
 public final class Broker {
     let options: BrokerOptions
     let loop: EventLoop
+    /// Where recorder cores come from in a simulation.
+    private let simulatedRecorders: (any RecorderSource)?
     let journal: Journal
     var arbiter: Arbiter
     /// What it lived through of late: it explains what was decided.
@@ -107,7 +109,16 @@ public final class Broker {
     let origin = Broker.now()
 
     /// - Throws: when it cannot listen, or has no event loop.
-    public init(_ options: BrokerOptions, on loop: EventLoop) throws(SystemFault) {
+    public convenience init(_ options: BrokerOptions, on loop: EventLoop) throws(SystemFault) {
+        try self.init(options, recorders: nil, on: loop)
+    }
+
+    /// - Parameter recorders: a simulation's.
+    /// - Throws: as above.
+    package init(
+        _ options: BrokerOptions, recorders: (any RecorderSource)?, on loop: EventLoop
+    ) throws(SystemFault) {
+        simulatedRecorders = recorders
         self.options = options
         self.loop = loop
         var journal = Journal(identifier: "camarbd")
@@ -189,6 +200,7 @@ public final class Broker {
 
     /// `--recorder`, or our own.
     private var recorderOrigin: RecorderOrigin {
+        if let simulatedRecorders { return .simulation(simulatedRecorders) }
         if let said = options.recorder { return RecorderOrigin(said, isService: options.isService) }
         return .program(Self.program("camrecorder"))
     }
@@ -216,6 +228,9 @@ public final class Broker {
         clients = [:]
         traceFile?.end()
     }
+
+    /// What of the core's state contradicts itself; empty, always.
+    package var violations: [String] { arbiter.violations() }
 
     // MARK: Stepping
 

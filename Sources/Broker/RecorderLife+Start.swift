@@ -13,6 +13,11 @@ extension RecorderLife {
                 .process(ofUser: try PeerCredentials(ofSocket: descriptor).uid)
             }
         case .units(let path): try connect(to: path) { _ in .unit }
+        case .simulation(let source):
+            let started = try source.start(serving: spec) { [unowned self] isInOrder in
+                processEnded(.served(inOrder: isInOrder))
+            }
+            state = .running(SimulatedProcess(kill: started.kill), try connection(adopting: started.socket))
         }
     }
 

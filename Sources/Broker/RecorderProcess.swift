@@ -1,15 +1,17 @@
 import ArbiterProtocol
 import Glibc
-import SystemdBus
+package import SystemdBus
 
 /// Where recorder cores come from.
-enum RecorderOrigin: Hashable {
+enum RecorderOrigin {
     /// The broker starts this program, once for each camera.
     case program(String)
     /// Whoever listens here starts one for each connection.
     case socket(String)
     /// The service manager does, each in a sandbox of its own: a unit `camrecorder@….service`.
     case units(String)
+    /// They are no processes.
+    case simulation(any RecorderSource)
 
     /// `--recorder`: a program's path, or `unix:` and a socket's.
     /// - Parameter isService: The broker is a service, and so are its recorder cores.
@@ -22,6 +24,32 @@ enum RecorderOrigin: Hashable {
         let path = String(text.dropFirst(scheme.count))
         self = isService ? .units(path) : .socket(path)
     }
+}
+
+/// Gives recorder cores that are no processes of their own: a simulation's.
+package protocol RecorderSource: AnyObject {
+    /// - Parameters:
+    ///   - spec: the camera, as the broker's options have it.
+    ///   - onEnd: to be called once, from the loop, when it has ended: whether that was in order.
+    /// - Returns: the broker's end of a connection to it, and what kills it; its end is told later.
+    /// - Throws: when none can be had.
+    func start(
+        serving spec: String, onEnd: @escaping (_ isInOrder: Bool) -> Void
+    ) throws(SystemFault) -> (socket: Int32, kill: () -> Void)
+}
+
+/// One of those.
+final class SimulatedProcess: RecorderProcess {
+    private let kill: () -> Void
+
+    init(kill: @escaping () -> Void) { self.kill = kill }
+
+    func signal(_ number: Int32) -> Bool {
+        if number == SIGKILL { kill() }
+        return true
+    }
+
+    func socketEnded() {}
 }
 
 /// The process of a recorder core. Its owner is told of its end once, whoever started it.

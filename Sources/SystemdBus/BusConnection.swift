@@ -251,20 +251,20 @@ public final class BusConnection {
         timeout: Int64 = 25_000_000_000,
         filling fill: @escaping (BusMessage) -> Void, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
     ) {
-        let pending = PendingCall(self, handler)
+        let pending = PendingCall(self, timeout, handler)
         if isOpen && pendingEnd == nil && !isReady {
             calls[ObjectIdentifier(pending)] = pending
             untilReady.append { [self] in
-                makeCall(pending, to: destination, path: path, interface: interface, member: member, fill, timeout)
+                makeCall(pending, to: destination, path: path, interface: interface, member: member, fill)
             }
         } else {
-            makeCall(pending, to: destination, path: path, interface: interface, member: member, fill, timeout)
+            makeCall(pending, to: destination, path: path, interface: interface, member: member, fill)
         }
     }
 
     private func makeCall(
         _ pending: PendingCall, to destination: String?, path: String, interface: String, member: String,
-        _ fill: (BusMessage) -> Void, _ timeout: Int64
+        _ fill: (BusMessage) -> Void
     ) {
         do {
             guard isOpen, pendingEnd == nil else { throw BrokerError(.disconnected, "The connection is closed.") }
@@ -274,18 +274,17 @@ public final class BusConnection {
             if let fault = message.buildFault { throw fault }
             var slot: OpaquePointer?
             let box = Unmanaged.passRetained(pending)
-            let result = sd_bus_call_async(
-                bus, &slot, message.pointer, callAnswered, box.toOpaque(), UInt64(max(1, timeout / 1000)))
+            // Without libsystemd's own time limit, which knows one clock: it is ours (`deadlinePassed`).
+            let result = sd_bus_call_async(bus, &slot, message.pointer, callAnswered, box.toOpaque(), .max)
             guard result >= 0, let slot else {
                 box.release()
                 throw SystemFault("call \(interface).\(member)", result)
             }
-            // The bus keeps the slot, and the slot the box, until the answer or the end.
+            // The slot keeps the box, and the call the slot, until it is finished.
             _ = sd_bus_slot_set_destroy_callback(slot) { data in
                 if let data { Unmanaged<PendingCall>.fromOpaque(data).release() }
             }
-            _ = sd_bus_slot_set_floating(slot, 1)
-            _ = sd_bus_slot_unref(slot)
+            pending.wasMade(slot)
             calls[ObjectIdentifier(pending)] = pending
             isQuiet = false
             account(message.payloadBytes)
@@ -297,6 +296,11 @@ public final class BusConnection {
     }
 
     private var calls: [ObjectIdentifier: PendingCall] = [:]
+    private var callsMade: UInt64 = 0
+    fileprivate func nextCallNumber() -> UInt64 {
+        callsMade += 1
+        return callsMade
+    }
     /// Calls made before the peer was ready.
     private var untilReady: [() -> Void] = []
 
@@ -312,9 +316,20 @@ public final class BusConnection {
         if let error = answer.error { pending.finish(.failure(error)) } else { pending.finish(.success(answer)) }
     }
 
+    /// Those whose time is up, in the order in which they were made.
+    private func failCallsDue() {
+        let now = EventLoop.now
+        let due = calls.values.filter { $0.deadline <= now }.sorted { $0.number < $1.number }
+        for pending in due {
+            calls[ObjectIdentifier(pending)] = nil
+            pending.finish(
+                .failure(BrokerError(.noReply, "No answer came within \(pending.timeout / 1_000_000_000) s.")))
+        }
+    }
+
     private func failCalls() {
         untilReady = []
-        let open = calls.values
+        let open = calls.values.sorted { $0.number < $1.number }
         calls = [:]
         for pending in open {
             pending.finish(.failure(BrokerError(.disconnected, "The connection ended before the answer came.")))
@@ -515,8 +530,11 @@ public final class BusConnection {
         guard isOpen else { return }
         if !isReady && EventLoop.now >= authenticateBy { return endSoon(.authenticationTimedOut) }
         if processing { return }
-        // The rest may be there already: this process may have been the slow one.
+        // An answer that is here already counts: this process may have been the slow one.
+        // So does the rest of a message.
         takeTurn()
+        failCallsDue()
+        if isOpen { refresh() }
         if isOpen, let wholeBy = intake?.wholeBy, EventLoop.now >= wholeBy, intake?.isAtKeeper == false {
             endSoon(.messageNotWhole)
         }
@@ -529,10 +547,9 @@ public final class BusConnection {
         let waitsToWrite = wanted & POLLOUT != 0
         io?.events = waitsToWrite ? [.readable, .writable] : .readable
         var microseconds: UInt64 = 0
-        var next: Int64?
-        if sd_bus_get_timeout(bus, &microseconds) > 0 && microseconds < UInt64(Int64.max) / 1000 {
-            next = Int64(microseconds) * 1000
-        }
+        var next = calls.values.lazy.map(\.deadline).min()
+        // What libsystemd has to do at once; its time limits are ours.
+        if sd_bus_get_timeout(bus, &microseconds) > 0 && microseconds == 0 { next = 0 }
         if !isReady { next = min(next ?? .max, authenticateBy) }
         if let wholeBy = intake?.wholeBy { next = min(next ?? .max, wholeBy) }
         if next != deadline {
@@ -585,12 +602,35 @@ public final class BusConnection {
 /// A call on its way, and whom to tell.
 private final class PendingCall {
     let connection: BusConnection
+    /// Nanoseconds that it may take.
+    let timeout: Int64
+    /// When its time is up; never, until it was made.
+    private(set) var deadline = Int64.max
+    /// In the order in which calls were made.
+    private(set) var number: UInt64 = 0
+    /// libsystemd's part of it, once it was made.
+    private var slot: OpaquePointer?
     private var handler: ((Result<BusMessage, BrokerError>) -> Void)?
-    init(_ connection: BusConnection, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void) {
+
+    init(
+        _ connection: BusConnection, _ timeout: Int64, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
+    ) {
         self.connection = connection
+        self.timeout = timeout
         self.handler = handler
     }
+
+    func wasMade(_ slot: OpaquePointer) {
+        self.slot = slot
+        number = connection.nextCallNumber()
+        deadline = EventLoop.now + max(1, timeout)
+    }
+
     func finish(_ result: Result<BusMessage, BrokerError>) {
+        // An answer that comes later finds nobody.
+        let made = slot
+        slot = nil
+        _ = sd_bus_slot_unref(made)
         let told = handler
         handler = nil
         told?(result)

@@ -8,6 +8,8 @@ import Glibc
 /// that calls `run`. Nothing here is safe to use from another thread, except a `Wakeup`.
 public final class EventLoop {
     let event: OpaquePointer
+    /// Whose time it lives in; nil: the machine's.
+    let virtualTime: VirtualTime?
     private var deferred: [() -> Void] = []
     private var deferSource: OpaquePointer?
     private var signalSources: [LoopSource] = []
@@ -21,7 +23,9 @@ public final class EventLoop {
     /// There from the first stranger on.
     var feed: Feed?
 
-    public init() throws(SystemFault) {
+    /// - Parameter virtualTime: of a simulation.
+    public init(in virtualTime: VirtualTime? = nil) throws(SystemFault) {
+        self.virtualTime = virtualTime
         var created: OpaquePointer?
         try check(sd_event_new(&created), "create an event loop")
         guard let created else { throw SystemFault("create an event loop", ENOMEM) }
@@ -36,8 +40,8 @@ public final class EventLoop {
         readingBuffer.deallocate()
     }
 
-    /// Nanoseconds of CLOCK_MONOTONIC, read anew.
-    public static var now: Int64 { camarb_monotonic_ns() }
+    /// Nanoseconds of CLOCK_MONOTONIC, read anew, or of a simulation's time.
+    public static var now: Int64 { VirtualTime.now ?? camarb_monotonic_ns() }
 
     /// Runs until `exit`. Returns its code.
     public func run() throws(SystemFault) -> Int32 {

@@ -98,6 +98,7 @@ private func ioReady(
 public final class Timer {
     fileprivate let handler: () -> Void
     private var pointer: OpaquePointer?
+    private var virtualTime: VirtualTime?
     /// When it fires, in nanoseconds of CLOCK_MONOTONIC; nil while it is not armed.
     public private(set) var deadline: Int64?
 
@@ -105,6 +106,8 @@ public final class Timer {
 
     convenience init(_ loop: EventLoop, _ handler: @escaping () -> Void) throws(SystemFault) {
         self.init(handler: handler)
+        virtualTime = loop.virtualTime
+        if virtualTime != nil { return }
         let this = Unmanaged.passUnretained(self).toOpaque()
         // Accuracy of 1 µs: with the default of 250 ms a cut's deadline would be none.
         try check(
@@ -112,13 +115,17 @@ public final class Timer {
         _ = sd_event_source_set_enabled(pointer, Int32(SD_EVENT_OFF))
     }
 
-    deinit { _ = sd_event_source_disable_unref(pointer) }
+    deinit {
+        virtualTime?.set(nil, for: self)
+        _ = sd_event_source_disable_unref(pointer)
+    }
 
     /// Fires once at the deadline (nanoseconds of CLOCK_MONOTONIC), or in the next turn when it has passed.
     /// Nil disarms. Never fires early: the time is rounded up to the next microsecond.
     public func arm(at newDeadline: Int64?) {
         if newDeadline == deadline { return }
         deadline = newDeadline
+        if let virtualTime { return virtualTime.set(newDeadline, for: self) }
         guard let newDeadline else {
             _ = sd_event_source_set_enabled(pointer, Int32(SD_EVENT_OFF))
             return
@@ -128,7 +135,7 @@ public final class Timer {
         _ = sd_event_source_set_enabled(pointer, Int32(SD_EVENT_ONESHOT))
     }
 
-    fileprivate func fire() {
+    func fire() {
         deadline = nil
         handler()
     }

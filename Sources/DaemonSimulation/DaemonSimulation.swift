@@ -1,0 +1,195 @@
+import ArbiterProtocol
+import Broker
+import Exploration
+public import SystemdBus
+
+/// camarbd as a whole in simulated time: the broker and its wire as they are, with clients, recorder cores and faults by
+/// chance from a seed, all in one thread.
+///
+/// Two phases, after TigerBeetle's simulator (VOPR). In the first one everything that the catalogue of faults has may
+/// happen, and at each moment of rest promises of *safety* are looked at: no client believes that it has what it does not
+/// have, notices fit together and have no gap, a camera has one recorder core and one grant at a time, every call is answered,
+/// nobody is disconnected for what others do, and the core's state does not contradict itself. Then the faults end, and
+/// *liveness* is looked at: within a bounded time everything is answered, and each session that asks alone runs.
+///
+/// Not simulated: files of photos and recordings, which go through a process of their own, and plans, which have a thread.
+public final class DaemonSimulation {
+    public struct Report {
+        public var steps = 0
+        /// Seconds of simulated time.
+        public var seconds: Int64 = 0
+        public var answers = 0
+        public var refusals = 0
+        public var notices = 0
+        public var recorders = 0
+        /// How often each fault happened, by name.
+        public var faults: [(name: String, count: Int)] = []
+        /// Runs of a session all alone in the second phase.
+        public var alone = 0
+        /// Equal for two runs of a seed.
+        public var digest: UInt64 = 0
+        /// The first promise that was broken; nil: none was.
+        public var violation: String?
+        /// What happened last; what led to the violation is among it.
+        public var lines: [String] = []
+
+        public init() {}
+    }
+
+    /// Cameras of a simulated machine: two, so that one may be busy and the other not.
+    static let cameras = ["front", "back"]
+    /// As many as may meet; more make a run longer and no richer.
+    static let clientsMax = 5
+    static let apps = ["Meet", "Photos", "Notes", "Scanner"]
+
+    let world: SimulatedWorld
+    let recorders: SimulatedRecorders
+    let broker: Broker
+    let policies: [String]
+    let folder: TemporaryFolder
+    var clients: [SimulatedClient] = []
+    var shell: SimulatedClient
+    var hostile: [HostilePeer] = []
+    var faults: [Fault: Int] = [:]
+    var left = Report()
+
+    /// - Parameters:
+    ///   - policies: files of policies, one of which the run begins with, and which it reloads; none of them shares cameras.
+    /// - Throws: when the machine has no descriptors or no folder for a socket.
+    public init(seed: UInt64, policies: [String]) throws(SystemFault) {
+        precondition(!policies.isEmpty, "a run begins under a policy")
+        world = try SimulatedWorld(seed: seed)
+        recorders = SimulatedRecorders(world)
+        self.policies = policies
+        folder = try TemporaryFolder()
+        var options = BrokerOptions()
+        options.socket = folder.path + "/socket"
+        options.policy = folder.path + "/policy.toml"
+        options.policyFolder = ""
+        options.systemBus = ""
+        options.trustsClaims = true
+        options.cameras = Self.cameras.map { BrokerOptions.Camera(id: CameraID($0), spec: SimulatedRecorders.spec($0)) }
+        try folder.link("policy.toml", to: policies[Int(seed % UInt64(policies.count))])
+        broker = try Broker(options, recorders: recorders, on: world.loop)
+        shell = try SimulatedClient("shell", folder.path + "/socket", world)
+        try world.settle()
+        shell.tell("Attach", [.string("shell")])
+        try world.settle()
+    }
+
+    /// - Parameter steps: of the first phase.
+    public func run(steps: Int) throws(SystemFault) -> Report {
+        recorders.faultPercent = 6
+        for _ in 0..<steps where world.violation == nil {
+            left.steps += 1
+            try act()
+            try world.settle()
+            look()
+            try world.pass(Int64(world.random.below(Self.pauseMax)) * SimulatedWorld.millisecond) { look() }
+        }
+        if world.violation == nil { try calm() }
+        if world.violation == nil { try askAlone() }
+        left.seconds = world.elapsed / SimulatedWorld.second
+        left.recorders = recorders.started
+        left.faults = Fault.allCases.map { ($0.rawValue, faults[$0] ?? 0) }
+        for client in clients + [shell] { count(client) }
+        left.digest = world.digest
+        left.violation = world.violation
+        left.lines = world.lines
+        broker.stop()
+        return left
+    }
+
+    /// Milliseconds: seldom longer than a recorder core takes, so that things meet.
+    private static let pauseMax = 120
+
+    func count(_ client: SimulatedClient) {
+        left.answers += client.answers
+        left.refusals += client.refusals
+        left.notices += client.notices
+    }
+
+    // MARK: Safety
+
+    /// At rest: everything that was sent has been read.
+    func look() {
+        for sentence in broker.violations.prefix(1) { world.violated("The core: \(sentence)") }
+        var running: [String: String] = [:]
+        for client in clients {
+            if let member = client.overdue { world.violated("\(client.app) has no answer to \(member).") }
+            for session in client.sessions where session.isRunning {
+                let who = "\(client.app)'s session \(session.id.rawValue)"
+                let grant = recorders.grant(of: session.camera)
+                if grant != session.grant {
+                    world.violated(
+                        "\(who) believes that it has camera \(session.camera) under grant \(session.grant); the recorder core has \(grant.map { "grant \($0)" } ?? "none") open."
+                    )
+                }
+                if let other = running.updateValue(who, forKey: session.camera) {
+                    world.violated("\(who) and \(other) both believe that they have camera \(session.camera).")
+                }
+            }
+        }
+    }
+
+    // MARK: Liveness
+
+    /// No further faults, and time for those that happened.
+    private func calm() throws(SystemFault) {
+        world.note("the faults end")
+        recorders.faultPercent = 0
+        hostile = []
+        for camera in Self.cameras {
+            recorders.latest(of: camera)?.say("DeviceChanged", [.string("ok"), .string("")])
+            shell.tell("SetPrivacy", [.string(camera), .boolean(false)])
+            shell.tell("Plug", [.string(camera), .boolean(true)])
+        }
+        shell.tell("SetPrivacy", [.string(""), .boolean(false)])
+        shell.tell("SetPressure", [.string("nominal")])
+        shell.tell("SetSleep", [.boolean(false)])
+        shell.tell("Override", [.string("")])
+        for app in Self.apps { shell.tell("ReleaseMicrophone", [.string(app)]) }
+        try world.settle()
+        try world.pass(Self.calmTime) { look() }
+        for client in clients + [shell] where client.isWaiting {
+            world.violated(
+                "\(client.app) waits for an answer \(Self.calmTime / SimulatedWorld.second) s after the last fault.")
+        }
+    }
+
+    /// A recorder core that hangs is killed after 15 s, a device that failed is tried again at the latest after 8 s, a camera
+    /// that could not be described after 60 s.
+    private static let calmTime = 90 * SimulatedWorld.second
+
+    /// Each session in turn: everybody else stops, the app is put before its user, and it has to run.
+    private func askAlone() throws(SystemFault) {
+        for client in clients {
+            for session in client.sessions where world.violation == nil {
+                try askAlone(session.id, of: client)
+            }
+        }
+    }
+
+    private func askAlone(_ session: SessionID, of client: SimulatedClient) throws(SystemFault) {
+        for other in clients {
+            for view in other.sessions { other.ask(view.id, "StopRunning") }
+        }
+        for app in Self.apps { shell.tell("PlaceApp", [.string(app), .string("background"), .boolean(false)]) }
+        try world.settle()
+        try world.pass(2 * SimulatedWorld.second) { look() }
+        shell.tell("PlaceApp", [.string(client.app), .string("fullscreen"), .boolean(true)])
+        client.ask(session, "StartRunning")
+        client.ask(session, "Continue")
+        try world.settle()
+        // Cool-downs of the policies that are tried end within it.
+        try world.pass(Self.aloneTime) { look() }
+        guard let view = client.sessions.first(where: { $0.id == session }) else { return }
+        left.alone += 1
+        guard view.wantsToRun, !view.isRunning else { return }
+        world.violated(
+            "\(client.app)'s session \(session.rawValue) is alone, in front of its user, and does not run: \((view.causes.wire.strings ?? []).joined(separator: ", ")) stand."
+        )
+    }
+
+    private static let aloneTime = 70 * SimulatedWorld.second
+}
