@@ -5,10 +5,7 @@ from jeepney import new_method_call
 
 from flooding import answers, sessions
 from harness import BROKER, SHELL, App, Refused
-from rows import ATTACKER, Child, Figure, broker, memory, neighbour, percentile, row
-
-IDS = range(100_000, 100_008)
-
+from rows import ATTACKER, IDS, Child, Figure, beside, broker, latency, memory, neighbour, peak, row
 
 def take_sessions(address, connections, each, seconds):
     apps, got, why = sessions(address, connections, each)
@@ -37,9 +34,7 @@ def many_sessions(short):
             status = app.call(BROKER, "GetStatus")
             yield Figure("sessions of eight ids", sum(child.result()[0] for child in children), most=8 * 256)
         yield f"budgets as root sees them: {len(status[0]['budgets'][1])}"
-        yield Figure("p99 of a neighbour's call beside them", percentile(calls, 0.99), "ms", most=20)
-        peak = memory(daemon, "VmHWM")
-        yield Figure("camarbd's memory at its peak", peak, "MiB", most=64)
+        yield from beside(daemon, calls)
         # The core's history keeps copies of its tables for a while; the rest goes back.
         time.sleep(1)
         yield Figure("camarbd's memory afterwards, above what it was beside one user", memory(daemon) - before, "MiB")
@@ -111,9 +106,9 @@ def placing_lists(short):
                 taken, refused, why = child.result()
             yield Figure(f"lists of {what} taken", taken, most=most)
             yield f"refused: {refused}{', ' + why if why else ''}"
-            yield Figure("p99 of a neighbour's call beside them", percentile(calls, 0.99), "ms", most=20)
-        yield Figure("p99 of a neighbour's call, idle", percentile(idle, 0.99), "ms")
-        yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+            yield latency(calls)
+        yield latency(idle, idle=True)
+        yield peak(daemon)
 
 
 def ask_early(address, count):
@@ -142,5 +137,4 @@ def early_questions(short):
         limited = refused.get("org.camarb.Error.LimitExceeded", 0)
         yield Figure("questions that were refused as too many", limited, least=500)
         yield Figure("of those that waited, answered or refused when the cameras were known", 600 - limited, most=64)
-        yield Figure("p99 of a neighbour's call meanwhile", percentile(calls, 0.99), "ms", most=20)
-        yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+        yield from beside(daemon, calls)

@@ -3,9 +3,7 @@ import contextlib, select, socket, time
 
 from flooding import call, raw
 from harness import App, wait_until
-from rows import ATTACKER, NEIGHBOUR, Child, Figure, broker, descriptors, memory, neighbour, percentile, row
-
-IDS = range(100_000, 100_008)
+from rows import ATTACKER, IDS, NEIGHBOUR, Bystanders, Child, Figure, beside, broker, descriptors, neighbour, row
 
 
 def connect_in_a_loop(path, seconds):
@@ -29,15 +27,15 @@ def connect_flood(short):
     seconds = 5 if short else 60
     with broker() as daemon:
         idle = neighbour(daemon, 2).result()
-        before = descriptors(daemon)
+        bystanders = Bystanders(daemon)
+        before = descriptors(daemon) - len(bystanders.apps)
         with Child(ATTACKER, connect_in_a_loop, daemon.path, seconds) as flood:
             calls = neighbour(daemon, seconds - 1).result(patience=seconds + 60)
             tried, taken = flood.result(patience=seconds + 60)
         yield Figure("connections tried", tried)
         yield Figure("of them taken", taken)
-        yield Figure("p99 of a call beside it, idle", percentile(idle, 0.99), "ms")
-        yield Figure("p99 of a call beside it", percentile(calls, 0.99), "ms", most=20)
-        yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+        yield bystanders.disconnected()
+        yield from beside(daemon, calls, idle)
         wait_until("the descriptors to be given back", lambda: descriptors(daemon) <= before)
 
 
@@ -96,7 +94,8 @@ def half_open_flood(short):
     seconds = 6 if short else 60
     with broker() as daemon:
         idle = neighbour(daemon, 2).result()
-        before = descriptors(daemon)
+        bystanders = Bystanders(daemon)
+        before = descriptors(daemon) - len(bystanders.apps)
         with contextlib.ExitStack() as stack:
             calling = stack.enter_context(neighbour(daemon, seconds))
             time.sleep(0.5)  # It is connected; how long that takes is measured by the next.
@@ -109,11 +108,10 @@ def half_open_flood(short):
         yield Figure("half-open connections tried", sum(begun for begun, _ in results))
         yield Figure("of one user when it was over", results[0][1], most=8)
         yield Figure("of all when it was over", sum(left for _, left in results), most=64)
+        yield bystanders.disconnected()
         yield Figure("connections of a well-behaved client meanwhile", len(connected), least=1)
         yield Figure("the longest that one of them took until it was served", max(connected), "ms", most=1000)
-        yield Figure("p99 of a neighbour's call, idle", percentile(idle, 0.99), "ms")
-        yield Figure("p99 of a neighbour's call beside them", percentile(calls, 0.99), "ms", most=20)
-        yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+        yield from beside(daemon, calls, idle)
         lines = daemon.log.read_text().count("\n")
         yield Figure("lines in the journal", lines, most=10 * (seconds + 10))
         wait_until("the descriptors to be given back", lambda: descriptors(daemon) <= before)
@@ -159,6 +157,7 @@ def never_reading(short):
     seconds = 5 if short else 20
     with broker() as daemon:
         idle = neighbour(daemon, 2).result()
+        bystanders = Bystanders(daemon)
         with Child(ATTACKER, never_read, daemon.path, 32, seconds) as watchers, \
                 Child(ATTACKER, churn, daemon.address, seconds - 1) as source:
             calls = neighbour(daemon, seconds - 1).result(patience=seconds + 60)
@@ -167,9 +166,8 @@ def never_reading(short):
         yield Figure("sessions that came and went", came)
         yield Figure("watchers that never read", count)
         yield Figure("of them disconnected", ended)
-        yield Figure("p99 of a neighbour's call, idle", percentile(idle, 0.99), "ms")
-        yield Figure("p99 of a neighbour's call beside them", percentile(calls, 0.99), "ms", most=20)
-        yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+        yield bystanders.disconnected()
+        yield from beside(daemon, calls, idle)
 
 
 def nonsense(path, seconds):

@@ -5,7 +5,7 @@ from jeepney import DBusAddress
 
 import slow_files, wire
 from harness import PATIENCE, App, Refused, wait_until
-from rows import ATTACKER, NEIGHBOUR, Child, Figure, broker, descriptors, memory, neighbour, percentile, row
+from rows import ATTACKER, NEIGHBOUR, Child, Figure, beside, broker, descriptors, neighbour, row
 
 SESSION = DBusAddress("/org/camarb/session/1", "org.camarb", "org.camarb.Session1")
 
@@ -82,7 +82,7 @@ def slow(short):
             calls = neighbour(daemon, seconds - 1)
             with Child(NEIGHBOUR, photos, daemon.address, 5, seconds - 2.0) as camera:
                 taken, largest = camera.result(patience=seconds + 60)
-            yield Figure("p99 of another user's call", percentile(calls.result(), 0.99), "ms", most=20)
+            heard = calls.result()
             yield Figure("photos of another user meanwhile", len(taken), least=5)
             yield Figure("the slowest of them", max(taken), "ms", most=1000)
             stuck = [state for state in children(daemon, "camkeeper").values() if state == "D"]
@@ -94,7 +94,7 @@ def slow(short):
         wait_until("the keeper that hung", lambda: "D" not in children(daemon, "camkeeper").values())
         with Child(ATTACKER, photos, daemon.address, 1) as again:
             yield Figure("photos of the attacker's user afterwards", len(again.result()[0]), least=1)
-        yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+        yield from beside(daemon, heard)
 
 
 def hang_and_wait(path, until_gone):
@@ -159,7 +159,7 @@ def dropped(short):
         with Child(ATTACKER, drop_slow_file, daemon.path) as attack:
             wait_until("a keeper to hang", lambda: "D" in children(daemon, "camkeeper").values())
             assert attack.result(), "the connection went on"
-        yield Figure("p99 of another user's call", percentile(calls.result(), 0.99), "ms", most=20)
+        yield from beside(daemon, calls.result())
         wait_until("the keeper to be back", lambda: "D" not in children(daemon, "camkeeper").values())
 
 
@@ -200,11 +200,10 @@ def halves(short):
                 most = max(most, descriptors(daemon))
                 time.sleep(0.01)
             yield Figure("descriptors sent", flood.result(), least=1000)
-            yield Figure("p99 of another user's call", percentile(calls.result(), 0.99), "ms", most=20)
         # Four a connection, 64 connections, and what messages and keepers take.
         yield Figure("camarbd's descriptors at most, beyond those before", most - before, most=64 * 4 + 160)
         wait_until("the descriptors to be given back", lambda: descriptors(daemon) <= before + 40)
-        yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+        yield from beside(daemon, calls.result())
 
 
 def photos_while_keepers_die(address, seconds):
@@ -249,7 +248,7 @@ def killed(short):
         yield Figure("keepers killed", kills, least=count // 2)
         yield Figure("photos taken", taken, least=count)
         yield Figure("connections cut", cut, most=kills)
-        yield Figure("p99 of another user's call", percentile(calls.result(), 0.99), "ms", most=20)
+        yield from beside(daemon, calls.result())
         wait_until("the ended keepers to be gone", lambda: "Z" not in children(daemon, "camkeeper").values())
 
 

@@ -4,7 +4,7 @@ import ctypes, os, pathlib, subprocess, time
 
 import groups
 from harness import BROKER, CAMERA, PATIENCE, SHELL, App, Daemon, Refused, die_with_parent, wait_until
-from rows import ATTACKER, NEIGHBOUR, Child, Figure, broker, memory, neighbour, percentile, row
+from rows import ATTACKER, NEIGHBOUR, Child, Figure, beside, broker, neighbour, row
 
 # Neither needs an entry in the user database.
 BROKERS_USER, RECORDERS_USER = 901, 902
@@ -65,13 +65,13 @@ def nested(short):
         mark.chmod(0o777)
         with in_group(NEIGHBOUR, booth, holds, daemon.address, str(mark)) as holder:
             wait_until("the booth to hold the camera", (mark / "holds").exists)
-            with neighbour(daemon, 2) as beside:
+            with neighbour(daemon, 2) as calling:
                 won = 0
                 for group in attacks:
                     with in_group(ATTACKER, group, starts, daemon.address, group, 0.3) as attacker:
                         ran, ranks, refusal = attacker.result()
                     won += ran or "safety" in ranks
-                calls = beside.result()
+                calls = calling.result()
             # What the same start does from where only root puts a process: the row could fail.
             with in_group(ATTACKER, real, starts, daemon.address, real, PATIENCE) as evacuation:
                 ran, ranks, refusal = evacuation.result()
@@ -80,7 +80,7 @@ def nested(short):
         yield Figure("nested units that were ranked or run as the evacuation camera", won, f"of {len(attacks)}", most=0)
         yield Figure("interruptions of the booth in all, the real service's one", heard.count("WasInterrupted"), most=1)
         yield Figure("the real service's start", int(ran and ranks == ["safety"]), "of 1", least=1)
-        yield Figure("p99 of a neighbour's call beside it", percentile(calls, 0.99), "ms", most=20)
+        yield from beside(daemon, calls)
 
 
 def become_broker():
@@ -163,13 +163,13 @@ def taken_over(short):
             open_house.kill()
             open_house.wait()
         facts = looks = 0
-        with neighbour(daemon, 1) as beside:
+        with neighbour(daemon, 1) as calling:
             for user in (BROKERS_USER, RECORDERS_USER):
                 with Child(user, asks, daemon.address) as child:
                     facts += child.result()
                 with Child(user, looks_in, daemon.process.pid) as child:
                     looks += child.result()
-            calls = beside.result()
+            calls = calling.result()
         with Child(0, asks, daemon.address) as root:
             refused_to_root = root.result()
         yield Figure("facts and traces refused", facts, f"of {2 * (len(FACTS_FOR_ALL) + 1)}",
@@ -178,8 +178,7 @@ def taken_over(short):
         yield Figure("ways into another process of that user refused, as a control", into_another, "of 5", most=1)
         # Root is no presence source, and nobody's app has the attribute: those two it is told.
         yield Figure("facts and traces refused to root", refused_to_root, most=2)
-        yield Figure("p99 of a neighbour's call beside it", percentile(calls, 0.99), "ms", most=20)
-        yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+        yield from beside(daemon, calls)
 
 
 @row("weak-identity", "where the kernel knows a client by its number only, who is not what it was is cut before it has "
@@ -224,7 +223,7 @@ def weak(short):
         return [one["weak"][1] for one in said]
 
     with broker(claims=False, extra=("--weak-identities",)) as daemon:
-        with neighbour(daemon, 2) as beside:
+        with neighbour(daemon, 2) as calling:
             with Child(0, changes_user, daemon.address) as child:
                 user_ran = child.result()
             with groups.made("/system.slice/evacuation.service"):
@@ -232,12 +231,12 @@ def weak(short):
                     wait_until("it to connect", (daemon.directory / f"connected-{child.pid}").exists)
                     groups.put(child.pid, "/system.slice/evacuation.service")
                     group_ran = child.result()
-            calls = beside.result()
+            calls = calling.result()
         told = daemon.log.read_text().count("is not what it was when it connected, and")
         yield Figure("clients that became others and ran", int(user_ran) + int(group_ran), "of 2", most=0)
         yield Figure("lines about them in the journal", told, least=2, most=2)
         yield Figure("clients that stayed themselves and ran, shown as weak", int(ran(daemon, 0) == [True]), "of 1", least=1)
-        yield Figure("p99 of a neighbour's call beside it", percentile(calls, 0.99), "ms", most=20)
+        yield from beside(daemon, calls)
 
 
 @row("decisions-of-others", "a watcher of another user hears of facts of the machine, and of nobody's name",

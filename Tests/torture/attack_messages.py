@@ -3,7 +3,7 @@ import os, socket, time
 
 import wire
 from harness import wait_until
-from rows import ATTACKER, Child, Figure, broker, descriptors, memory, neighbour, percentile, row
+from rows import ATTACKER, Child, Figure, beside, broker, descriptors, memory, neighbour, row
 
 
 def claim_much(path, seconds):
@@ -36,8 +36,7 @@ def long(short):
             begun, sent = attack.result(patience=seconds + 60)
         yield Figure("messages begun", begun, least=10)
         yield Figure("bytes that were taken of each, its connection's buffer included", sent // begun, most=512 << 10)
-        yield Figure("p99 of another user's call", percentile(calls.result(), 0.99), "ms", most=20)
-        yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+        yield from beside(daemon, calls.result())
 
 
 def stop_short(path, connections, count):
@@ -87,8 +86,7 @@ def stops(short):
         yield Figure("the shortest life of one that stopped", min(lived), "s", least=9)
         yield Figure("the longest", max(lived), "s", most=14)
         yield Figure("slow ones that were ended", ended, least=30, most=30)
-        yield Figure("p99 of another user's call", percentile(calls.result(), 0.99), "ms", most=20)
-        yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+        yield from beside(daemon, calls.result())
         wait_until("the descriptors to be given back", lambda: descriptors(daemon) <= before)
         yield Figure("camarbd's memory beyond what it was", memory(daemon) - rest, "MiB", most=8)
 
@@ -129,6 +127,5 @@ def nonsense(short):
         with Child(ATTACKER, speak_nonsense, daemon.path, seconds) as attack:
             calls = neighbour(daemon, seconds - 1)
             yield Figure("connections", attack.result(patience=seconds + 60), least=100)
-        yield Figure("p99 of another user's call", percentile(calls.result(), 0.99), "ms", most=20)
-        yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+        yield from beside(daemon, calls.result())
         wait_until("the descriptors to be given back", lambda: descriptors(daemon) <= before + 40)

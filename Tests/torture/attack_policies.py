@@ -2,7 +2,7 @@
 import os, shutil, signal, subprocess, tempfile
 
 from harness import PROGRAMS, ROOT, wait_until
-from rows import Figure, broker, memory, row
+from rows import Figure, broker, peak, row
 
 LEVELS = 100_000
 KEY = ".".join(["a"] * LEVELS)
@@ -46,6 +46,6 @@ def deep_policies(short):
             yield Figure("files that were refused", len(DEEP))
             yield Figure("the longest message", longest, "bytes", most=4096)
             yield Figure("events of a session meanwhile", len(app.names()) - 1, most=0)
-            yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+            yield peak(daemon)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

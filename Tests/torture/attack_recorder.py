@@ -3,7 +3,7 @@ import struct
 
 from harness import Refused, wait_until
 from liar import Liars
-from rows import Figure, broker, memory, neighbour, percentile, row
+from rows import CALL_P99_MS, MEMORY_MIB, Figure, broker, memory, neighbour, peak, percentile, row
 
 LEAST, GREATEST = -(1 << 63), (1 << 64) - 1
 
@@ -77,7 +77,7 @@ def recording(daemon, name="photos"):
 @row("recorder-lies", "a recorder core that lies is killed, and harms nobody but the session it had",
      f"{len(LIES)} lies: numbers beyond all bounds, a signal of 100 MB, words without end")
 def recorder_lies(short):
-    slowest, peak, others = 0.0, 0.0, 0
+    slowest, most, others = 0.0, 0.0, 0
     for what, lie in LIES.items():
         with Liars(lie) as liars, lied_to(liars) as daemon:
             bystander = daemon.app("beside")
@@ -94,13 +94,13 @@ def recorder_lies(short):
             bystander.poll()
             others += len(bystander.names()) - 1
             slowest = max(slowest, percentile(calls.result(), 0.99))
-            peak = max(peak, memory(daemon, "VmHWM"))
+            most = max(most, memory(daemon, "VmHWM"))
             said = daemon.log.read_text(errors="replace").count("said nonsense")
             assert said == 1, (what, said, daemon.said())
     yield Figure("lies that were told", len(LIES))
     yield Figure("events of a session on another camera", others, most=0)
-    yield Figure("p99 of a call beside them, at its worst", slowest, "ms", most=20)
-    yield Figure("camarbd's memory at its peak", peak, "MiB", most=64)
+    yield Figure("p99 of a neighbour's call beside it, at its worst", slowest, "ms", most=CALL_P99_MS)
+    yield Figure("camarbd's memory at its peak", most, "MiB", most=MEMORY_MIB)
 
 
 @row("recorder-complains", "errors of a recorder core reach its session as eight a second, short, and then as a number",
@@ -122,7 +122,7 @@ def recorder_complains(short):
         yield Figure("runtime errors that were told", len(told), most=24)
         yield Figure("the longest of them", max(len(text.encode()) for text in texts), "bytes", most=256)
         yield Figure("interruptions", app.names().count("WasInterrupted"), most=0)
-        yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+        yield peak(daemon)
 
 
 @row("recorder-refuses", "a recorder core's answer reaches a client as a sentence of at most a kilobyte",
@@ -142,4 +142,4 @@ def recorder_refuses(short):
     glued = struct.pack("<cBBBIII", b"l", 4, 1, 1, 100 << 20, 77, 0)
     with Liars(lambda *_: None, before=glued) as liars, lied_to(liars) as daemon:
         wait_until("the recorder core to be disbelieved", lambda: "said nonsense" in daemon.log.read_text())
-        yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+        yield peak(daemon)

@@ -3,7 +3,7 @@ import os, pathlib, tempfile, time
 
 import groups
 from harness import BROKER, ROOT, SHELL, App, Refused, wait_until
-from rows import NEIGHBOUR, Child, Figure, broker, memory, neighbour, percentile, row
+from rows import NEIGHBOUR, Child, Figure, beside, broker, neighbour, row
 
 USER = 1002
 MANAGER = f"/user.slice/user-{USER}.slice/user@{USER}.service"
@@ -84,7 +84,7 @@ def second_shell(short):
                     groups.put(begun.pid, group)
                 return begun
 
-            with neighbour(daemon, 3, user=NEIGHBOUR) as beside, child(zooms) as app:
+            with neighbour(daemon, 3, user=NEIGHBOUR) as calling, child(zooms) as app:
                 wait_until("the app", (marks / "zooms").exists)
                 with child(squats, None, None) as first:
                     wait_until("the first", (marks / f"squats-{first.pid}").exists)
@@ -97,7 +97,7 @@ def second_shell(short):
                             said, taken, speakers = shell.result()
                             shell_process = shell.pid
                 places = app.result()
-                calls = beside.result()
+                calls = calling.result()
             (was, _, _, told), (beat, _, _, _), (shut, _, _, _) = answers
             yield Figure("the first to come was the shell while nobody else was", int(was == ""), "of 1", least=1)
             yield Figure("a second one was told who is", int(f"Process {first.pid} " in beat), "of 1", least=1)
@@ -113,5 +113,4 @@ def second_shell(short):
                          least=len(later))
             yield Figure("the app was where the shell put it and nowhere else",
                          int(places == [["fullscreen", True]]), "of 1", least=1)
-            yield Figure("p99 of a neighbour's call beside it", percentile(calls, 0.99), "ms", most=20)
-            yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+            yield from beside(daemon, calls)

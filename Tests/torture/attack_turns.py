@@ -5,14 +5,13 @@ from jeepney import new_method_call
 
 from flooding import answers, flood
 from harness import BROKER, App
-from rows import ATTACKER, Child, Figure, broker, memory, neighbour, percentile, row
-
-IDS = range(100_000, 100_008)
+from rows import ATTACKER, IDS, Bystanders, Child, Figure, beside, broker, neighbour, percentile, row
 
 
-def beside(daemon, users, seconds, connections, member, *arguments):
+def flooded(daemon, users, seconds, connections, member, *arguments):
     """A neighbour's call, idle and beside flooders of these users; figures."""
     idle = neighbour(daemon, 2).result()
+    bystanders = Bystanders(daemon)
     with contextlib.ExitStack() as stack:
         floods = [stack.enter_context(Child(user, flood, daemon.path, connections, seconds, member, *arguments))
                   for user in users]
@@ -21,11 +20,10 @@ def beside(daemon, users, seconds, connections, member, *arguments):
         results = [child.result(patience=seconds + 60) for child in floods]
     yield Figure("connections that flooded", sum(opened for _, opened, _ in results), least=64)
     yield Figure("answers that they got", sum(bytes for bytes, _, _ in results) >> 10, "KiB", least=1)
+    yield bystanders.disconnected()
     yield Figure("calls of the neighbour", len(calls), least=10)
-    yield Figure("p99 of its call, idle", percentile(idle, 0.99), "ms")
-    yield Figure("p50 of its call beside them", percentile(calls, 0.5), "ms")
-    yield Figure("p99 of its call beside them", percentile(calls, 0.99), "ms", most=20)
-    yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+    yield Figure("p50 of its call", percentile(calls, 0.5), "ms")
+    yield from beside(daemon, calls, idle)
 
 
 @row("flood-one-user", "who never stops calling makes nobody else wait",
@@ -33,23 +31,21 @@ def beside(daemon, users, seconds, connections, member, *arguments):
 def one_user(short):
     with broker() as daemon:
         # Each process has eight of them: together they are the user's 64.
-        yield from beside(daemon, [ATTACKER] * 8, 5 if short else 60, 8, "Watch", "b", False)
+        yield from flooded(daemon, [ATTACKER] * 8, 5 if short else 60, 8, "Watch", "b", False)
 
 
 @row("flood-eight-ids", "nor do all the user ids that one person has",
      "flooders of eight subordinate ids, each with the connections it gets, for 60 s (5 s in the short form)")
 def eight_ids(short):
     with broker() as daemon:
-        yield from beside(daemon, IDS, 5 if short else 60, 64, "Watch", "b", False)
+        yield from flooded(daemon, IDS, 5 if short else 60, 64, "Watch", "b", False)
 
 
 @row("flood-costly", "nor when they ask for what costs most",
      "flooders of eight ids that ask for the status, for 60 s (5 s in the short form)")
 def costly(short):
     with broker() as daemon:
-        yield from beside(daemon, IDS, 5 if short else 60, 64, "GetStatus")
-
-
+        yield from flooded(daemon, IDS, 5 if short else 60, 64, "GetStatus")
 
 
 @row("status-of-thousands", "a status of thousands of sessions is told in pages, and nobody waits for other people's",
@@ -66,7 +62,7 @@ def status_of_thousands(short):
         took = (time.monotonic() - begun) * 1000
         assert len(status[2]) == 64 and status[0]["moreSessions"][1], "the first page is not one"
         yield Figure("the first page of a status takes, as its reader sees it", took, "ms")
-        yield from beside(daemon, [ATTACKER], seconds, 64, "GetStatus")
+        yield from flooded(daemon, [ATTACKER], seconds, 64, "GetStatus")
 
 
 def plans(address, seconds):
@@ -100,6 +96,4 @@ def plans_without_end(short):
         yield Figure("plans answered", answered)
         yield f"refused: {json.dumps(refused)}"
         yield Figure("plans answered or refused", answered + sum(refused.values()), least=4)
-        yield Figure("p99 of a neighbour's call, idle", percentile(idle, 0.99), "ms")
-        yield Figure("p99 of a neighbour's call beside them", percentile(calls, 0.99), "ms", most=20)
-        yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+        yield from beside(daemon, calls, idle)

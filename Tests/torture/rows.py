@@ -5,18 +5,29 @@ id, and every load is bounded in count and time.
 """
 import json, os, select, signal, struct, time, traceback
 
-from harness import BROKER, App, Daemon
+from harness import BROKER, App, Daemon, as_user
 
 registered = []
 # Who attacks, and who must not notice. Neither needs an entry in the user database.
 ATTACKER, NEIGHBOUR = 65534, 1001
+# Eight of the subordinate ids that one person has, each a user of its own to the broker.
+IDS = range(100_000, 100_008)
+# Who looks on with a few clients, and calls nothing until it is over.
+BYSTANDER, BYSTANDERS = 1010, 4
+# What no row may move, whatever it does: the 99th of a hundred calls of somebody else's, on a machine that does nothing
+# else, and the memory of camarbd, of which the unit's `MemoryMax` is a multiple.
+CALL_P99_MS, MEMORY_MIB = 20, 64
 
 
 class Row:
+    # How far the row is that runs now, in words, for who looks on.
+    stage = ""
+
     def __init__(self, name, promise, load, function):
         self.name, self.promise, self.load, self.function = name, promise, load, function
 
     def run(self, short):
+        Row.stage = ""
         figures = list(self.function(short))
         missed = [figure for figure in figures if isinstance(figure, Figure) and not figure.met]
         # The short form is part of `make test`, on machines that do other things besides: a time is printed there, and fails
@@ -32,6 +43,11 @@ def row(name, promise, load):
         registered.append(Row(name, promise, load, function))
         return function
     return register
+
+
+def stage(text):
+    """Called by a row that takes long: how far it is."""
+    Row.stage = text
 
 
 class NotMet(Exception):
@@ -164,10 +180,51 @@ def neighbour(daemon, seconds, user=NEIGHBOUR, pause=0.005):
     return Child(user, knocks, daemon.address, seconds, pause)
 
 
+class Bystanders:
+    """Clients of another user that were there before, each with a session, and whom no row may disconnect."""
+
+    def __init__(self, daemon):
+        self.apps = []
+        for number in range(BYSTANDERS):
+            with as_user(BYSTANDER):
+                app = App(daemon.address, f"bystander{number}")
+            app.session()
+            self.apps.append(app)
+
+    def disconnected(self):
+        """The figure, at the end of the row: who still is answered was never disconnected."""
+        lost = 0
+        for app in self.apps:
+            try:
+                app.call(BROKER, "Watch", "b", False)
+            except (OSError, EOFError, AssertionError):
+                lost += 1
+            app.close()
+        return Figure("clients of others that were disconnected", lost, f"of {len(self.apps)}", most=0)
+
+
 def memory(daemon, field="VmRSS"):
     """Of camarbd, in MiB; `VmHWM` is its peak."""
     with open(f"/proc/{daemon.process.pid}/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith(field)) / 1024
+
+
+def peak(daemon):
+    return Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=MEMORY_MIB)
+
+
+def latency(calls, idle=False):
+    """Of a neighbour's calls; idle, before anything was done, it is only printed."""
+    what = "p99 of a neighbour's call, idle" if idle else "p99 of a neighbour's call beside it"
+    return Figure(what, percentile(calls, 0.99), "ms", most=None if idle else CALL_P99_MS)
+
+
+def beside(daemon, calls, idle=None):
+    """The figures of what nobody else may notice of a row, at its end: a neighbour's calls, and camarbd's memory."""
+    if idle is not None:
+        yield latency(idle, idle=True)
+    yield latency(calls)
+    yield peak(daemon)
 
 
 def descriptors(daemon):
