@@ -1,0 +1,248 @@
+"""Everything ordinary, for long: what comes goes again, and neither camarbd nor its recorder cores grow by it."""
+import contextlib, itertools, os, pathlib, signal, statistics, tempfile, time
+
+from jeepney import DBusAddress
+
+from harness import BROKER, ROOT, SHELL, App, Refused, Stream
+from rows import Child, Figure, beside, broker, descriptors, memory, neighbour, row, stage
+
+# Who films and drops in, and who only drops in.
+FILMING, VISITING = 1002, 1003
+CAMERAS = ("front=simulated", "back=simulated:iphone6-back")
+# The two policies that a reload changes between: one in which a camera is one app's, and one in which it is shared.
+POLICIES = ("desktop", "windows")
+# The whole, and of it what is not measured, since caches, arenas and the core's history fill: seconds.
+LONG, LONG_WARM = 1800.0, 300.0
+SHORT, SHORT_WARM = 20.0, 8.0
+# A visitor stays this long, and the focus stays with an app for a little longer: seconds.
+VISIT = 0.2
+# The time that is measured is cut into so many windows.
+WINDOWS = 10
+# Over 25 minutes; a hundred things a second come and go, and if a hundredth of them left 100 bytes, it were 6 KiB a minute.
+# Less than a page (4 KiB) a minute cannot be told from the allocator's own unrest.
+GROWTH_KIB_A_MINUTE = 6.0
+# A recorder core that loses a frame (450 KiB) in seven minutes, of a thousand photos and recordings.
+CORES_GROWTH_KIB_A_MINUTE = 64.0
+# One descriptor of a hundred thousand sessions, photos and recordings that is not closed would be more.
+DESCRIPTORS_A_MINUTE = 0.1
+# In the short form the same, as a growth from the first to the last window: the allocator's unrest, and what is on its way.
+SHORT_GROWTH_KIB, SHORT_DESCRIPTORS = 2048, 12
+
+
+def until(seconds):
+    """Counts, from 0, until so much time is over."""
+    end = time.monotonic() + seconds
+    return itertools.takewhile(lambda _: time.monotonic() < end, itertools.count())
+
+
+def films(address, seconds, name, camera):
+    """An app that always wants to run: it looks on, and takes photos and recordings whenever it may. What it had."""
+    app = App(address, name)
+    session = app.session(camera)
+    session.start()
+    done = {"photos": 0, "recordings": 0, "interruptions": 0, "refusals": 0}
+    with tempfile.TemporaryDirectory() as folder:
+        for number in until(seconds):
+            app.poll(0.05)
+            app.signals.clear()
+            app.seen = 0
+            try:
+                if number % 2:
+                    with open(os.path.join(folder, "photo"), "w+b") as file:
+                        session.call("CapturePhoto", "ha{sv}", file, {})
+                    done["photos"] += app.wait("PhotoCaptured")[6] == ""
+                else:
+                    with contextlib.closing(session.stream()) as stream:
+                        session.record(os.path.join(folder, "film.mkv"))
+                        for _ in range(10):
+                            frame = stream.read()
+                            if frame is None:
+                                break
+                            stream.release(frame)
+                        close(stream)
+                    with contextlib.suppress(Refused):  # It may have been cut.
+                        session.call("StopRecording")
+                    done["recordings"] += app.wait("RecordingFinished")[4] > 0
+            except Refused:
+                done["refusals"] += 1
+                app.poll(0.2)
+            done["interruptions"] += app.names().count("WasInterrupted")
+    app.close()
+    return done
+
+
+def close(stream):
+    """Gives up what was mapped of it."""
+    for buffer in stream.buffers.values():
+        buffer.memory.close()
+        os.close(buffer.descriptor)
+    stream.buffers.clear()
+
+
+def visits(address, seconds, name):
+    """Connects, asks to run, looks at a frame if it may, and goes: in turn properly and by closing its connection, and now
+    and then with a second session. What it had."""
+    done = {"visits": 0, "runs": 0, "waits": 0, "frames": 0, "refusals": 0}
+    for number in until(seconds):
+        app = App(address, f"{name}{number % 7}")
+        session = app.session(("front", "back")[number % 2], **({"sharingMode": "sharedReadOnly"} if number % 3 == 0 else {}))
+        second = app.session() if number % 5 == 0 else None
+        done["visits"] += 1
+        try:
+            session.start()
+            if second:
+                second.start()
+            for _ in until(VISIT):
+                app.poll(VISIT / 4)
+                if "DidStartRunning" in app.names(session.path):
+                    break
+            if "DidStartRunning" in app.names(session.path):
+                done["runs"] += 1
+                with contextlib.closing(session.stream()) as stream:
+                    done["frames"] += stream.read() is not None
+                    close(stream)
+            else:
+                done["waits"] += 1
+            if number % 2:
+                session.call("StopRunning")
+                session.call("Close")
+        except Refused:
+            done["refusals"] += 1
+            time.sleep(VISIT / 4)
+        app.close()
+    return done
+
+
+def asks(address, seconds):
+    """Status, metrics, explanations and plans, on a connection after the other, one of which watches. What it was told."""
+    done = {"answers": 0, "refusals": 0, "decisions": 0}
+    for number in until(seconds):
+        app = App(address, "looker")
+        app.call(BROKER, "Watch", "b", number % 2 == 0)
+        for member, *body in (("GetStatus",), ("GetMetrics",), ("GetPolicy",), ("GetSessions", "t", 0), ("Explain", "t", 0),
+                              ("Plan", "s", "connect plan\nsession plan camera=front\nstart plan\n")):
+            try:
+                app.call(BROKER, member, *body)
+                done["answers"] += 1
+            except Refused:
+                done["refusals"] += 1
+        app.call(DBusAddress("/org/camarb", "org.camarb", "org.freedesktop.DBus.ObjectManager"), "GetManagedObjects")
+        app.poll(0.1)
+        done["decisions"] += sum(member == "Decided" for _, member, _ in app.signals)
+        app.close()
+    return done
+
+
+def shows(address, seconds):
+    """A shell: the focus goes from app to app, and now and then a camera is covered, or everything sleeps for a moment."""
+    done = {"facts": 0, "shells": 0}
+    apps = [f"{name}@{user}" for number in range(7)
+            for name, user in (("film0", FILMING), (f"visit{number}", FILMING), ("film1", FILMING), (f"visit{number}", VISITING))]
+    for _ in until(seconds):
+        shell = App(address)
+        shell.call(SHELL, "Attach", "s", "shell")
+        done["shells"] += 1
+        for number in until(min(10.0, seconds)):
+            shell.call(SHELL, "PlaceApp", "ssb", apps[number % len(apps)], ("fullscreen", "split")[number % 2], True)
+            if number % 20 == 19:
+                for member, *body in (("SetPrivacy", "sb", "front"), ("SetSleep", "b")):
+                    shell.call(SHELL, member, *body, True)
+                    shell.call(SHELL, member, *body, False)
+            done["facts"] += 1
+            shell.poll(1.5 * VISIT)
+            shell.signals.clear()
+        shell.close()
+    return done
+
+
+def recorders(daemon):
+    """What all recorder cores have together: memory of their own in KiB, and descriptors."""
+    own = count = 0
+    for process in daemon.recorders():
+        with contextlib.suppress(OSError):
+            status = pathlib.Path(f"/proc/{process}/status").read_text()
+            own += next(int(line.split()[1]) for line in status.splitlines() if line.startswith("RssAnon"))
+            count += len(os.listdir(f"/proc/{process}/fd"))
+    return own, count
+
+
+class Course:
+    """A number over time, in windows. `typical` is what a window counts with: the median of its samples, since one sees what
+    lives for a moment, too; or the least, where what is under way is much more than what may stay."""
+
+    def __init__(self, samples, typical=statistics.median):
+        """`samples` are pairs of seconds and value."""
+        begun, ended = samples[0][0], samples[-1][0]
+        width = (ended - begun) / WINDOWS
+        inside = [[value for at, value in samples if begun + number * width <= at <= begun + (number + 1) * width]
+                  for number in range(WINDOWS)]
+        self.minutes = [(number + 0.5) * width / 60 for number in range(WINDOWS)]
+        self.values = [typical(values) for values in inside]
+
+    @property
+    def slope(self):
+        """A minute, by least squares."""
+        return statistics.linear_regression(self.minutes, self.values).slope
+
+    @property
+    def growth(self):
+        return self.values[-1] - self.values[0]
+
+    def figures(self, what, unit, short, growth, slope):
+        yield f"{what}, in windows: {', '.join(f'{value:,.0f}' for value in self.values)} {unit}".rstrip()
+        yield Figure(f"{what}, slope", self.slope, f"{unit} a minute".strip(), most=None if short else slope)
+        if short:
+            yield Figure(f"{what}, growth", self.growth, unit, most=growth)
+
+
+@row("soak", "what comes goes again: memory and descriptors stay what they were, however long it goes on",
+     f"{LONG / 60:.0f} minutes ({SHORT:.0f} s) of sessions, streams, photos, recordings, handovers, reloads, watchers, status, plans, "
+     "metrics; the first of it is not measured")
+def soak(short):
+    seconds, warm = (SHORT, SHORT_WARM) if short else (LONG, LONG_WARM)
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="camarb-soak."))
+        policy = pathlib.Path(folder, "policy.toml")
+
+        def choose(number):
+            policy.write_text(f'name = "soak"\ninclude = ["{ROOT}/policies/{POLICIES[number % len(POLICIES)]}.toml"]\n')
+
+        choose(0)
+        daemon = stack.enter_context(broker(policy=str(policy), cameras=CAMERAS, users=(FILMING, VISITING),
+                                            decides_aloud=False))
+        idle = neighbour(daemon, 2).result()
+        children = [stack.enter_context(Child(user, function, daemon.address, seconds, *arguments))
+                    for user, function, *arguments in (
+                        (FILMING, films, "film0", "front"), (FILMING, films, "film1", "back"), (FILMING, visits, "visit"),
+                        (VISITING, visits, "visit"), (VISITING, asks), (0, asks), (0, shows))]
+        # At the end: as slow as it became, if it did.
+        begun = time.monotonic()
+        samples, calls, cores = [], None, set()
+        for number in until(seconds - 1):
+            time.sleep(0.25)
+            at = time.monotonic() - begun
+            stage(f"of {seconds:.0f} s")
+            if calls is None and at > seconds - 12:
+                calls = neighbour(daemon, 8)
+            if number % 8 == 7:
+                choose(number // 8)
+                daemon.process.send_signal(signal.SIGHUP)
+            cores.update(daemon.recorders())
+            if at > warm:
+                samples.append((at, memory(daemon) * 1024, descriptors(daemon), *recorders(daemon)))
+        done = {}
+        for child in children:
+            for what, count in child.result().items():
+                done[what] = done.get(what, 0) + count
+        yield "what came and went: " + ", ".join(f"{count:,} {what}" for what, count in done.items())
+        for what, least in (("visits", 10), ("runs", 3), ("photos", 3), ("recordings", 3), ("interruptions", 2)):
+            yield Figure(what, done[what], least=least * (1 if short else 30))
+        memories, numbers, own, theirs = (
+            Course([(sample[0], sample[at]) for sample in samples], typical)
+            for at, typical in ((1, statistics.median), (2, statistics.median), (3, min), (4, min)))
+        yield from memories.figures("camarbd's memory", "KiB", short, SHORT_GROWTH_KIB, GROWTH_KIB_A_MINUTE)
+        yield from numbers.figures("camarbd's descriptors", "", short, SHORT_DESCRIPTORS, DESCRIPTORS_A_MINUTE)
+        yield from own.figures("the recorder cores' own memory", "KiB", short, None, CORES_GROWTH_KIB_A_MINUTE)
+        yield from theirs.figures("the recorder cores' descriptors", "", short, SHORT_DESCRIPTORS, DESCRIPTORS_A_MINUTE)
+        yield Figure("recorder cores that there were", len(cores))
+        yield from beside(daemon, calls.result(), idle)
