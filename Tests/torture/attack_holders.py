@@ -1,7 +1,7 @@
 """Holders that do not let go: stopped ones, and dead ones whose sockets live on in a child."""
 import contextlib, ctypes, mmap, os, select, signal, socket, struct, time
 
-from harness import CAMERA, PATIENCE, SHELL, App, Refused, as_user
+from harness import PATIENCE, SHELL, App, Refused, as_user
 from rows import Child, Figure, beside, broker, neighbour, percentile, row, stage
 
 # Both apps are this user's: what an app says of itself, or a shell of its place, is weighed among a user's own.

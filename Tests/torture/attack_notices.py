@@ -10,8 +10,8 @@ from rows import IDS, Child, Figure, beside, broker, memory, neighbour, row, sta
 # 64 clients in all, of eight users, and eight sessions of each: one fact about the machine is news to 512 sessions.
 CLIENTS_A_USER, SESSIONS_A_CLIENT = 8, 8
 SESSIONS = len(IDS) * CLIENTS_A_USER * SESSIONS_A_CLIENT
-# Who reads slowest may be behind by so many notices: more than two facts cause, and a client's share of it is a fraction of the
-# 1,024 messages that the broker keeps for one that does not read.
+# Who reads slowest may be behind by so many notices, more than two facts cause: a client's share of it is far from the 1,024
+# messages that the broker keeps for one that does not read.
 BEHIND_MAX = 4 * SESSIONS
 # How much more memory camarbd may have at the end than after the first tenth, in MiB: what its history keeps of decisions is
 # bounded by their number, and those about all sessions are larger.
@@ -131,7 +131,8 @@ def facts():
 
 
 @row("million-notices", "every client hears each notice once and in its place, and the broker keeps none of them",
-     f"a million notices (20,000) to 64 clients with {SESSIONS} sessions: privacy, sleep, the operator's choice, focus, reloads")
+     f"a million notices (20,000) to 64 clients with {SESSIONS} sessions, of privacy, sleep, the operator's choice and focus, "
+     "beside reloads")
 def million_notices(short):
     count = 20_000 if short else 1_000_000
     shared = mmap.mmap(-1, mmap.PAGESIZE)
