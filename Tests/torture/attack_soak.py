@@ -1,5 +1,5 @@
 """Everything ordinary, for long: what comes goes again, and neither camarbd nor its recorder cores grow by it."""
-import contextlib, itertools, os, pathlib, signal, statistics, tempfile, time
+import contextlib, itertools, os, pathlib, select, signal, statistics, tempfile, time
 
 from jeepney import DBusAddress
 
@@ -220,8 +220,9 @@ def soak(short):
         # At the end: as slow as it became, if it did.
         begun = time.monotonic()
         samples, calls, cores = [], None, set()
-        for number in until(seconds - 1):
+        for number in until(seconds - 2):
             time.sleep(0.25)
+            assert not select.select([child.reading for child in children], [], [], 0)[0], "one of them ended before its time"
             at = time.monotonic() - begun
             stage(f"of {seconds:.0f} s")
             if calls is None and at > seconds - 12:

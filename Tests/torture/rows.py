@@ -77,12 +77,14 @@ class Figure:
         return (self.most is None or self.value <= self.most) and (self.least is None or self.value >= self.least)
 
     def __str__(self):
-        number = f"{self.value:.1f}" if isinstance(self.value, float) else f"{self.value:,}"
-        bounds = "".join(f", {word} {bound:,}" for word, bound in (("at most", self.most), ("at least", self.least))
+        def written(number):
+            return f"{number:,.1f}" if isinstance(number, float) else f"{number:,}"
+
+        bounds = "".join(f", {word} {written(bound)}" for word, bound in (("at most", self.most), ("at least", self.least))
                          if bound is not None)
         control = "" if self.control is None else f" (without camarb, at the same time: {self.control:.1f})"
         missed = "" if self.met else "  ← noise of the machine" if self.is_noise else "  ← not met"
-        return f"{self.what}: {number} {self.unit}".rstrip() + control + bounds + missed
+        return f"{self.what}: {written(self.value)} {self.unit}".rstrip() + control + bounds + missed
 
 
 def percentile(values, share):
