@@ -21,8 +21,9 @@ WINDOWS = 10
 # A mebibyte an hour. Hundreds of clients, sessions and decisions a minute come and go: what each of them left were more from
 # a hundred bytes on. Over 25 minutes less than this cannot be told from the allocator's own unrest.
 GROWTH_KIB_A_MINUTE = 1024 / 60
-# A recorder core that loses a frame (450 KiB) in seven minutes, of a thousand photos and recordings.
-CORES_GROWTH_KIB_A_MINUTE = 64.0
+# Half a mebibyte: one frame a minute (450 KiB) that is lost, of a hundred photos and recordings. What is under way in a recorder
+# core goes up and down by tens of MiB.
+CORES_GROWTH_KIB_A_MINUTE = 512.0
 # One descriptor of a hundred thousand sessions, photos and recordings that is not closed would be more.
 DESCRIPTORS_A_MINUTE = 0.1
 # In the short form the same, as a growth from the first to the last window: the allocator's unrest, and what is on its way.
@@ -169,17 +170,16 @@ def recorders(daemon):
 
 
 class Course:
-    """A number over time, in windows. `typical` is what a window counts with: the median of its samples, since one sees what
-    lives for a moment, too; or the least, where what is under way is much more than what may stay."""
+    """A number over time, in windows, each of which counts with its median: one sample sees what lives for a moment, too."""
 
-    def __init__(self, samples, typical=statistics.median):
+    def __init__(self, samples):
         """`samples` are pairs of seconds and value."""
         begun, ended = samples[0][0], samples[-1][0]
         width = (ended - begun) / WINDOWS
         inside = [[value for at, value in samples if begun + number * width <= at <= begun + (number + 1) * width]
                   for number in range(WINDOWS)]
         self.minutes = [(number + 0.5) * width / 60 for number in range(WINDOWS)]
-        self.values = [typical(values) for values in inside]
+        self.values = [statistics.median(values) for values in inside]
 
     @property
     def slope(self):
@@ -241,8 +241,7 @@ def soak(short):
         for what, least in (("visits", 10), ("runs", 3), ("photos", 3), ("recordings", 3), ("interruptions", 2)):
             yield Figure(what, done[what], least=least * (1 if short else 30))
         memories, numbers, own, theirs = (
-            Course([(sample[0], sample[at]) for sample in samples], typical)
-            for at, typical in ((1, statistics.median), (2, statistics.median), (3, min), (4, min)))
+            Course([(sample[0], sample[at]) for sample in samples]) for at in range(1, 5))
         yield from memories.figures("camarbd's memory", "KiB", short, SHORT_GROWTH_KIB, GROWTH_KIB_A_MINUTE)
         yield from numbers.figures("camarbd's descriptors", "", short, SHORT_DESCRIPTORS, DESCRIPTORS_A_MINUTE)
         yield from own.figures("the recorder cores' own memory", "KiB", short, None, CORES_GROWTH_KIB_A_MINUTE)
