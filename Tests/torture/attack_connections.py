@@ -1,5 +1,5 @@
 """Too many connections, and those that never become one."""
-import contextlib, select, socket, time
+import contextlib, errno, select, socket, time
 
 from flooding import call, raw
 from harness import App, wait_until
@@ -29,12 +29,23 @@ def connect_flood(short):
         idle = neighbour(daemon, 2).result()
         bystanders = Bystanders(daemon)
         before = descriptors(daemon) - len(bystanders.apps)
-        with Child(ATTACKER, connect_in_a_loop, daemon.path, seconds) as flood:
-            calls = neighbour(daemon, seconds - 1).result(patience=seconds + 60)
+        with contextlib.ExitStack() as stack:
+            calling = stack.enter_context(neighbour(daemon, seconds))
+            time.sleep(0.5)  # It is connected; how long that takes is measured by the next.
+            flood = stack.enter_context(Child(ATTACKER, connect_in_a_loop, daemon.path, seconds))
+            connecting = stack.enter_context(Child(NEIGHBOUR, connects, daemon.path, seconds - 1))
+            hurrying = stack.enter_context(Child(NEIGHBOUR, hurries, daemon.path, seconds - 1))
+            connected = connecting.result(patience=seconds + 60)
+            hurried, refused = hurrying.result(patience=seconds + 60)
+            calls = calling.result(patience=seconds + 60)
             tried, taken = flood.result(patience=seconds + 60)
         yield Figure("connections tried", tried)
         yield Figure("of them taken", taken)
         yield bystanders.disconnected()
+        yield from connections(connected)
+        # The kernel's word, before the broker hears of it: its queue is full at that moment.
+        yield Figure("connections of one that does not wait for a place in the queue", hurried)
+        yield Figure("of them refused by the kernel", refused)
         yield from beside(daemon, calls, idle)
         wait_until("the descriptors to be given back", lambda: descriptors(daemon) <= before)
 
@@ -79,6 +90,24 @@ def connects(path, seconds):
     return taken
 
 
+def hurries(path, seconds):
+    """The same with sockets that do not wait in `connect`: how often it was tried, and how often there was no place."""
+    until = time.monotonic() + seconds
+    tried = refused = 0
+    while time.monotonic() < until:
+        tried += 1
+        with socket.socket(socket.AF_UNIX) as peer:
+            peer.setblocking(False)
+            refused += peer.connect_ex(str(path)) == errno.EAGAIN
+        time.sleep(0.1)
+    return [tried, refused]
+
+
+def connections(taken):
+    yield Figure("connections of a well-behaved client meanwhile", len(taken), least=1)
+    yield Figure("the longest that one of them took until it was served", max(taken), "ms", most=1000)
+
+
 def is_closed(peer):
     try:
         return peer.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
@@ -109,8 +138,7 @@ def half_open_flood(short):
         yield Figure("of one user when it was over", results[0][1], most=8)
         yield Figure("of all when it was over", sum(left for _, left in results), most=64)
         yield bystanders.disconnected()
-        yield Figure("connections of a well-behaved client meanwhile", len(connected), least=1)
-        yield Figure("the longest that one of them took until it was served", max(connected), "ms", most=1000)
+        yield from connections(connected)
         yield from beside(daemon, calls, idle)
         lines = daemon.log.read_text().count("\n")
         yield Figure("lines in the journal", lines, most=10 * (seconds + 10))
