@@ -26,7 +26,8 @@ GROWTH_KIB_A_MINUTE = 1024 / 60
 CORES_GROWTH_KIB_A_MINUTE = 512.0
 # One descriptor of a hundred thousand sessions, photos and recordings that is not closed would be more.
 DESCRIPTORS_A_MINUTE = 0.1
-# In the short form the same, as a growth from the first to the last window: the allocator's unrest, and what is on its way.
+# In the short form the same of camarbd, as a growth from the first to the last window: the allocator's unrest, and what is on
+# its way.
 SHORT_GROWTH_KIB, SHORT_DESCRIPTORS = 2048, 12
 
 
@@ -192,9 +193,10 @@ class Course:
 
     def figures(self, what, unit, short, growth, slope):
         yield f"{what}, in windows: {', '.join(f'{value:,.0f}' for value in self.values)} {unit}".rstrip()
-        yield Figure(f"{what}, slope", self.slope, f"{unit} a minute".strip(), most=None if short else slope)
         if short:
             yield Figure(f"{what}, growth", self.growth, unit, most=growth)
+        else:
+            yield Figure(f"{what}, slope", self.slope, f"{unit} a minute".strip(), most=slope)
 
 
 @row("soak", "what comes goes again: memory and descriptors stay what they were, however long it goes on",
@@ -245,6 +247,6 @@ def soak(short):
         yield from memories.figures("camarbd's memory", "KiB", short, SHORT_GROWTH_KIB, GROWTH_KIB_A_MINUTE)
         yield from numbers.figures("camarbd's descriptors", "", short, SHORT_DESCRIPTORS, DESCRIPTORS_A_MINUTE)
         yield from own.figures("the recorder cores' own memory", "KiB", short, None, CORES_GROWTH_KIB_A_MINUTE)
-        yield from theirs.figures("the recorder cores' descriptors", "", short, SHORT_DESCRIPTORS, DESCRIPTORS_A_MINUTE)
+        yield from theirs.figures("the recorder cores' descriptors", "", short, None, DESCRIPTORS_A_MINUTE)
         yield Figure("recorder cores that there were", len(cores))
         yield from beside(daemon, calls.result(), idle)
