@@ -20,7 +20,8 @@ extension Broker {
             speakers: speakers(for: client), isPrivate: status.isPrivate,
             isAsleep: status.isAsleep, loginSessionsUnknown: logins?.trouble ?? "",
             loginSessions: logins?.status { isTrusted(client) || $0 == client.uid } ?? [],
-            pressure: status.pressure, budgets: budgetUses(for: client), moment: Self.now(),
+            pressure: status.pressure, pressureWords: pressureStatus, budgets: budgetUses(for: client),
+            moment: Self.now(),
             decision: arbiter.lastDecision,
             // As given on the command line: the first is the one for apps that name none.
             cameras: cameraOrder.compactMap { link in status.cameras.first { $0.id == link.camera } }.map { camera in
@@ -38,6 +39,12 @@ extension Broker {
             },
             sessions: [], hasMoreSessions: page.hasMore)
         return told.wireArguments(sessions: page.sessions)
+    }
+
+    private var pressureStatus: PressureStatus {
+        PressureStatus(
+            said: pressure?.words.said ?? .nominal, measured: pressure?.words.measured, why: pressure?.why ?? "",
+            trouble: pressure?.trouble ?? "")
     }
 
     /// Names of those who wait for a camera, or watch it, in a status: as many as a person reads.

@@ -19,7 +19,9 @@ public struct BrokerStatus: Hashable, Sendable {
     public var loginSessionsUnknown: String
     /// Those the asker may know, which are its own user's unless it is trusted. Ordered by id.
     public var loginSessions: [LoginSessionStatus]
+    /// What rules read: the harder of the two words, and a while longer after it fell.
     public var pressure: SystemPressure
+    public var pressureWords: PressureStatus
     /// What the asker's user has of what is bounded; who is trusted is told of every user, and of all together.
     public var budgets: [BudgetUse]
     /// When the answer was true, on the broker's clock.
@@ -37,7 +39,8 @@ public struct BrokerStatus: Hashable, Sendable {
         version: String, policy: String, degraded: String = "", presenceKnown: Bool, unknown: [UnknownFact] = [],
         speakers: [SpeakerStatus] = [], isPrivate: Bool = false, isAsleep: Bool = false,
         loginSessionsUnknown: String = "", loginSessions: [LoginSessionStatus] = [],
-        pressure: SystemPressure = .nominal, budgets: [BudgetUse] = [], moment: Moment,
+        pressure: SystemPressure = .nominal, pressureWords: PressureStatus = PressureStatus(),
+        budgets: [BudgetUse] = [], moment: Moment,
         decision: DecisionID, cameras: [CameraStatus], sessions: [SessionStatus],
         hasMoreSessions: Bool = false
     ) {
@@ -52,6 +55,7 @@ public struct BrokerStatus: Hashable, Sendable {
         self.loginSessionsUnknown = loginSessionsUnknown
         self.loginSessions = loginSessions
         self.pressure = pressure
+        self.pressureWords = pressureWords
         self.budgets = budgets
         self.moment = moment
         self.decision = decision
@@ -80,6 +84,27 @@ public struct LoginSessionStatus: Hashable, Sendable {
         self.isRemote = isRemote
         self.isActive = isActive
         self.isLocked = isLocked
+    }
+}
+
+/// Who says how hard the machine is pressed.
+public struct PressureStatus: Hashable, Sendable {
+    /// A shell, until it says otherwise.
+    public var said: SystemPressure
+    /// The machine's own figures; nil while nobody looks at them, as nobody asks for a camera or no rule reads them.
+    public var measured: SystemPressure?
+    /// The reading behind `measured`, in words; empty at `nominal`.
+    public var why: String
+    /// Why the figures are not known although they are wanted; empty when they are.
+    public var trouble: String
+
+    public init(
+        said: SystemPressure = .nominal, measured: SystemPressure? = nil, why: String = "", trouble: String = ""
+    ) {
+        self.said = said
+        self.measured = measured
+        self.why = why
+        self.trouble = trouble
     }
 }
 
@@ -235,7 +260,10 @@ extension BrokerStatus {
                 "privacy": .boolean(isPrivate), "asleep": .boolean(isAsleep),
                 "loginSessionsUnknown": .string(loginSessionsUnknown),
                 "loginSessions": .dictionaries(loginSessions.map(\.wire)),
-                "pressure": .string(pressure.wireName), "budgets": .dictionaries(budgets.map(\.wire)),
+                "pressure": .string(pressure.wireName), "pressureSaid": .string(pressureWords.said.wireName),
+                "pressureMeasured": .string(pressureWords.measured?.wireName ?? ""),
+                "pressureWhy": .string(pressureWords.why), "pressureTrouble": .string(pressureWords.trouble),
+                "budgets": .dictionaries(budgets.map(\.wire)),
                 "moment": .int64(moment.nanoseconds),
                 "decision": .uint64(decision), "moreSessions": .boolean(hasMoreSessions),
             ]),
@@ -271,7 +299,8 @@ extension BrokerStatus {
             isPrivate: try broker.boolean("privacy"), isAsleep: try broker.boolean("asleep"),
             loginSessionsUnknown: try broker.string("loginSessionsUnknown"),
             loginSessions: logins,
-            pressure: SystemPressure(wireName: try broker.string("pressure")) ?? .nominal, budgets: budgets,
+            pressure: SystemPressure(wireName: try broker.string("pressure")) ?? .nominal,
+            pressureWords: try PressureStatus(broker), budgets: budgets,
             moment: Moment(nanoseconds: try broker.int64("moment")), decision: try broker.uint64("decision"),
             cameras: cameras, sessions: sessions, hasMoreSessions: try broker.boolean("moreSessions"))
     }
@@ -297,6 +326,15 @@ extension BrokerStatus {
             sessions.append(try SessionStatus(WireFields("sessions[\(index)]", wire)))
         }
         return sessions
+    }
+}
+
+extension PressureStatus {
+    fileprivate init(_ fields: WireFields) throws(BrokerError) {
+        self.init(
+            said: SystemPressure(wireName: try fields.string("pressureSaid")) ?? .nominal,
+            measured: SystemPressure(wireName: try fields.string("pressureMeasured")),
+            why: try fields.string("pressureWhy"), trouble: try fields.string("pressureTrouble"))
     }
 }
 

@@ -35,7 +35,8 @@ extension Interface {
                 sessions; where `moreSessions` (b) of `broker` is true, `GetSessions` has the others. `waiting` and \
                 `sharers` of a camera have the first 64. `budgets` (aa{sv}) of `broker`: what the asker's user has of \
                 each bounded `resource` (s), `used` and `most` (t); root is told of each `user` (u), and without one of \
-                all together.
+                all together. `pressure` is what rules read; `pressureSaid` a shell's word, `pressureMeasured` the \
+                machine's own ("": nobody looks), `pressureWhy` by which reading, `pressureTrouble` why there is none.
                 """),
             Method(
                 "GetSessions", [Argument("after", "t")],
@@ -281,7 +282,12 @@ extension Interface {
             Method(
                 "SetPrivacy", [Argument("camera", "s"), Argument("on", "b")],
                 "The privacy switch of a camera, or of all with \"\"."),
-            Method("SetPressure", [Argument("level", "s")], "nominal, fair, serious or critical."),
+            Method(
+                "SetPressure", [Argument("level", "s")],
+                """
+                nominal, fair, serious or critical, until it is said anew; the machine's own figures say it, too, and the \
+                harder word counts.
+                """),
             Method(
                 "RaiseSensitiveContent", [Argument("app", "s")],
                 "Interrupts the app's sessions until they continue. For who speaks for its user, and for root."),
