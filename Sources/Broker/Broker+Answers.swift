@@ -35,7 +35,8 @@ extension Broker {
                     },
                     waiting: (company[camera.id]?.waiting ?? []).map { shown($0, to: client) },
                     sharers: (company[camera.id]?.watching ?? []).map { shown($0, to: client) },
-                    outside: cameras[camera.id]?.outside, bypass: cameras[camera.id]?.bypass)
+                    outside: cameras[camera.id]?.outside, openIn: cameras[camera.id]?.openIn,
+                    unwatched: cameras[camera.id]?.node.trouble, bypass: cameras[camera.id]?.bypass)
             },
             sessions: [], hasMoreSessions: page.hasMore)
         return told.wireArguments(sessions: page.sessions)

@@ -162,6 +162,10 @@ public struct CameraStatus: Hashable, Sendable {
     public var sharers: [Interrupter]
     /// A program that has the camera without asking the broker, as far as that can be known; nil: none has.
     public var outside: String?
+    /// A program that merely has its node open, as far as that can be known; nil: none has.
+    public var openIn: String?
+    /// Why a program outside the broker would not be noticed before somebody asks; nil: it would, or the camera has no node.
+    public var unwatched: String?
     /// Why apps can open the camera's node without asking the broker; nil: they cannot, or it has none.
     public var bypass: String?
 
@@ -177,9 +181,12 @@ public struct CameraStatus: Hashable, Sendable {
         camera: CameraID, name: String, position: CameraPosition, present: Bool, isPrivate: Bool = false,
         generation: UInt64, tenancy: Tenancy, holder: Interrupter? = nil, session: SessionID? = nil,
         waiting: [Interrupter] = [],
-        sharers: [Interrupter] = [], outside: String? = nil, bypass: String? = nil
+        sharers: [Interrupter] = [], outside: String? = nil, openIn: String? = nil, unwatched: String? = nil,
+        bypass: String? = nil
     ) {
         self.outside = outside
+        self.openIn = openIn
+        self.unwatched = unwatched
         self.bypass = bypass
         self.camera = camera
         self.name = name
@@ -381,13 +388,16 @@ extension CameraStatus {
             "tenancy": .string(tenancy.rawValue),
             "holder": .string(holder?.wireName ?? ""), "session": .uint64(session?.rawValue ?? 0),
             "waiting": .strings(waiting.map(\.wireName)), "sharers": .strings(sharers.map(\.wireName)),
-            "outside": .string(outside ?? ""), "bypass": .string(bypass ?? ""),
+            "outside": .string(outside ?? ""), "openIn": .string(openIn ?? ""), "unwatched": .string(unwatched ?? ""),
+            "bypass": .string(bypass ?? ""),
         ]
     }
 
     fileprivate init(_ fields: WireFields) throws(BrokerError) {
         let session = try fields.uint64("session")
         let outside = try fields.string("outside")
+        let openIn = try fields.string("openIn")
+        let unwatched = try fields.string("unwatched")
         let bypass = try fields.string("bypass")
         self.init(
             camera: CameraID(try fields.string("id")), name: try fields.string("name"),
@@ -398,7 +408,8 @@ extension CameraStatus {
             session: session == 0 ? nil : SessionID(session),
             waiting: try fields.strings("waiting").compactMap(Interrupter.init(wireName:)),
             sharers: try fields.strings("sharers").compactMap(Interrupter.init(wireName:)),
-            outside: outside.isEmpty ? nil : outside, bypass: bypass.isEmpty ? nil : bypass)
+            outside: outside.isEmpty ? nil : outside, openIn: openIn.isEmpty ? nil : openIn,
+            unwatched: unwatched.isEmpty ? nil : unwatched, bypass: bypass.isEmpty ? nil : bypass)
     }
 }
 

@@ -57,6 +57,8 @@ extension BrokerStatus {
             var words = ["\(camera.camera.name.printable)  \(state)", who]
             if let bypass = camera.bypass { words.append("bypassable: \(bypass.printable)") }
             if let outside = camera.outside { words.append("held outside the broker by \(outside.printable)") }
+            if let program = camera.openIn { words.append("open in \(program.printable)") }
+            if let why = camera.unwatched { words.append("not watched: \(why.printable)") }
             if camera.isPrivate { words.append("the privacy switch is on") }
             if !camera.waiting.isEmpty {
                 words.append("waiting: \(camera.waiting.map(\.description.printable).joined(separator: ", "))")
@@ -188,7 +190,8 @@ extension CameraStatus {
             "tenancy": .string(tenancy.rawValue),
             "holder": .optional(holder?.wireName), "session": session.map { .count($0.rawValue) } ?? .null,
             "waiting": .strings(waiting.map(\.wireName)), "sharers": .strings(sharers.map(\.wireName)),
-            "outside": .optional(outside), "bypassable": .bool(bypass != nil), "bypass": .optional(bypass),
+            "outside": .optional(outside), "openIn": .optional(openIn), "unwatched": .optional(unwatched),
+            "bypassable": .bool(bypass != nil), "bypass": .optional(bypass),
         ])
     }
 }
