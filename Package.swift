@@ -119,8 +119,8 @@ let package = Package(
         library(
             "Broker",
             [
-                "Arbiter", "ArbiterProtocol", "Explain", "JSONText", "Metrics", "PolicyFile", "Scenario", "Trace",
-                "SystemdBus", "VideoNodes", "CLinux",
+                "Arbiter", "ArbiterProtocol", "Explain", "JSONText", "MachineLoad", "Metrics", "PolicyFile", "Scenario",
+                "Trace", "SystemdBus", "VideoNodes", "CLinux",
             ]),
 
         library(

@@ -20,7 +20,8 @@ extension Broker {
             speakers: speakers(for: client), isPrivate: status.isPrivate,
             isAsleep: status.isAsleep, loginSessionsUnknown: logins?.trouble ?? "",
             loginSessions: logins?.status { isTrusted(client) || $0 == client.uid } ?? [],
-            pressure: status.pressure, budgets: budgetUses(for: client), moment: Self.now(),
+            pressure: status.pressure, pressureWords: pressureStatus, budgets: budgetUses(for: client),
+            moment: Self.now(),
             decision: arbiter.lastDecision,
             // As given on the command line: the first is the one for apps that name none.
             cameras: cameraOrder.compactMap { link in status.cameras.first { $0.id == link.camera } }.map { camera in
@@ -34,10 +35,17 @@ extension Broker {
                     },
                     waiting: (company[camera.id]?.waiting ?? []).map { shown($0, to: client) },
                     sharers: (company[camera.id]?.watching ?? []).map { shown($0, to: client) },
-                    outside: cameras[camera.id]?.outside, bypass: cameras[camera.id]?.bypass)
+                    outside: cameras[camera.id]?.outside, openIn: cameras[camera.id]?.openIn,
+                    unwatched: cameras[camera.id]?.node.trouble, bypass: cameras[camera.id]?.bypass)
             },
             sessions: [], hasMoreSessions: page.hasMore)
         return told.wireArguments(sessions: page.sessions)
+    }
+
+    private var pressureStatus: PressureStatus {
+        PressureStatus(
+            said: pressure?.words.said ?? .nominal, measured: pressure?.words.measured, why: pressure?.why ?? "",
+            trouble: pressure?.trouble ?? "")
     }
 
     /// Names of those who wait for a camera, or watch it, in a status: as many as a person reads.

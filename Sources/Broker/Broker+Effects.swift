@@ -98,6 +98,18 @@ extension Broker {
         broadcast("HolderChanged", [.string(camera.name), .string("")])
     }
 
+    /// A program outside the broker has the camera, or has it no more.
+    func tellOutside(_ link: CameraLink) {
+        statusIsDue = true
+        // While a session of ours is cut for it, nobody has the camera but that program.
+        guard let program = link.outside else {
+            guard link.holder == nil else { return }
+            return broadcast("HolderChanged", [.string(link.camera.name), .string("")])
+        }
+        broadcast(
+            "HolderChanged", [.string(link.camera.name), .string(Interrupter.outside(program).wireName)])
+    }
+
     /// One sealed message for all who may know everything, and one for the others; none for them where `others` is nil.
     private func broadcast(
         _ member: String, _ arguments: [WireValue], others: [WireValue]? = nil,

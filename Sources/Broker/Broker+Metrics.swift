@@ -22,7 +22,7 @@ extension Broker {
                 version: BrokerOptions.version, policy: status.policy, clients: clients.count,
                 sessions: owners.count,
                 runningSessions: status.sessions.count { $0.state == .running },
-                decisions: arbiter.lastDecision, residentMemory: camarb_own_memory(),
+                decisions: arbiter.lastDecision, pressure: status.pressure, residentMemory: camarb_own_memory(),
                 openDescriptors: Int(camarb_own_descriptors()), disconnects: disconnects,
                 budgets: Budgets.Resource.allCases.map { resource in
                     .init(

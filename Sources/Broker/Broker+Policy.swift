@@ -36,6 +36,7 @@ extension Broker {
             policySources = PolicySources(loaded)
             step(.policyLoaded(policy))
             silenceWhoMayNotSpeak()
+            pressure?.policyChanged()
             journal.send(.notice, "the policy “\(policy.name)” is in force", [("CAMARB_POLICY", policy.name)])
         } catch {
             policyTrouble =

@@ -93,7 +93,7 @@ extension MethodTables {
                 let levels = SystemPressure.allCases.map(\.wireName).joined(separator: ", ")
                 throw BrokerError(.invalidValue, "level is \(word.quotedShort); it takes \(levels).")
             }
-            broker.decide(.pressure(level), request)
+            broker.decide(broker.pressure?.say(level) ?? .pressure(level), request)
         },
         "RaiseSensitiveContent": { (broker, request, reader) throws(BrokerError) in
             let app = try broker.app(try reader.string("app"), by: request.client)

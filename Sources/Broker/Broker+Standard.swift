@@ -203,7 +203,9 @@ extension Broker {
             "Id": .string(link.camera.name), "Name": .string(link.capabilities?.name ?? ""),
             "Position": .string((link.capabilities?.position ?? .external).rawValue),
             "Generation": .uint64(link.generation), "Present": .boolean(link.isPresent),
-            "Holder": .string(link.holder.map { shown($0, to: client).wireName } ?? ""),
+            "Holder": .string(
+                (link.holder.map { shown($0, to: client) } ?? link.outside.map { Interrupter.outside($0) })?.wireName
+                    ?? ""),
             "Formats": .dictionaries(link.capabilities?.formats.map(\.wire) ?? []),
             "Controls": .dictionaries(link.capabilities?.controls.map(\.wire) ?? []),
         ]

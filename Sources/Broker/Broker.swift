@@ -85,6 +85,7 @@ public final class Broker {
 
     // Facts with a life of their own
     private(set) var logins: LoginSessionWatch?
+    private(set) var pressure: PressureWatch?
     /// Who speaks for users' desktops.
     var speakers = Speakers()
 
@@ -139,6 +140,8 @@ public final class Broker {
         slowQuestions = try SlowQuestions(on: loop) { [unowned self] uid in isTrusted(uid) }
         for camera in options.cameras { _ = addCamera(camera.id, spec: camera.spec) }
         if let path = options.trace { try openTrace(path) }
+        pressure = try PressureWatch(self, root: options.machine)
+        pressure?.policyChanged()
         logins = try LoginSessionWatch(self, address: options.systemBus ?? SystemBus.address)
         try listen()
         for link in cameraOrder where !link.isFollowed { link.describe() }
@@ -253,6 +256,7 @@ public final class Broker {
         tell(event, effects, now)
         trace(event, effects, now)
         if let logins, logins.isHoldingSleep { logins.letSleepWhenSettled() }
+        pressure?.lookWhereWanted()
         return refusal
     }
 

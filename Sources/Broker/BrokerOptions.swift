@@ -26,6 +26,8 @@ public struct BrokerOptions: Sendable {
     public var recorder: String?
     /// The D-Bus address of the machine's bus, where logind is; empty: it is not asked. Nil: where it usually is.
     public var systemBus: String?
+    /// The folder whose `proc` and `sys` say how hard the machine is pressed; empty: the machine's own. For tests.
+    public var machine = ""
     /// The service manager has started it for all users: root alone is believed about everybody, not its own user, and
     /// recorder cores are units of their own.
     public var isService = false
@@ -73,6 +75,7 @@ public struct BrokerOptions: Sendable {
                 case "--recorder": options.recorder = try flags.value("a program or unix:PATH")
                 case "--system-bus":
                     options.systemBus = try address(flag, try flags.value("an address", mayBeEmpty: true))
+                case "--machine": options.machine = try flags.value("a folder")
                 case "--service": options.isService = try flags.isThere()
                 case "--weak-identities": options.hasWeakIdentities = try flags.isThere()
                 case "--trust-claims": options.trustsClaims = try flags.isThere()
@@ -186,6 +189,7 @@ public struct BrokerOptions: Sendable {
           --service         started by the service manager, for all users: of facts that concern everybody, root alone
                             is believed, not this program's own user; and a recorder core behind a socket has to be
                             a unit camrecorder@….service
+          --machine FOLDER  read how hard the machine is pressed from FOLDER/proc and FOLDER/sys. For tests
           --weak-identities know clients by the numbers of their processes alone, as on Linux before 6.5. For tests
           --trust-claims    believe what clients say their app is. For development and demonstrations: any program
                             can then pass for any app, and status says so

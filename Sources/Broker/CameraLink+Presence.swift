@@ -21,6 +21,7 @@ extension CameraLink {
         broker.step(.cameraAppeared(camera, found, seat: seat))
         if let app = broker.holders?.takeHolder(of: camera) { broker.step(.reserved(camera, app)) }
         if isNew { broker.cameraObjectAdded(self) }
+        if isFollowed { node.begin() }
     }
 
     /// Unplugged or re-plugged, by the device or by a shell's word.
@@ -31,6 +32,7 @@ extension CameraLink {
         } else {
             describeTimer?.arm(at: nil)
             heldOutside(by: nil)
+            if isFollowed { node.end() }
             guard isPresent else { return }
             isPresent = false
             broker.step(.cameraDisappeared(camera))
@@ -53,6 +55,8 @@ extension CameraLink {
                 .warning, "camera “\(camera.name)” is held outside the broker by \(holder)",
                 [("CAMARB_CAMERA", camera.name)])
         }
+        // Before a session that waited for the other program's end is told that it is the holder now.
+        broker.tellOutside(self)
         broker.step(.heldOutside(camera, holder != nil))
     }
 

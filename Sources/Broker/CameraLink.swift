@@ -19,6 +19,12 @@ class CameraLink {
     var trouble: String?
     /// The program that has it without asking the broker, as far as that can be known; nil: none has.
     var outside: String?
+    /// The program that merely has its node open.
+    var openIn: String?
+    /// Sees programs that open its node; begun for a camera of the machine only.
+    private(set) lazy var node = NodeWatch(self, on: broker.loop)
+    /// Where its driver says how many users it has; nil for a camera without a node.
+    var nodeUsersPath: String?
     /// The recorder core has said that the camera's own switch is on.
     var switchIsOn = false
     /// Of a camera of the machine as udev has it.
@@ -41,9 +47,16 @@ class CameraLink {
     private(set) lazy var recorder = RecorderLife(
         camera: camera.name, spec: spec, origin: origin, on: broker.loop, journal: broker.journal, owner: self)
     /// Opened or being opened at the recorder, and not cut.
-    private(set) var grant: GrantID?
+    private(set) var grant: GrantID? {
+        didSet {
+            if grant != oldValue { grantStreams = false }
+            if grant == nil, oldValue != nil, isFollowed { node.ownUseChanged() }
+        }
+    }
     /// The grant has not reached a recorder yet: it waits for the next one, and has no part in the end of this one.
     private var grantWaits = false
+    /// The first frame of the grant was there.
+    private var grantStreams = false
     private var batchesUnderWay = 0
     private(set) lazy var outputs = makeOutputs()
 
@@ -83,6 +96,8 @@ class CameraLink {
             guard grant == granted else { return }
             switch result {
             case .success(let answer):
+                grantStreams = true
+                if isFollowed { node.ownUseChanged() }
                 broker.step(.recorderStreaming(camera, granted, inForce: Self.configuration(answer)))
             case .failure(let error):
                 switch error.kind {
@@ -201,6 +216,7 @@ class CameraLink {
     func stop() {
         describeTimer?.arm(at: nil)
         leftOutTimer?.arm(at: nil)
+        if isFollowed { node.end() }
         recorder.stop()
     }
 
@@ -219,6 +235,34 @@ class CameraLink {
     }
 }
 
+extension CameraLink: NodeWatchOwner {
+    package func watchNode(_ descriptor: Int32, _ done: @escaping (Result<Void, BrokerError>) -> Void) {
+        recorder.call("WatchNode", [.fileDescriptor(descriptor)]) { result in done(result.map { _ in }) }
+    }
+
+    package func lookAtNode(_ done: @escaping (Result<String, BrokerError>) -> Void) {
+        recorder.call("Look", []) { result in
+            done(
+                Result { () throws(BrokerError) -> String in
+                    var reader = WireReader("Look", try result.get().arguments())
+                    return RecorderNews.cut(try reader.string("openIn"), RecorderNews.textBytesMax)
+                })
+        }
+    }
+
+    package var nodeUse: NodeWatch.OwnUse { grant == nil ? .none : grantStreams ? .open : .opening }
+    package var isHeldOutside: Bool { outside != nil }
+    package var nodeUsersMost: Int? { nodeUsersPath.flatMap { DriverUsers.count(at: $0) } }
+
+    package func nodeIsOpen(in program: String?) {
+        openIn = program
+        guard let program else { return }
+        broker.journal.send(
+            .info, "camera “\(camera.name)” is open in \(program), which does not stream from it",
+            [("CAMARB_CAMERA", camera.name)])
+    }
+}
+
 extension CameraLink: RecorderLifeOwner {
     func recorderEnded(_ end: RecorderLife.End) {
         if end.isUntold && ((grant != nil && !grantWaits) || end.wasKilled) { gone() }
@@ -226,8 +270,11 @@ extension CameraLink: RecorderLifeOwner {
         if recorder.isStopping { return }
         // Nobody watches any more whether the other program lets go, or the switch is switched back: the next one who
         // wants the camera finds out.
+        let wasOutside = outside != nil
         heldOutside(by: nil)
         switched(on: false)
+        // Another one looks whether that program still streams, where news of the node come at all.
+        if isFollowed, wasOutside { node.ownUseChanged() }
     }
 
     func recorderLeft() { broker.recorderLeft() }

@@ -152,3 +152,29 @@ void camarb_folder_watch_drain(int fd) {
     char bytes[4096];
     while (read(fd, bytes, sizeof bytes) > 0) {}
 }
+
+int camarb_open_watch_new(void) {
+    int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+int camarb_open_watch_add(int watch, const char *path) {
+    return inotify_add_watch(watch, path, IN_OPEN | IN_CLOSE) < 0 ? -errno : 0;
+}
+
+int camarb_open_watch_take(int watch, struct camarb_open_news *news) {
+    *news = (struct camarb_open_news){0};
+    /* Events of a file, as opposed to a folder, have no name behind them: some 250 of them fit. */
+    char bytes[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+    ssize_t count = read(watch, bytes, sizeof bytes);
+    if (count < 0) return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+    for (ssize_t at = 0; at + (ssize_t)sizeof(struct inotify_event) <= count;) {
+        struct inotify_event event;
+        memcpy(&event, bytes + at, sizeof event);
+        if (event.mask & IN_OPEN) news->opened++;
+        if (event.mask & IN_CLOSE) news->closed++;
+        if (event.mask & IN_Q_OVERFLOW) news->is_incomplete = 1;
+        at += (ssize_t)(sizeof event + event.len);
+    }
+    return 1;
+}

@@ -24,6 +24,9 @@ public struct LoadFiles: Sendable {
         self.sys = sys
     }
 
+    /// - Parameter root: the folder that has `proc` and `sys` in it; empty for the machine's own.
+    public init(root: String) { self.init(proc: "\(root)/proc", sys: "\(root)/sys") }
+
     public func read() -> LoadReading {
         LoadReading(
             memory: stall("memory", "full"), processor: stall("cpu", "some"), zones: zones(), throttles: throttles())

@@ -1,3 +1,5 @@
+public import Vocabulary
+
 /// What the broker itself adds to what happened: the present, read when it is asked for.
 public struct Gauges: Sendable {
     /// camarbd's version.
@@ -8,6 +10,8 @@ public struct Gauges: Sendable {
     public var sessions: Int
     public var runningSessions: Int
     public var decisions: UInt64
+    /// As rules read it.
+    public var pressure: SystemPressure
     /// In bytes.
     public var residentMemory: UInt64
     public var openDescriptors: Int
@@ -29,7 +33,7 @@ public struct Gauges: Sendable {
 
     public init(
         version: String, policy: String, clients: Int, sessions: Int, runningSessions: Int, decisions: UInt64,
-        residentMemory: UInt64, openDescriptors: Int, disconnects: Tally, budgets: [Budget]
+        pressure: SystemPressure, residentMemory: UInt64, openDescriptors: Int, disconnects: Tally, budgets: [Budget]
     ) {
         self.version = version
         self.policy = policy
@@ -37,6 +41,7 @@ public struct Gauges: Sendable {
         self.sessions = sessions
         self.runningSessions = runningSessions
         self.decisions = decisions
+        self.pressure = pressure
         self.residentMemory = residentMemory
         self.openDescriptors = openDescriptors
         self.disconnects = disconnects
@@ -64,6 +69,10 @@ extension BrokerMetrics {
             ("camarb_clients", gauges.clients, "Connections."),
             ("camarb_sessions", gauges.sessions, "Sessions."),
             ("camarb_running_sessions", gauges.runningSessions, "Sessions that run."),
+            (
+                "camarb_pressure", Int(gauges.pressure.rawValue),
+                "How hard the machine is pressed: 0 nominal, 1 fair, 2 serious, 3 critical."
+            ),
             ("process_open_fds", gauges.openDescriptors, "Open descriptors of camarbd."),
         ] {
             metrics.family(name, .gauge, help)

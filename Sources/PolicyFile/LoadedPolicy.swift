@@ -47,6 +47,8 @@ extension TomlTable {
         entries.flatMap { entry -> [(PolicyPart, Place)] in
             switch (entry.key, entry.node.value) {
             case ("access", .table(let table)): return table.entries.map { (.access($0.key), $0.keyPlace) }
+            case ("pressure", .table(let table)):
+                return table.entries.map { (.pressure($0.key), $0.keyPlace) }
             case ("contention", .table(let table)):
                 return table.entries.map { (.contention($0.key), $0.keyPlace) }
             case ("shell", .table(let table)), ("agent", .table(let table)):

@@ -6,6 +6,8 @@ public enum PolicyPart: Hashable, Sendable {
     case access(String)
     /// An `[[attribute]]`, by its name.
     case attribute(String)
+    /// A key of `[pressure]`.
+    case pressure(String)
     /// A key of `[contention]`.
     case contention(String)
     /// A key of `[shell]` or `[agent]`, which is the table.
@@ -19,12 +21,13 @@ public enum PolicyPart: Hashable, Sendable {
 }
 
 extension PolicyPart {
-    /// What the part stands in, in a word, for programs: "", `access`, `attribute`, `contention`, `shell`, `agent`, `rule`,
+    /// What the part stands in, in a word, for programs: "", `access`, `attribute`, `pressure`, `contention`, `shell`, `agent`, `rule`,
     /// `camera` or `statement`.
     public var table: String {
         switch self {
         case .top: ""
         case .access: "access"
+        case .pressure: "pressure"
         case .contention: "contention"
         case .speaker(let table, _): table
         case .rule: "rule"
@@ -37,7 +40,7 @@ extension PolicyPart {
     /// The key, the rule's name, or the id.
     public var name: String {
         switch self {
-        case .top(let key), .access(let key), .contention(let key), .speaker(_, let key): key
+        case .top(let key), .access(let key), .pressure(let key), .contention(let key), .speaker(_, let key): key
         case .rule(let name), .camera(let name), .attribute(let name), .statement(let name): name
         }
     }
@@ -46,6 +49,7 @@ extension PolicyPart {
     public init?(table: String, name: String) {
         switch table {
         case "": self = .top(name)
+        case "pressure": self = .pressure(name)
         case "contention": self = .contention(name)
         case "shell", "agent": self = .speaker(table: table, key: name)
         case "rule": self = .rule(name)

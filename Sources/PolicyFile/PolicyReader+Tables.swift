@@ -115,11 +115,12 @@ extension PolicyReader {
             }
             if table == "[[cause]]", facts.contains(key) { return "facts go inside when = { … }" }
             if table != "", keys.contains(key) {
-                return ["access", "cause", "rank", "attribute", "never", "always"].contains(key)
+                return ["access", "cause", "rank", "attribute", "pressure", "never", "always"].contains(key)
                     ? nil : "it goes to the top of the file, above the first table"
             }
             if table != "[contention]", contentionKeys.contains(key) { return "it goes below [contention]" }
             if table != "[access]", accessKeys.contains(key) { return "it goes below [access]" }
+            if table != "[pressure]", pressureKeys.contains(key) { return "it goes below [pressure]" }
             if table != "[[rank]]", ["deny", "override", "grace", "min-hold", "lease"].contains(key) {
                 return "it goes into a [[rank]] rule"
             }

@@ -7,7 +7,7 @@ import ArbiterProtocol
 struct PolicyReader {
     static let keys = [
         "include", "name", "summary", "sources", "ranks", "pressure-settle", "access", "attribute", "cause", "rank",
-        "contention", "shell", "agent", "camera", "never", "always",
+        "pressure", "contention", "shell", "agent", "camera", "never", "always",
     ]
 
     let problems: ProblemList
@@ -43,6 +43,7 @@ struct PolicyReader {
         policy.rights = rights()
         policy.causeRules = top.tables("cause", countMax: Bounds.rulesMax).compactMap { causeRule($0) }
         policy.rankRules = top.tables("rank", countMax: Bounds.rulesMax).compactMap { rankRule($0, ranks: ranks) }
+        policy.pressure = pressure()
         policy.contention = contention()
         policy.cameras = cameras()
         policy.statements = statements()

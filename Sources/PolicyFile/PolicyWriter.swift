@@ -1,5 +1,5 @@
 public import Arbiter
-import ArbiterProtocol
+public import ArbiterProtocol
 
 /// Writes a policy as TOML text that reads back equal.
 ///
@@ -40,6 +40,8 @@ public struct PolicyWriter {
             facts("when", of: "cause", rule.when)
         }
         for rule in policy.rankRules { table("[[rank]]", Self.pairs(rule, ranks: policy.ranks), .rule(rule.name)) }
+        text += "\n[pressure]\n"
+        for pair in Self.pairs(policy.pressure) { write(pair, .pressure(pair.key)) }
         text += "\n[contention]\n"
         for pair in Self.pairs(policy.contention) { write(pair, .contention(pair.key)) }
         for (header, unit) in [("shell", policy.shellUnit), ("agent", policy.agentUnit)] {
@@ -119,6 +121,15 @@ public struct PolicyWriter {
         if rule.minHold != .zero { pairs.append(Pair("min-hold", rule.minHold)) }
         if let lease = rule.lease { pairs.append(Pair("lease", lease)) }
         return pairs
+    }
+
+    public static func pairs(_ pressure: PressureSettings) -> [Pair] {
+        [
+            Pair("watch", "\(pressure.isWatched)"), Pair("memory", TomlText.levels(pressure.memory)),
+            Pair("processor", TomlText.levels(pressure.processor)),
+            Pair("temperature", TomlText.levels(pressure.temperature)),
+            Pair("throttling", quoted: pressure.throttling.wireName),
+        ]
     }
 
     public static func pairs(_ contention: Contention) -> [Pair] {
@@ -226,6 +237,20 @@ enum TomlText {
         let short = "[\(values.joined(separator: ", "))]"
         if fitsOnALine(short) { return short }
         return "[\n" + values.map { "    \($0),\n" }.joined() + "]"
+    }
+
+    /// A whole number without a point.
+    static func number(_ value: Double) -> String {
+        // Beyond this not every whole number is one any more.
+        abs(value) < 0x1p53 && value == value.rounded() ? "\(Int64(value))" : "\(value)"
+    }
+
+    /// Those that there are, from the lowest, as an inline table.
+    static func levels(_ levels: PressureSettings.Levels) -> String {
+        let pairs = SystemPressure.allCases.compactMap { level in
+            levels[level].map { "\(level.wireName) = \(number($0))" }
+        }
+        return pairs.isEmpty ? "{}" : "{ \(pairs.joined(separator: ", ")) }"
     }
 
     /// Its name where the file has that.

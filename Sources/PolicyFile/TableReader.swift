@@ -61,6 +61,23 @@ struct TableReader {
         return value
     }
 
+    /// A whole number or one with a point.
+    func number(_ key: String, in range: ClosedRange<Double>) -> Double? {
+        guard let entry = entry(key) else { return nil }
+        let takes = "a number from \(TomlText.number(range.lowerBound)) to \(TomlText.number(range.upperBound))"
+        let value: Double
+        switch entry.node.value {
+        case .integer(let whole): value = Double(whole)
+        case .float(let number): value = number
+        case .table, .array, .string, .boolean, .date: return wrongType(entry, takes: takes)
+        }
+        guard range.contains(value) else {
+            problems.add("\(subject(key)) is \(TomlText.number(value)); it takes \(takes)", at: entry.node.place)
+            return nil
+        }
+        return value
+    }
+
     func duration(_ key: String, in range: ClosedRange<Duration>) -> Duration? {
         guard let entry = entry(key) else { return nil }
         let takes = "a duration such as \"250ms\", \"5s\", \"3min\" or \"1h\""

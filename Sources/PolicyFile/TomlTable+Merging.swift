@@ -1,7 +1,7 @@
 /// How one file stands on another: what is read later wins.
 ///
 /// ```
-///   keys, and those of [access], [contention], [shell] and [agent]
+///   keys, and those of [access], [pressure], [contention], [shell] and [agent]
 ///                             replace, one by one
 ///   [[cause]], [[rank]]       a rule of the same name replaces the old one where that stood;
 ///                             the other rules stand in front of the old ones, and so answer first
@@ -17,7 +17,7 @@ extension TomlTable {
     ]
 
     /// The tables that are merged key by key.
-    private static let tables: Set = ["access", "contention", "shell", "agent"]
+    private static let tables: Set = ["access", "pressure", "contention", "shell", "agent"]
 
     /// This table with `later` over it.
     func overlaid(by later: TomlTable) -> TomlTable {

@@ -70,6 +70,10 @@ public final class RecorderService: Sendable {
             let grant = GrantID(try reader.uint64("grant"))
             let why: RecordingEnd = try reader.word("why")
             capture.cut(grant, why: why) { result in answer(result.map { [.int64($0)] }) }
+        case "WatchNode":
+            let queue = try reader.fileDescriptor("queue")
+            capture.watchNode(queue) { result in answer(result.map { [] }) }
+        case "Look": capture.look { result in answer(result.map { [.string($0)] }) }
         default:
             throw BrokerError(.unknownMethod, "\(InterfaceName.recorder) has no method \(member.quotedShort).")
         }

@@ -50,11 +50,17 @@ public enum SessionEvent: Hashable, Sendable {
 public enum Interrupter: Hashable, Sendable {
     case app(String)
     case anotherUsersApp
+    /// A program that has a camera without asking the broker, as far as it is known: never who interrupts a session.
+    case outside(String)
+
+    /// Before a program's name on the wire. No name that the kernel vouches for begins so; a claimed one could.
+    public static let outsidePrefix = "outside: "
 
     public var description: String {
         switch self {
         case .app(let name): name
         case .anotherUsersApp: "another user's app"
+        case .outside(let program): Self.outsidePrefix + program
         }
     }
 }

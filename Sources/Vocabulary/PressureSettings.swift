@@ -26,11 +26,22 @@ public struct PressureSettings: Hashable, Sendable, Codable {
         }
 
         public subscript(_ level: SystemPressure) -> Double? {
-            switch level {
-            case .nominal: nil
-            case .fair: fair
-            case .serious: serious
-            case .critical: critical
+            get {
+                switch level {
+                case .nominal: nil
+                case .fair: fair
+                case .serious: serious
+                case .critical: critical
+                }
+            }
+            set {
+                switch level {
+                // It begins nowhere: it is what is left.
+                case .nominal: break
+                case .fair: fair = newValue
+                case .serious: serious = newValue
+                case .critical: critical = newValue
+                }
             }
         }
 

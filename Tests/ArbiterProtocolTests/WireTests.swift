@@ -223,6 +223,8 @@ struct WireTests {
                 LoginSessionStatus(
                     id: "c1", user: 4_000_000_000, seat: "seat0", isRemote: false, isActive: true, isLocked: true)
             ],
+            pressure: .serious,
+            pressureWords: PressureStatus(said: .fair, measured: .serious, why: "acpitz: 90 °C", trouble: "none"),
             moment: Moment(nanoseconds: 3), decision: 4,
             cameras: [
                 CameraStatus(

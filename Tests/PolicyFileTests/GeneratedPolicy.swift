@@ -33,7 +33,24 @@ struct PolicyGenerator {
             rights: rights(), attributes: attributes,
             causeRules: (0..<roll(0, 6)).map { _ in causeRule() }, ranks: ranks,
             rankRules: (0..<roll(0, 6)).map { _ in rankRule(ranks) }, contention: contention(), cameras: cameras(),
-            pressureSettle: duration(0, 600_000), statements: statements())
+            pressureSettle: duration(0, 600_000), pressure: pressure(), statements: statements())
+    }
+
+    private mutating func pressure() -> PressureSettings {
+        PressureSettings(
+            isWatched: coin(), memory: levels(1), processor: levels(1), temperature: levels(20),
+            throttling: one(of: SystemPressure.allCases))
+    }
+
+    /// Each above the one before, from `least` on, in halves.
+    private mutating func levels(_ least: Int) -> PressureSettings.Levels {
+        var levels = PressureSettings.Levels()
+        var value = Double(least)
+        for level in [SystemPressure.fair, .serious, .critical] where coin() {
+            value += Double(roll(1, 40)) / 2
+            levels[level] = value
+        }
+        return levels
     }
 
     private mutating func rights() -> Rights {

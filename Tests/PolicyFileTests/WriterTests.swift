@@ -36,6 +36,10 @@ struct WriterTests {
             strongestMayExceed: true, backfill: true),
         cameras: [CameraRule(camera: CameraID("a"), conflicts: [CameraID("b")], cost: 60)],
         pressureSettle: .milliseconds(1500),
+        pressure: PressureSettings(
+            isWatched: false, memory: PressureSettings.Levels(critical: 40),
+            processor: PressureSettings.Levels(fair: 70, serious: 90.5),
+            temperature: PressureSettings.Levels(serious: 85), throttling: .fair),
         statements: [
             Statement(name: "never", .never(Statement.Part.allCases.map { Statement.Player($0) })),
             Statement(name: "always", .always(when: [.focused(true)], is: .running)),
@@ -102,6 +106,7 @@ struct WriterTests {
         expectDifferent(Self.full, Policy(name: "", sources: []), "Policy")
         expectDifferent(Self.full.contention, Contention(), "Contention")
         expectDifferent(Self.full.rights, Rights(), "Rights")
+        expectDifferent(Self.full.pressure, PressureSettings(), "PressureSettings")
         expectDifferent(
             Self.full.causeRules[0], CauseRule(name: "", when: [], cause: .audioDeviceInUseByAnotherClient), "CauseRule"
         )
@@ -122,7 +127,7 @@ struct WriterTests {
             switch part {
             case .rule(let name): "rule \(name)\u{1b}[2J\nname = \"forged\""
             case .top("ranks"): "the ranks"
-            case .top, .access, .attribute, .contention, .speaker, .camera, .statement: nil
+            case .top, .access, .attribute, .pressure, .contention, .speaker, .camera, .statement: nil
             }
         }
         #expect(text.contains("# the ranks\nranks = "))

@@ -66,6 +66,48 @@ extension WrongPolicyTests {
                   ^^^^  did you mean "users"?
                 """),
         Case(
+            claim: "[pressure] takes levels that grow, within what a machine's figures can be",
+            text: """
+                name = "k"
+                [pressure]
+                watch = "yes"
+                memory = { fair = 10, serious = 10, critical = 101 }
+                processor = 80
+                temperature = { fair = nan, hot = 90, serious = "85" }
+                throttling = "severe"
+                temprature = {}
+
+                """,
+            expected: """
+                p.toml:3:9: "watch" in [pressure] is "yes"; it takes true or false
+                  watch = "yes"
+                          ^^^^^
+                p.toml:4:33: "serious" in "memory" of [pressure] is 10, which is not above "fair"; a harder pressure begins at a higher figure
+                  memory = { fair = 10, serious = 10, critical = 101 }
+                                                  ^^
+                p.toml:4:48: "critical" in "memory" of [pressure] is 101; it takes a number from 0.1 to 100
+                  memory = { fair = 10, serious = 10, critical = 101 }
+                                                                 ^^^
+                p.toml:5:13: "processor" in [pressure] is the number 80; it takes levels in braces, as in { fair = 30, serious = 60, critical = 80 }
+                  processor = 80
+                              ^^
+                p.toml:6:24: "fair" in "temperature" of [pressure] is nan; it takes a number from 20 to 150
+                  temperature = { fair = nan, hot = 90, serious = "85" }
+                                         ^^^
+                p.toml:6:29: unknown key "hot" in "temperature" of [pressure]
+                  temperature = { fair = nan, hot = 90, serious = "85" }
+                                              ^^^  known here: fair, serious, critical
+                p.toml:6:49: "serious" in "temperature" of [pressure] is "85"; it takes a number from 20 to 150
+                  temperature = { fair = nan, hot = 90, serious = "85" }
+                                                                  ^^^^
+                p.toml:7:14: "throttling" in [pressure] is "severe"; it takes "nominal", "fair", "serious" or "critical"
+                  throttling = "severe"
+                               ^^^^^^^^
+                p.toml:8:1: unknown key "temprature" in [pressure]
+                  temprature = {}
+                  ^^^^^^^^^^  did you mean "temperature"?
+                """),
+        Case(
             claim: "Sharing everything is not served yet",
             text: """
                 name = "k"

@@ -11,6 +11,12 @@ final class ScriptedCamera: Sendable {
         var isPluggedIn = true
         /// Who else has its buffers.
         var holder: String?
+        /// It has buffers, and not merely the node open.
+        var holderStreams = true
+        /// Whoever asks is told whether anybody has buffers, as by vb2; else only asking for some shows it, as with uvcvideo.
+        var saysWhoHasBuffers = false
+        /// Times that buffers were asked for.
+        var buffersAsked = 0
         /// Errors that calls end with, by what they do, each once, oldest first.
         var faults: [String: [Int32]] = [:]
         /// Frames that are ready, oldest first.
@@ -165,6 +171,7 @@ final class FakeVideoDevice: VideoDevice {
 
     func request(buffers: Int) throws(VideoFault) -> Int {
         try ask("request")
+        camera.change { $0.buffersAsked += 1 }
         if camera.look({ $0.holder != nil }) { throw VideoFault("get buffers", EBUSY) }
         camera.change {
             $0.buffers = Array(repeating: Array(repeating: 0, count: 640 * 480 * 3 / 2), count: buffers)
@@ -249,6 +256,8 @@ final class FakeVideoDevice: VideoDevice {
         _ bytes: UnsafeRawBufferPointer, _ format: camarb_video_format, into target: UnsafeMutableRawBufferPointer
     ) throws(VideoFault) { throw VideoFault("convert a picture", EINVAL) }
 
+    func hasBuffers() -> Bool? { camera.look { $0.saysWhoHasBuffers ? $0.holder != nil && $0.holderStreams : nil } }
+    func watch(in queue: Int32) throws(VideoFault) { throw VideoFault("watch it", EACCES) }
     func otherHolder() -> String? { camera.look(\.holder) }
 }
 

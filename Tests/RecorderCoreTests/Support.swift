@@ -129,6 +129,7 @@ final class CaptureUnderTest: Sendable {
         try await wait { capture.configure(GrantID(grant), batch, $0) }
     }
     func describe() async throws -> CameraCapabilities { try await wait { capture.describe($0) } }
+    func look() async throws -> String { try await wait { capture.look($0) } }
     func stream(_ grant: UInt64, session: UInt64 = 1) async throws -> FrameReceiver {
         FrameReceiver(
             adopting: try await wait { capture.openStream(GrantID(grant), session: SessionID(session), $0) })

@@ -70,6 +70,39 @@ struct V4L2CameraTests {
         #expect(camera.look(\.controlsSet) == [])
     }
 
+    @Test(
+        "A look says that a program streams before it says who has the node open, and takes no buffers where none need be"
+    )
+    func looks() async throws {
+        let camera = ScriptedCamera()
+        camera.change {
+            $0.saysWhoHasBuffers = true
+            $0.holder = "PID 77 (cheese)"
+        }
+        let test = CaptureUnderTest(camera)
+        #expect(try await test.look() == "PID 77 (cheese)")
+        #expect(try await changed(test) == ("held-outside", "PID 77 (cheese)"))
+        camera.change { $0.holderStreams = false }
+        #expect(try await test.look() == "PID 77 (cheese)", "it has the node open, and no buffers")
+        #expect(try await changed(test).0 == "ok")
+        camera.change { $0.holder = nil }
+        #expect(try await test.look() == "")
+        #expect(camera.look(\.buffersAsked) == 0)
+        #expect(!camera.look(\.isOpen))
+    }
+
+    @Test("A look while a session has the camera leaves the device alone")
+    func looksAtOwn() async throws {
+        let camera = ScriptedCamera()
+        let test = CaptureUnderTest(camera, feeding: true)
+        _ = try await test.open(1, Self.usual)
+        camera.change { $0.holder = "PID 77 (cheese)" }
+        let asked = camera.look(\.buffersAsked)
+        #expect(try await test.look() == "PID 77 (cheese)")
+        #expect(camera.look(\.buffersAsked) == asked && camera.look(\.isStreaming) && camera.look(\.starts) == 1)
+        #expect(try await test.cut(1) > 0)
+    }
+
     @Test("A client that goes while a frame is handed out costs the others nothing")
     func clientGoesMeanwhile() async throws {
         // So fast that no frame comes too early to be shown.

@@ -28,6 +28,8 @@ public struct Policy: Hashable, Sendable {
     /// A lower pressure counts only after it has lasted this long, so that cameras do not flicker
     /// on and off at a threshold.
     public var pressureSettle: Duration
+    /// From where on the machine's own figures count as which pressure. Who looks at them is not the core.
+    public var pressure: PressureSettings
     /// What the policy promises about itself; for `camclient policy verify`, never for a decision.
     public var statements: [Statement]
 
@@ -36,7 +38,8 @@ public struct Policy: Hashable, Sendable {
         agentUnit: String? = nil, rights: Rights = Rights(), attributes: [Attribute] = [],
         causeRules: [CauseRule] = [], ranks: [String] = ["everyone"], rankRules: [RankRule] = [],
         contention: Contention = Contention(),
-        cameras: [CameraRule] = [], pressureSettle: Duration = .seconds(5), statements: [Statement] = []
+        cameras: [CameraRule] = [], pressureSettle: Duration = .seconds(5),
+        pressure: PressureSettings = .usual, statements: [Statement] = []
     ) {
         precondition(!ranks.isEmpty, "a policy needs at least one rank")
         self.name = name
@@ -52,7 +55,15 @@ public struct Policy: Hashable, Sendable {
         self.contention = contention
         self.cameras = cameras
         self.pressureSettle = pressureSettle
+        self.pressure = pressure
         self.statements = statements
+    }
+
+    /// Whether any rule asks how hard the machine is pressed: else nobody need look.
+    public var readsPressure: Bool {
+        (causeRules.map(\.when) + rankRules.map(\.when)).joined().contains { test in
+            if case .pressure = test { true } else { false }
+        }
     }
 }
 

@@ -192,6 +192,9 @@ extension Arbiter {
         return state.cameras[slot].grant
     }
 
+    /// Whether any session has a start request. A look at each camera, and no more.
+    public var isAskedToRun: Bool { state.cameraOrder.contains { state.cameras[$0].firstRequest != nil } }
+
     /// Whether the session has a start request.
     public func asksToRun(_ session: SessionID) -> Bool {
         state.session(session).map { state.sessions[$0].request != nil } ?? false

@@ -19,7 +19,9 @@ public struct BrokerStatus: Hashable, Sendable {
     public var loginSessionsUnknown: String
     /// Those the asker may know, which are its own user's unless it is trusted. Ordered by id.
     public var loginSessions: [LoginSessionStatus]
+    /// What rules read: the harder of the two words, and a while longer after it fell.
     public var pressure: SystemPressure
+    public var pressureWords: PressureStatus
     /// What the asker's user has of what is bounded; who is trusted is told of every user, and of all together.
     public var budgets: [BudgetUse]
     /// When the answer was true, on the broker's clock.
@@ -37,7 +39,8 @@ public struct BrokerStatus: Hashable, Sendable {
         version: String, policy: String, degraded: String = "", presenceKnown: Bool, unknown: [UnknownFact] = [],
         speakers: [SpeakerStatus] = [], isPrivate: Bool = false, isAsleep: Bool = false,
         loginSessionsUnknown: String = "", loginSessions: [LoginSessionStatus] = [],
-        pressure: SystemPressure = .nominal, budgets: [BudgetUse] = [], moment: Moment,
+        pressure: SystemPressure = .nominal, pressureWords: PressureStatus = PressureStatus(),
+        budgets: [BudgetUse] = [], moment: Moment,
         decision: DecisionID, cameras: [CameraStatus], sessions: [SessionStatus],
         hasMoreSessions: Bool = false
     ) {
@@ -52,6 +55,7 @@ public struct BrokerStatus: Hashable, Sendable {
         self.loginSessionsUnknown = loginSessionsUnknown
         self.loginSessions = loginSessions
         self.pressure = pressure
+        self.pressureWords = pressureWords
         self.budgets = budgets
         self.moment = moment
         self.decision = decision
@@ -80,6 +84,27 @@ public struct LoginSessionStatus: Hashable, Sendable {
         self.isRemote = isRemote
         self.isActive = isActive
         self.isLocked = isLocked
+    }
+}
+
+/// Who says how hard the machine is pressed.
+public struct PressureStatus: Hashable, Sendable {
+    /// A shell, until it says otherwise.
+    public var said: SystemPressure
+    /// The machine's own figures; nil while nobody looks at them, as nobody asks for a camera or no rule reads them.
+    public var measured: SystemPressure?
+    /// The reading behind `measured`, in words; empty at `nominal`.
+    public var why: String
+    /// Why the figures are not known although they are wanted; empty when they are.
+    public var trouble: String
+
+    public init(
+        said: SystemPressure = .nominal, measured: SystemPressure? = nil, why: String = "", trouble: String = ""
+    ) {
+        self.said = said
+        self.measured = measured
+        self.why = why
+        self.trouble = trouble
     }
 }
 
@@ -137,6 +162,10 @@ public struct CameraStatus: Hashable, Sendable {
     public var sharers: [Interrupter]
     /// A program that has the camera without asking the broker, as far as that can be known; nil: none has.
     public var outside: String?
+    /// A program that merely has its node open, as far as that can be known; nil: none has.
+    public var openIn: String?
+    /// Why a program outside the broker would not be noticed before somebody asks; nil: it would, or the camera has no node.
+    public var unwatched: String?
     /// Why apps can open the camera's node without asking the broker; nil: they cannot, or it has none.
     public var bypass: String?
 
@@ -152,9 +181,12 @@ public struct CameraStatus: Hashable, Sendable {
         camera: CameraID, name: String, position: CameraPosition, present: Bool, isPrivate: Bool = false,
         generation: UInt64, tenancy: Tenancy, holder: Interrupter? = nil, session: SessionID? = nil,
         waiting: [Interrupter] = [],
-        sharers: [Interrupter] = [], outside: String? = nil, bypass: String? = nil
+        sharers: [Interrupter] = [], outside: String? = nil, openIn: String? = nil, unwatched: String? = nil,
+        bypass: String? = nil
     ) {
         self.outside = outside
+        self.openIn = openIn
+        self.unwatched = unwatched
         self.bypass = bypass
         self.camera = camera
         self.name = name
@@ -235,7 +267,10 @@ extension BrokerStatus {
                 "privacy": .boolean(isPrivate), "asleep": .boolean(isAsleep),
                 "loginSessionsUnknown": .string(loginSessionsUnknown),
                 "loginSessions": .dictionaries(loginSessions.map(\.wire)),
-                "pressure": .string(pressure.wireName), "budgets": .dictionaries(budgets.map(\.wire)),
+                "pressure": .string(pressure.wireName), "pressureSaid": .string(pressureWords.said.wireName),
+                "pressureMeasured": .string(pressureWords.measured?.wireName ?? ""),
+                "pressureWhy": .string(pressureWords.why), "pressureTrouble": .string(pressureWords.trouble),
+                "budgets": .dictionaries(budgets.map(\.wire)),
                 "moment": .int64(moment.nanoseconds),
                 "decision": .uint64(decision), "moreSessions": .boolean(hasMoreSessions),
             ]),
@@ -271,7 +306,8 @@ extension BrokerStatus {
             isPrivate: try broker.boolean("privacy"), isAsleep: try broker.boolean("asleep"),
             loginSessionsUnknown: try broker.string("loginSessionsUnknown"),
             loginSessions: logins,
-            pressure: SystemPressure(wireName: try broker.string("pressure")) ?? .nominal, budgets: budgets,
+            pressure: SystemPressure(wireName: try broker.string("pressure")) ?? .nominal,
+            pressureWords: try PressureStatus(broker), budgets: budgets,
             moment: Moment(nanoseconds: try broker.int64("moment")), decision: try broker.uint64("decision"),
             cameras: cameras, sessions: sessions, hasMoreSessions: try broker.boolean("moreSessions"))
     }
@@ -297,6 +333,15 @@ extension BrokerStatus {
             sessions.append(try SessionStatus(WireFields("sessions[\(index)]", wire)))
         }
         return sessions
+    }
+}
+
+extension PressureStatus {
+    fileprivate init(_ fields: WireFields) throws(BrokerError) {
+        self.init(
+            said: SystemPressure(wireName: try fields.string("pressureSaid")) ?? .nominal,
+            measured: SystemPressure(wireName: try fields.string("pressureMeasured")),
+            why: try fields.string("pressureWhy"), trouble: try fields.string("pressureTrouble"))
     }
 }
 
@@ -343,13 +388,16 @@ extension CameraStatus {
             "tenancy": .string(tenancy.rawValue),
             "holder": .string(holder?.wireName ?? ""), "session": .uint64(session?.rawValue ?? 0),
             "waiting": .strings(waiting.map(\.wireName)), "sharers": .strings(sharers.map(\.wireName)),
-            "outside": .string(outside ?? ""), "bypass": .string(bypass ?? ""),
+            "outside": .string(outside ?? ""), "openIn": .string(openIn ?? ""), "unwatched": .string(unwatched ?? ""),
+            "bypass": .string(bypass ?? ""),
         ]
     }
 
     fileprivate init(_ fields: WireFields) throws(BrokerError) {
         let session = try fields.uint64("session")
         let outside = try fields.string("outside")
+        let openIn = try fields.string("openIn")
+        let unwatched = try fields.string("unwatched")
         let bypass = try fields.string("bypass")
         self.init(
             camera: CameraID(try fields.string("id")), name: try fields.string("name"),
@@ -360,7 +408,8 @@ extension CameraStatus {
             session: session == 0 ? nil : SessionID(session),
             waiting: try fields.strings("waiting").compactMap(Interrupter.init(wireName:)),
             sharers: try fields.strings("sharers").compactMap(Interrupter.init(wireName:)),
-            outside: outside.isEmpty ? nil : outside, bypass: bypass.isEmpty ? nil : bypass)
+            outside: outside.isEmpty ? nil : outside, openIn: openIn.isEmpty ? nil : openIn,
+            unwatched: unwatched.isEmpty ? nil : unwatched, bypass: bypass.isEmpty ? nil : bypass)
     }
 }
 

@@ -35,7 +35,10 @@ extension Interface {
                 sessions; where `moreSessions` (b) of `broker` is true, `GetSessions` has the others. `waiting` and \
                 `sharers` of a camera have the first 64. `budgets` (aa{sv}) of `broker`: what the asker's user has of \
                 each bounded `resource` (s), `used` and `most` (t); root is told of each `user` (u), and without one of \
-                all together.
+                all together. `pressure` is what rules read; `pressureSaid` a shell's word, `pressureMeasured` the \
+                machine's own ("": nobody looks), `pressureWhy` by which reading, `pressureTrouble` why there is none. Of a \
+                camera, `outside` is a program that streams from it without asking, `openIn` one that merely has its node \
+                open, `unwatched` why neither would be noticed before somebody asks.
                 """),
             Method(
                 "GetSessions", [Argument("after", "t")],
@@ -85,7 +88,8 @@ extension Interface {
             Signal("CamerasChanged", [], "A camera came, went or changed: read the object manager again."),
             Signal(
                 "HolderChanged", [Argument("camera", "s"), Argument("holder", "s")],
-                "A camera has another holder: an app, \"another user's app\", or \"\"."),
+                "A camera has another holder: an app, \"another user's app\", \"outside: \" and a program that streams without asking the broker, or \"\"."
+            ),
             Signal(
                 "PrioritiesChanged", [],
                 "A policy was loaded, or ranks of the caller's user changed (root hears of everybody's): ask again who would win."
@@ -118,7 +122,9 @@ extension Interface {
             Property("Position", "s", "front, back or external."),
             Property("Generation", "t", "Grows each time it appears."),
             Property("Present", "b", "Whether it is plugged in."),
-            Property("Holder", "s", "The holder's app, \"another user's app\", or \"\"."),
+            Property(
+                "Holder", "s",
+                "The holder's app, \"another user's app\", \"outside: \" and a program that did not ask, or \"\"."),
             Property("Formats", "aa{sv}", "Its formats, the default first."),
             Property(
                 "Controls", "aa{sv}",
@@ -281,7 +287,12 @@ extension Interface {
             Method(
                 "SetPrivacy", [Argument("camera", "s"), Argument("on", "b")],
                 "The privacy switch of a camera, or of all with \"\"."),
-            Method("SetPressure", [Argument("level", "s")], "nominal, fair, serious or critical."),
+            Method(
+                "SetPressure", [Argument("level", "s")],
+                """
+                nominal, fair, serious or critical, until it is said anew; the machine's own figures say it, too, and the \
+                harder word counts.
+                """),
             Method(
                 "RaiseSensitiveContent", [Argument("app", "s")],
                 "Interrupts the app's sessions until they continue. For who speaks for its user, and for root."),
@@ -374,6 +385,18 @@ extension Interface {
                 """
                 Ends a grant: streams closed, buffers blanked, no later frame is captured for it. Answers when that is so, \
                 with the capture time of its last frame (0: none); a recording is finished after the answer.
+                """),
+            Method(
+                "WatchNode", [Argument("queue", "h")],
+                """
+                Has the kernel say in an inotify queue of the broker's who opens and closes the camera's node: the broker \
+                itself may not read it. Refused where the camera has no node.
+                """),
+            Method(
+                "Look", gives: [Argument("openIn", "s")],
+                """
+                Looks whether a program outside the broker has the device, and tells `DeviceChanged` before it answers with \
+                who has the node open, as far as that can be seen ("": it cannot). During a grant the device is left alone.
                 """),
         ],
         signals: [

@@ -37,7 +37,13 @@ extension Interrupter {
     /// Nil for `""`.
     public init?(wireName: String) {
         guard !wireName.isEmpty else { return nil }
-        self = wireName == Interrupter.anotherUsersApp.wireName ? .anotherUsersApp : .app(wireName)
+        if wireName == Interrupter.anotherUsersApp.wireName {
+            self = .anotherUsersApp
+        } else if wireName.hasPrefix(Self.outsidePrefix) {
+            self = .outside(String(wireName.dropFirst(Self.outsidePrefix.count)))
+        } else {
+            self = .app(wireName)
+        }
     }
 }
 

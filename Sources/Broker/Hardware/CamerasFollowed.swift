@@ -66,6 +66,7 @@ final class CamerasFollowed {
             for link in links(of: node, among: nodes) {
                 present[link.camera] = found
                 link.seat = Self.seat(of: node)
+                link.nodeUsersPath = DriverUsers.path(ofNode: node.sysPath)
                 broker.journal.send(
                     .info,
                     "camera “\(link.camera.name)” is \(node.path) (\(Journal.printable(node.name, keepLines: false)))",

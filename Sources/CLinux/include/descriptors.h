@@ -45,3 +45,18 @@ void camarb_ignore_write_signals(void);
 int camarb_folder_watch(const char *path);
 /* Takes back what a watch has seen so far: whoever watches looks at the folder itself. */
 void camarb_folder_watch_drain(int fd);
+
+/* Who opens and closes a node is told of one file alone: a folder such as /dev would tell of each opening of /dev/null. */
+struct camarb_open_news {
+    /* Files that were opened and closed. The kernel makes one of the same news twice in a row that nobody has read. */
+    uint32_t opened;
+    uint32_t closed;
+    /* There was more than is kept: what came between is not known. */
+    uint32_t is_incomplete;
+};
+/* Where news arrive, once somebody who may read the node has it watched: close-on-exec, non-blocking; or -errno. */
+int camarb_open_watch_new(void);
+/* Has a node watched there. 0; -EACCES where the caller may not read the node, -EPERM where its unit may not. */
+int camarb_open_watch_add(int watch, const char *path);
+/* Takes one bufferful of news. 1 when there were some, 0 when there are none, or -errno. */
+int camarb_open_watch_take(int watch, struct camarb_open_news *news);

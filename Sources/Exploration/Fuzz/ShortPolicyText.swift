@@ -21,6 +21,8 @@ enum ShortPolicyText {
         for rule in policy.rankRules {
             lines += ["[[rank]]"] + PolicyWriter.pairs(rule, ranks: policy.ranks).map(\.text)
         }
+        let pressure = differing(PolicyWriter.pairs(policy.pressure), PolicyWriter.pairs(PressureSettings.usual))
+        lines += pressure.isEmpty ? [] : ["[pressure]"] + pressure
         let contention = differing(PolicyWriter.pairs(policy.contention), PolicyWriter.pairs(Contention()))
         lines += contention.isEmpty ? [] : ["[contention]"] + contention
         for (header, unit) in [("[shell]", policy.shellUnit), ("[agent]", policy.agentUnit)] {

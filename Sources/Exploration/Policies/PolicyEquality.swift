@@ -18,7 +18,7 @@ struct PolicyEquality {
     /// False also where it would take too long to tell.
     var holds: Bool {
         guard first.sources == second.sources, first.ranks == second.ranks, first.contention == second.contention,
-            first.pressureSettle == second.pressureSettle,
+            first.pressureSettle == second.pressureSettle, first.pressure == second.pressure,
             (first.shellUnit, first.agentUnit) == (second.shellUnit, second.agentUnit), haveSameRights,
             haveSameAttributes, haveSameCameras
         else { return false }

@@ -80,6 +80,12 @@ package protocol CameraSource: AnyObject {
     /// Looks whether its condition is still the same, without a grant.
     func look()
 
+    /// Has the kernel say in an inotify queue who opens and closes its node.
+    func watchNode(in queue: Int32) throws(BrokerError)
+
+    /// Who has its node open beside this process, as far as that can be seen.
+    func opener() -> String?
+
     /// There is not even a node any more: that it is back will be told from outside.
     var isGone: Bool { get }
 
@@ -120,6 +126,10 @@ extension CameraSource {
     package func photoIsNext() {}
     package func halt() {}
     package func look() {}
+    package func watchNode(in queue: Int32) throws(BrokerError) {
+        throw BrokerError(.invalidValue, "\(capabilities.name) has no node.")
+    }
+    package func opener() -> String? { nil }
     package var isGone: Bool { false }
     package func takeNews() -> String? { nil }
 }

@@ -35,6 +35,8 @@ public final class Capture: Sendable {
         case startRecording(GrantID, RecordingID, file: Int32, RecordingLimits, Reply<Void>)
         case stopRecording(RecordingID, RecordingEnd, Reply<Void>)
         case cut(GrantID, RecordingEnd, Reply<Int64>)
+        case watchNode(Int32, Reply<Void>)
+        case look(Reply<String>)
         case writerDone
         case stop
     }
@@ -122,6 +124,14 @@ public final class Capture: Sendable {
     public func cut(_ grant: GrantID, why: RecordingEnd, _ reply: @escaping Reply<Int64>) {
         commands.post(.cut(grant, why, reply))
     }
+
+    /// Has the camera's node watched in an inotify queue; a fault where it has none, or this process may not read it.
+    /// - Parameter queue: owned by the capture from here on.
+    public func watchNode(_ queue: Int32, _ reply: @escaping Reply<Void>) { commands.post(.watchNode(queue, reply)) }
+
+    /// Looks whether a program outside the broker has the device, and answers with who has its node open, as far as that can be seen
+    /// ("": it cannot); `.deviceChanged` comes before the answer. During a grant the device is left alone.
+    public func look(_ reply: @escaping Reply<String>) { commands.post(.look(reply)) }
 
     /// Ends whatever is open, finishes what is being written, and waits for it. Once, as the last call.
     public func shutDown() {

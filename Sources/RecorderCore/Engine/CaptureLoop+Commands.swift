@@ -33,6 +33,10 @@ extension CaptureLoop {
         case .cut(let id, let why, let reply):
             if faults.contains(.cutHangs) { hang() }
             reply(Result { () throws(BrokerError) in try cut(id, why) })
+        case .watchNode(let queue, let reply):
+            defer { close(queue) }
+            reply(Result { () throws(BrokerError) in try camera().watchNode(in: queue) })
+        case .look(let reply): reply(Result { () throws(BrokerError) in try lookNow() })
         case .writerDone: writing -= 1
         case .stop: stop()
         }

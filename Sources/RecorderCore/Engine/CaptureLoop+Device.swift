@@ -66,6 +66,16 @@ extension CaptureLoop {
         lookAt = source.condition.isWatched && !source.isGone ? now + lookPause : nil
     }
 
+    /// Because somebody has opened or closed the node.
+    func lookNow() throws(BrokerError) -> String {
+        let source = try camera()
+        if grant == nil {
+            source.look()
+            tellCondition()
+        }
+        return source.opener() ?? ""
+    }
+
     /// Starts a failing device again, a bounded number of times; then says that it is in error and waits for the cut.
     func recover(_ open: inout OpenGrant, from error: BrokerError) {
         open.restarts += 1

@@ -46,7 +46,10 @@ extension BrokerStatus {
         if others > 0 { lines.append("login sessions without a seat: \(others)") }
         if isPrivate { lines.append("the privacy switch of the machine is on: no app has a camera") }
         if isAsleep { lines.append("the machine sleeps, or is about to: no app has a camera") }
-        if pressure != .nominal { lines.append("pressure is \(pressure.wireName)") }
+        if pressure != .nominal { lines.append("pressure is \(pressure.wireName)\(pressureReason)") }
+        if !pressureWords.trouble.isEmpty {
+            lines.append("pressure is not measured: \(pressureWords.trouble.printable)")
+        }
         lines += ["", "cameras"]
         for camera in cameras {
             let who = camera.holder.map { "held by \($0.description.printable)" } ?? ""
@@ -54,6 +57,8 @@ extension BrokerStatus {
             var words = ["\(camera.camera.name.printable)  \(state)", who]
             if let bypass = camera.bypass { words.append("bypassable: \(bypass.printable)") }
             if let outside = camera.outside { words.append("held outside the broker by \(outside.printable)") }
+            if let program = camera.openIn { words.append("open in \(program.printable)") }
+            if let why = camera.unwatched { words.append("not watched: \(why.printable)") }
             if camera.isPrivate { words.append("the privacy switch is on") }
             if !camera.waiting.isEmpty {
                 words.append("waiting: \(camera.waiting.map(\.description.printable).joined(separator: ", "))")
@@ -81,6 +86,13 @@ extension BrokerStatus {
         return lines
     }
 
+    /// Whose word it is that pressure is as it is.
+    private var pressureReason: String {
+        if let measured = pressureWords.measured, measured >= pressure { return ": \(pressureWords.why.printable)" }
+        if pressureWords.said >= pressure { return ", as a shell says" }
+        return ", and is about to fall"
+    }
+
     var json: JSON {
         .object([
             "version": .string(version), "policy": .string(policy), "degraded": .string(degraded),
@@ -90,7 +102,10 @@ extension BrokerStatus {
             "loginSessionsKnown": .bool(loginSessionsUnknown.isEmpty),
             "loginSessionsUnknown": .string(loginSessionsUnknown),
             "loginSessions": .array(loginSessions.map(\.json)),
-            "pressure": .string(pressure.wireName), "budgets": .array(budgets.map(\.json)),
+            "pressure": .string(pressure.wireName), "pressureSaid": .string(pressureWords.said.wireName),
+            "pressureMeasured": .optional(pressureWords.measured?.wireName),
+            "pressureWhy": .string(pressureWords.why), "pressureTrouble": .string(pressureWords.trouble),
+            "budgets": .array(budgets.map(\.json)),
             "moment": .integer(moment.nanoseconds),
             "decision": .count(decision),
             "cameras": .array(cameras.map(\.json)), "sessions": .array(sessions.map(\.json)),
@@ -175,7 +190,8 @@ extension CameraStatus {
             "tenancy": .string(tenancy.rawValue),
             "holder": .optional(holder?.wireName), "session": session.map { .count($0.rawValue) } ?? .null,
             "waiting": .strings(waiting.map(\.wireName)), "sharers": .strings(sharers.map(\.wireName)),
-            "outside": .optional(outside), "bypassable": .bool(bypass != nil), "bypass": .optional(bypass),
+            "outside": .optional(outside), "openIn": .optional(openIn), "unwatched": .optional(unwatched),
+            "bypassable": .bool(bypass != nil), "bypass": .optional(bypass),
         ])
     }
 }

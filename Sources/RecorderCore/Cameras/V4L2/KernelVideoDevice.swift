@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import CLinux
 import CVideo4Linux
 import Glibc
 import VideoNodes
@@ -115,6 +116,16 @@ final class KernelVideoDevice: VideoDevice {
         return Int(count)
     }
 
+    func hasBuffers() -> Bool? {
+        var offset: UInt32 = 0
+        var bytes: UInt32 = 0
+        switch camarb_video_buffer(descriptor, queueType, 0, &offset, &bytes) {
+        case 0: return true
+        case -EINVAL: return false
+        default: return nil
+        }
+    }
+
     func map(_ index: Int) throws(VideoFault) -> UnsafeMutableRawBufferPointer {
         var offset: UInt32 = 0
         var bytes: UInt32 = 0
@@ -221,6 +232,11 @@ final class KernelVideoDevice: VideoDevice {
         let made = camarb_converter_run(
             converter, &format, bytes.baseAddress, bytes.count, target.baseAddress, target.count)
         guard made >= 0 else { throw VideoFault("convert a picture", made) }
+    }
+
+    func watch(in queue: Int32) throws(VideoFault) {
+        guard let node = VideoNodes().node(identity) else { throw VideoFault("find it", ENODEV) }
+        _ = try check(camarb_open_watch_add(queue, node.path), "watch \(node.path)")
     }
 
     func otherHolder() -> String? { OutsideHolder.find(path: path) }

@@ -21,13 +21,26 @@ extension V4L2Camera {
             try device.open()
             defer { device.close() }
             _ = try device.identify()
-            try claim()
+            // Asking for buffers might take them from a program that is about to ask for its own: only where nothing else tells.
+            switch device.hasBuffers() {
+            case true?: throw VideoFault("look at it", EBUSY)
+            case false?: break
+            case nil: try claim()
+            }
             isGone = false
             condition = controlSet.isPrivate ? .privacyOn : .usable
         } catch {
             _ = loss(error)
         }
     }
+
+    package func watchNode(in queue: Int32) throws(BrokerError) {
+        do throws(VideoFault) { try device.watch(in: queue) } catch {
+            throw BrokerError(.deviceFault, "\(capabilities.name): cannot \(error.description).")
+        }
+    }
+
+    package func opener() -> String? { device.otherHolder() }
 
     /// Who has buffers has the device; asking for some shows whether anybody else has, before anything is set.
     /// - Throws: `EBUSY` when somebody has.

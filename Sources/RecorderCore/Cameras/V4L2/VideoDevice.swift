@@ -24,6 +24,8 @@ package protocol VideoDevice: AnyObject {
     /// Buffers of the driver's memory. 0 gives them back.
     /// - Returns: how many there are.
     func request(buffers: Int) throws(VideoFault) -> Int
+    /// Whether anybody has buffers of it, without asking for any; nil where a driver does not say so to who has none itself.
+    func hasBuffers() -> Bool?
     func map(_ index: Int) throws(VideoFault) -> UnsafeMutableRawBufferPointer
     func unmap(_ memory: UnsafeMutableRawBufferPointer)
     func queue(_ index: Int) throws(VideoFault)
@@ -54,6 +56,9 @@ package protocol VideoDevice: AnyObject {
     func convert(
         _ bytes: UnsafeRawBufferPointer, _ format: camarb_video_format, into target: UnsafeMutableRawBufferPointer
     ) throws(VideoFault)
+
+    /// Has the kernel say in an inotify queue who opens and closes the node, also after this process has ended.
+    func watch(in queue: Int32) throws(VideoFault)
 
     /// Who has the node open beside this process, as far as that can be seen: `PID 1234 (cheese)`.
     func otherHolder() -> String?

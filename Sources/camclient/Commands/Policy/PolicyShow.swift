@@ -102,6 +102,8 @@ private struct ShownPolicy {
         section(
             "rank rules: the first that matches answers",
             policy.rankRules.map { (.rule($0.name), PolicyWriter.pairs($0, ranks: policy.ranks)) }, &lines)
+        lines += ["", "pressure: from where on the machine's own figures count as which"]
+        lines += columns(PolicyWriter.pairs(policy.pressure).map { row($0, .pressure($0.key)) })
         lines += ["", "contention"]
         lines += columns(PolicyWriter.pairs(policy.contention).map { row($0, .contention($0.key)) })
         for (role, unit) in [("shell", policy.shellUnit), ("agent", policy.agentUnit)] {

@@ -1,0 +1,168 @@
+package import ArbiterProtocol
+import Glibc
+package import SystemdBus
+
+/// Whom a watch asks, and whom it tells, on the loop's thread.
+package protocol NodeWatchOwner: AnyObject {
+    /// Has the camera's node watched where `descriptor` is read.
+    func watchNode(_ descriptor: Int32, _ done: @escaping (Result<Void, BrokerError>) -> Void)
+    /// Has a recorder core look whether anybody streams, and by whom the node is open as far as that can be seen ("": it cannot).
+    /// While a session has the camera the device is left alone.
+    func lookAtNode(_ done: @escaping (Result<String, BrokerError>) -> Void)
+    /// What our own recorder core does with the node now.
+    var nodeUse: NodeWatch.OwnUse { get }
+    /// A program streams from it.
+    var isHeldOutside: Bool { get }
+    /// How many files of the node can be open at most; nil: nobody knows.
+    var nodeUsersMost: Int? { get }
+    /// Who has the node open without streaming changed.
+    func nodeIsOpen(in program: String?)
+}
+
+/// Sees programs that open a camera's node without asking the broker, when they do.
+///
+/// ```
+///   news of the node ──settle──▶ somebody beside us? ──no──▶ open in nobody
+///                                        │yes
+///                                        ▼
+///        look (a recorder core asks the device) ──▶ streams: held outside, until a look after a close says otherwise
+///                                        │
+///                                        └────────▶ merely open: shown, blocks nobody, looked at again ever more rarely
+/// ```
+///
+/// The broker may not read the node, so its recorder core has it watched in the broker's queue. Opens of that core are told from others by
+/// when they are: a count is believed only when none of its own uses is under way, and outside of a grant only right behind a look,
+/// whose own opening and closing are in the queue by the time it is answered.
+///
+/// Threading: on the loop's thread.
+package final class NodeWatch {
+    /// What our own recorder core does with the node.
+    package enum OwnUse: Hashable, Sendable { case none, opening, open }
+
+    private unowned let owner: any NodeWatchOwner
+    private let loop: EventLoop
+    private var queue: OpenWatch?
+    private var timer: Timer?
+    private var openers = NodeOpeners()
+    /// Why it is not watched; nil when it is, or will be in a moment.
+    package private(set) var trouble: String?
+    /// As last told.
+    private var told: String?
+    private var isLooking = false
+    private var lookedAt: Int64?
+    private var pause = pauses.lowerBound
+
+    /// What comes close together is one, in nanoseconds: a program opens a camera several times while it looks for one.
+    static let settleTime: Int64 = 100_000_000
+    /// Between two looks at a device that is merely open, in nanoseconds: growing. The lower one is kept also where programs open and
+    /// close it without end, each look being a call of the driver, and a process at times.
+    package static let pauses: ClosedRange<Int64> = 250_000_000...60_000_000_000
+
+    package init(_ owner: any NodeWatchOwner, on loop: EventLoop) {
+        self.owner = owner
+        self.loop = loop
+    }
+
+    /// The camera has appeared, and its recorder core knows the node.
+    package func begin() {
+        end()
+        openers = NodeOpeners(isOurs: owner.nodeUse == .open)
+        do throws(SystemFault) {
+            timer = try loop.addTimer { [unowned self] in timerRang() }
+            let queue = try OpenWatch(on: loop) { [unowned self] news in take(news) }
+            self.queue = queue
+            owner.watchNode(queue.descriptor) { [weak self] result in
+                guard let self, self.queue === queue else { return }
+                switch result {
+                // Who had it open before is seen by a look alone.
+                case .success: look()
+                case .failure(let error):
+                    self.queue = nil
+                    trouble = error.message
+                }
+            }
+        } catch {
+            trouble = "\(error)"
+        }
+    }
+
+    /// The camera is not there any more.
+    package func end() {
+        queue = nil
+        timer?.arm(at: nil)
+        trouble = nil
+        openers = NodeOpeners()
+        isLooking = false
+        tell(nil)
+    }
+
+    /// What our own recorder core does with it has changed.
+    package func ownUseChanged() { if queue != nil, !isLooking { arm(at: EventLoop.now + Self.settleTime) } }
+
+    private func take(_ news: OpenNews) {
+        openers.isOurs = owner.nodeUse == .open
+        openers.take(news, atMost: owner.nodeUsersMost)
+        guard !isLooking else { return }
+        pause = Self.pauses.lowerBound
+        // Who waits for the other program to let go is not kept waiting for things to settle.
+        arm(at: EventLoop.now + (owner.isHeldOutside && news.closed > 0 ? 0 : Self.settleTime))
+    }
+
+    private func arm(at moment: Int64) {
+        if let armed = timer?.deadline, armed <= moment { return }
+        timer?.arm(at: moment)
+    }
+
+    private func timerRang() {
+        guard queue != nil, !isLooking else { return }
+        openers.isOurs = owner.nodeUse == .open
+        openers.bound(atMost: owner.nodeUsersMost)
+        switch owner.nodeUse {
+        // It has its own news for whoever waits.
+        case .opening: break
+        case .none where openers.others == 0 && !owner.isHeldOutside: tell(nil)
+        case .open where openers.others == 0: tell(nil)
+        case .none, .open: look()
+        }
+    }
+
+    private func look() {
+        let now = EventLoop.now
+        // Never before its pause is over, whoever opens and closes the node how often.
+        if let lookedAt, now < lookedAt + Self.pauses.lowerBound { return arm(at: lookedAt + Self.pauses.lowerBound) }
+        lookedAt = now
+        isLooking = true
+        let asked = queue
+        owner.lookAtNode { [weak self] result in
+            guard let self, isLooking, queue === asked else { return }
+            // What the look itself did is in the queue by now.
+            queue?.takeOne()
+            isLooking = false
+            found(try? result.get())
+        }
+    }
+
+    /// - Parameter program: who has the node open as far as could be seen; nil: there was no look.
+    private func found(_ program: String?) {
+        openers.isOurs = owner.nodeUse == .open
+        openers.bound(atMost: owner.nodeUsersMost)
+        let isOpen = openers.others > 0
+        if program != nil || !isOpen {
+            tell(isOpen && !owner.isHeldOutside ? Self.words(program ?? "") : nil)
+        }
+        // Who streams is followed by the recorder core that found it, and by the next close.
+        guard isOpen, owner.nodeUse == .none, !owner.isHeldOutside else { return }
+        arm(at: EventLoop.now + pause)
+        pause = min(pause * 2, Self.pauses.upperBound)
+    }
+
+    private static func words(_ program: String) -> String {
+        program.isEmpty ? "a program that cannot be seen from here" : program
+    }
+
+    private func tell(_ program: String?) {
+        guard program != told else { return }
+        told = program
+        owner.nodeIsOpen(in: program)
+    }
+}

@@ -1,0 +1,69 @@
+import CLinux
+import Glibc
+
+/// What was opened and closed of one file since the last news.
+public struct OpenNews: Hashable, Sendable {
+    public var opened: Int
+    public var closed: Int
+    /// There was more than the kernel keeps.
+    public var isIncomplete: Bool
+
+    public init(opened: Int = 0, closed: Int = 0, isIncomplete: Bool = false) {
+        self.opened = opened
+        self.closed = closed
+        self.isIncomplete = isIncomplete
+    }
+}
+
+/// Where the kernel says that a file is opened and closed. Which one, whoever is given `descriptor` says
+/// (`camarb_open_watch_add`): that takes the right to read the file, and this end does not.
+///
+/// Threading: on the loop's thread.
+public final class OpenWatch {
+    /// To be passed on; it stays this object's.
+    public let descriptor: Int32
+    private var source: IOSource?
+    private var pause: Timer?
+    private let handler: (OpenNews) -> Void
+    private var turns = 0
+    private var turnsSince: Int64 = 0
+
+    /// Turns of the loop that news may take within a second, before they wait for the next one: programs that open and close a
+    /// camera without end are let wait. Read at once, as long as they are few, since the kernel makes one of two that are alike.
+    static let turnsMax = 200
+    private static let second: Int64 = 1_000_000_000
+
+    /// - Parameter handler: called with each bufferful of news.
+    public init(on loop: EventLoop, _ handler: @escaping (OpenNews) -> Void) throws(SystemFault) {
+        self.handler = handler
+        let made = camarb_open_watch_new()
+        descriptor = made
+        try check(made, "make an inotify queue")
+        pause = try loop.addTimer { [unowned self] in source?.isEnabled = true }
+        source = try loop.addIO(made, .readable) { [unowned self] _ in isReadable() }
+    }
+
+    deinit {
+        source?.cancel()
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    private func isReadable() {
+        let now = EventLoop.now
+        if now - turnsSince >= Self.second { (turns, turnsSince) = (0, now) }
+        turns += 1
+        if turns > Self.turnsMax {
+            source?.isEnabled = false
+            pause?.arm(at: turnsSince + Self.second)
+        }
+        takeOne()
+    }
+
+    /// Takes what has arrived by now, without waiting for its turn. One bufferful: more is somebody's who never ends.
+    public func takeOne() {
+        var news = camarb_open_news()
+        guard camarb_open_watch_take(descriptor, &news) > 0 else { return }
+        handler(
+            OpenNews(opened: Int(news.opened), closed: Int(news.closed), isIncomplete: news.is_incomplete != 0))
+    }
+}

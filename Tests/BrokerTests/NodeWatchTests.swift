@@ -1,0 +1,147 @@
+import ArbiterProtocol
+import Broker
+import CLinux
+import Glibc
+import SystemdBus
+import Testing
+
+/// A file that stands for a camera's node, and what a broker and its recorder core would do with it.
+private final class WatchedFile: NodeWatchOwner {
+    let path: String
+    let loop: EventLoop
+    var nodeUse = NodeWatch.OwnUse.none
+    var isHeldOutside = false
+    var nodeUsersMost: Int?
+    var isReadable = true
+    private(set) var looks = 0
+    /// What was told of who has it open, oldest first.
+    private(set) var told: [String?] = []
+    var whenLooked: () -> Void = {}
+    private(set) lazy var watch = NodeWatch(self, on: loop)
+
+    init() throws {
+        loop = try EventLoop()
+        var template = Array("/tmp/camarb-node-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&template)
+        try #require(descriptor >= 0)
+        close(descriptor)
+        path = String(cString: template)
+    }
+
+    deinit { unlink(path) }
+
+    func open() -> Int32 { Glibc.open(path, O_RDONLY | O_CLOEXEC) }
+
+    func watchNode(_ descriptor: Int32, _ done: @escaping (Result<Void, BrokerError>) -> Void) {
+        guard isReadable else { return done(.failure(BrokerError(.deviceFault, "cannot watch it: not permitted"))) }
+        #expect(camarb_open_watch_add(descriptor, path) == 0)
+        done(.success(()))
+    }
+
+    /// As a recorder core does it: the node is open meanwhile.
+    func lookAtNode(_ done: @escaping (Result<String, BrokerError>) -> Void) {
+        looks += 1
+        if nodeUse == .none { close(open()) }
+        whenLooked()
+        done(.success("PID 77 (cheese)"))
+    }
+
+    func nodeIsOpen(in program: String?) { told.append(program) }
+
+    func wait(_ what: Comment, at place: SourceLocation = #_sourceLocation, until condition: () -> Bool) throws {
+        let limit = EventLoop.now + BrokerProcess.patience
+        while !condition() {
+            try #require(EventLoop.now < limit, what, sourceLocation: place)
+            _ = try loop.turn(timeout: 1_000_000_000)
+        }
+    }
+}
+
+@Suite("Programs that open a camera's node without asking", .timeLimit(.minutes(2)))
+struct NodeWatchTests {
+    static let cheese = "PID 77 (cheese)"
+
+    @Test("A program that opens the node is told when it does, and that it has closed it")
+    func opens() throws {
+        let file = try WatchedFile()
+        file.watch.begin()
+        let outside = file.open()
+        try file.wait("the program to be seen") { file.told.last == Self.cheese }
+        close(outside)
+        try file.wait("its end") { file.told.last == .some(nil) }
+        #expect(file.told == [Self.cheese, nil], "the looks' own openings are nobody's")
+    }
+
+    @Test("What our own recorder core opens for a grant is told to nobody, and a program beside it is")
+    func ours() throws {
+        let file = try WatchedFile()
+        file.watch.begin()
+        file.nodeUse = .opening
+        let own = file.open()
+        file.nodeUse = .open
+        file.watch.ownUseChanged()
+        let looks = file.looks
+        let outside = file.open()
+        try file.wait("the program to be seen") { file.told.last == Self.cheese }
+        close(outside)
+        try file.wait("its end") { file.told.last == .some(nil) }
+        #expect(file.told == [Self.cheese, nil])
+        #expect(file.looks > looks)
+        close(own)
+    }
+
+    @Test("Who streams is held outside and not merely open, and its close is followed by a look at once")
+    func streams() throws {
+        let file = try WatchedFile()
+        file.watch.begin()
+        file.whenLooked = { [unowned file] in file.isHeldOutside = true }
+        let outside = file.open()
+        try file.wait("the look that finds it") { file.isHeldOutside }
+        #expect(file.told == [])
+        var isClosed = false
+        file.whenLooked = { [unowned file] in if isClosed { file.isHeldOutside = false } }
+        close(outside)
+        isClosed = true
+        try file.wait("the look that finds it gone") { !file.isHeldOutside }
+        #expect(file.told == [])
+    }
+
+    @Test("Programs that open and close the node without end have it looked at in pauses")
+    func endless() throws {
+        let file = try WatchedFile()
+        let began = EventLoop.now
+        file.watch.begin()
+        for _ in 0..<2000 {
+            close(file.open())
+            _ = try file.loop.turn(timeout: 0)
+        }
+        // However slow the machine: one for each pause that there was time for, one at the beginning and one at the end.
+        let pauses = (EventLoop.now - began) / NodeWatch.pauses.lowerBound
+        #expect(file.looks <= pauses + 2)
+    }
+
+    @Test("After more openings than the kernel keeps it is looked at anew, and who is still there is found")
+    func overflows() throws {
+        let file = try WatchedFile()
+        file.watch.begin()
+        let outside = file.open()
+        // Two for each, and a queue has 16,384 unless the administrator says otherwise.
+        for _ in 0..<9000 { close(file.open()) }
+        file.nodeUsersMost = 1
+        try file.wait("the program to be seen") { file.told.last == Self.cheese }
+        file.nodeUsersMost = 0
+        close(outside)
+        try file.wait("its end") { file.told.last == .some(nil) }
+    }
+
+    @Test("A node that may not be watched is said to be unwatched, and why")
+    func unreadable() throws {
+        let file = try WatchedFile()
+        file.isReadable = false
+        file.watch.begin()
+        #expect(file.watch.trouble == "cannot watch it: not permitted")
+        #expect(file.looks == 0)
+        file.watch.end()
+        #expect(file.watch.trouble == nil)
+    }
+}
