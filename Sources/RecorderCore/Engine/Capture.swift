@@ -35,6 +35,7 @@ public final class Capture: Sendable {
         case startRecording(GrantID, RecordingID, file: Int32, RecordingLimits, Reply<Void>)
         case stopRecording(RecordingID, RecordingEnd, Reply<Void>)
         case cut(GrantID, RecordingEnd, Reply<Int64>)
+        case completionBegan
         case writerDone
         case stop
     }
@@ -42,6 +43,7 @@ public final class Capture: Sendable {
     private let commands = Mailbox<Command>()
     private let captureThread: Worker
     private let writerThread: Worker
+    private let completer = Completer()
 
     /// - Parameters:
     ///   - idleLimit: after this long without a grant or anything to write, `.idle` is given; nil for never.
@@ -123,10 +125,23 @@ public final class Capture: Sendable {
         commands.post(.cut(grant, why, reply))
     }
 
+    /// Completes a recording of a recorder core that was lost over it: cuts a frame that is not whole, and writes duration
+    /// and index. Nothing waits for it; a file that is not as recordings are here, or that hangs, is left as it is.
+    /// - Parameter file: the envelope that the lost one had, which its writer has opened. Owned by the capture from here on.
+    public func complete(file: Int32, _ reply: @escaping Reply<CompletedRecording>) {
+        // As long as that takes there is something to write.
+        commands.post(.completionBegan)
+        completer.complete(file) { [commands] result in
+            reply(result)
+            commands.post(.writerDone)
+        }
+    }
+
     /// Ends whatever is open, finishes what is being written, and waits for it. Once, as the last call.
     public func shutDown() {
         commands.post(.stop)
         captureThread.join()
         writerThread.join()
+        completer.shutDown()
     }
 }

@@ -33,6 +33,7 @@ extension CaptureLoop {
         case .cut(let id, let why, let reply):
             if faults.contains(.cutHangs) { hang() }
             reply(Result { () throws(BrokerError) in try cut(id, why) })
+        case .completionBegan: writing += 1
         case .writerDone: writing -= 1
         case .stop: stop()
         }
