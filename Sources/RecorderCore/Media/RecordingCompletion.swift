@@ -38,8 +38,9 @@ package struct RecordingCompletion {
     private var hasIndexBehind = false
     private var hasEmptyCluster = false
     private var index: [(time: Int64, cluster: Int64)] = []
-    /// Ticks between two entries of the index: doubled whenever it is full.
-    private var indexSpacing: Int64 = 1_000
+    /// Ticks between two entries of the index, at least: half of what lies between two key frames, and doubled whenever it is
+    /// full.
+    private var indexSpacing: Int64 = 500
 
     /// Entries of the index: what fits into its room (64 KiB), each with at most 27 bytes. Also the bound on its memory.
     static let indexMax = 2_400
