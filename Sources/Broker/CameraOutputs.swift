@@ -6,7 +6,8 @@ import SystemdBus
 /// What a camera's recorder core gives out: preview streams, photos, recordings.
 ///
 /// Every photo and recording that was begun here ends here, by the recorder core's word or, when its process has ended,
-/// without. A session has a bounded number of calls under way: its client can keep the recorder core only so busy.
+/// by the next one's (`Completions`) or without. A session has a bounded number of calls under way: its client can keep
+/// the recorder core only so busy.
 class CameraOutputs {
     unowned let link: CameraLink
     private var recordings: [RecordingID: Running] = [:]
@@ -14,10 +15,13 @@ class CameraOutputs {
     private var photos: [PhotoID: SessionID] = [:]
     /// Calls of each session that the recorder core has not answered yet.
     private var underWay: [SessionID: Int] = [:]
+    private lazy var completions = Completions(link)
 
     private struct Running {
         var file: OutputFile.Identity
         var since: Moment
+        /// For the next recorder core, should this one be lost; nil where this broker never had it.
+        var kept: OutputFile?
     }
 
     /// Calls that one session may have under way. With more, a recorder core would come to the next cut so late that it
@@ -110,13 +114,13 @@ class CameraOutputs {
     func startRecording(
         _ granted: GrantID, _ recording: RecordingID, _ file: OutputFile, _ options: WireDictionary
     ) {
-        recordings[recording] = Running(file: file.identity, since: Broker.now())
+        recordings[recording] = Running(file: file.identity, since: Broker.now(), kept: file)
         link.recorder.call(
             "StartRecording",
             [.uint64(granted.rawValue), .uint64(recording), .fileDescriptor(file.envelope), .dictionary(options)]
         ) { [self] result in
-            // The recorder core has its own of it by now, and the envelope is let go with this closure.
-            _ = file
+            // The recorder core has its own of it by now; this one is for the next, should that one be lost.
+            file.keep()
             guard case .failure(let error) = result, error.kind != .disconnected,
                 recordings.removeValue(forKey: recording) != nil
             else { return }
@@ -149,26 +153,24 @@ class CameraOutputs {
         return true
     }
 
-    /// Recordings and photos that nobody finishes any more. Their files are as the last frame left them; how long they
-    /// are nobody here can say, since the broker has none of them.
+    /// Recordings and photos that their recorder core has left. A recording's file is as the last frame left it, and goes
+    /// to the next one to be completed; nobody finishes a photo any more.
     func abandon() {
         let now = Broker.now()
         for (recording, running) in recordings.sorted(by: { $0.key < $1.key }) {
             recordings[recording] = nil
-            link.broker.step(
-                .recordingFinished(
-                    recording, why: .recorderReset, frames: 0, duration: now - running.since, bytes: 0))
+            completions.complete(recording, running.kept, ran: now - running.since)
         }
         for photo in photos.keys.sorted() { failed(photo, "The recorder core ended before the photo was taken.") }
     }
 
     // MARK: Facts
 
-    /// A recording or a photo is under way.
-    var hasFiles: Bool { !recordings.isEmpty || !photos.isEmpty }
+    /// A recording or a photo is under way, or a file is being completed.
+    var hasFiles: Bool { !recordings.isEmpty || !photos.isEmpty || !completions.isEmpty }
 
-    /// Whether a file is being recorded to.
+    /// Whether a file is being recorded to, or completed.
     func isRecording(to identity: OutputFile.Identity) -> Bool {
-        recordings.values.contains { $0.file == identity }
+        recordings.values.contains { $0.file == identity } || completions.areWriting(to: identity)
     }
 }

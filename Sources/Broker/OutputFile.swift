@@ -3,7 +3,7 @@ import Glibc
 import SystemdBus
 
 /// A file that a client passed for a photo or a recording, in the envelope that a keeper has put it into: the file itself is
-/// never in this process. Owned here until the recorder core has it.
+/// never in this process. Owned here until the recorder core has it, and of a recording until that is finished.
 final class OutputFile {
     /// What the recorder core gets.
     let envelope: Int32
@@ -33,7 +33,10 @@ final class OutputFile {
         self.passed = passed
     }
 
-    deinit { close(envelope) }
+    deinit { passed.close(envelope) }
+
+    /// It is kept for as long as its recording runs: should the recorder core be lost, the next one completes the file.
+    func keep() { passed.keep() }
 
     private static func sentence(_ found: String) -> String {
         "The descriptor \(found). Pass a regular file that is open for writing, and not for appending."

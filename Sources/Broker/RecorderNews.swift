@@ -83,6 +83,23 @@ package enum RecorderNews {
         }
     }
 
+    /// What the answer of `Complete` says is in a recording's file.
+    struct Completed {
+        var frames: UInt64
+        var duration: Duration
+        var bytes: UInt64
+    }
+
+    /// - Throws: as above.
+    static func completed(_ message: BusMessage) throws(BrokerError) -> Completed {
+        let member = "Complete"
+        var reader = WireReader(member, try message.arguments())
+        return Completed(
+            frames: try bounded(reader.uint64("frames"), 0...framesMax, "frames", member),
+            duration: .nanoseconds(try bounded(reader.int64("duration"), 0...durationMax, "duration", member)),
+            bytes: try bounded(reader.uint64("bytes"), 0...fileBytesMax, "bytes", member))
+    }
+
     private static func bounded<Number: Comparable>(
         _ number: Number, _ allowed: ClosedRange<Number>, _ name: String, _ member: String
     ) throws(BrokerError) -> Number {

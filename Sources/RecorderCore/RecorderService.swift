@@ -66,6 +66,11 @@ public final class RecorderService: Sendable {
             let recording = try reader.uint64("recording")
             let why: RecordingEnd = try reader.word("why")
             capture.stopRecording(recording, why: why) { result in answer(result.map { [] }) }
+        case "Complete":
+            _ = try reader.uint64("recording")
+            capture.complete(file: try reader.fileDescriptor("file")) { result in
+                answer(result.map { [.uint64($0.frames), .int64($0.duration), .uint64($0.bytes)] })
+            }
         case "Cut":
             let grant = GrantID(try reader.uint64("grant"))
             let why: RecordingEnd = try reader.word("why")

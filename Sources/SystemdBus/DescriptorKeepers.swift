@@ -178,6 +178,11 @@ public final class DescriptorKeepers {
         return keepers.contains { $0.dispose(of: socket, user: user) }
     }
 
+    /// Has an envelope closed whose keeper has ended.
+    func closeKept(_ envelope: Int32, user: UInt32) {
+        if dispose(of: envelope, user: user) { Glibc.close(envelope) } else { unclosed.append((envelope, user)) }
+    }
+
     private func closeUnclosed() {
         while let (socket, user) = unclosed.last, dispose(of: socket, user: user) {
             unclosed.removeLast()
@@ -192,11 +197,19 @@ public final class DescriptorKeepers {
         inAll += 1
     }
 
-    /// - Parameter cookie: the envelope's that the keeper may let go of, once this process has none of it any more.
-    func ended(_ user: UInt32, _ cookie: UInt64, _ keeper: DescriptorKeeper) {
+    /// It is not on its way any more.
+    func arrived(_ user: UInt32) {
         let left = onTheirWay[user, default: 1] - 1
         onTheirWay[user] = left > 0 ? left : nil
         inAll -= 1
+        if !wishes.isEmpty { loop.defer { [weak self] in self?.serve() } }
+    }
+
+    /// - Parameters:
+    ///   - cookie: the envelope's that the keeper may let go of, once this process has none of it any more.
+    ///   - wasKept: it had arrived before.
+    func ended(_ user: UInt32, _ cookie: UInt64, _ keeper: DescriptorKeeper, wasKept: Bool) {
+        if !wasKept { arrived(user) }
         loop.defer { [weak self] in
             keeper.letGo(cookie, user: user)
             self?.serve()

@@ -4,7 +4,8 @@ import Glibc
 /// A descriptor that a client passed, as a keeper found it. The file itself never comes into this process: what a message
 /// has in its place is an envelope (`envelopes.h`), empty where the file will not do.
 ///
-/// While one is alive the descriptor counts as on its way; with the last reference its keeper lets go of it.
+/// While one is alive the descriptor counts as on its way, unless it is kept; with the last reference its keeper lets go of
+/// it.
 public final class PassedDescriptor {
     /// What a keeper found.
     public enum Finding: Hashable, Sendable {
@@ -24,6 +25,7 @@ public final class PassedDescriptor {
     let user: UInt32
     /// The envelope, until it was passed on to libsystemd; else -1.
     private var envelope: Int32
+    private var isKept = false
     private let keeper: DescriptorKeeper
 
     init(_ found: camarb_keeper_found, envelope: Int32, user: UInt32, keeper: DescriptorKeeper) {
@@ -36,16 +38,34 @@ public final class PassedDescriptor {
     }
 
     deinit {
-        if envelope >= 0 { close(envelope) }
+        if envelope >= 0 { Glibc.close(envelope) }
         // libsystemd may have its own a moment longer: it lets go of a message after the handler that is running.
-        keeper.pool?.ended(user, cookie, keeper)
+        keeper.pool?.ended(user, cookie, keeper, wasKept: isKept)
+    }
+
+    /// It has arrived, and is kept for longer: it does not count as on its way any more. How many are kept is bounded by who
+    /// keeps them.
+    public func keep() {
+        guard !isKept else { return }
+        isKept = true
+        keeper.pool?.arrived(user)
+    }
+
+    /// Closes the envelope that its message had, of which this is the last in this process. Where its keeper has ended
+    /// meanwhile it may have the last of the file, and is closed by another.
+    public func close(_ envelope: Int32) {
+        guard keeper.state == .gone, let pool = keeper.pool else {
+            Glibc.close(envelope)
+            return
+        }
+        pool.closeKept(envelope, user: user)
     }
 
     /// The envelope's number; it stays this one's until `wasPassedOn`.
     var number: Int32 { envelope }
 
     func wasPassedOn() {
-        close(envelope)
+        Glibc.close(envelope)
         envelope = -1
     }
 

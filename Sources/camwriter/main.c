@@ -1,4 +1,5 @@
-/* camwriter: writes one photo or recording for a recorder core, which keeps the camera.
+/* camwriter: writes one photo or recording for a recorder core, which keeps the camera; or reads and completes one that
+ * another recorder core left unfinished.
  *
  * A file may lie where writing, cutting or closing it waits for somebody without end, and a process that waits so cannot be
  * killed. Here that process has nothing but the file: its recorder core gives it up, and goes on.
@@ -9,9 +10,12 @@
 #include <CLinux.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const int orders = 3;
@@ -19,23 +23,89 @@ static const int orders = 3;
 struct output {
     int file;
     struct camarb_writer_answer said;
+    /* Bytes behind the answer. */
+    unsigned char read[CAMARB_WRITER_READ_MAX];
+    size_t read_count;
 };
 
 static void fails(struct output *output, int error) { output->said.error = error; }
 
+/* Keeps what was in the envelope, where it is a file that can be written to. */
+static int is_taken(struct output *output, int file) {
+    struct camarb_file identity;
+    if (file < 0) {
+        fails(output, -file);
+        return 0;
+    }
+    output->file = file;
+    if (camarb_check_output_file(file, &identity) == camarb_file_good) return 1;
+    output->said.is_unsuitable = 1;
+    fails(output, EINVAL);
+    return 0;
+}
+
 /* Opens the envelope, which is closed. */
 static void take(struct output *output, int envelope) {
-    struct camarb_file identity;
-    int file = envelope < 0 || output->file >= 0 ? -EINVAL : camarb_open_envelope(envelope);
+    /* Kept until this process ends: it tells that the file is being written. */
+    int mark = -1;
+    int file = envelope < 0 || output->file >= 0 ? -EINVAL : camarb_open_envelope(envelope, &mark);
     if (envelope >= 0) close(envelope);
-    if (file < 0) return fails(output, -file);
-    output->file = file;
-    if (camarb_check_output_file(file, &identity) != camarb_file_good) {
-        output->said.is_unsuitable = 1;
-        return fails(output, EINVAL);
-    }
     /* What was in it is not part of the picture. */
-    if (ftruncate(file, 0) < 0) fails(output, errno);
+    if (is_taken(output, file) && ftruncate(file, 0) < 0) fails(output, errno);
+}
+
+/* Waits until nobody writes the file any more. 0, or an error. */
+static int wait_for_writers(int written) {
+    struct pollfd waited = {.fd = written};
+    if (written < 0) return ENODATA;
+    int ready = camarb_poll(&waited, 1, CAMARB_WRITER_PATIENCE_MS * INT64_C(1000000));
+    return ready > 0 ? 0 : ready < 0 ? -ready : EBUSY;
+}
+
+/* Opens an envelope again, which is closed. */
+static void take_again(struct output *output, int envelope) {
+    int written = -1;
+    int file = envelope < 0 || output->file >= 0 ? -EINVAL : camarb_open_envelope_again(envelope, &written);
+    if (envelope >= 0) close(envelope);
+    /* Nobody began to write it: what is there is the client's, and no recording of ours. */
+    if (file == -EBUSY) file = -ENODATA;
+    int error = file < 0 ? 0 : wait_for_writers(written);
+    if (written >= 0) close(written);
+    if (!is_taken(output, file)) return;
+    int flags = fcntl(file, F_GETFL);
+    if (error == 0 && (flags & O_ACCMODE) != O_RDWR) error = EACCES;
+    /* Not by seeking: the client has the same offset. */
+    struct stat status = {0};
+    if (error == 0 && fstat(file, &status) < 0) error = errno;
+    output->said.value = status.st_size;
+    if (error != 0) fails(output, error);
+}
+
+static void read_part(struct output *output, const unsigned char *bytes, size_t length, uint64_t offset) {
+    uint32_t wanted;
+    if (length != sizeof wanted) return fails(output, EINVAL);
+    memcpy(&wanted, bytes, sizeof wanted);
+    if (wanted > sizeof output->read) return fails(output, EINVAL);
+    while (output->read_count < wanted) {
+        ssize_t count = pread(
+            output->file, output->read + output->read_count, wanted - output->read_count,
+            (off_t)(offset + output->read_count));
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return fails(output, errno);
+        if (count == 0) break;
+        output->read_count += (size_t)count;
+    }
+    output->said.value = (int64_t)output->read_count;
+}
+
+static void answer(struct output *output) {
+    unsigned char packet[sizeof output->said + sizeof output->read];
+    memcpy(packet, &output->said, sizeof output->said);
+    memcpy(packet + sizeof output->said, output->read, output->read_count);
+    /* A recorder core that does not take its answers has ended, or is about to. */
+    (void)camarb_packet_send(orders, packet, sizeof output->said + output->read_count, -1);
+    output->said = (struct camarb_writer_answer){0};
+    output->read_count = 0;
 }
 
 static void put(struct output *output, const unsigned char *bytes, size_t length, uint64_t offset) {
@@ -51,7 +121,7 @@ static void put(struct output *output, const unsigned char *bytes, size_t length
 
 int main(void) {
     static unsigned char packet[sizeof(struct camarb_writer_order) + CAMARB_WRITER_PART_MAX];
-    struct output output = {.file = -1};
+    static struct output output = {.file = -1};
     signal(SIGTERM, SIG_IGN);
     signal(SIGINT, SIG_IGN);
     camarb_ignore_write_signals();
@@ -65,18 +135,17 @@ int main(void) {
         memcpy(&order, packet, sizeof order);
         if (output.said.error == 0) {
             if (order.kind == camarb_writer_open) take(&output, passed);
+            else if (order.kind == camarb_writer_open_again) take_again(&output, passed);
             else if (output.file < 0) fails(&output, EBADF);
             else if (order.kind == camarb_writer_put)
                 put(&output, packet + sizeof order, (size_t)count - sizeof order, order.offset);
+            else if (order.kind == camarb_writer_read)
+                read_part(&output, packet + sizeof order, (size_t)count - sizeof order, order.offset);
             else if (order.kind == camarb_writer_truncate) {
                 if (ftruncate(output.file, (off_t)order.offset) < 0) fails(&output, errno);
             } else fails(&output, EINVAL);
         }
-        if (order.wants_answer) {
-            /* A recorder core that does not take its answers has ended, or is about to. */
-            (void)camarb_packet_send(orders, &output.said, sizeof output.said, -1);
-            output.said = (struct camarb_writer_answer){0};
-        }
+        if (order.wants_answer) answer(&output);
     }
     return 0;
 }

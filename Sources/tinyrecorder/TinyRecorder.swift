@@ -122,7 +122,10 @@ final class Recorder: BusConnectionDelegate {
     /// The file that an envelope holds; the envelope is closed.
     private func openEnvelope(_ envelope: Int32) throws(BrokerError) -> Int32 {
         defer { close(envelope) }
-        let file = camarb_open_envelope(envelope)
+        var mark: Int32 = -1
+        let file = camarb_open_envelope(envelope, &mark)
+        // Nobody completes a file of lines.
+        if mark >= 0 { close(mark) }
         guard file >= 0 else { throw BrokerError(.unsuitableFile, "There is no file in the envelope.") }
         return file
     }

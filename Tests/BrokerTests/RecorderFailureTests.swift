@@ -127,4 +127,99 @@ struct RecorderFailureTests {
         }
         try session(process, recorders).run()
     }
+
+    // MARK: Recordings of a recorder core that was lost
+
+    /// A session that records with a fake recorder core, which then crashes; the next does what it is told with `Complete`.
+    private func end(
+        ofRecordingCompletedBy complete: @escaping (FakeRecorder, BusMessage) -> Bool,
+        _ body: (BrokerProcess, FakeRecorders, TestSession) throws -> Void = { _, _, _ in }
+    ) throws -> RecordingFinished {
+        let recorders = try FakeRecorders()
+        let process = try broker(recorders)
+        let session = try session(process, recorders)
+        try session.run()
+        let file = try process.file("a")
+        try session.call("StartRecording", .fileDescriptor(file), .dictionary([:]))
+        close(file)
+        let lost = try #require(recorders.all.last)
+        try process.wait("the recording") { lost.calls.contains("StartRecording") }
+        recorders.whenCalled = { recorder, message in
+            guard message.member == "Complete" else { return false }
+            #expect(recorder !== lost)
+            return complete(recorder, message)
+        }
+        lost.crash()
+        try body(process, recorders, session)
+        try session.wait("RecordingFinished")
+        let ends = session.events.compactMap { signal -> RecordingFinished? in
+            if case .recordingFinished(let finished) = signal.event { finished } else { nil }
+        }
+        #expect(ends.count == 1)
+        return try #require(ends.first)
+    }
+
+    @Test("The end of a lost recorder core's recording says what the next one has found in its file")
+    func completed() throws {
+        let end = try end(ofRecordingCompletedBy: { _, message in
+            message.answer([.uint64(7), .int64(233_333_333), .uint64(70_000)])
+            return true
+        })
+        #expect(end.why == .recorderReset && end.frames == 7 && end.bytes == 70_000)
+        #expect(end.duration == .nanoseconds(233_333_333))
+    }
+
+    @Test(
+        "A recording that is not completed has ended after the time it ran, and no frames are told"
+    )
+    func notCompleted() throws {
+        let end = try end(ofRecordingCompletedBy: { _, message in
+            message.answer(BrokerError(.unsuitableFile, "It is none of mine."))
+            return true
+        })
+        #expect(end.why == .recorderReset && end.frames == 0 && end.bytes == 0 && end.duration > .zero)
+    }
+
+    @Test("A completion that is never answered keeps neither the camera, nor its client without an end")
+    func neverCompleted() throws {
+        let end = try end(
+            ofRecordingCompletedBy: { _, _ in true },
+            { process, recorders, session in
+                try session.wait("DidStartRunning", count: 2)
+                #expect(!session.names.contains("RecordingFinished"))
+            })
+        #expect(end.why == .recorderReset && end.frames == 0)
+    }
+
+    @Test("A recorder core that says nonsense about a recording it completed is killed, and not believed")
+    func completedWithNonsense() throws {
+        var liar: FakeRecorder?
+        var process: BrokerProcess?
+        let end = try end(
+            ofRecordingCompletedBy: { recorder, message in
+                liar = recorder
+                message.answer([.uint64(.max), .int64(.min), .uint64(.max)])
+                return true
+            }, { broker, _, _ in process = broker })
+        #expect(end.frames == 0 && end.duration > .zero && end.bytes == 0)
+        try process?.wait("its end") { liar?.ending == .signalled(SIGKILL) }
+    }
+
+    @Test("Envelopes of recordings leave camarbd's descriptors as they were")
+    func envelopesOfRecordings() throws {
+        let process = try BrokerProcess()
+        let session = try process.client("photos").session()
+        try session.run()
+        func record(_ count: Int) throws {
+            let file = try process.file("a")
+            try session.call("StartRecording", .fileDescriptor(file), .dictionary([:]))
+            close(file)
+            try session.call("StopRecording")
+            try session.wait("RecordingFinished", count: count)
+        }
+        try record(1)
+        let before = process.descriptors
+        for count in 2...20 { try record(count) }
+        try process.wait("the descriptors to be given back") { process.descriptors <= before }
+    }
 }

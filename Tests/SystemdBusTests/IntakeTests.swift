@@ -161,7 +161,9 @@ private final class Stranger {
             let arguments = (try? message.arguments()) ?? []
             for case .fileDescriptor(let number) in arguments {
                 findings.append(message.passed(number)?.finding)
-                let opened = camarb_open_envelope(number)
+                var mark: Int32 = -1
+                let opened = camarb_open_envelope(number, &mark)
+                if mark >= 0 { close(mark) }
                 if opened >= 0 {
                     var found = stat()
                     #expect(fstat(opened, &found) == 0 && found.st_ino == status.st_ino)

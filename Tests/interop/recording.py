@@ -1,5 +1,5 @@
 """Recordings: playable whatever happens, ending where the interruption began, and never resumed."""
-import os, pathlib, shutil, signal, subprocess
+import os, pathlib, shutil, signal, subprocess, time
 
 from harness import CAMERA, PATIENCE, SHELL, Daemon, claim, played, recorded_marks, wait_until
 
@@ -59,35 +59,72 @@ def interrupted():
         app.wait("RecordingFinished", lambda body: body[2] == again)
 
 
-@claim("SIGKILL of camrecorder while recording: the file plays, the session runs again, recording does not")
+def kill_the_recorder(daemon, app, session, open_file, seen=70):
+    """Records `seen` frames, and kills camrecorder: when, and how the recording ended."""
+    session.start()
+    app.wait("DidStartRunning")
+    stream = session.stream()
+    with open_file() as file:
+        (recording,) = session.call("StartRecording", "ha{sv}", file, {})
+    app.wait("RecordingStarted")
+    frames(stream, seen)
+    (recorder,) = daemon.recorders()
+    killed = time.monotonic_ns()
+    os.kill(recorder, signal.SIGKILL)
+    cut = app.wait("WasInterrupted")
+    assert cut[4] == "recorder-reset" and cut[6] == recording, cut
+    finished = app.wait("RecordingFinished")
+    assert finished[2] == recording and finished[3] == "recorder-reset", finished
+    return killed, finished
+
+
+def packets(file, *more):
+    """The times of a recording's packets, in seconds."""
+    done = subprocess.run(
+        ["ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries", "packet=pts_time", "-of", "csv=p=0", *more,
+         str(file)], stdout=subprocess.PIPE, text=True, check=True, timeout=60)
+    return [float(line.rstrip(",")) for line in done.stdout.split()]
+
+
+@claim("SIGKILL of camrecorder while recording: the file is completed, its end says what is in it, and recording does not go on")
 def recorder_killed():
     with Daemon() as daemon:
         app = daemon.app("photos")
         session = app.session()
-        session.start()
-        app.wait("DidStartRunning")
-        stream = session.stream()
         file = daemon.directory / "killed.mkv"
-        recording = session.record(file)
-        app.wait("RecordingStarted")
-        frames(stream, 30)
-        (recorder,) = daemon.recorders()
-        os.kill(recorder, signal.SIGKILL)
-        cut = app.wait("WasInterrupted")
-        assert cut[4] == "recorder-reset" and cut[6] == recording, cut
-        finished = app.wait("RecordingFinished")
-        assert finished[2] == recording and finished[3] == "recorder-reset", finished
-        app.wait("InterruptionEnded", lambda body: body[5] is True)
-        app.wait("DidStartRunning")
+        killed, finished = kill_the_recorder(daemon, app, session, lambda: open(file, "w+b"))
+        count, seconds = played(file)
+        assert finished[4] == count > 0 and finished[6] == os.path.getsize(file), (finished, count)
+        assert abs(seconds - finished[5] / 1e9) < 0.002, f"{seconds} s play, {finished[5] / 1e9} s were announced"
+        lost = (killed - recorded_marks(file)[-1][0]) / 1e9
+        assert lost <= 1, f"{lost} s before the kill are not in the file"
+        # A reader that wants its third second begins at the key frame before that, by the index.
+        after = packets(file, "-read_intervals", "2.01%+#1")
+        assert len(after) == 1 and 0.5 < after[0] <= 2.01, after
+        if not any(body[5] is True for _, name, body in app.signals if name == "InterruptionEnded"):
+            app.wait("InterruptionEnded", lambda body: body[5] is True)
+        wait_until("the next start", lambda: app.poll() or app.names().count("DidStartRunning") == 2)
         frames(session.stream(), 10)
-        count, _ = played(file)
-        assert count >= 25, f"30 frames were seen while recording, {count} play"
         app.poll()
         assert app.names().count("RecordingStarted") == 1, app.names()
         session.record(daemon.directory / "next.mkv")
         app.wait("RecordingStarted")
         session.call("StopRecording")
         app.wait("RecordingFinished")
+        return f"{count} frames play, {lost * 1000:.0f} ms before the kill are not in the file"
+
+
+@claim("a file that can be written only is not completed when camrecorder is killed: it plays, and no frames are told")
+def written_only():
+    with Daemon() as daemon:
+        app = daemon.app("photos")
+        file = daemon.directory / "killed.mkv"
+        _, finished = kill_the_recorder(daemon, app, app.session(), lambda: open(file, "wb"), seen=30)
+        assert finished[4] == 0 and finished[6] == 0 and finished[5] > 0, finished
+        assert "writing only" in daemon.log.read_text(errors="replace"), daemon.said()
+        # Those that were encoded until then.
+        count, _ = played(file)
+        assert count > 0
         return f"{count} frames play"
 
 

@@ -1,12 +1,13 @@
-"""Files that hang: whoever writes to them, cuts them or looks at them waits without end, and cannot be killed."""
-import os, pathlib, shutil, signal, socket, subprocess, tempfile, time
+"""Files that hang: whoever writes to them, cuts them or looks at them waits without end, and cannot be killed. And files whose
+recorder core is killed over them."""
+import os, pathlib, random, shutil, signal, socket, subprocess, tempfile, time
 
 from jeepney import DBusAddress
 from jeepney.io import blocking
 
 from hanging_file import HangingFile
-from harness import PROGRAMS, App, die_with_parent, wait_until
-from rows import Child, Figure, row
+from harness import PROGRAMS, App, die_with_parent, played, recorded_marks, wait_until
+from rows import Child, Figure, broker, memory, neighbour, percentile, row
 
 RECORDER = DBusAddress("/org/camarb/Recorder1", "org.camarb", "org.camarb.Recorder1")
 
@@ -135,3 +136,66 @@ def hanging_files(short):
     yield Figure("a cut is answered after", figures["cut"], "ms", most=500)
     yield Figure("processes that hang", figures["stuck"])
     yield Figure("a recorder core that is killed is gone after", figures["killed"], "ms", most=1000)
+
+
+def die_over(daemon, chance):
+    """A recording whose recorder core is killed somewhere in it: how many frames were told and are there, seconds that were
+    lost, and what its duration is beside what was told of it, in milliseconds."""
+    # A client of its own: the next one begins with a recorder core that has died under nobody yet.
+    app = daemon.app("photos")
+    session = app.session("front")
+    session.start()
+    app.wait("DidStartRunning")
+    (core,) = [core for core in daemon.recorders()
+               if pathlib.Path(f"/proc/{core}/cmdline").read_bytes().endswith(b"\0simulated\0")]
+    stream = session.stream()
+    file = daemon.directory / "killed.mkv"
+    recording = session.record(file)
+    begun = time.monotonic_ns()
+    for _ in range(chance.randrange(3, 45)):
+        stream.release(stream.read())
+    # Anywhere between two frames.
+    time.sleep(chance.uniform(0, 0.033))
+    process = os.pidfd_open(core)
+    killed = time.monotonic_ns()
+    signal.pidfd_send_signal(process, signal.SIGKILL)
+    os.close(process)
+    ended = app.wait("RecordingFinished", lambda body: body[2] == recording)
+    assert ended[3] == "recorder-reset", ended
+    app.close()
+    daemon.apps.remove(app)
+    if ended[4] == 0:
+        # Killed before its first frame was encoded: on a busy machine there may not even be a header.
+        frames, seconds = played(file) if os.path.getsize(file) > 1 << 17 else (0, 0.0)
+        return 0, frames, 0, (killed - begun) / 1e9, 0.0, True
+    marks = recorded_marks(file)
+    assert None not in marks, "a frame of the recording has no burnt-in mark"
+    frames, seconds = played(file)
+    lost = (killed - marks[-1][0]) / 1e9
+    return ended[4], frames, len(marks), lost, abs(seconds * 1000 - ended[5] / 1e6), ended[6] == os.path.getsize(file)
+
+
+@row("killed-recorders", "a recording whose recorder core is killed is whole, and its end says what is in it",
+     "SIGKILL of recorder cores somewhere in their recordings, 500 times (6), beside a session on another camera")
+def killed_recorders(short):
+    count = 6 if short else 500
+    chance = random.Random(9)
+    with broker(cameras=("front=simulated", "back=simulated:iphone6-back")) as daemon:
+        beside = daemon.app("beside")
+        beside.session("back").start()
+        beside.wait("DidStartRunning")
+        calls = neighbour(daemon, 2 * count if short else 300)
+        ends = [die_over(daemon, chance) for _ in range(count)]
+        beside.poll()
+        told, frames, marks, lost, apart, fits = zip(*ends)
+        yield Figure("recordings that open and play", len(ends), least=count)
+        yield Figure("of them with as many frames as their end said", sum(a == b == c for a, b, c in zip(told, frames, marks)),
+                     least=count)
+        yield Figure("with as many bytes", sum(fits), least=count)
+        yield Figure("killed before they had a frame", told.count(0), most=count // 2)
+        yield Figure("frames in all of them", sum(frames), least=count)
+        yield Figure("the most that was lost before the kill", max(lost), "s", most=1)
+        yield Figure("their duration is apart from what was said by", max(apart), "ms", most=2)
+        yield Figure("events of the session on another camera", len(beside.names()) - 1, most=0)
+        yield Figure("p99 of another user's call", percentile(calls.result(patience=600), 0.99), "ms", most=20)
+        yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)

@@ -70,6 +70,8 @@ class Liar:
             return self.send(new_method_return(call, "x", (0,)))
         if member == "OpenStream":
             return self.send(new_error(call, "org.camarb.Error.OutOfResources", "s", ("no stream " + "x" * 100_000,)))
+        if member == "Complete":
+            return self.send(new_error(call, "org.freedesktop.DBus.Error.UnknownMethod", "s", ("It completes nothing.",)))
         self.send(new_method_return(call))
         if member == "StartRecording" and self.camera == "simulated":
             self.lie(self, *call.body[:2])

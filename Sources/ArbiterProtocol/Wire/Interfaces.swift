@@ -381,6 +381,14 @@ extension Interface {
                 "Finishes the file; `RecordingFinished` follows. Unknown recordings are ignored: it may just have ended."
             ),
             Method(
+                "Complete", [Argument("recording", "t"), Argument("file", "h")],
+                gives: [Argument("frames", "t"), Argument("duration", "x"), Argument("bytes", "t")],
+                """
+                Completes a recording of a recorder core that was lost over it, in the envelope that one had: says what is \
+                in the file, whole. Nothing waits for it. A file that cannot be read, or is no recording of the recorder \
+                core's own kind, is left as it is and refused.
+                """),
+            Method(
                 "Cut", [Argument("grant", "t"), Argument("why", "s")], gives: [Argument("lastCapture", "x")],
                 """
                 Ends a grant: streams closed, buffers blanked, no later frame is captured for it. Answers when that is so, \

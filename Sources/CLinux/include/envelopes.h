@@ -1,14 +1,25 @@
 /* A descriptor that travels without being in anybody's table.
  *
  * close(2) of a file may ask whoever serves the file, and wait for him without end: a FUSE mount's daemon, a file server
- * that hangs. An envelope is one end of a SOCK_SEQPACKET pair in whose queue lies one byte with one descriptor. It can
- * be kept, passed on and closed by those who must never wait; who means to use the file opens it. */
+ * that hangs. An envelope is one end of a SOCK_SEQPACKET pair in whose queue lie two packets, of one byte each, with the
+ * descriptor: one for who writes the file, and one for who completes it should the first have been lost over it. It can be
+ * kept, passed on and closed by those who must never wait; who means to use the file opens it.
+ *
+ * With the writer's packet comes the write end of a pipe, with the completer's the read end: who opens the envelope and
+ * keeps what came with it marks the file as being written, for as long as his process lives. The pipe's end cannot be
+ * forgotten by a process that crashes, nor faked by one that hangs. */
 #pragma once
 
-/* An envelope around a descriptor, which stays the caller's. A new descriptor, close-on-exec, or -errno. */
+/* An envelope around a descriptor, which stays the caller's; below 0: an empty one. A new descriptor, close-on-exec, or
+ * -errno. */
 int camarb_new_envelope(int descriptor);
 
-/* What is in an envelope, which stays the caller's and is empty afterwards: a descriptor, close-on-exec; -ENODATA for an
- * envelope that is empty, -ENOTSOCK and others of recvmsg(2) for what is none. Never waits. More than the one descriptor
- * that belongs into it is closed. */
-int camarb_open_envelope(int envelope);
+/* What is in an envelope for the writer; the envelope stays the caller's. A descriptor, close-on-exec; -ENODATA for an
+ * envelope that is empty, -EBUSY where the writer's has been taken already, -ENOTSOCK and others of recvmsg(2) for what is
+ * none. Never waits. *mark is a descriptor to keep open as long as the file is written, or -1: the caller's. */
+int camarb_open_envelope(int envelope, int *mark);
+
+/* What is in it for the completer, once the writer's was taken: likewise, and -EBUSY where nobody has: then nothing was
+ * written, and the envelope is of no more use. *written is a descriptor that hangs up (POLLHUP) when nobody writes any
+ * more, or -1. */
+int camarb_open_envelope_again(int envelope, int *written);

@@ -37,6 +37,7 @@ public final class Capture: Sendable {
         case cut(GrantID, RecordingEnd, Reply<Int64>)
         case watchNode(Int32, Reply<Void>)
         case look(Reply<String>)
+        case completionBegan
         case writerDone
         case stop
     }
@@ -44,6 +45,7 @@ public final class Capture: Sendable {
     private let commands = Mailbox<Command>()
     private let captureThread: Worker
     private let writerThread: Worker
+    private let completer = Completer()
 
     /// - Parameters:
     ///   - idleLimit: after this long without a grant or anything to write, `.idle` is given; nil for never.
@@ -133,10 +135,23 @@ public final class Capture: Sendable {
     /// ("": it cannot); `.deviceChanged` comes before the answer. During a grant the device is left alone.
     public func look(_ reply: @escaping Reply<String>) { commands.post(.look(reply)) }
 
+    /// Completes a recording of a recorder core that was lost over it: cuts a frame that is not whole, and writes duration
+    /// and index. Nothing waits for it; a file that is not as recordings are here, or that hangs, is left as it is.
+    /// - Parameter file: the envelope that the lost one had, which its writer has opened. Owned by the capture from here on.
+    public func complete(file: Int32, _ reply: @escaping Reply<CompletedRecording>) {
+        // As long as that takes there is something to write.
+        commands.post(.completionBegan)
+        completer.complete(file) { [commands] result in
+            reply(result)
+            commands.post(.writerDone)
+        }
+    }
+
     /// Ends whatever is open, finishes what is being written, and waits for it. Once, as the last call.
     public func shutDown() {
         commands.post(.stop)
         captureThread.join()
         writerThread.join()
+        completer.shutDown()
     }
 }

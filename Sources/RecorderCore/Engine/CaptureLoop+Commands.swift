@@ -37,6 +37,7 @@ extension CaptureLoop {
             defer { close(queue) }
             reply(Result { () throws(BrokerError) in try camera().watchNode(in: queue) })
         case .look(let reply): reply(Result { () throws(BrokerError) in try lookNow() })
+        case .completionBegan: writing += 1
         case .writerDone: writing -= 1
         case .stop: stop()
         }

@@ -19,7 +19,7 @@ final class CaptureLoop {
     var newestGrant = GrantID(0)
     /// Bytes of buffers that were given out in grants that are over, which clients may keep, each for as long as it likes.
     var keptBytesMost: UInt64 = 0
-    /// Recordings and photos the writer still has.
+    /// Recordings and photos the writer still has, and recordings the completer has.
     var writing = 0
     let pictures = PicturePool()
     private var idleSince: Int64

@@ -26,12 +26,12 @@ package enum FileFault: Error, Hashable {
 }
 
 /// One photo's or recording's file, written by a process of its own (`camwriter`): a file that hangs takes that process
-/// with it, and nothing of this one.
+/// with it, and nothing of this one. One that is opened again, to be completed, is read by it, too.
 ///
 /// Orders are queued, sent as the process takes them, and answered where an answer is wanted. What waits here is bounded by
 /// who asks: a recording waits for each frame's answer, a photo is one order.
 ///
-/// Threading: the writer thread only.
+/// Threading: the thread of its house only.
 package final class FileWriter {
     /// How long the process may take over what it has been given, in nanoseconds. A disk that hesitates for longer is
     /// behind by more frames than a recording may queue (`RecordingTicket.queuedBytesMax`).
@@ -49,6 +49,9 @@ package final class FileWriter {
     }
     private var packets: [Packet] = []
     private var answersDue = 0
+    /// What the last answer was for.
+    private var value: Int64 = 0
+    private var bytesRead: [UInt8] = []
     /// What an answer, or the lack of one, said first since it was last asked for.
     private var fault: FileFault?
     /// No more orders are taken: it hangs, or has ended.
@@ -60,11 +63,13 @@ package final class FileWriter {
     ///   - descriptor: the socket's end, the writer's from here on.
     ///   - process: a pidfd, the house's in the end.
     ///   - envelope: with the file; the writer's from here on.
-    init(_ descriptor: Int32, process: Int32, envelope: Int32, in house: FileWriters) {
+    ///   - again: it is opened to be completed, and keeps what is in it.
+    init(_ descriptor: Int32, process: Int32, envelope: Int32, again: Bool, in house: FileWriters) {
         self.descriptor = descriptor
         self.process = process
         self.house = house
-        packets = [Packet(bytes: Self.order(camarb_writer_open, 0, [UInt8]()), passed: envelope)]
+        let kind = again ? camarb_writer_open_again : camarb_writer_open
+        packets = [Packet(bytes: Self.order(kind, 0, [UInt8]()), passed: envelope)]
         lastProgress = camarb_monotonic_ns()
     }
 
@@ -89,6 +94,23 @@ package final class FileWriter {
     }
 
     package func truncate(to offset: Int64) { add(camarb_writer_truncate, UInt64(offset), [UInt8]()) }
+
+    /// Has bytes read and waits for them; fewer at the file's end. Only of a file that was opened again.
+    /// - Parameter count: at most `CAMARB_WRITER_READ_MAX`.
+    func read(_ count: Int, at offset: Int64) throws(FileFault) -> [UInt8] {
+        bytesRead = []
+        add(camarb_writer_read, UInt64(offset), withUnsafeBytes(of: UInt32(count)) { Array($0) })
+        wantAnswer()
+        if let fault = settle() { throw fault }
+        return bytesRead
+    }
+
+    /// Waits until a file that is opened again is open: its size in bytes.
+    func openedAgain() throws(FileFault) -> Int64 {
+        wantAnswer()
+        if let fault = settle() { throw fault }
+        return value
+    }
 
     /// The last order so far is answered when all up to it is done.
     package func wantAnswer() {
@@ -143,15 +165,18 @@ package final class FileWriter {
         packets.removeFirst(sent)
         var hasProgressed = sent > 0
         while answersDue > 0 {
-            var answer = camarb_writer_answer()
+            let head = MemoryLayout<camarb_writer_answer>.size
+            var packet = [UInt8](repeating: 0, count: head + Int(CAMARB_WRITER_READ_MAX))
             var passed: Int32 = -1
-            let count = withUnsafeMutableBytes(of: &answer) {
-                camarb_packet_receive(descriptor, $0.baseAddress, $0.count, &passed, 0)
-            }
+            let count = camarb_packet_receive(descriptor, &packet, packet.count, &passed, 0)
+            if passed >= 0 { close(passed) }
             if count == -Int(EAGAIN) { break }
-            guard count == MemoryLayout<camarb_writer_answer>.size else { return lose(.gone) }
+            guard count >= head else { return lose(.gone) }
+            let answer = packet.withUnsafeBytes { $0.loadUnaligned(as: camarb_writer_answer.self) }
             answersDue -= 1
             hasProgressed = true
+            value = answer.value
+            bytesRead = Array(packet[head..<count])
             if answer.error != 0, fault == nil {
                 fault = answer.is_unsuitable != 0 ? .unsuitable : .system(answer.error)
             }

@@ -3,7 +3,7 @@ import Glibc
 
 /// Starts the processes that write files, and counts those that do not end.
 ///
-/// Threading: the writer thread only.
+/// Threading: one thread only, that of the writer or of the completer: each has a house of its own.
 package final class FileWriters {
     /// Processes that hang over a file, or may: with so many, no further file is begun until one of them comes back. Each
     /// costs a task of the unit's (`TasksMax=64` of camrecorder@.service) and a megabyte.
@@ -36,9 +36,11 @@ package final class FileWriters {
     }
 
     /// Starts one for a file.
-    /// - Parameter envelope: this object's from here on, also when it throws.
+    /// - Parameters:
+    ///   - envelope: this object's from here on, also when it throws.
+    ///   - again: the file is opened to be completed, and keeps what is in it.
     /// - Throws: `.tooManyStuck`, or `.gone` where none could be started.
-    package func start(_ envelope: Int32) throws(FileFault) -> FileWriter {
+    package func start(_ envelope: Int32, again: Bool = false) throws(FileFault) -> FileWriter {
         guard stuck < Self.stuckMax else {
             close(envelope)
             throw .tooManyStuck
@@ -54,7 +56,7 @@ package final class FileWriters {
             throw .gone
         }
         spare = nil
-        return FileWriter(ours, process: process, envelope: envelope, in: self)
+        return FileWriter(ours, process: process, envelope: envelope, again: again, in: self)
     }
 
     /// Starts one for the file that comes next, so that a photo does not wait until a process has begun. It knows nothing of

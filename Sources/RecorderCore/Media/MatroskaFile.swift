@@ -19,6 +19,7 @@ package final class MatroskaFile {
     private var output: UnsafeMutablePointer<AVIOContext>?
     private var packet: UnsafeMutablePointer<AVPacket>?
     private var durationAt: Int64?
+    private var checksumAt: Int64?
     private var firstCapture: Int64?
     private var lastTime: Int64 = -1
     private var hasHeader = false
@@ -55,7 +56,11 @@ package final class MatroskaFile {
         defer { av_dict_free(&options) }
         try checked("writing the header", avformat_write_header(context, &options))
         avio_flush(output)
-        durationAt = Self.placeForDuration(in: file.uncommitted)
+        // Where another libav writes its header otherwise, a killed recording has no duration, and is not completed.
+        var header = ByteWindow(file.uncommitted)
+        if let layout = try? MatroskaLayout(&header) {
+            (durationAt, checksumAt) = (layout.durationAt, layout.checksumAt)
+        }
         hasHeader = file.commit()
     }
 
@@ -106,8 +111,7 @@ package final class MatroskaFile {
         if frames == 0 {
             // libav would spoil the header with an index of nothing, and readers want a cluster: an empty one.
             _ = file.seek(file.committed, SEEK_SET)
-            let emptyCluster: [UInt8] = [0x1f, 0x43, 0xb6, 0x75, 0x83, 0xe7, 0x81, 0x00]
-            emptyCluster.withUnsafeBytes { file.take($0) }
+            MatroskaLayout.emptyCluster.withUnsafeBytes { file.take($0) }
             _ = file.commit()
             writeDuration()
             return
@@ -117,25 +121,13 @@ package final class MatroskaFile {
         _ = av_write_trailer(format)
         avio_flush(output)
         _ = file.commit()
-        // libav's own duration would count a frame that did not fit.
+        // libav's own duration would count a frame that did not fit; and its checksum is of that one.
         writeDuration()
-    }
-
-    /// The eleven bytes that libav leaves empty in the header until it knows the duration.
-    private static func placeForDuration(in header: [UInt8]) -> Int64? {
-        let void: [UInt8] = [0xec, 0x89] + Array(repeating: 0, count: 9)
-        guard header.count >= void.count else { return nil }
-        return (0...(header.count - void.count)).first { header[$0..<($0 + void.count)].elementsEqual(void) }
-            .map(Int64.init)
+        if let checksumAt { file.patch(MatroskaLayout.noChecksum, at: checksumAt) }
     }
 
     private func writeDuration() {
-        guard let durationAt else { return }
-        let ticks = Double(duration) / 1e9 * Double(VideoEncoder.ticksPerSecond)
-        let bits = ticks.bitPattern
-        let element: [UInt8] =
-            [0x44, 0x89, 0x88] + (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * UInt64($0))) }
-        file.patch(element, at: durationAt)
+        if let durationAt { file.patch(MatroskaLayout.durationElement(nanoseconds: duration), at: durationAt) }
     }
 
     private static func now() -> String {

@@ -10,6 +10,8 @@ package final class VideoReader {
     package let height: Int
     /// Frames a second, as the file says it of itself.
     let frameRate: Double
+    /// Nanoseconds, as the file says it of itself; nil: it does not.
+    package let duration: Int64?
 
     private var format: UnsafeMutablePointer<AVFormatContext>?
     private var decoder: UnsafeMutablePointer<AVCodecContext>?
@@ -53,6 +55,9 @@ package final class VideoReader {
             let rate = av_q2d(stream.pointee.avg_frame_rate)
             frameRate = rate.isFinite && rate > 0 ? rate : Self.frameRateUsual
             secondsPerTick = av_q2d(stream.pointee.time_base)
+            let length = opened.pointee.duration
+            // In microseconds, libav's own unit.
+            duration = length == camarb_AV_NOPTS_VALUE || length < 0 ? nil : length * 1000
             width = Int(decoder?.pointee.width ?? 0)
             height = Int(decoder?.pointee.height ?? 0)
             // Two pixels make one of chroma; less is no picture.

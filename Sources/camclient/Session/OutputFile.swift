@@ -11,7 +11,8 @@ struct OutputFile: ~Copyable {
     ///   It loses nothing before the recorder begins to write: a request that is refused changes no file.
     /// - Throws: `.file` with what the system said.
     init(_ path: String, overwriting: Bool) throws(Failure) {
-        let created = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        // Readable, too: a recording that is left unfinished is completed only then.
+        let created = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         if created >= 0 {
             (descriptor, isNew) = (created, true)
         } else {
@@ -21,7 +22,9 @@ struct OutputFile: ~Copyable {
                     ? Failure(.file, "\(path) is there already; --overwrite replaces it.")
                     : Failure.file(path, "cannot be written", number)
             }
-            let existing = open(path, O_WRONLY | O_CLOEXEC)
+            var existing = open(path, O_RDWR | O_CLOEXEC)
+            // One that this user may write and not read takes a recording all the same.
+            if existing < 0, errno == EACCES { existing = open(path, O_WRONLY | O_CLOEXEC) }
             number = errno
             guard existing >= 0 else { throw Failure.file(path, "cannot be written", number) }
             (descriptor, isNew) = (existing, false)

@@ -1,0 +1,82 @@
+import Arbiter
+import ArbiterProtocol
+import SystemdBus
+
+/// Recordings whose recorder core was lost over them, while the camera's next one completes their files.
+///
+/// The broker has had their envelopes all along, and opens none. Each is given to one recorder core, once: a file that ends
+/// the one that looks at it ends no other. The client is told of the recording's end when that has answered, with what is in
+/// the file; or at the bound, with how long it ran, and with no frames and bytes, since nobody has counted them. Nothing
+/// else waits for it: the camera's next grant does not.
+final class Completions {
+    /// From the recorder core's end until the client is told, in nanoseconds: somewhat longer than a recorder core takes at
+    /// most (`Completer.timeMax`), its start included. Nobody waits this long but for a recording of hours, or for a disk
+    /// that hesitates.
+    static let timeMax: Int64 = 5_000_000_000
+    /// Files of one camera that wait for their completion. It has one recording at a time, and a few that were just stopped;
+    /// what is beyond is told at once.
+    static let atOnceMax = 8
+
+    private unowned let link: CameraLink
+    private var underWay: [RecordingID: UnderWay] = [:]
+
+    private struct UnderWay {
+        var file: OutputFile
+        /// How long it ran.
+        var duration: Duration
+        /// Nil where there is no room for a timer: then the recorder core's answer, which has a bound, is waited for.
+        var timer: Timer?
+    }
+
+    init(_ link: CameraLink) { self.link = link }
+
+    var isEmpty: Bool { underWay.isEmpty }
+
+    func areWriting(to identity: OutputFile.Identity) -> Bool {
+        underWay.values.contains { $0.file.identity == identity }
+    }
+
+    /// - Parameters:
+    ///   - file: the envelope, as it was kept; nil: nobody has it.
+    ///   - duration: how long it ran, from its start to its recorder core's end.
+    func complete(_ recording: RecordingID, _ file: OutputFile?, ran duration: Duration) {
+        guard let file, !link.recorder.isStopping, underWay.count < Self.atOnceMax else {
+            return tell(recording, RecorderNews.Completed(frames: 0, duration: duration, bytes: 0))
+        }
+        let timer = try? link.broker.loop.addTimer { [unowned self] in
+            isOver(recording, because: "it took longer than \(Self.timeMax / 1_000_000_000) s")
+        }
+        timer?.arm(at: EventLoop.now + Self.timeMax)
+        underWay[recording] = UnderWay(file: file, duration: duration, timer: timer)
+        link.recorder.call("Complete", [.uint64(recording), .fileDescriptor(file.envelope)]) { [self] result in
+            // The recorder core has its own of it by now, and the envelope is let go with this closure.
+            _ = file
+            switch result {
+            case .failure(let error): isOver(recording, because: error.message)
+            case .success(let answer):
+                do throws(BrokerError) {
+                    let completed = try RecorderNews.completed(answer)
+                    if underWay.removeValue(forKey: recording) != nil { tell(recording, completed) }
+                } catch {
+                    link.recorder.saidNonsense(error.message)
+                    isOver(recording, because: error.message)
+                }
+            }
+        }
+    }
+
+    private func isOver(_ recording: RecordingID, because why: String) {
+        guard let left = underWay.removeValue(forKey: recording) else { return }
+        left.timer?.arm(at: nil)
+        link.broker.journal.send(
+            .notice, "camera “\(link.camera.name)”: recording \(recording) was not completed: \(why)",
+            [("CAMARB_CAMERA", link.camera.name)])
+        tell(recording, RecorderNews.Completed(frames: 0, duration: left.duration, bytes: 0))
+    }
+
+    private func tell(_ recording: RecordingID, _ end: RecorderNews.Completed) {
+        link.broker.step(
+            .recordingFinished(
+                recording, why: .recorderReset, frames: end.frames, duration: end.duration, bytes: end.bytes))
+    }
+}
