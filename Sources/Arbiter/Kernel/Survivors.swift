@@ -21,7 +21,8 @@ extension Arbiter {
         let earlier = state.timers.filter { $0.kind == .reservation && $0.camera == camera }
         state.timers.removeAll { $0.kind == .reservation && $0.camera == camera }
         // Kept for the app that the kernel vouches for, and for whoever only claims the name while that one is not there.
-        let ref = state.ref(state.row(of: app), isClaimed: false)
+        let row = state.row(of: app)
+        let ref = state.ref(row, isClaimed: false)
         state.timers.append(
             TimedFact(.reservation, until: state.now + Bound.reservation, camera: camera, app: ref))
         for timer in earlier { if let app = timer.app { state.release(app.slot) } }
