@@ -70,7 +70,9 @@ public struct SimulatedRecorder: Hashable, Sendable {
         let isSilent = behaviour.isManual || behaviour.hangs
         switch effect {
         case .resume(camera, let grant, _, _):
-            if isSilent || self.grant != grant { return }
+            // One that was adopted in the middle of its life has not said which grant it captures for.
+            self.grant = grant
+            if isSilent { return }
             answer(.recorderStreaming(camera, grant, inForce: inForce), at: now + behaviour.openDelay)
         case .open(camera, let grant, _, let asked):
             wasUsed = true

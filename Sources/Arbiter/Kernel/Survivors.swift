@@ -131,10 +131,13 @@ extension Arbiter {
             return
         }
         state.timers.remove(at: place)
-        let missing = state.cameraSettings[camera].inForce.changes(since: inForce)
+        let settings = state.cameraSettings[camera]
+        var missing = settings.inForce.changes(since: inForce)
+        // What was ordered since its reclaim is on its way, and later.
+        for batch in settings.asked { for (key, _) in batch.ordered.ordered { missing[key] = nil } }
         state.cameraSettings[camera].inForce = inForce
         guard let session = state.cameras[camera].tenancy.holder else { return }
-        state.sessionSettings[session].heard = inForce
+        if state.sessionSettings[session].heard == nil { state.sessionSettings[session].heard = inForce }
         if !missing.isEmpty { order(missing, asked: missing, of: session, by: .resumption, &turn) }
     }
 
