@@ -130,6 +130,9 @@ struct Turn {
     var passing: [Slot<Camera>] = []
     /// The session whose `startRunning` this step is: the only one that can be refused.
     var starter: Slot<Session>?
+    /// The session that reclaims a grant in this step: it holds the camera, and its recorder core is told when nothing keeps
+    /// it from running.
+    var reclaimer: Slot<Session>?
     /// The session that asks for control of a camera it watches: decided as if it started.
     var asker: Slot<Session>?
     var newcomerRefused: (refusal: Refusal, verdicts: [Verdict])?
@@ -146,6 +149,7 @@ struct Turn {
         cameras = CameraSet()
         if !passing.isEmpty { passing.removeAll(keepingCapacity: true) }
         starter = nil
+        reclaimer = nil
         asker = nil
         newcomerRefused = nil
         if !priorities.isEmpty { priorities.removeAll(keepingCapacity: true) }

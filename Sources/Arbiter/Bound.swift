@@ -20,6 +20,13 @@ public enum Bound {
     public static let sourceFreeze = Duration.seconds(5)
     /// How long a camera waits for its holder after the broker restarted (row 19).
     public static let reservation = Duration.seconds(2)
+    /// How long a recorder core that captures already may take to answer `resume`, which has it change a name and nothing
+    /// else: as long as the reservation before it, and no recorder whose loop turns takes a tenth of it. One that takes
+    /// longer hangs.
+    public static let resume = Duration.seconds(2)
+    /// The greatest grant and recording that a former broker can have counted to. What is beyond was never given, and
+    /// counting on from there would have an end.
+    public static let survivorMax: UInt64 = 1 << 62
     /// Nested `beginConfiguration`: deeper is a client that lost count.
     public static let batchDepthMax = 16
     /// Apps that a trusted source may give attributes at a time: as many as a shell may place, and a few hundred kilobytes.

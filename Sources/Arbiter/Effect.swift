@@ -14,6 +14,9 @@ public enum Effect: Hashable, Sendable {
     case killRecorder(CameraID)
     /// Start capturing for a session, with fresh buffers. Answered by `recorderStreaming`, `deviceFailed` or `recorderGone`.
     case open(CameraID, GrantID, SessionID, Configuration)
+    /// Go on capturing for a grant that outlived the broker: it is this session's from now on, with its streams and its
+    /// recording. In place of `open`, and answered like it, with what is in force.
+    case resume(CameraID, GrantID, SessionID, Configuration)
     /// Answered by `recorderConfigured` or `recorderRefusedConfiguration`.
     case configure(CameraID, GrantID, SessionID, Configuration)
     case openStream(CameraID, GrantID, SessionID)

@@ -20,6 +20,9 @@ public enum Event: Hashable, Sendable {
     /// `camera` nil: the first one there is. `reestablished`: the client says it ran before the broker restarted.
     case created(SessionID, ClientID, camera: CameraID?, Configuration, reestablished: Bool)
     case startRunning(SessionID)
+    /// In place of `startRunning`, after a restart of the broker: the session is the one that had a grant which a recorder
+    /// core carried over. Whose it is was found out before: the grant's number proves nothing.
+    case reclaimed(SessionID, GrantID)
     case stopRunning(SessionID)
     case beginConfiguration(SessionID)
     case commitConfiguration(SessionID)
@@ -78,9 +81,24 @@ public enum Event: Hashable, Sendable {
 
     // MARK: The broker
     indirect case policyLoaded(Policy)
-    /// After a restart of the broker: the camera is kept for the app that held it.
-    case reserved(CameraID, AppID)
+    /// After a restart of the broker: the camera is kept for the app that held it. `survivor`: its recorder core still
+    /// captures for the grant that it had. Told once for each camera, before it is given to anybody: of one that was given
+    /// since, a survivor counts for nothing. Where something keeps everybody from the camera, the survivor is cut at once.
+    case reserved(CameraID, AppID, survivor: Survivor? = nil)
     case timePassed
+}
+
+/// A grant that outlived the broker: its recorder core captures on, until its session reclaims it or it is cut.
+public struct Survivor: Hashable, Sendable, Codable, BitwiseCopyable {
+    public var grant: GrantID
+    /// The recording under way, as far as the former broker knew. What the recorder core has said of its end since is told
+    /// behind the session's `reclaimed`: before that it is nobody's.
+    public var recording: RecordingID?
+
+    public init(grant: GrantID, recording: RecordingID? = nil) {
+        self.grant = grant
+        self.recording = recording
+    }
 }
 
 /// What a client says about itself. It can only narrow what a policy gives.

@@ -1,7 +1,7 @@
 /// What sort of fact an event is: exploration counts which of them met.
 public enum EventKind: String, Hashable, Sendable, CaseIterable, Comparable {
     case connected, declared, declaredPresence, loweredPriority, loweredAttribute, disconnected
-    case created, startRunning, stopRunning, beginConfiguration, commitConfiguration, configure, openStream
+    case created, startRunning, reclaimed, stopRunning, beginConfiguration, commitConfiguration, configure, openStream
     case capturePhoto, startRecording, stopRecording, ready, continueAfterSensitiveContent, closed
     case sourceAttached, sourceGone, placed, unplaced, microphone, sensitiveContent, operatorChose, attribute,
         loginSession
@@ -26,6 +26,7 @@ extension Event {
         case .disconnected: .disconnected
         case .created: .created
         case .startRunning: .startRunning
+        case .reclaimed: .reclaimed
         case .stopRunning: .stopRunning
         case .beginConfiguration: .beginConfiguration
         case .commitConfiguration: .commitConfiguration

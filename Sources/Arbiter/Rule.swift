@@ -50,7 +50,7 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
     case batchIsWhole, batchDepth, commitClosesBegin, noStartInsideBatch, knownCamera, knownSwitch,
         noSwitchWhileRecording
     case declareFirst, demotionOnly, ranksOfThePolicy, attributesOfThePolicy, attributesBounded, knownSession
-    case runningToPreview, runningToPhoto, runningToRecord, oneRecording, stoppedOnce, readyAnswers
+    case runningToPreview, runningToPhoto, runningToRecord, oneRecording, stoppedOnce, readyAnswers, reclaimedOnce
 
     package var text: String {
         switch self {
@@ -107,6 +107,7 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
         case .oneRecording: "one recording at a time"
         case .stoppedOnce: "a recording is stopped once"
         case .readyAnswers: "ready answers an announcement"
+        case .reclaimedOnce: "a grant that outlived the broker is reclaimed once, in time, by the session that had it"
         }
     }
 }

@@ -188,7 +188,8 @@ extension Event {
 
     var sessions: [SessionID] {
         switch self {
-        case .created(let session, _, _, _, _), .startRunning(let session), .stopRunning(let session),
+        case .created(let session, _, _, _, _), .startRunning(let session), .reclaimed(let session, _),
+            .stopRunning(let session),
             .beginConfiguration(let session), .commitConfiguration(let session), .configure(let session, _),
             .openStream(let session), .capturePhoto(let session), .startRecording(let session),
             .stopRecording(let session), .ready(let session, _), .continueAfterSensitiveContent(let session),
@@ -218,7 +219,7 @@ extension Event {
             .rampFinished, .recorderTrouble, .timePassed:
             .whoeverIsTold
         case .connected, .declared, .declaredPresence, .loweredPriority, .loweredAttribute, .disconnected, .created,
-            .startRunning, .stopRunning, .beginConfiguration, .commitConfiguration, .configure, .openStream,
+            .startRunning, .reclaimed, .stopRunning, .beginConfiguration, .commitConfiguration, .configure, .openStream,
             .capturePhoto, .startRecording, .stopRecording, .ready, .continueAfterSensitiveContent, .closed,
             .sourceAttached, .sourceGone, .placed, .unplaced, .microphone, .sensitiveContent, .operatorChose,
             .attribute, .loginSession, .loginSessionEnded, .reserved:
@@ -233,7 +234,8 @@ extension Event {
         var users = self.clients.compactMap(clients) + sessions.compactMap(of)
         switch self {
         case .placed(let app, _, _, _), .unplaced(let app, _), .microphone(let app, _), .sensitiveContent(let app),
-            .operatorChose(let app?), .attribute(let app, _, _), .reserved(_, let app):
+            .operatorChose(let app?), .attribute(let app, _, _),
+            .reserved(_, let app, _):
             users.append(app.user)
         case .sourceAttached(_, let user?), .sourceGone(_, let user?): users.append(user)
         case .loginSession(let session, _), .loginSessionEnded(let session): users += logins(session)

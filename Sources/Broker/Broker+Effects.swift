@@ -18,6 +18,8 @@ extension Broker {
             case .killRecorder(let camera): cameras[camera]?.kill()
             case .open(let camera, let grant, let session, let configuration):
                 if isGrantable(session) { cameras[camera]?.open(grant, configuration) }
+            // Nobody tells the core of a survivor yet.
+            case .resume: continue
             case .configure(let camera, let grant, _, let batch): cameras[camera]?.configure(grant, batch)
             case .openStream(let camera, let grant, let session):
                 request?.answerLater()

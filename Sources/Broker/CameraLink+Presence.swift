@@ -19,7 +19,7 @@ extension CameraLink {
         if !isPresent { generation += 1 }
         isPresent = true
         broker.step(.cameraAppeared(camera, found, seat: seat))
-        if let app = broker.holders?.takeHolder(of: camera) { broker.step(.reserved(camera, app)) }
+        if let app = broker.holders?.takeHolder(of: camera) { broker.step(.reserved(camera, app, survivor: nil)) }
         if isNew { broker.cameraObjectAdded(self) }
         if isFollowed { node.begin() }
     }

@@ -71,6 +71,9 @@ struct ExploredState: Sendable {
 
     /// Takes one event, and says what went wrong; its effects are in the memory.
     mutating func take(_ event: Event, in memory: inout StepMemory) -> [String] {
+        if case .reserved(let camera, _, let survivor?) = event, checker.isUntouched(camera) {
+            duties.survive(camera, survivor)
+        }
         duties.note(event)
         let wasDue = deadline.map { $0 <= now } ?? false
         arbiter.step(event, at: now, in: &memory)
@@ -131,7 +134,8 @@ struct ExploredState: Sendable {
             .loweredAttribute(let client, _, _), .disconnected(let client):
             arbiter.app(of: client) != nil
         case .created(let session, let client, _, _, _): arbiter.app(of: client) != nil && !checker.remembers(session)
-        case .startRunning(let session), .stopRunning(let session), .beginConfiguration(let session),
+        case .startRunning(let session), .reclaimed(let session, _), .stopRunning(let session),
+            .beginConfiguration(let session),
             .commitConfiguration(let session), .configure(let session, _), .openStream(let session),
             .capturePhoto(let session), .startRecording(let session), .stopRecording(let session),
             .ready(let session, _), .continueAfterSensitiveContent(let session), .closed(let session):

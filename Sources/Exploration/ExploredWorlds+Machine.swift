@@ -56,14 +56,16 @@ extension ExploredWorld {
             "restart",
             ranked("") + "camera back\n"
                 + """
-                0s   reserve back weak
+                0s   reserve back weak grant=7 recording=3
                      connect middle
                      session middle camera=back
 
                 """,
             moves: [
-                "connect weak", "session weak camera=back reestablished", "start weak", "stop weak", "disconnect weak",
-                "start middle", "stop middle", "reserve back middle", "privacy all on", "privacy all off",
+                "connect weak", "session weak camera=back reestablished", "start weak", "reclaim weak grant=7",
+                "stop weak",
+                "disconnect weak", "start middle", "stop middle", "reserve back middle", "privacy all on",
+                "privacy all off",
             ], whims: ["crash"])
     }
 

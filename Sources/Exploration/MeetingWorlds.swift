@@ -101,7 +101,11 @@ extension ExploredWorld {
                 "start visitor",
             ]),
         Group(
-            name: "broker", moves: ["policy-reload built-in", "reserve back photos", "microphone call taken"],
+            name: "broker",
+            moves: [
+                "policy-reload built-in", "reserve back photos", "reserve front photos grant=7 recording=3",
+                "session keeper of photos camera=front", "reclaim keeper grant=7", "microphone call taken",
+            ],
             whims: ["crash", "fail"]),
     ]
 }

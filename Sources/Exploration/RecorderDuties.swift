@@ -62,12 +62,14 @@ struct RecorderDuties: Hashable, Sendable {
         var closing: [SessionID] = []
         var isKilled = false
         var hasRamp = false
+        /// It captures for a grant of another broker, which nobody has reclaimed.
+        var isSurviving = false
         var batches: [Configuration] = []
         var grant: Counted<GrantID>?
 
         var mark: UInt64 {
             (isStreaming ? 2 : 0) | (opening != nil ? 4 : 0) | (cutting != nil ? 8 : 0) | (isKilled ? 16 : 0)
-                | (hasRamp ? 32 : 0)
+                | (hasRamp ? 32 : 0) | (isSurviving ? 1 << 28 : 0)
         }
 
         /// Something beside a first frame and the end of a cut.
@@ -108,6 +110,10 @@ struct RecorderDuties: Hashable, Sendable {
             if let grant = duty.cutting?.value { events.append(.recorderCut(camera, grant)) }
             if let session = duty.closing.first, let grant = duty.grant?.value {
                 events.append(.recorderClosedStreams(camera, grant, session))
+            }
+            if duty.isSurviving, whims.contains(.crash), let grant = duty.grant?.value {
+                // The client that it captures for has ended.
+                events.append(.recorderCut(camera, grant))
             }
             if duty.isKilled || (duty.lives && whims.contains(.crash)) { events.append(.recorderGone(camera)) }
             if (duty.isStreaming || duty.opening != nil) && duty.cutting == nil, whims.contains(.fail) {
@@ -171,6 +177,7 @@ struct RecorderDuties: Hashable, Sendable {
             change(camera) { duty in
                 duty.cutting = nil
                 duty.opening = nil
+                if duty.isSurviving { (duty.isSurviving, duty.isStreaming) = (false, false) }
             }
         case .recorderClosedStreams(let camera, _, let session):
             change(camera) { $0.closing.removeAll { $0 == session } }
@@ -179,7 +186,7 @@ struct RecorderDuties: Hashable, Sendable {
             end(.recorderReset) { $0.camera == camera }
         case .deviceFailed(let camera, _, _):
             change(camera) { duty in
-                duty.isStreaming = false
+                (duty.isStreaming, duty.isSurviving) = (false, false)
                 duty.opening = nil
                 duty.closing = []
             }
@@ -198,14 +205,32 @@ struct RecorderDuties: Hashable, Sendable {
         }
     }
 
+    /// A recorder core that another broker began captures on.
+    mutating func survive(_ camera: CameraID, _ survivor: Survivor) {
+        let grant = Counted(value: survivor.grant)
+        order(camera) { $0 = Duty(camera: camera, isStreaming: true, isSurviving: true, grant: grant) }
+        guard let recording = survivor.recording else { return }
+        recordings.append(Recording(id: Counted(value: recording), camera: camera, session: Self.nobody))
+    }
+
+    /// Whose a survivor's recording is before it is reclaimed.
+    private static let nobody = SessionID(0)
+
     mutating func take(_ effect: Effect) {
         switch effect {
+        case .resume(let camera, let grant, let session, _):
+            let counted = Counted(value: grant)
+            change(camera) { ($0.opening, $0.isSurviving) = (counted, false) }
+            for index in recordings.indices
+            where recordings[index].camera == camera && recordings[index].session == Self.nobody {
+                recordings[index].session = session
+            }
         case .open(let camera, let grant, _, _):
             let counted = Counted(value: grant)
             order(camera) { $0 = Duty(camera: camera, opening: counted, grant: counted) }
         case .cut(let camera, let grant, let why):
             order(camera) { duty in
-                duty.isStreaming = false
+                (duty.isStreaming, duty.isSurviving) = (false, false)
                 duty.batches = []
                 duty.closing = []
                 duty.hasRamp = false

@@ -17,6 +17,8 @@ struct SimulatedCast: Sendable {
     private var warnings: [(SessionID, InterruptionID)] = []
     private var nextClient: UInt64 = 1
     private var nextSession: UInt64 = 1
+    /// Grants of a broker before this one, as far as nobody has taken them up.
+    private var survivors: [(grant: GrantID, camera: CameraID, app: AppID)] = []
 
     // More would only make each step slower: contention needs two.
     private static let clientsMax = 8
@@ -48,7 +50,40 @@ struct SimulatedCast: Sendable {
 
     // MARK: Acting
 
+    /// The broker begins where another one ended: some of what that one gave is still captured for.
+    mutating func begin(_ random: inout SeededRandom) -> [Action] {
+        var actions: [Action] = []
+        for (index, camera) in Self.cameras.enumerated() where random.chance(60) {
+            let survivor = Survivor(
+                grant: GrantID(UInt64(index) + 1), recording: random.chance(50) ? UInt64(index) + 1 : nil)
+            let app = app(&random)
+            survivors.append((survivor.grant, camera, app))
+            actions.append(.event(.reserved(camera, app, survivor: survivor)))
+        }
+        return actions
+    }
+
+    /// Its client is back.
+    private mutating func reclaim(_ random: inout SeededRandom) -> [Action] {
+        let survivor = survivors.removeLast()
+        let (client, session) = (ClientID(nextClient), SessionID(nextSession))
+        (nextClient, nextSession) = (nextClient + 1, nextSession + 1)
+        clients.append((client, survivor.app))
+        sessions.append((session, client))
+        return [
+            .event(
+                .connected(
+                    client, app: survivor.app, ClientIdentity(verified: random.chance(90), login: membership(&random)))),
+            .event(
+                .created(
+                    session, client, camera: survivor.camera, configuration(&random, valid: true),
+                    reestablished: random.chance(50))),
+            .event(.reclaimed(session, survivor.grant)),
+        ]
+    }
+
     mutating func act(_ random: inout SeededRandom, _ policies: [Policy]) -> [Action] {
+        if !survivors.isEmpty, random.chance(40) { return reclaim(&random) }
         switch random.below(100) {
         case 0..<8: return client(&random)
         case 8..<60: return session(&random)

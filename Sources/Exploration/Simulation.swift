@@ -51,6 +51,7 @@ public struct Simulation: Sendable {
         for camera in SimulatedCast.cameras {
             stage.perform(.event(.cameraAppeared(camera, SimulatedCast.capabilities(camera))))
         }
+        for action in cast.begin(&random) { stage.perform(action) }
     }
 
     /// Performs so many random events, unless a promise is broken before.

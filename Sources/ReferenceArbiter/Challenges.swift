@@ -66,7 +66,9 @@ extension Round {
             $0.claim.camera == claim.camera || policy.excludes($0.claim.camera, claim.camera)
         }
         let all: [Seat]?
-        if let budget = policy.contention.budget {
+        if let whole = policy.contention.budget {
+            // A survivor's camera costs what it cost, and nobody there can be beaten.
+            let budget = world.cameras.filter { $0.value.survivor != nil }.reduce(whole) { $0 - policy.cost($1.key) }
             switch policy.contention.givesWay {
             case .weakest: all = weakest(excluded, claim, budget)
             case .longestHeld: all = longestHeld(excluded, claim, budget)

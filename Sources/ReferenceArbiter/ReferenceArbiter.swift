@@ -58,6 +58,7 @@ public struct ReferenceArbiter: Sendable {
         var mayBeRefused = occasion.isStart && policy.contention.refusesNewcomers
         // Each look after the first stops, starts or cuts somebody; a policy that goes round in circles has no end.
         for _ in 0..<(32 + 16 * world.sessions.count) {
+            endBarredSurvivors()
             noteWhoAsks()
             noteWhoClaims()
             var round = Round(world, policy, occasion)
@@ -143,25 +144,29 @@ public struct ReferenceArbiter: Sendable {
     }
 
     private mutating func grant(_ claim: Claim) {
-        let camera = claim.camera
+        hold(claim.camera, claim.id, claim.app, claim.manners)
+        if left.remove(claim.camera) == nil { opening.insert(claim.camera) }
+        if !opening.contains(claim.camera) { run(claim.id) }
+    }
+
+    mutating func hold(_ camera: CameraID, _ id: SessionID, _ app: WholeWorld.App, _ manners: Manners) {
         // An app that left the camera to somebody else begins a new lease.
-        world.leases.removeAll { $0.camera == camera && $0.app != claim.app && $0.until != nil }
-        var holding = WholeWorld.Holding(claim.id)
+        world.leases.removeAll { $0.camera == camera && $0.app != app && $0.until != nil }
+        var holding = WholeWorld.Holding(id)
         holding.granted = world.tick()
         holding.since = world.now
         holding.leaseSince = world.now
-        holding.protectedUntil = claim.manners.protection > .zero ? world.now + claim.manners.protection : nil
-        if leaseEnd(claim.manners.lease, claim.app, on: camera) == world.now {
+        holding.protectedUntil = manners.protection > .zero ? world.now + manners.protection : nil
+        if leaseEnd(manners.lease, app, on: camera) == world.now {
             // Used up before anybody was stopped for it: a new one begins.
-            world.leases.removeAll { $0.camera == camera && $0.app == claim.app }
+            world.leases.removeAll { $0.camera == camera && $0.app == app }
         }
-        holding.leaseUntil = leaseEnd(claim.manners.lease, claim.app, on: camera)
+        holding.leaseUntil = leaseEnd(manners.lease, app, on: camera)
         world.cameras[camera]?.holding = holding
-        if left.remove(camera) == nil { opening.insert(camera) }
-        if !opening.contains(camera) { run(claim.id) }
+        world.cameras[camera]?.wasGiven = true
     }
 
-    private mutating func run(_ id: SessionID) {
+    mutating func run(_ id: SessionID) {
         world.sessions[id]?.hasRun = true
         world.sessions[id]?.isReestablished = false
     }

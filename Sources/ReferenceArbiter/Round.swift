@@ -36,7 +36,7 @@ struct Round {
         let claims = world.sessions.keys.sorted().compactMap { world.claim($0, policy) }
         self.claims = claims
         contenders = Dictionary(grouping: claims) { $0.camera }.mapValues { claims in
-            let admitted = claims.filter { Self.admits($0, world) }
+            let admitted = claims.filter { Self.admits($0, world, policy) }
             // On a camera that somebody wants to control, those who only watch do not contend.
             let controlling = admitted.filter { !$0.watches }
             return controlling.isEmpty ? admitted : controlling
@@ -44,9 +44,13 @@ struct Round {
     }
 
     /// After a restart the camera is kept for the app that had it: the vouched-for one, where it is there.
-    private static func admits(_ claim: Claim, _ world: WholeWorld) -> Bool {
-        guard let camera = world.cameras[claim.camera], let kept = camera.keptFor else { return true }
-        return camera.holding?.session == claim.id || (claim.app.id == kept.app && world.isReached(claim.app))
+    private static func admits(_ claim: Claim, _ world: WholeWorld, _ policy: any HousePolicy) -> Bool {
+        guard let camera = world.cameras[claim.camera], camera.holding?.session != claim.id else { return true }
+        // What a survivor has is its session's alone, and so is what cannot run beside it.
+        let survivors = world.cameras.filter { $0.value.survivor != nil }.keys
+        if survivors.contains(where: { $0 == claim.camera || policy.excludes($0, claim.camera) }) { return false }
+        guard let kept = camera.keptFor else { return true }
+        return claim.app.id == kept.app && world.isReached(claim.app)
     }
 
     mutating func decide() {

@@ -29,9 +29,7 @@ extension ReferenceArbiter {
 
     private mutating func endTimes() {
         let now = world.now
-        for camera in world.cameras.keys where world.cameras[camera]?.keptFor.map({ $0.until <= now }) == true {
-            world.cameras[camera]?.keptFor = nil
-        }
+        endReservations()
         endLeases()
         world.coolDowns.removeAll { $0.until <= now }
         world.leases.removeAll { $0.until.map { $0 <= now } ?? false }

@@ -97,8 +97,19 @@ public struct WholeWorld: Sendable {
         public var holding: Holding?
         /// After a restart of the broker it is kept for the app of this name.
         public var keptFor: (app: AppID, until: Moment)?
+        /// What the broker before gave, and is still captured for.
+        public var survivor: Survivor?
+        /// Somebody had it since this broker began, or that grant lives on.
+        public var wasGiven = false
 
         public init(position: CameraPosition, seat: SeatID) { (self.position, self.seat) = (position, seat) }
+    }
+
+    public struct Survivor: Sendable {
+        public var grant: GrantID
+        public var recording: RecordingID?
+
+        public init(grant: GrantID, recording: RecordingID?) { (self.grant, self.recording) = (grant, recording) }
     }
 
     /// Who had the camera when the world was last looked at.

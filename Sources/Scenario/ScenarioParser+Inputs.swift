@@ -24,6 +24,12 @@ extension ScenarioParser {
             return [.event(.loweredAttribute(client, attribute: first.text, to: value.text))]
         case "session": return try createSession(&words)
         case "start": return [.event(.startRunning(try session(&words)))]
+        case "reclaim":
+            let session = try session(&words)
+            guard let grant = try grant(&words) else {
+                throw LineProblem(command, "a session reclaims the grant that it had: reclaim SESSION grant=7")
+            }
+            return [.event(.reclaimed(session, grant))]
         case "stop": return [.event(.stopRunning(try session(&words)))]
         case "begin": return [.event(.beginConfiguration(try session(&words)))]
         case "commit": return [.event(.commitConfiguration(try session(&words)))]
@@ -49,19 +55,37 @@ extension ScenarioParser {
         case "policy-reload": return [.event(.policyLoaded(try readPolicy(&words, block)))]
         case "reserve":
             let camera = try camera(&words)
-            return [.event(.reserved(camera, try app(&words)))]
+            let app = try app(&words)
+            return [.event(.reserved(camera, app, survivor: try survivor(&words)))]
         default:
             throw LineProblem(command, notOne(command.text, of: Self.commands))
         }
     }
 
     static let commands = [
-        "connect", "disconnect", "declare", "declare-presence", "lower", "session", "start", "stop", "begin",
+        "connect", "disconnect", "declare", "declare-presence", "lower", "session", "start", "reclaim", "stop", "begin",
         "commit", "configure", "stream", "photo", "record", "stop-record", "ready", "continue", "close", "presence",
         "shell", "agent", "microphone", "sensitive", "operator", "attribute", "login-session", "plug", "unplug",
         "privacy",
         "held-outside", "pressure", "sleep", "wake", "recorder", "finished", "captured", "policy-reload", "reserve",
     ]
+
+    /// `grant=7`, if that is what comes next.
+    func grant(_ words: inout Words) throws(LineProblem) -> GrantID? {
+        guard let word = words.peek, word.key == "grant" else { return nil }
+        _ = words.anything()
+        guard let number = UInt64(word.text) else { throw LineProblem(word, "a grant is a whole number") }
+        return GrantID(number)
+    }
+
+    /// `grant=7 [recording=3]`: what a recorder core still captures, after a restart of the broker.
+    private func survivor(_ words: inout Words) throws(LineProblem) -> Survivor? {
+        guard let grant = try grant(&words) else { return nil }
+        guard let word = words.peek, word.key == "recording" else { return Survivor(grant: grant) }
+        _ = words.anything()
+        guard let recording = UInt64(word.text) else { throw LineProblem(word, "a recording is a whole number") }
+        return Survivor(grant: grant, recording: recording)
+    }
 
     // MARK: Things with names
 

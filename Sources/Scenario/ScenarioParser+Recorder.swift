@@ -58,12 +58,7 @@ extension ScenarioParser {
     }
 
     private func answer(_ camera: CameraID, _ verb: Word, _ words: inout Words) throws(LineProblem) -> Action {
-        var grant: GrantID?
-        if let word = words.peek, word.key == "grant" {
-            _ = words.anything()
-            guard let number = UInt64(word.text) else { throw LineProblem(word, "a grant is a whole number") }
-            grant = GrantID(number)
-        }
+        let grant = try grant(&words)
         let answer: RecorderAnswer
         switch verb.text {
         case "crashes", "gone": answer = .gone

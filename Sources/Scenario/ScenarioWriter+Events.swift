@@ -32,6 +32,8 @@ extension ScenarioWriter {
                 camera.map { "camera=\($0.name.scenarioWord)" }, asked.isEmpty ? nil : Self.text(of: asked),
                 reestablished ? "reestablished" : nil)
         case .startRunning(let session): return words("start", self.name(session))
+        case .reclaimed(let session, let grant):
+            return words("reclaim", self.name(session), "grant=\(grant.rawValue)")
         case .stopRunning(let session): return words("stop", self.name(session))
         case .beginConfiguration(let session): return words("begin", self.name(session))
         case .commitConfiguration(let session): return words("commit", self.name(session))
@@ -105,7 +107,10 @@ extension ScenarioWriter {
             return words("recorder", name(camera), "trouble", code.scenarioWord, quoted(message))
         case .policyLoaded(let policy):
             return words("policy-reload", policy == .firstCome ? "built-in" : "\(policy.name).toml".scenarioWord)
-        case .reserved(let camera, let app): return words("reserve", name(camera), names.name(of: app))
+        case .reserved(let camera, let app, let survivor):
+            return words(
+                "reserve", name(camera), names.name(of: app), survivor.map { "grant=\($0.grant.rawValue)" },
+                survivor?.recording.map { "recording=\($0)" })
         default: return nil
         }
     }

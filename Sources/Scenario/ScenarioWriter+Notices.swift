@@ -29,6 +29,7 @@ extension ScenarioWriter {
         case .cut(let camera, _, let why): "cut \(camera.name) \(why.rawValue)"
         case .killRecorder(let camera): "kill-recorder \(camera.name)"
         case .open(let camera, _, let session, _): "open \(camera.name) for \(names.name(of: session))"
+        case .resume(let camera, _, let session, _): "resume \(camera.name) for \(names.name(of: session))"
         case .configure(let camera, _, let session, let batch):
             "configure \(camera.name) for \(names.name(of: session)) \(Self.text(of: batch))"
         case .openStream(let camera, _, let session): "open-stream \(camera.name) for \(names.name(of: session))"

@@ -10,6 +10,8 @@ public struct SimulatedRecorder: Hashable, Sendable {
     public private(set) var inForce = Configuration()
     /// Batches that were ordered and not yet answered.
     public private(set) var asked: [Configuration] = []
+    /// Some broker has had it capture.
+    private var wasUsed = false
     private var recordings: [Recording] = []
     /// In order of time, then of being asked for.
     private var pending: [Pending] = []
@@ -67,7 +69,13 @@ public struct SimulatedRecorder: Hashable, Sendable {
         }
         let isSilent = behaviour.isManual || behaviour.hangs
         switch effect {
+        case .resume(camera, let grant, _, _):
+            // One that was adopted in the middle of its life has not said which grant it captures for.
+            self.grant = grant
+            if isSilent { return }
+            answer(.recorderStreaming(camera, grant, inForce: inForce), at: now + behaviour.openDelay)
         case .open(camera, let grant, _, let asked):
+            wasUsed = true
             self.grant = grant
             self.asked = []
             inForce = whole(asked)
@@ -121,10 +129,20 @@ public struct SimulatedRecorder: Hashable, Sendable {
             }
             finish(recordings, why, now, isSilent)
             if self.grant == grant { self.grant = nil }
-        case .open, .configure, .capturePhoto, .startRecording, .stopRecording, .cut, .killRecorder, .openStream,
+        case .open, .resume, .configure, .capturePhoto, .startRecording, .stopRecording, .cut, .killRecorder,
+            .openStream,
             .closeStreams, .refused, .answered, .notify, .announce:
             return
         }
+    }
+
+    /// It captured for another broker before this one, and still does.
+    public mutating func survive(_ survivor: Survivor, at now: Moment) {
+        guard !wasUsed, capabilities != nil, survivor.isCredible else { return }
+        wasUsed = true
+        grant = survivor.grant
+        inForce = whole(Configuration())
+        recordings = survivor.recording.map { [Recording(id: $0, start: now)] } ?? []
     }
 
     /// The process ends. The broker, which has the files, says how far recordings came.

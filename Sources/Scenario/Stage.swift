@@ -154,6 +154,9 @@ public struct Stage: Sendable {
         if case .cameraAppeared(let camera, let capabilities, _) = event {
             recorders[recorder(camera)].capabilities = capabilities
         }
+        if case .reserved(let camera, _, let survivor?) = event {
+            recorders[recorder(camera)].survive(survivor, at: now)
+        }
         let due = arbiter.deadline
         let effects = decide(event)
         for effect in effects {

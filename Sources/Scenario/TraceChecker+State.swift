@@ -57,12 +57,14 @@ extension TraceChecker {
         static let closed = SessionMarks(rawValue: 1 << 18)
     }
 
-    /// One camera. Its grants only count.
+    /// One camera that was there. Its grants only count.
     package struct WatchedCamera: Hashable, Sendable {
         package let camera: CameraID
         /// The latest.
         var grant: GrantID
         package var marks: CameraMarks = []
+        /// Of a grant that outlived another broker: the recording that its session takes up with it.
+        var recording: RecordingID?
 
         package static func == (a: Self, b: Self) -> Bool { a.camera == b.camera && a.marks == b.marks }
 
@@ -80,6 +82,9 @@ extension TraceChecker {
         static let cutting = CameraMarks(rawValue: 2)
         /// There is a process that was ordered something, and is not gone.
         static let hasRecorder = CameraMarks(rawValue: 4)
+        /// Open for a grant of another broker, which nobody has reclaimed yet; and recording for it.
+        static let survives = CameraMarks(rawValue: 8)
+        static let survivorRecords = CameraMarks(rawValue: 16)
     }
 
     struct File: Hashable, Sendable {

@@ -9,7 +9,7 @@ public import ArbiterProtocol
 public struct TraceChecker: Hashable, Sendable {
     /// Sorted by id.
     package internal(set) var sessions: [Watched] = []
-    /// In the order in which they were first opened; there are few.
+    /// In the order in which they first appeared, or were opened; there are few.
     package internal(set) var cameras: [WatchedCamera] = []
     /// Files that are not finished yet, those that still grow included. What only counts.
     var files: [File] = []
@@ -86,13 +86,14 @@ public struct TraceChecker: Hashable, Sendable {
         let isRefused = if case .refused? = effects.last { true } else { false }
         wrong.unless(
             !isRefused || effects.count == 1 || wasDue, "a refused request did something: \(effects.count - 1) effects")
-        if !isRefused { accepted(event) }
+        if !isRefused { accepted(event, &wrong) }
         for effect in effects {
             switch effect {
             case .notify(let client, let session, let sequence, let notice):
                 notified(client, session, sequence, notice, seen, terms, &wrong)
                 if holdsStarts { startsWhole(session, notice, effects, &wrong) }
-            case .open, .cut, .killRecorder, .configure, .openStream, .closeStreams, .capturePhoto, .startRecording:
+            case .open, .resume, .cut, .killRecorder, .configure, .openStream, .closeStreams, .capturePhoto,
+                .startRecording:
                 eachOrder(effect)
                 order(effect, seen, terms, &wrong)
             case .stopRecording(_, let recording, let why):
@@ -121,15 +122,55 @@ public struct TraceChecker: Hashable, Sendable {
         case .recorderCut(let camera, let grant):
             guard let place = place(of: camera), cameras[place].grant == grant else { return }
             cameras[place].marks.remove(.cutting)
+            if cameras[place].marks.contains(.survives) { cameras[place].marks = [] }
         case .recorderGone(let camera):
             if let place = place(of: camera) { cameras[place].marks = [] }
+        case .recordingFinished(let recording, _, _, _, _):
+            for place in cameras.indices where cameras[place].recording == recording {
+                cameras[place].recording = nil
+                cameras[place].marks.remove(.survivorRecords)
+            }
+        case .cameraAppeared(let camera, _, _):
+            if place(of: camera) == nil { cameras.append(WatchedCamera(camera: camera, grant: GrantID(0))) }
+        case .reserved(let camera, _, let survivor?) where isUntouched(camera) && survivor.isCredible:
+            guard let place = place(of: camera) else { return }
+            let marks: CameraMarks = [.open, .hasRecorder, .survives]
+            cameras[place] = WatchedCamera(
+                camera: camera, grant: survivor.grant,
+                marks: survivor.recording == nil ? marks : marks.union(.survivorRecords), recording: survivor.recording)
+            lastGrant = max(lastGrant, survivor.grant.rawValue)
         default: break
         }
     }
 
+    /// The camera is there, and nobody has had it yet: a recorder core may capture for another broker's grant.
+    package func isUntouched(_ camera: CameraID) -> Bool { lastGrant(of: camera) == GrantID(0) }
+
+    /// A session goes on with its grant: it runs, as it was told by another broker, and records what it recorded.
+    private mutating func reclaimed(_ session: SessionID, _ grant: GrantID, _ wrong: inout Findings) {
+        let survivor = cameras.firstIndex { $0.grant == grant && $0.marks.contains([.open, .survives]) }
+        guard let place = place(of: session), let survivor else {
+            wrong.unless(false, "session \(session.rawValue) reclaims grant \(grant.rawValue), which nobody kept")
+            return
+        }
+        wrong.unless(
+            sessions[place].marks.isDisjoint(with: [.running, .interrupted]),
+            "session \(session.rawValue) reclaims a grant, and was told something already")
+        sessions[place].marks.insert(.running)
+        guard let recording = cameras[survivor].recording else { return }
+        cameras[survivor].recording = nil
+        cameras[survivor].marks.remove(.survivorRecords)
+        if files.contains(where: { $0.recording == recording }) { return }
+        sessions[place].marks.insert(.recording)
+        sessions[place].recording = recording
+        sessions[place].unfinished += 1
+        files.append(File(recording: recording, session: session))
+    }
+
     /// What a client asked, and was not refused.
-    private mutating func accepted(_ event: Event) {
+    private mutating func accepted(_ event: Event, _ wrong: inout Findings) {
         switch event {
+        case .reclaimed(let session, let grant): reclaimed(session, grant, &wrong)
         case .created(let session, let client, _, _, _):
             forget(session)
             let place = sessions.firstIndex { $0.session > session } ?? sessions.endIndex
@@ -198,6 +239,16 @@ public struct TraceChecker: Hashable, Sendable {
             wrong.unless(grant.rawValue > lastGrant, "grant \(grant.rawValue) does not grow")
             lastGrant = max(lastGrant, grant.rawValue)
             cameras[place] = WatchedCamera(camera: camera, grant: grant, marks: [.open, .hasRecorder])
+        case .resume(let camera, let grant, let session, _):
+            let isMeant = if case .reclaimed(session, grant) = seen.event { true } else { false }
+            wrong.unless(
+                isMeant
+                    && cameras.contains { $0.camera == camera && $0.grant == grant && $0.marks.contains(.survives) },
+                "\(camera.name) is resumed for a grant that is not reclaimed in this step")
+            if let place = place(of: camera) { cameras[place].marks.remove(.survives) }
+            if let place = place(of: session) {
+                sessions[place].minHoldUntil = minHoldUntil(sessions[place], seen, terms)
+            }
         case .cut(let camera, let grant, _):
             wrong.unless(isOpen(camera, grant), "\(camera.name) is cut for a grant that is not open")
             if let place = place(of: camera) { cameras[place].marks = [.cutting, .hasRecorder] }

@@ -37,6 +37,10 @@ extension LineMembers {
             add(effect: "open", camera, grant)
             add(session)
             add("configuration", configuration)
+        case .resume(let camera, let grant, let session, let configuration):
+            add(effect: "resume", camera, grant)
+            add(session)
+            add("configuration", configuration)
         case .configure(let camera, let grant, let session, let configuration):
             add(effect: "configure", camera, grant)
             add(session)

@@ -38,6 +38,7 @@ extension Event {
                 camera: try fields.nullable("camera") { (fields) throws(LineFault) in try fields.camera() },
                 try fields.configuration("configuration"), reestablished: try fields.flag("reestablished"))
         case .startRunning: self = .startRunning(try fields.session())
+        case .reclaimed: self = .reclaimed(try fields.session(), try fields.grant())
         case .stopRunning: self = .stopRunning(try fields.session())
         case .beginConfiguration: self = .beginConfiguration(try fields.session())
         case .commitConfiguration: self = .commitConfiguration(try fields.session())
@@ -129,11 +130,12 @@ extension Event {
             self = .recorderTrouble(
                 try fields.camera(), code: try fields.text("code"), message: try fields.text("message"))
         case .policyLoaded: self = .policyLoaded(try fields.policy("policy"))
-        case .reserved: self = .reserved(try fields.camera(), try fields.app())
+        case .reserved: self = .reserved(try fields.camera(), try fields.app(), survivor: try fields.survivor())
         case .timePassed: self = .timePassed
         case .connected, .declared, .declaredPresence, .loweredPriority, .loweredAttribute, .disconnected, .created,
-            .startRunning, .stopRunning, .beginConfiguration, .commitConfiguration, .configure, .openStream,
-            .capturePhoto, .startRecording, .stopRecording, .ready, .continueAfterSensitiveContent, .closed,
+            .startRunning, .reclaimed, .stopRunning, .beginConfiguration, .commitConfiguration, .configure,
+            .openStream, .capturePhoto, .startRecording, .stopRecording, .ready, .continueAfterSensitiveContent,
+            .closed,
             .sourceAttached, .sourceGone, .placed, .unplaced, .microphone, .sensitiveContent, .operatorChose,
             .attribute, .loginSession, .loginSessionEnded:
             preconditionFailure("\(kind) is read with the clients and the user's world")
@@ -164,6 +166,18 @@ extension TraceFields {
         return LoginSessionFacts(
             active: active, locked: locked, seat: try seat(),
             user: has("user") ? try integer("user") : LoginSessionFacts.userUnknown)
+    }
+
+    /// Recorder cores outlive their broker since later than the first traces of this version.
+    fileprivate mutating func survivor() throws(LineFault) -> Survivor? {
+        guard has("grant") else { return nil }
+        let grant = try nullable("grant") { (fields) throws(LineFault) in try fields.grant() }
+        let recording = try nullable("recording") { (fields) throws(LineFault) in try fields.count("recording") }
+        guard let grant else {
+            if recording != nil { throw LineFault("a “recording” is under way only for a “grant”") }
+            return nil
+        }
+        return Survivor(grant: grant, recording: recording)
     }
 
     /// `null` is none; a line that does not speak of it means the usual one.

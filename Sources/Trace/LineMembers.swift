@@ -69,6 +69,9 @@ struct LineMembers {
             .startRecording(let session), .stopRecording(let session), .continueAfterSensitiveContent(let session),
             .closed(let session):
             add(session)
+        case .reclaimed(let session, let grant):
+            add(session)
+            add(grant)
         case .configure(let session, let configuration):
             add(session)
             add("configuration", configuration)
@@ -160,9 +163,11 @@ struct LineMembers {
             add("code", .string(code))
             add("message", .string(message))
         case .policyLoaded(let policy): add("policy", .string(policy.traceText))
-        case .reserved(let camera, let app):
+        case .reserved(let camera, let app, let survivor):
             add(camera)
             add(app)
+            add("grant", survivor.map { .exact($0.grant.rawValue) } ?? .null)
+            add("recording", survivor?.recording.map { .exact($0) } ?? .null)
         case .timePassed: break
         }
     }

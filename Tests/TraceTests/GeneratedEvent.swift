@@ -27,6 +27,7 @@ struct GeneratedEvent {
         case .created:
             .created(session(), client(), camera: flag() ? camera() : nil, configuration(), reestablished: flag())
         case .startRunning: .startRunning(session())
+        case .reclaimed: .reclaimed(session(), grant())
         case .stopRunning: .stopRunning(session())
         case .beginConfiguration: .beginConfiguration(session())
         case .commitConfiguration: .commitConfiguration(session())
@@ -79,7 +80,10 @@ struct GeneratedEvent {
         case .rampFinished: .rampFinished(camera(), grant(), videoZoomFactor: real())
         case .recorderTrouble: .recorderTrouble(camera(), code: text(), message: text())
         case .policyLoaded: .policyLoaded(policy())
-        case .reserved: .reserved(camera(), app())
+        case .reserved:
+            .reserved(
+                camera(), app(),
+                survivor: flag() ? Survivor(grant: grant(), recording: flag() ? number() : nil) : nil)
         case .timePassed: .timePassed
         }
     }

@@ -18,6 +18,17 @@ extension Seating {
         for look in cameras[camera].looks where looks[look].watches { looks[look].contends = false }
     }
 
+    /// What cannot run beside a survivor waits for it like its own camera: it has a holder, who is only on the way back. Of
+    /// several survivors the first camera's is named.
+    mutating func keepSurvivorsNeighboursFree() {
+        for survivor in cameras.indices where cameras[survivor].hasSurvivor {
+            for other in cameras.indices
+            where cameras[other].survivorsApp == nil && policy.conflict(cameras[survivor].place, cameras[other].place) {
+                cameras[other].survivorsApp = cameras[survivor].reservation
+            }
+        }
+    }
+
     /// Of an app's sessions on one camera the one of the best rank, then the newest. The order list is not asked: it
     /// compares apps.
     func speaker(of app: AppRef, on camera: Int) -> Int? {
@@ -91,7 +102,7 @@ extension Seating {
                 rule(look, .barred, .law(.nothingLeft))
             } else if !cameras[camera].admits(looks[look].app), looks[look].session != holder {
                 var ruling = Ruling(kind: .waits, rule: .law(.reserved))
-                ruling.interrupter = cameras[camera].reservation
+                ruling.interrupter = cameras[camera].survivorsApp ?? cameras[camera].reservation
                 rulings[look] = ruling
             }
         }
@@ -197,8 +208,9 @@ extension Seating {
 }
 
 extension Seating.Stage {
-    /// Whether the camera is not kept for another app.
+    /// Whether the camera is not kept for another app, nor for the one session that had it.
     func admits(_ app: AppRef) -> Bool {
-        reservation.map { $0.slot == app.slot && $0.isClaimed == app.isClaimed } ?? true
+        if survivorsApp != nil { return false }
+        return reservation.map { $0.slot == app.slot && $0.isClaimed == app.isClaimed } ?? true
     }
 }

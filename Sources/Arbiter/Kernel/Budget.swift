@@ -4,7 +4,9 @@ import Vocabulary
 extension Seating {
     /// Adds those who give way to the budget; false when the sum stays above it all the same.
     func addBudgetRivals(_ rivals: inout [Int], _ look: Int, on camera: Int) -> Bool {
-        guard let budget = policy.budget else { return true }
+        guard let whole = policy.budget else { return true }
+        // A camera that a survivor captures from is as good as held, and nobody there can be beaten.
+        let budget = cameras.reduce(whole) { $1.hasSurvivor ? $0 - policy.cost($1.place) : $0 }
         return switch policy.contention.givesWay {
         case .weakest: addWeakest(&rivals, look, on: camera, budget)
         case .longestHeld: addLongestHeld(&rivals, look, on: camera, budget)

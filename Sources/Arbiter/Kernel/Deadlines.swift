@@ -7,7 +7,8 @@ extension State {
         for slot in cameraOrder {
             let held: Held
             switch cameras[slot].tenancy {
-            case .free: continue
+            // Its reservation is among the timers.
+            case .free, .surviving: continue
             case .starting(let holder, let until):
                 body(until)
                 held = holder
@@ -40,9 +41,10 @@ extension Arbiter {
 
     /// What is due, in a fixed order: cameras by id, then what belongs to none, then sources.
     mutating func meetDeadlines(_ turn: inout Turn) {
-        meetTimers([.reservation, .backoff, .noRoom], &turn)
+        endReservations(&turn)
+        meetTimers([.backoff, .noRoom], &turn)
         for camera in state.cameraOrder { meetDeadlines(of: camera, &turn) }
-        meetTimers([.closing], &turn)
+        meetTimers([.closing, .resuming], &turn)
         meetTimers([.coolDown, .leaseUsed, .falling], &turn)
         for source in state.sources.indices {
             if let until = state.sources[source].state.until, until <= state.now { thaw(source, &turn) }
@@ -79,9 +81,9 @@ extension Arbiter {
         state.timers.removeAll { $0.due <= now && kinds.contains($0.kind) }
         for timer in due {
             switch timer.kind {
-            case .reservation, .backoff, .noRoom, .coolDown: if let camera = timer.camera { turn.touch(camera) }
-            case .closing: if let camera = timer.camera { closeTooLate(on: camera, &turn) }
-            case .leaseUsed: break
+            case .backoff, .noRoom, .coolDown: if let camera = timer.camera { turn.touch(camera) }
+            case .closing, .resuming: if let camera = timer.camera { closeTooLate(on: camera, &turn) }
+            case .leaseUsed, .reservation: break
             case .falling:
                 state.world.pressureLevel = UInt8(timer.amount)
                 touchAll(&turn)

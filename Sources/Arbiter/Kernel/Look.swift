@@ -233,15 +233,21 @@ extension State {
     /// What keeps everybody from a camera.
     private func note(_ slot: Slot<Camera>, _ memory: inout LookMemory) {
         let camera = cameras[slot]
+        var causes = causes(of: camera)
+        memory.isStuck = isStuck(camera)
+        if memory.isStuck { causes.insert(.deviceError) }
+        memory.causes = causes
+        memory.camera = slot
+    }
+
+    /// What the machine says of a camera, whoever asks for it; a recorder that does not end apart.
+    func causes(of camera: Camera) -> CauseSet {
         var causes = CauseSet()
         if !camera.isPresent { causes.insert(.videoDeviceDisconnected) }
         if camera.isPrivate || world.isPrivate { causes.insert(.videoDeviceBlockedByPrivacy) }
         if world.isAsleep { causes.insert(.systemSleep) }
         if camera.isHeldOutside { causes.insert(.videoDeviceInUseByAnotherClient) }
-        memory.isStuck = isStuck(camera)
-        if memory.isStuck { causes.insert(.deviceError) }
-        memory.causes = causes
-        memory.camera = slot
+        return causes
     }
 
     /// A recorder that not even SIGKILL ended holds on to this camera, or to one that excludes it.

@@ -12,7 +12,7 @@ struct Seating {
     private(set) var policy: CompiledPolicy
     private(set) var now = Moment.zero
     var looks: [Look] = []
-    private(set) var cameras: [Stage] = []
+    var cameras: [Stage] = []
     private(set) var occasion = Occasion()
 
     var rulings: [Ruling] = []
@@ -60,6 +60,10 @@ struct Seating {
         let isCapturing, isStreaming, isLost, isBeingCut, isStuck: Bool
         /// Kept for the app that held it before the broker restarted.
         var reservation: AppRef?
+        /// A grant of before the restart is still captured for.
+        let hasSurvivor: Bool
+        /// Whose survivor keeps everybody from the camera: one on it, or on a camera that it excludes.
+        var survivorsApp: AppRef?
         /// Its device or recorder failed a moment ago.
         var backsOff = false
 
@@ -76,6 +80,7 @@ struct Seating {
             isLost = camera.tenancy.isLost
             isBeingCut = camera.tenancy.cut != nil
             isStuck = camera.isStuck
+            hasSurvivor = camera.tenancy.survivor != nil
         }
     }
 
@@ -165,6 +170,7 @@ struct Seating {
     mutating func decide() {
         order.append(contentsOf: looks.indices)
         if cameras.count > 1 { order = order.sorted { looks[$0].id < looks[$1].id } }
+        if policy.hasConflicts { keepSurvivorsNeighboursFree() }
         for camera in cameras.indices { noteContenders(on: camera) }
         for camera in cameras.indices { succeed(on: camera) }
         if !seats.isEmpty {

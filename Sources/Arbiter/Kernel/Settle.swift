@@ -14,7 +14,7 @@ extension Arbiter {
             noteUsersWhoAsk(&turn)
             let cameras = linked(to: turn.takeCameras())
             seating.begin(state.policy, now: state.now, occasion(turn))
-            for camera in state.cameraOrder where cameras.contains(camera) { look(at: camera, &seating, turn) }
+            for camera in state.cameraOrder where cameras.contains(camera) { look(at: camera, &seating, &turn) }
             seating.decide()
             if refuseStarter(seating, &turn) { return }
             if stopImpossible(seating, &turn) {
@@ -61,7 +61,10 @@ extension Arbiter {
     }
 
     /// Looks at everybody who asks for a camera, and notes since when each contends.
-    private mutating func look(at camera: Slot<Camera>, _ seating: inout Seating, _ turn: Turn) {
+    private mutating func look(at camera: Slot<Camera>, _ seating: inout Seating, _ turn: inout Turn) {
+        if state.cameras[camera].tenancy.survivor != nil, !state.causes(of: state.cameras[camera]).isEmpty {
+            endSurvivor(camera, &turn)
+        }
         let first = seating.looks.count
         var place = state.cameras[camera].firstRequest
         var memory = LookMemory()
@@ -73,13 +76,10 @@ extension Arbiter {
         var stage = Seating.Stage(
             camera, state.cameras[camera], looks: first..<seating.looks.count, isPassing: turn.passing.contains(camera))
         for timer in state.timers where timer.camera == camera {
-            if timer.kind == .reservation, let app = timer.app {
-                // What is said by name reaches who only claims it while nobody vouched-for is there.
-                let isVouchedThere = state.apps[app.slot].vouched.firstClient != nil
-                stage.reservation = state.ref(app.slot, isClaimed: !isVouchedThere)
-            }
+            if timer.kind == .reservation { stage.reservation = state.reservation(of: camera) }
             if timer.kind == .backoff { stage.backsOff = true }
         }
+        if stage.hasSurvivor { stage.survivorsApp = stage.reservation }
         seating.add(stage)
     }
 
@@ -100,6 +100,7 @@ extension Arbiter {
         var removed: [Int] = []
         var stopped: [Int] = []
         promise(seating)
+        resumeReclaimer(seating, &turn)
         for index in seating.cameras.indices { removeHolder(seating, index, &removed, &stopped, &turn) }
         stopLosers(seating, stopped, &turn)
         for index in seating.cameras.indices {
@@ -138,6 +139,22 @@ extension Arbiter {
             if seating.cameras[index].promise != promise {
                 state.cameras[seating.cameras[index].slot].promise = promise
             }
+        }
+    }
+
+    /// Who reclaimed its grant holds the camera since this step began: the recorder core hears of it now that nothing keeps
+    /// the session from running. Where the camera is shared it may go on for another session of the app at once.
+    private mutating func resumeReclaimer(_ seating: Seating, _ turn: inout Turn) {
+        guard let reclaimer = turn.reclaimer,
+            let index = seating.looks.firstIndex(where: { $0.session == reclaimer })
+        else { return }
+        let look = seating.looks[index]
+        switch seating.rulings[index].kind {
+        case .undecided: return
+        case .holds: resume(look, &turn)
+        case .barred, .gets, .comesNext, .waits, .evicted, .replaced:
+            turn.reclaimer = nil
+            if state.policy.shares, state.requests(on: look.camera).count > 1 { resume(look, &turn) }
         }
     }
 
@@ -225,14 +242,18 @@ extension Arbiter {
             guard seating.rulings[seat.look].kind == .gets || seating.rulings[seat.look].kind == .comesNext else {
                 continue
             }
-            let format = state.sessionSettings[look.session].wanted[.activeFormat]
-            if format == nil, !state.cameraSettings[look.camera].capabilities.formats.isEmpty { continue }
-            let check = ConfigurationCheck(capabilities: state.cameraSettings[look.camera].capabilities)
-            guard check.format(format) == nil else { continue }
+            guard isImpossible(look.session, on: look.camera) else { continue }
             stopForGood(look.session, .configurationLost, .law(.formatLost), why: .interrupted, &turn)
             isAny = true
         }
         return isAny
+    }
+
+    /// The camera has no format that the session could run with.
+    func isImpossible(_ session: Slot<Session>, on camera: Slot<Camera>) -> Bool {
+        let format = state.sessionSettings[session].wanted[.activeFormat]
+        if format == nil, !state.cameraSettings[camera].capabilities.formats.isEmpty { return false }
+        return ConfigurationCheck(capabilities: state.cameraSettings[camera].capabilities).format(format) == nil
     }
 
     func fittedConfiguration(of session: Slot<Session>, on camera: Slot<Camera>) -> Configuration {

@@ -20,7 +20,10 @@ extension Arbiter {
         case .holds, .gets, .comesNext:
             state.sessions[look.session].waits = nil
             if ruling.kind == .holds, state.cameras[look.camera].tenancy.isStreaming {
-                tellAccess(look, &turn)
+                // What its client last heard came from another broker: once, it is told in any case.
+                let isReclaimed = turn.reclaimer == look.session
+                if isReclaimed { turn.reclaimer = nil }
+                tellAccess(look, always: isReclaimed, &turn)
             } else {
                 tellGranted(look, &turn)
             }
@@ -189,12 +192,12 @@ extension Arbiter {
     }
 
     /// What a session that runs may do now, if that changed.
-    mutating func tellAccess(_ look: Look, _ turn: inout Turn) {
+    mutating func tellAccess(_ look: Look, always: Bool = false, _ turn: inout Turn) {
         let slot = look.session
         let session = state.sessions[slot]
         guard case .running(let before) = session.shown else { return }
         let access = look.access(session.waits)
-        guard access != before else { return }
+        guard access != before || always else { return }
         state.sessions[slot].shown = .running(access)
         // Cut first, tell second.
         if before.contains(.record), !access.contains(.record), let recording = forgetRecording(slot) {

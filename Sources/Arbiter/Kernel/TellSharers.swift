@@ -18,7 +18,7 @@ extension Arbiter {
                 tellRunning(slot, applied: (settings.wanted.ofTheCamera, inForce, .sharer), &turn)
             }
         case .starting: tellGranted(look, &turn)
-        case .free, .lost, .revoking: interrupt(look, &turn)
+        case .free, .surviving, .lost, .revoking: interrupt(look, &turn)
         }
     }
 

@@ -38,7 +38,7 @@ extension Arbiter {
         turn.effects.append(.announce(.holderChanged(state.cameraNames[camera], state.id(look.app))))
     }
 
-    private mutating func held(_ look: Look, _ rule: Rule, _ tenancy: Tenancy) -> Held {
+    mutating func held(_ look: Look, _ rule: Rule, _ tenancy: Tenancy) -> Held {
         // A holder whose recorder was lost never lost its place: its ordinal and its min-hold go on.
         var held =
             if case .lost(let kept, _) = tenancy, kept.session == look.session {
@@ -83,7 +83,9 @@ extension Arbiter {
 
     /// The first frame is there: whoever has the camera runs, and hears of it once.
     mutating func firstFrame(_ camera: Slot<Camera>, _ inForce: Configuration, _ turn: inout Turn) {
-        guard case .starting(var held, _) = state.cameras[camera].tenancy else { return }
+        guard case .starting(var held, _) = state.cameras[camera].tenancy else {
+            return resumed(camera, inForce, &turn)
+        }
         held.streamingSince = state.now
         state.cameras[camera].tenancy = .streaming(held)
         if state.cameraSettings[camera].inForce != inForce { state.cameraSettings[camera].inForce = inForce }
@@ -256,8 +258,9 @@ extension Arbiter {
     /// Orders that a grant's end makes void.
     private mutating func forgetOrders(on camera: Slot<Camera>) {
         if !state.cameraSettings[camera].asked.isEmpty { state.cameraSettings[camera].asked = [] }
-        if state.timers.contains(where: { $0.kind == .closing && $0.camera == camera }) {
-            state.timers.removeAll { $0.kind == .closing && $0.camera == camera }
+        func isOrder(_ timer: TimedFact) -> Bool {
+            (timer.kind == .closing || timer.kind == .resuming) && timer.camera == camera
         }
+        if state.timers.contains(where: isOrder) { state.timers.removeAll(where: isOrder) }
     }
 }

@@ -8,7 +8,8 @@ extension Arbiter {
             handleClient(event, &turn)
         case .created(let session, let client, let camera, let configuration, let reestablished):
             create(session, client, camera, configuration, reestablished, &turn)
-        case .startRunning(let id), .stopRunning(let id), .beginConfiguration(let id), .commitConfiguration(let id),
+        case .startRunning(let id), .reclaimed(let id, _), .stopRunning(let id), .beginConfiguration(let id),
+            .commitConfiguration(let id),
             .configure(let id, _), .openStream(let id), .capturePhoto(let id), .startRecording(let id),
             .stopRecording(let id), .ready(let id, _), .continueAfterSensitiveContent(let id), .closed(let id):
             if let slot = known(id, &turn) { handleRequest(event, slot, &turn) }
@@ -22,7 +23,7 @@ extension Arbiter {
             .rampFinished, .recorderTrouble:
             handleRecorder(event, &turn)
         case .policyLoaded(let policy): load(policy, &turn)
-        case .reserved(let camera, let app): reserve(camera, app, &turn)
+        case .reserved(let camera, let app, let survivor): reserve(camera, app, survivor, &turn)
         case .timePassed: break
         }
     }
@@ -43,6 +44,7 @@ extension Arbiter {
     private mutating func handleRequest(_ event: Event, _ slot: Slot<Session>, _ turn: inout Turn) {
         switch event {
         case .startRunning: startRunning(slot, &turn)
+        case .reclaimed(_, let grant): reclaim(slot, grant, &turn)
         case .stopRunning: stopRunning(slot, &turn)
         case .beginConfiguration: beginConfiguration(slot, &turn)
         case .commitConfiguration: commitConfiguration(slot, &turn)
@@ -66,9 +68,12 @@ extension Arbiter {
         if session.request != nil { turn.touch(session.camera) }
     }
 
-    /// Every camera that somebody asks for.
+    /// Every camera that somebody asks for, or that is captured from for nobody yet.
     func touchAll(_ turn: inout Turn) {
-        for camera in state.cameraOrder where state.cameras[camera].firstRequest != nil { turn.touch(camera) }
+        for camera in state.cameraOrder
+        where state.cameras[camera].firstRequest != nil || state.cameras[camera].tenancy.survivor != nil {
+            turn.touch(camera)
+        }
     }
 
     func touch(client: Slot<Client>, _ turn: inout Turn) {

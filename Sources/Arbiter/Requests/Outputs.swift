@@ -108,7 +108,9 @@ extension Arbiter {
     }
 
     mutating func recordingFinished(_ end: RecordingFinished, _ turn: inout Turn) {
-        guard let place = state.ledger.recordings.firstIndex(where: { $0.id == end.recording }) else { return }
+        guard let place = state.ledger.recordings.firstIndex(where: { $0.id == end.recording }) else {
+            return forgetRecordingOfSurvivor(end.recording)
+        }
         let owner = state.ledger.recordings.remove(at: place).session
         guard let slot = state.sessionSlots[owner] else { return }
         state.sessions[slot].ledger.unfinished -= 1

@@ -40,6 +40,8 @@ extension Arbiter {
     }
 
     private mutating func recorderCut(_ camera: Slot<Camera>, _ turn: inout Turn) {
+        // The client of a grant that nobody reclaimed has ended, and so its recorder core ended the grant by itself.
+        if state.cameras[camera].tenancy.survivor != nil { return freeSurvivor(camera, &turn) }
         // Once the recorder is killed, only its end counts: a session that is opened before would lose it at once.
         guard let cut = state.cameras[camera].tenancy.cut, !cut.isKilled else { return }
         cutIsDone(camera, &turn)
@@ -90,12 +92,15 @@ extension Arbiter {
             cutIsDone(camera, &turn)
         } else if tenancy.isCapturing {
             fault(camera, .recorder, cut: nil, &turn)
+        } else if tenancy.survivor != nil {
+            freeSurvivor(camera, &turn)
         }
     }
 
     private mutating func deviceFailed(
         _ camera: Slot<Camera>, _ deviceFault: DeviceFault, _ message: String, _ turn: inout Turn
     ) {
+        if state.cameras[camera].tenancy.survivor != nil { return endSurvivor(camera, &turn) }
         guard state.cameras[camera].tenancy.isCapturing, let held = state.cameras[camera].tenancy.held else { return }
         // Told once, and not at each try: it is interrupted since.
         if state.sessions[held.session].lost == nil {

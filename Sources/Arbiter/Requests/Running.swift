@@ -3,18 +3,20 @@ import Vocabulary
 extension Arbiter {
     mutating func startRunning(_ slot: Slot<Session>, _ turn: inout Turn) {
         let session = state.sessions[slot]
-        guard !session.has.contains(.insideBatch) else {
-            return turn.refuse(
-                .insideConfiguration,
-                "The session is between BeginConfiguration and CommitConfiguration; commit, then start.",
-                .noStartInsideBatch)
-        }
+        guard !session.has.contains(.insideBatch) else { return refuseInsideBatch(&turn) }
         guard session.request == nil, mayStart(slot, on: session.camera, &turn) else { return }
         state.sessions[slot].request = Session.StartRequest(started: state.nextOrdinal())
         state.link(slot)
         noteLease(state.clients[session.client].app, on: session.camera, isAsking: true)
         turn.starter = slot
         touch(slot, &turn)
+    }
+
+    func refuseInsideBatch(_ turn: inout Turn) {
+        turn.refuse(
+            .insideConfiguration,
+            "The session is between BeginConfiguration and CommitConfiguration; commit, then start.",
+            .noStartInsideBatch)
     }
 
     /// Whether the policy lets a session ask for a camera at all, or refuses it as it does now.

@@ -54,6 +54,7 @@ package struct CameraSettings: Hashable, Sendable, Codable {
 ///     free ──▶ starting ──▶ streaming ──▶ revoking ──▶ free
 ///                 │             │             ▲
 ///                 └─────────────┴─────────────┘
+///     free ──▶ surviving (after a restart of the broker) ──▶ streaming (reclaimed), revoking, or free (its recorder ended)
 ///     starting, streaming ──▶ lost ──▶ starting (after the backoff), or revoking, free (outranked, stopped)
 ///
 /// What the contract calls `granted` is the camera's `promise`: the winner's place while the loser's cut
@@ -61,6 +62,9 @@ package struct CameraSettings: Hashable, Sendable, Codable {
 /// so that one who vanished meanwhile leaves no trace.
 package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
     case free
+    /// Nobody's, and kept: its recorder core captures on for a grant of the broker before this one. As long as that is so
+    /// there is a reservation for its app, and nobody else gets this camera, nor one that it excludes.
+    case surviving(Survivor)
     /// Granted, and the recorder was told; its first frame is not there yet, and has failed if it is not there `until` then.
     case starting(Held, until: Moment)
     case streaming(Held)
@@ -74,7 +78,7 @@ package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
     package var held: Held? {
         switch self {
         case .starting(let held, _), .streaming(let held), .lost(let held, _): held
-        case .free, .revoking: nil
+        case .free, .surviving, .revoking: nil
         }
     }
 
@@ -82,7 +86,7 @@ package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
     package var holder: Slot<Session>? {
         switch self {
         case .starting(let held, _), .streaming(let held), .lost(let held, _): held.session
-        case .free, .revoking: nil
+        case .free, .surviving, .revoking: nil
         }
     }
 
@@ -91,7 +95,7 @@ package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
         switch self {
         case .revoking(let cut): cut
         case .lost(_, let cut): cut
-        case .free, .starting, .streaming: nil
+        case .free, .surviving, .starting, .streaming: nil
         }
     }
 
@@ -99,9 +103,12 @@ package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
     package var isCapturing: Bool {
         switch self {
         case .starting, .streaming: true
-        case .free, .lost, .revoking: false
+        case .free, .surviving, .lost, .revoking: false
         }
     }
+
+    /// What a recorder core of before the restart still captures for.
+    package var survivor: Survivor? { if case .surviving(let survivor) = self { survivor } else { nil } }
 
     package var isStreaming: Bool { if case .streaming = self { true } else { false } }
     package var isLost: Bool { if case .lost = self { true } else { false } }
@@ -111,7 +118,8 @@ package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
         switch self {
         case .revoking: self = cut.map { .revoking($0) } ?? .free
         case .lost(let held, _): self = .lost(held, cut: cut)
-        case .free, .starting, .streaming: preconditionFailure("only a stream that was ordered cut has a cut")
+        case .free, .surviving, .starting, .streaming:
+            preconditionFailure("only a stream that was ordered cut has a cut")
         }
     }
 
@@ -126,7 +134,7 @@ package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
         case .lost(var held, let cut):
             change(&held)
             self = .lost(held, cut: cut)
-        case .free, .revoking: preconditionFailure("only a held camera has a holder to change")
+        case .free, .surviving, .revoking: preconditionFailure("only a held camera has a holder to change")
         }
     }
 }

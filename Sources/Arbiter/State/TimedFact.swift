@@ -18,6 +18,8 @@ package struct TimedFact: Hashable, Sendable, Codable, BitwiseCopyable {
         case leaseUsed
         /// A lower pressure, which counts once it has lasted until then.
         case falling
+        /// A recorder core that outlived the broker was told whose it is now: it is killed where it says nothing until then.
+        case resuming
     }
 
     package let kind: Kind

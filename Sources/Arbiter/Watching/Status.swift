@@ -17,7 +17,8 @@ public struct Status: Sendable {
         public var capabilities: CameraCapabilities
         public var isPresent: Bool
         public var isPrivate: Bool
-        /// `free`, `starting`, `streaming`, `resetting` or `revoking`.
+        /// `free`, `starting`, `streaming`, `resetting`, `revoking`, or `reserved`: a grant of before the broker's restart is
+        /// still captured for.
         public var tenancy: String
         public var holder: SessionID?
         public var holderApp: AppID?
@@ -128,6 +129,7 @@ extension Arbiter {
         let tenancy: String
         switch camera.tenancy {
         case .free: tenancy = "free"
+        case .surviving: tenancy = "reserved"
         case .starting: tenancy = "starting"
         case .streaming: tenancy = "streaming"
         case .lost: tenancy = "resetting"

@@ -56,6 +56,7 @@ private struct InvariantCheck {
         for timer in state.timers where timer.kind == .closing && timer.camera == slot {
             check(camera.tenancy.isCapturing, "8: \(name(slot)) is not open, and a stream of it is being closed")
         }
+        if camera.tenancy.survivor != nil { checkSurvivor(slot, camera) }
         guard let held = camera.tenancy.held else { return }
         let session = state.sessions[held.session]
         check(session.camera == slot, "1: \(name(slot)) is held by a session on another camera")
@@ -70,6 +71,22 @@ private struct InvariantCheck {
             check(
                 !state.policy.conflict(camera.place, state.cameras[other].place),
                 "1: \(name(slot)) and \(name(other)) conflict, and both are held")
+        }
+    }
+
+    /// It ends by itself, nobody is promised its camera, and nobody has what it excludes.
+    private func checkSurvivor(_ slot: Slot<Camera>, _ camera: Camera) {
+        check(state.reservation(of: slot) != nil, "1: \(name(slot)) is captured from for nobody, without an end")
+        check(camera.promise == nil, "1: \(name(slot)) is promised while it is captured from for another grant")
+        check(
+            state.causes(of: camera).isEmpty, "1: \(name(slot)) is captured from although something keeps everybody off"
+        )
+        for other in state.cameraOrder where other != slot {
+            let beside = state.cameras[other]
+            check(
+                beside.tenancy.held == nil && beside.tenancy.survivor == nil && beside.promise == nil
+                    || !state.policy.conflict(camera.place, beside.place),
+                "1: \(name(slot)) and \(name(other)) conflict, and both are in use")
         }
     }
 

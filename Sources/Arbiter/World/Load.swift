@@ -6,6 +6,8 @@ extension Arbiter {
         if policy != self.policy {
             carryTexts(to: CompiledPolicy(policy))
             identifyAll()
+            // What the policy before allowed beside each other, and to whom, is not asked again without a session.
+            for camera in state.cameraOrder { endSurvivor(camera, &turn) }
         }
         for camera in state.cameraOrder { shortenTimes(on: camera) }
         // A shorter lease may be over already.

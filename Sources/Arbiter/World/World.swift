@@ -76,17 +76,6 @@ extension Arbiter {
         state.updateAllInFront()
         touchAll(&turn)
     }
-
-    mutating func reserve(_ id: CameraID, _ app: AppID, _ turn: inout Turn) {
-        guard let camera = state.cameraNames[id] else { return }
-        state.timers.removeAll { $0.kind == .reservation && $0.camera == camera }
-        // Kept for the app that the kernel vouches for, and for whoever only claims the name while that one is not there.
-        let row = state.row(of: app)
-        let ref = state.ref(row, isClaimed: false)
-        state.timers.append(
-            TimedFact(.reservation, until: state.now + Bound.reservation, camera: camera, app: ref))
-        turn.touch(camera)
-    }
 }
 
 /// The machine: cameras that come and go, switches, heat, sleep.

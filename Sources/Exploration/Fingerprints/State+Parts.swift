@@ -14,7 +14,8 @@ extension State {
         min(now.nanoseconds - moment.nanoseconds, longest.wholeNanoseconds)
     }
 
-    /// What a camera is like, and what is under way on it. Its grants and decisions only count, `place`, `who` and
+    /// What a camera is like, and what is under way on it. Its grants and decisions only count (that there was one keeps
+    /// survivors out that are told of too late, which no broker does), `place`, `who` and
     /// `position` follow from the policy and its capabilities, and `firstRequest` from the sessions.
     @inline(__always) func write(
         _ slot: Slot<Camera>, countsLeases: Bool, into writer: inout FingerprintWriter
@@ -40,6 +41,7 @@ extension State {
         case .revoking(let cut):
             writer.combine(word | 5 << 16)
             write(cut, into: &writer)
+        case .surviving(let survivor): writer.combine(word | (survivor.recording == nil ? 6 : 7) << 16)
         }
     }
 

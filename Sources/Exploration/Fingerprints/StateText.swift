@@ -54,7 +54,7 @@ struct StateText {
         "Side.attributes", "Side.requests", "Login.clients", "Client.right", "Machine.severalUsersAsk",
         "Machine.attributedApps", "State.carriedTexts",
         // Only counts, or names.
-        "State.lastOrdinal", "State.generation", "Camera.grant", "Camera.handover", "Ledger.sequence",
+        "State.lastOrdinal", "State.generation", "Camera.grant", "Camera.handover", "Survivor.grant", "Ledger.sequence",
         "Ledger.interruptions", "Ledger.sharersTold", "Interruption.id", "Interruption.began", "Interruption.causes",
         "Ledger.decision", "Ledger.grant",
         "Ledger.photo", "Ledger.lastRecording", "Recording.id", "Photo.id",

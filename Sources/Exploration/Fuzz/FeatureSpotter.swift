@@ -16,6 +16,7 @@ struct FeatureSpotter: Sendable {
             case .refused(let refusal): note(refusal, of: step.event)
             case .killRecorder: features.insert(.killed)
             case .openStream: features.insert(.stream)
+            case .resume: features.insert(.reclaimed)
             case .answered, .cut, .open, .configure, .closeStreams, .capturePhoto, .startRecording, .stopRecording,
                 .announce:
                 break

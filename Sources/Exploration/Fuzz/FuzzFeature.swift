@@ -1,7 +1,7 @@
 /// What a story can meet, and a run counts: a promise that was never tried is not kept.
 public enum FuzzFeature: String, Sendable, CaseIterable {
     case sharing, conflict, ownConflict, sameApp, budget, refused
-    case grace, withdrawn, ready, lease, evicted, denied, reload, builtIn, reservation
+    case grace, withdrawn, ready, lease, evicted, denied, reload, builtIn, reservation, reclaimed
     case recording, recordingCut, diskFull, photo, stream
     case configuration, configurationRefused, switched, ramp, batch
     case limited, background, audio, severalApps, pressure, sensitive, attribute, lowered

@@ -1,9 +1,11 @@
 import ArbiterProtocol
 
 extension StoryGenerator {
-    mutating func connect() {
+    /// - Parameter returning: the app that a camera is kept for; nil: any.
+    mutating func connect(returning: String? = nil) {
         let name = freshName("p")
-        let (app, user) = (random.pick(FuzzNames.apps), random.pick(FuzzNames.users))
+        let app = returning ?? random.pick(FuzzNames.apps)
+        let user = returning == nil ? random.pick(FuzzNames.users) : FuzzNames.users[0]
         var words = ["connect \(name) app=\(app)"]
         if user != FuzzNames.users[0] { words.append("user=\(user)") }
         switch random.below(100) {
@@ -14,7 +16,7 @@ extension StoryGenerator {
         if random.chance(20) { words.append("groups=\(random.pick(FuzzNames.groups))") }
         if random.chance(10) { words.append("weak") }
         if random.chance(3) { words.append("own-broker") }
-        if random.chance(12) { words.append(claim()) }
+        if random.chance(returning == nil ? 12 : 4) { words.append(claim()) }
         words += attributes()
         if random.chance(50) {
             words.append("presence=\(random.pick(Presence.wireNames))")
@@ -67,10 +69,40 @@ extension StoryGenerator {
         say("disconnect \(name)")
     }
 
-    /// The broker was restarted: cameras wait for those who had them, and these say that they ran.
+    /// The broker was restarted: cameras wait for those who had them, and these say that they ran, or go on with what
+    /// their recorder cores still capture.
     mutating func restart() {
-        for camera in cameras where random.chance(60) { say("reserve \(camera) \(random.pick(FuzzNames.apps))") }
+        for camera in cameras where random.chance(70) {
+            let app = random.pick(FuzzNames.apps)
+            guard random.chance(70) else {
+                say("reserve \(camera) \(app)")
+                continue
+            }
+            // Numbers that no story of this length comes to by itself, each only once.
+            let number = Self.survivorsFrom + survivors.count
+            let recording = random.chance(40) ? " recording=\(number)" : ""
+            survivors.append(StorySurvivor(grant: number, camera: camera, app: app))
+            say("reserve \(camera) \(app) grant=\(number)\(recording)")
+        }
         connect()
         createSession(reestablished: true)
+        for survivor in survivors where random.chance(85) {
+            pass()
+            reclaim(survivor)
+        }
+    }
+
+    /// Its client is back, in time or not, and is or is not as it was.
+    private mutating func reclaim(_ survivor: StorySurvivor) {
+        connect(returning: survivor.app)
+        guard let client = clients.last?.name else { return }
+        let name = freshName("s")
+        sessions.append(Session(name: name, client: client))
+        let settings = random.chance(20) ? " sharingMode=sharedReadOnly" : random.chance(20) ? " videoZoomFactor=1" : ""
+        say("session \(name) of \(client) camera=\(survivor.camera)\(settings)")
+        if random.chance(15) { machine() }
+        if random.chance(10) { user() }
+        if random.chance(10) { session() }
+        say("reclaim \(name) grant=\(survivor.grant)")
     }
 }

@@ -41,7 +41,10 @@ extension StoryGenerator {
         case 65..<68: say("stream \(name)")
         case 68..<82: say((["configure \(name)"] + batch()).joined(separator: " "))
         case 82..<86: say("begin \(name)")
-        case 86..<90: say("commit \(name)")
+        case 86..<90:
+            // Mostly too late, or another's.
+            let isReclaim = !survivors.isEmpty && random.chance(25)
+            say(isReclaim ? "reclaim \(name) grant=\(random.pick(survivors).grant)" : "commit \(name)")
         case 90..<94: say("ready \(name)\(random.chance(20) ? " #\(1 + random.below(4))" : "")")
         case 94..<97: say("continue \(name)")
         default:

@@ -37,6 +37,16 @@ struct StoryGenerator: Sendable {
         var isOpen = true
     }
 
+    /// What was captured for before the story began.
+    struct StorySurvivor: Sendable {
+        var grant: Int
+        var camera: String
+        var app: String
+    }
+
+    var survivors: [StorySurvivor] = []
+    static let survivorsFrom = 1001
+
     private static let clientsMax = 7
     private static let sessionsMax = 10
 
@@ -56,7 +66,7 @@ struct StoryGenerator: Sendable {
         let world = world()
         cameras = world.map(\.name)
         favourite = random.pick(cameras)
-        if random.chance(6) { restart() }
+        if random.chance(20) { restart() }
         for _ in 0..<(2 + random.below(5)) {
             connect()
             if random.chance(90) { createSession() }
@@ -167,13 +177,13 @@ struct StoryGenerator: Sendable {
 
     /// What the core counts by itself: a cut, a kill, the first backoff, a freeze or the answer to `open`, and a window.
     private static let bounds: [Duration] = [
-        Bound.cut, Bound.kill, Bound.firstBackoff, Bound.sourceFreeze, .seconds(10), Bound.steady,
+        Bound.cut, Bound.kill, Bound.firstBackoff, Bound.sourceFreeze, .seconds(10), Bound.steady, Bound.reservation,
     ]
     private static let blinks: [Int64] = [1, 50, 100, 200, 250, 400, 499, 500, 501, 750]
     private static let whiles: [Int64] = [20, 30, 60, 61, 120, 600]
 
     /// To the next line: often at once, else so long that what is counted meets.
-    private mutating func pass() {
+    mutating func pass() {
         switch random.below(100) {
         case 0..<38: return
         case 38..<60: now = now + .milliseconds(random.pick(Self.blinks))

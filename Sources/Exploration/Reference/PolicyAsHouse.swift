@@ -5,7 +5,7 @@ import ReferenceArbiter
 /// Any policy value, said in the naive arbiter's words: rules are read from the top, and the first one that matches
 /// answers. The real arbiter's own reading of rules is not asked.
 struct PolicyAsHouse: HousePolicy {
-    private let policy: Policy
+    let policy: Policy
     let contention: HouseContention
     let cameras: [HouseCamera]
     let scales: [HouseScale]

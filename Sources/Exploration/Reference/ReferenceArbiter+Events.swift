@@ -32,7 +32,16 @@ extension ReferenceArbiter {
             }
         case .stopRunning, .startRecording, .stopRecording, .ready, .continueAfterSensitiveContent, .closed:
             guard takeRequest(event) else { return false }
+        case .reclaimed(let id, let grant): guard reclaim(id, grant) else { return false }
+        case .reserved(let camera, let app, let survivor):
+            let credible = survivor.flatMap { $0.isCredible ? $0 : nil }
+            keep(
+                camera, for: app, until: world.now + Bound.reservation,
+                credible.map { WholeWorld.Survivor(grant: $0.grant, recording: $0.recording) })
         case .policyLoaded(let policy):
+            if (self.policy as? PolicyAsHouse)?.policy != policy {
+                for camera in world.cameras.keys { endSurvivor(on: camera) }
+            }
             load(PolicyAsHouse(policy))
             occasion.isReload = true
         case .pressure(let level): world.press(level, settle: policy.pressureSettle)

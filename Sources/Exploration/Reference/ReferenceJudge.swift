@@ -12,6 +12,8 @@ public import Scenario
 public struct ReferenceJudge: FuzzJudge {
     private var reference = ReferenceArbiter(policy: PolicyAsHouse(.firstCome))
     private var recordings: [RecordingID: SessionID] = [:]
+    /// What is recorded for grants of before a restart.
+    private var survivors: [GrantID: RecordingID] = [:]
     private var isSilent = false
     public private(set) var comparisons = 0
     /// What both last agreed on; nil: something happened since.
@@ -49,7 +51,13 @@ public struct ReferenceJudge: FuzzJudge {
     private mutating func take(_ step: Stage.Step) -> String? {
         let isRefused = step.effects.contains { if case .refused = $0 { true } else { false } }
         switch step.event {
+        case .reserved(_, _, let survivor?): survivors[survivor.grant] = survivor.recording
+        case .reclaimed(let session, let grant) where !isRefused:
+            if let recording = survivors.removeValue(forKey: grant) { recordings[recording] = session }
         case .recordingFinished(let id, _, _, _, _):
+            for (camera, state) in reference.world.cameras where state.survivor?.recording == id {
+                reference.world.cameras[camera]?.survivor?.recording = nil
+            }
             // By itself: one that was ordered to end is no recording any more.
             guard let session = recordings.removeValue(forKey: id), reference.judgement.recording.contains(session)
             else { return nil }
@@ -75,7 +83,7 @@ public struct ReferenceJudge: FuzzJudge {
         reference.pass(to: stage.now)
         if reference.judgement == agreed { return nil }
         let status = stage.arbiter.status()
-        guard status.cameras.allSatisfy({ $0.tenancy == "free" || $0.tenancy == "streaming" }) else {
+        guard status.cameras.allSatisfy({ ["free", "streaming", "reserved"].contains($0.tenancy) }) else {
             isSilent = true
             return nil
         }

@@ -41,7 +41,6 @@ extension WholeWorld {
         case .privacy(nil, let on): isPrivate = on
         case .heldOutside(let id, let held): cameras[id]?.isHeldOutside = held
         case .sleep(let asleep): isAsleep = asleep
-        case .reserved(let id, let app): cameras[id]?.keptFor = (app, now + Bound.reservation)
         default: break
         }
         return true

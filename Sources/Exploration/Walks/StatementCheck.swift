@@ -170,7 +170,7 @@ private struct StatementMoment {
             return switch camera.tenancy {
             case .free: true
             case .streaming(let held): held.contest == nil
-            case .starting, .lost, .revoking: false
+            case .surviving, .starting, .lost, .revoking: false
             }
         }
     }

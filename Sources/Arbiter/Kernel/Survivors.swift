@@ -1,0 +1,210 @@
+import Vocabulary
+
+/// Grants that outlive the broker (semantics.md §5): kept for whoever had them, taken up again, or cut.
+///
+/// A survivor is a camera that is in use by nobody whom this broker knows. It ends with its reservation at the latest, by
+/// the same cut as every other stream, so that two never capture from one camera.
+extension Arbiter {
+    // MARK: Keeping it
+
+    /// Keeps a camera for the app that held it before the restart.
+    mutating func reserve(_ id: CameraID, _ app: AppID, _ survivor: Survivor?, _ turn: inout Turn) {
+        let survivor = survivor.flatMap { $0.isCredible ? $0 : nil }
+        if let survivor {
+            // Also where the camera is not there yet: nothing is numbered twice.
+            state.ledger.grant = max(state.ledger.grant, survivor.grant.rawValue)
+            state.ledger.lastRecording = max(state.ledger.lastRecording, survivor.recording ?? 0)
+        }
+        guard let camera = state.cameraNames[id] else { return }
+        // Told twice, it is kept for the later app, and what captured for the earlier one does so no more.
+        endSurvivor(camera, &turn)
+        let earlier = state.timers.filter { $0.kind == .reservation && $0.camera == camera }
+        state.timers.removeAll { $0.kind == .reservation && $0.camera == camera }
+        // Kept for the app that the kernel vouches for, and for whoever only claims the name while that one is not there.
+        let row = state.row(of: app)
+        let ref = state.ref(row, isClaimed: false)
+        state.timers.append(
+            TimedFact(.reservation, until: state.now + Bound.reservation, camera: camera, app: ref))
+        for timer in earlier { if let app = timer.app { state.release(app.slot) } }
+        // Of a camera that this broker has given to somebody, no recorder core is left that another one began.
+        if let survivor, state.cameras[camera].grant == GrantID(0) { keep(survivor, on: camera, &turn) }
+        turn.touch(camera)
+    }
+
+    private mutating func keep(_ survivor: Survivor, on camera: Slot<Camera>, _ turn: inout Turn) {
+        let hasRoom = hasRoom(for: camera)
+        state.cameras[camera].grant = survivor.grant
+        state.cameras[camera].handover = lastDecision
+        state.cameras[camera].tenancy = .surviving(survivor)
+        if !hasRoom { endSurvivor(camera, &turn) }
+    }
+
+    /// Whether the policy lets the camera be in use beside those that are: it may be another one than the former broker's.
+    /// Of several survivors that exclude each other the first that is told of stays.
+    private func hasRoom(for camera: Slot<Camera>) -> Bool {
+        let taken = state.cameraOrder.filter {
+            $0 != camera && (state.cameras[$0].tenancy != .free || state.cameras[$0].promise != nil)
+        }
+        let place = state.cameras[camera].place
+        if taken.contains(where: { state.policy.conflict(state.cameras[$0].place, place) }) { return false }
+        guard let budget = state.policy.budget, !state.policy.contention.strongestMayExceed else { return true }
+        return taken.reduce(state.policy.cost(place)) { $0 + state.policy.cost(state.cameras[$1].place) } <= budget
+    }
+
+    // MARK: Taking it up again
+
+    /// The session had the grant, and is its holder from here on like any other: its client was told so by the former broker.
+    /// What else keeps it from running ends that as it would a minute later; if nothing does, its recorder core goes on.
+    mutating func reclaim(_ slot: Slot<Session>, _ grant: GrantID, _ turn: inout Turn) {
+        let session = state.sessions[slot]
+        guard !session.has.contains(.insideBatch) else { return refuseInsideBatch(&turn) }
+        guard session.request == nil, let survivor = survivor(of: grant, for: session) else {
+            return turn.refuse(
+                .staleGrant,
+                "There is no grant from before the restart that this session could go on with; start it with StartRunning.",
+                .reclaimedOnce)
+        }
+        let (camera, app) = (session.camera, state.app(of: slot))
+        state.sessions[slot].request = Session.StartRequest(started: state.nextOrdinal(), hasHeld: true)
+        state.sessions[slot].has.remove(.reestablished)
+        state.sessions[slot].shown = .running(.all)
+        state.sessionSettings[slot].confirmed = state.sessionSettings[slot].wanted
+        state.link(slot)
+        noteLease(app, on: camera, isAsking: true)
+        if let recording = survivor.recording { takeUp(recording, slot) }
+        touch(slot, &turn)
+        let look = state.look(at: slot)
+        if let (reason, rule) = stopsForGood(look) {
+            endSurvivor(camera, &turn)
+            return stopForGood(slot, reason, rule, why: .interrupted, &turn)
+        }
+        forgetLeases(on: camera, but: app)
+        var held = held(look, .law(.reserved), state.cameras[camera].tenancy)
+        held.streamingSince = state.now
+        state.cameras[camera].tenancy = .streaming(held)
+        state.cameras[camera].handover = lastDecision
+        // What its client last asked for, until the recorder core says what is in force.
+        state.cameraSettings[camera].inForce = fittedConfiguration(of: slot, on: camera).ofTheCamera
+        turn.reclaimer = slot
+    }
+
+    /// The survivor on the session's camera, where it has that grant and was kept for its app.
+    private func survivor(of grant: GrantID, for session: Session) -> Survivor? {
+        guard let survivor = state.cameras[session.camera].tenancy.survivor, survivor.grant == grant,
+            state.reservation(of: session.camera) == state.clients[session.client].app
+        else { return nil }
+        return survivor
+    }
+
+    /// What the policy or the camera of this broker no longer allows at all.
+    private func stopsForGood(_ look: Look) -> (StopReason, Rule)? {
+        guard state.mayUse(look.camera, state.sessions[look.session].client) else {
+            return (.deniedByPolicy, .law(.noRight))
+        }
+        if look.rank.denies { return (.deniedByPolicy, state.policy.rank(look.facts).rule) }
+        return isImpossible(look.session, on: look.camera) ? (.configurationLost, .law(.formatLost)) : nil
+    }
+
+    /// The recording goes on under its number, and ends as if it had begun here.
+    private mutating func takeUp(_ recording: RecordingID, _ slot: Slot<Session>) {
+        // Of two that a wrong file gives one number, the first has it.
+        guard !state.ledger.recordings.contains(where: { $0.id == recording }) else { return }
+        state.ledger.recordings.append(Ledger.Recording(id: recording, session: state.sessions[slot].id))
+        state.sessions[slot].ledger.recording = recording
+        state.sessions[slot].ledger.unfinished += 1
+        state.sessions[slot].has.insert(.recording)
+    }
+
+    /// The recorder core hears whose its grant is now.
+    mutating func resume(_ look: Look, _ turn: inout Turn) {
+        let camera = look.camera
+        let fitted = fittedConfiguration(of: look.session, on: camera)
+        state.timers.append(TimedFact(.resuming, until: state.now + Bound.resume, camera: camera))
+        turn.effects.append(
+            .resume(state.cameraNames[camera], state.cameras[camera].grant, state.id(look.session), fitted))
+        turn.effects.append(.announce(.holderChanged(state.cameraNames[camera], state.id(look.app))))
+    }
+
+    /// It goes on. What its session asked for and is not in force, because the former broker died on the way, is set now.
+    mutating func resumed(_ camera: Slot<Camera>, _ inForce: Configuration, _ turn: inout Turn) {
+        guard let place = state.timers.firstIndex(where: { $0.kind == .resuming && $0.camera == camera }) else {
+            return
+        }
+        state.timers.remove(at: place)
+        let settings = state.cameraSettings[camera]
+        var missing = settings.inForce.changes(since: inForce)
+        // What was ordered since its reclaim is on its way, and later.
+        for batch in settings.asked { for (key, _) in batch.ordered.ordered { missing[key] = nil } }
+        state.cameraSettings[camera].inForce = inForce
+        guard let session = state.cameras[camera].tenancy.holder else { return }
+        if state.sessionSettings[session].heard == nil { state.sessionSettings[session].heard = inForce }
+        if !missing.isEmpty { order(missing, asked: missing, of: session, by: .resumption, &turn) }
+    }
+
+    // MARK: Its end
+
+    /// Whoever did not come back for its camera in time asks for it like everybody.
+    mutating func endReservations(_ turn: inout Turn) {
+        let now = state.now
+        func isOver(_ timer: TimedFact) -> Bool { timer.kind == .reservation && timer.due <= now }
+        guard state.timers.contains(where: isOver) else { return }
+        let over = state.timers.filter(isOver)
+        state.timers.removeAll(where: isOver)
+        // Who asked while the camera was kept is no newcomer against who came back to it: clients return in any order. Of
+        // several that did, each keeps its place among the others.
+        var returned: [(granted: Ordinal, camera: Slot<Camera>)] = []
+        for camera in state.cameraOrder {
+            guard let app = over.first(where: { $0.camera == camera })?.app else { continue }
+            endSurvivor(camera, &turn)
+            turn.touch(camera)
+            if let held = state.cameras[camera].tenancy.held, state.app(of: held.session).slot == app.slot {
+                returned.append((held.granted, camera))
+            }
+        }
+        for (_, camera) in returned.sorted(by: { $0.granted < $1.granted }) {
+            let granted = state.nextOrdinal()
+            state.cameras[camera].tenancy.update { $0.granted = granted }
+        }
+        for timer in over { if let app = timer.app { state.release(app.slot) } }
+    }
+
+    /// Nobody reclaimed it, or nobody may: cut like every stream, and never left to another.
+    mutating func endSurvivor(_ camera: Slot<Camera>, _ turn: inout Turn) {
+        if state.cameras[camera].tenancy.survivor != nil { cut(camera, why: .interrupted, &turn) }
+    }
+
+    /// It ended before anybody reclaimed it, and so nobody hears of it here.
+    mutating func forgetRecordingOfSurvivor(_ recording: RecordingID) {
+        for camera in state.cameraOrder {
+            guard var survivor = state.cameras[camera].tenancy.survivor, survivor.recording == recording else {
+                continue
+            }
+            survivor.recording = nil
+            state.cameras[camera].tenancy = .surviving(survivor)
+        }
+    }
+
+    /// Its recorder core does not capture for it any more. The camera stays kept for its app, as long as that was said to be.
+    mutating func freeSurvivor(_ camera: Slot<Camera>, _ turn: inout Turn) {
+        state.cameras[camera].tenancy = .free
+        touchLinked(camera, &turn)
+    }
+}
+
+extension State {
+    func app(of session: Slot<Session>) -> AppRef { clients[sessions[session].client].app }
+
+    /// The app that a camera is kept for: what is said by name reaches who only claims it while nobody vouched-for is there.
+    func reservation(of camera: Slot<Camera>) -> AppRef? {
+        guard let timer = timers.first(where: { $0.kind == .reservation && $0.camera == camera }), let app = timer.app
+        else { return nil }
+        return ref(app.slot, isClaimed: apps[app.slot].vouched.firstClient == nil)
+    }
+}
+
+extension Survivor {
+    /// Told from a file: a number that no broker can have come to is none.
+    package var isCredible: Bool {
+        (1...Bound.survivorMax).contains(grant.rawValue) && (1...Bound.survivorMax).contains(recording ?? 1)
+    }
+}
