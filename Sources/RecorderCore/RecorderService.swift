@@ -70,6 +70,11 @@ public final class RecorderService: Sendable {
             let grant = GrantID(try reader.uint64("grant"))
             let why: RecordingEnd = try reader.word("why")
             capture.cut(grant, why: why) { result in answer(result.map { [.int64($0)] }) }
+        case "Resume":
+            let grant = GrantID(try reader.uint64("grant"))
+            let before = SessionID(try reader.uint64("sessionBefore"))
+            let session = SessionID(try reader.uint64("session"))
+            capture.resume(grant, from: before, to: session) { result in answer(result.map { [.dictionary($0.wire)] }) }
         default:
             throw BrokerError(.unknownMethod, "\(InterfaceName.recorder) has no method \(member.quotedShort).")
         }

@@ -140,6 +140,19 @@ extension Interface {
                 Asks to run. Interrupted at once, and not an error, while causes leave no access; `AccessDenied` without a \
                 right to the camera.
                 """),
+            Method(
+                "Reclaim", [Argument("secret", "s")],
+                """
+                In place of `StartRunning`, on a session that was just created at another broker: goes on with the camera \
+                that the secret was given for. `StaleGrant` where that is over; the secret is used up in any case but \
+                where it was another's.
+                """),
+            Method(
+                "GetReclaimSecret", gives: [Argument("secret", "s")],
+                """
+                While it holds a camera that streams: 32 hexadecimal digits for `Reclaim`, once, by the same user and \
+                app. The one before is void.
+                """),
             Method("StopRunning", "Takes the start request back."),
             Method("BeginConfiguration", "Opens a batch; nests at most 16 deep."),
             Method("CommitConfiguration", "Closes a batch; the outermost one applies it as a whole."),
@@ -369,6 +382,26 @@ extension Interface {
                 "StopRecording", [Argument("recording", "t"), Argument("why", "s")],
                 "Finishes the file; `RecordingFinished` follows. Unknown recordings are ignored: it may just have ended."
             ),
+            Method(
+                "Keep", [Argument("grant", "t"), Argument("process", "h"), Argument("listener", "h")],
+                """
+                The open grant may outlive the broker, for 3 s: until another one connects to `listener`, a listening \
+                AF_UNIX stream socket, as the broker's user or root, or the client ends, whose pidfd is `process`.
+                """),
+            Method(
+                "Survey", gives: [Argument("process", "h"), Argument("grant", "t"), Argument("recordings", "at")],
+                """
+                What is there for another broker, whose first call it is: a pidfd of the recorder core's process, the grant \
+                that is kept (0: none), and its recordings that run or whose end is told next. Until `Resume` nothing is \
+                begun for the grant.
+                """),
+            Method(
+                "Resume", [Argument("grant", "t"), Argument("sessionBefore", "t"), Argument("session", "t")],
+                gives: [Argument("inForce", "a{sv}")],
+                """
+                The kept grant goes on, for a session of another number. Streams of any other session are closed, their \
+                buffers blanked, and photos that wait are given up.
+                """),
             Method(
                 "Cut", [Argument("grant", "t"), Argument("why", "s")], gives: [Argument("lastCapture", "x")],
                 """

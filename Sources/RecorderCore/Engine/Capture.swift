@@ -35,6 +35,7 @@ public final class Capture: Sendable {
         case startRecording(GrantID, RecordingID, file: Int32, RecordingLimits, Reply<Void>)
         case stopRecording(RecordingID, RecordingEnd, Reply<Void>)
         case cut(GrantID, RecordingEnd, Reply<Int64>)
+        case resume(GrantID, before: SessionID, now: SessionID, Reply<Configuration>)
         case writerDone
         case stop
     }
@@ -121,6 +122,15 @@ public final class Capture: Sendable {
     /// Ends a grant; answers with the capture time of its last frame (0: none). A recording is finished afterwards.
     public func cut(_ grant: GrantID, why: RecordingEnd, _ reply: @escaping Reply<Int64>) {
         commands.post(.cut(grant, why, reply))
+    }
+
+    /// Goes on with a grant for a session that has another number now: its streams and the recording as if nothing had
+    /// been. Streams of other sessions are closed and their buffers blanked, and photos that wait for a frame are given up.
+    /// Answers with the configuration in force.
+    public func resume(
+        _ grant: GrantID, from before: SessionID, to now: SessionID, _ reply: @escaping Reply<Configuration>
+    ) {
+        commands.post(.resume(grant, before: before, now: now, reply))
     }
 
     /// Ends whatever is open, finishes what is being written, and waits for it. Once, as the last call.
