@@ -42,6 +42,8 @@ class CameraLink {
         camera: camera.name, spec: spec, origin: origin, on: broker.loop, journal: broker.journal, owner: self)
     /// Opened or being opened at the recorder, and not cut.
     private(set) var grant: GrantID?
+    /// What of it outlives this broker, and what outlived the one before.
+    var survival = GrantSurvival()
     /// The grant has not reached a recorder yet: it waits for the next one, and has no part in the end of this one.
     private var grantWaits = false
     private var batchesUnderWay = 0
@@ -113,6 +115,10 @@ class CameraLink {
     }
 
     func cut(_ granted: GrantID, _ why: RecordingEnd) {
+        if grant == granted {
+            forgetKept()
+            forgetSurvivor()
+        }
         if recorder.isLeaving, grant == granted, !grantWaits {
             // Its socket has ended, and its process may still capture.
             grant = nil
@@ -169,6 +175,7 @@ class CameraLink {
 
     /// Asks what the camera can do; tries again, ever more rarely, when that fails.
     func describe() {
+        if takeUp({ [self] in describe() }) { return }
         recorder.call("Describe", []) { [self] result in
             do throws(BrokerError) {
                 var reader = WireReader("Describe", try result.get().arguments())
@@ -193,6 +200,9 @@ class CameraLink {
         }
     }
 
+    /// It has this grant already.
+    func take(_ found: GrantID) { grant = found }
+
     // MARK: The recorder core's end
 
     /// No recorder core is there, nor wanted.
@@ -201,17 +211,19 @@ class CameraLink {
     func stop() {
         describeTimer?.arm(at: nil)
         leftOutTimer?.arm(at: nil)
-        recorder.stop()
+        if outlivesBroker { recorder.leaveAlone() } else { recorder.stop() }
     }
 
     /// The core is told, then what was under way ends.
-    private func gone() {
+    func gone() {
         grant = nil
+        forgetKept()
+        forgetSurvivor()
         broker.step(.recorderGone(camera))
     }
 
     /// What is in force, as the recorder says it; keys that this broker does not know are passed over.
-    private static func configuration(_ answer: BusMessage) -> Configuration {
+    static func configuration(_ answer: BusMessage) -> Configuration {
         guard let wire = try? answer.arguments().first?.dictionary else { return Configuration() }
         var known = WireDictionary()
         for entry in wire.entries where ConfigurationKey(rawValue: entry.key) != nil { known[entry.key] = entry.value }
@@ -221,6 +233,10 @@ class CameraLink {
 
 extension CameraLink: RecorderLifeOwner {
     func recorderEnded(_ end: RecorderLife.End) {
+        if !recorder.isStopping {
+            forgetKept()
+            forgetSurvivor()
+        }
         if end.isUntold && ((grant != nil && !grantWaits) || end.wasKilled) { gone() }
         outputs.abandon()
         if recorder.isStopping { return }
