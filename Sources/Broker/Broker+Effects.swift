@@ -18,8 +18,9 @@ extension Broker {
             case .killRecorder(let camera): cameras[camera]?.kill()
             case .open(let camera, let grant, let session, let configuration):
                 if isGrantable(session) { cameras[camera]?.open(grant, configuration) }
-            // Nobody tells the core of a survivor yet.
-            case .resume: continue
+            case .resume(let camera, let grant, let session, _):
+                // Its streams flow already: only the end of the recorder core ends them for whoever has them.
+                if isGrantable(session) { cameras[camera]?.resume(grant, session) } else { cameras[camera]?.kill() }
             case .configure(let camera, let grant, _, let batch): cameras[camera]?.configure(grant, batch)
             case .openStream(let camera, let grant, let session):
                 request?.answerLater()
@@ -43,6 +44,8 @@ extension Broker {
     }
 
     private func notify(_ session: SessionID, _ sequence: UInt64, _ event: SessionEvent) {
+        // Whoever runs no more has nothing that another broker could give back.
+        if event.endsRunning { for link in cameraOrder { link.forgetKept(of: session) } }
         guard let client = owners[session.rawValue]?.client,
             let signal = BusMessage.signal(
                 on: client.connection, path: ObjectPath.session(session), interface: InterfaceName.session,
@@ -77,7 +80,7 @@ extension Broker {
             guard let link = cameras[camera] else { return }
             link.holder = app
             noteHolders()
-            holders?.note(camera, app)
+            store?.note(camera, app)
             link.freeIsUntold = false
             guard let app else {
                 // While its last holder is being cut a camera is nobody's to take; the next holder is often known.

@@ -22,7 +22,9 @@ extension MethodTables {
         "CreateSession": { (broker, request, reader) throws(BrokerError) in
             let camera = try reader.string("camera")
             let wire = try reader.dictionary("configuration")
-            try broker.whenCamerasKnown(request.client) { broker.createSession(request, camera, wire) }
+            try broker.whenCamerasKnown(request.client, about: CameraID(camera)) {
+                broker.createSession(request, camera, wire)
+            }
             request.answerLater()
         },
         "DeclareClient": { (broker, request, reader) throws(BrokerError) in
@@ -86,6 +88,12 @@ extension MethodTables {
         "StartRunning": { (broker, request, reader) throws(BrokerError) in
             try broker.requireSameProcess(request.client)
             broker.decide(.startRunning(try request.session), request)
+        },
+        "Reclaim": { (broker, request, reader) throws(BrokerError) in
+            try broker.reclaim(try request.session, try reader.string("secret"), request)
+        },
+        "GetReclaimSecret": { (broker, request, reader) throws(BrokerError) in
+            try broker.giveReclaimSecret(try request.session, request)
         },
         "StopRunning": { (broker, request, reader) throws(BrokerError) in
             broker.decide(.stopRunning(try request.session), request)

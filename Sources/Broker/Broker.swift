@@ -104,7 +104,7 @@ public final class Broker {
     var clientLists = 0
     let methods = MethodTables()
     /// Nil where nothing outlives the broker.
-    let holders: HolderFile?
+    let store: GrantStore?
     let ownUser = geteuid()
     /// Traces count time from here.
     let origin = Broker.now()
@@ -125,7 +125,7 @@ public final class Broker {
         var journal = Journal(identifier: "camarbd")
         if options.printsDecisions { journal.threshold = .debug }
         self.journal = journal
-        holders = HolderFile(journal: journal)
+        store = GrantStore(journal: journal)
         budgets = Budgets(
             connections: .connections(ofUser: options.connectionsPerUserMax, inAll: options.connectionsMax),
             trusted: options.isService ? [0] : [0, ownUser])

@@ -19,7 +19,10 @@ extension CameraLink {
         if !isPresent { generation += 1 }
         isPresent = true
         broker.step(.cameraAppeared(camera, found, seat: seat))
-        if let app = broker.holders?.takeHolder(of: camera) { broker.step(.reserved(camera, app, survivor: nil)) }
+        // A recorder core that outlived the broker before may have said so while the core did not know the camera.
+        if switchIsOn { broker.step(.privacy(camera, on: true)) }
+        if outside != nil { broker.step(.heldOutside(camera, true)) }
+        tellReservation()
         if isNew { broker.cameraObjectAdded(self) }
         if isFollowed { node.begin() }
     }

@@ -53,6 +53,8 @@ class CameraLink {
             if grant == nil, oldValue != nil, isFollowed { node.ownUseChanged() }
         }
     }
+    /// What of it outlives this broker, and what outlived the one before.
+    var survival = GrantSurvival()
     /// The grant has not reached a recorder yet: it waits for the next one, and has no part in the end of this one.
     private var grantWaits = false
     /// The first frame of the grant was there.
@@ -128,6 +130,10 @@ class CameraLink {
     }
 
     func cut(_ granted: GrantID, _ why: RecordingEnd) {
+        if grant == granted {
+            forgetKept()
+            forgetSurvivor()
+        }
         if recorder.isLeaving, grant == granted, !grantWaits {
             // Its socket has ended, and its process may still capture.
             grant = nil
@@ -184,6 +190,7 @@ class CameraLink {
 
     /// Asks what the camera can do; tries again, ever more rarely, when that fails.
     func describe() {
+        if takeUp({ [self] in describe() }) { return }
         recorder.call("Describe", []) { [self] result in
             do throws(BrokerError) {
                 var reader = WireReader("Describe", try result.get().arguments())
@@ -208,6 +215,9 @@ class CameraLink {
         }
     }
 
+    /// It has this grant already.
+    func take(_ found: GrantID) { grant = found }
+
     // MARK: The recorder core's end
 
     /// No recorder core is there, nor wanted.
@@ -217,17 +227,19 @@ class CameraLink {
         describeTimer?.arm(at: nil)
         leftOutTimer?.arm(at: nil)
         if isFollowed { node.end() }
-        recorder.stop()
+        if outlivesBroker { recorder.leaveAlone() } else { recorder.stop() }
     }
 
     /// The core is told, then what was under way ends.
-    private func gone() {
+    func gone() {
         grant = nil
+        forgetKept()
+        forgetSurvivor()
         broker.step(.recorderGone(camera))
     }
 
     /// What is in force, as the recorder says it; keys that this broker does not know are passed over.
-    private static func configuration(_ answer: BusMessage) -> Configuration {
+    static func configuration(_ answer: BusMessage) -> Configuration {
         guard let wire = try? answer.arguments().first?.dictionary else { return Configuration() }
         var known = WireDictionary()
         for entry in wire.entries where ConfigurationKey(rawValue: entry.key) != nil { known[entry.key] = entry.value }
@@ -265,6 +277,10 @@ extension CameraLink: NodeWatchOwner {
 
 extension CameraLink: RecorderLifeOwner {
     func recorderEnded(_ end: RecorderLife.End) {
+        if !recorder.isStopping {
+            forgetKept()
+            forgetSurvivor()
+        }
         if end.isUntold && ((grant != nil && !grantWaits) || end.wasKilled) { gone() }
         outputs.abandon()
         if recorder.isStopping { return }

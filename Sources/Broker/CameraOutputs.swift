@@ -115,6 +115,7 @@ class CameraOutputs {
         _ granted: GrantID, _ recording: RecordingID, _ file: OutputFile, _ options: WireDictionary
     ) {
         recordings[recording] = Running(file: file.identity, since: Broker.now(), kept: file)
+        link.recordingBegan(recording, file.identity)
         link.recorder.call(
             "StartRecording",
             [.uint64(granted.rawValue), .uint64(recording), .fileDescriptor(file.envelope), .dictionary(options)]
@@ -124,6 +125,7 @@ class CameraOutputs {
             guard case .failure(let error) = result, error.kind != .disconnected,
                 recordings.removeValue(forKey: recording) != nil
             else { return }
+            link.recordingEnded(recording)
             link.broker.step(.recorderTrouble(link.camera, code: "recording-failed", message: error.message))
             // Cut before it began: that is an interruption, not a fault.
             let why: RecordingEnd = error.kind == .staleGrant ? .interrupted : .writeError
@@ -135,6 +137,12 @@ class CameraOutputs {
         link.recorder.call("StopRecording", [.uint64(recording), .string(why.rawValue)]) { _ in }
     }
 
+    /// A recording that began under the broker before this one.
+    func goesOn(_ recording: StoredHolder.Recording) {
+        recordings[recording.id] = Running(
+            file: OutputFile.Identity(device: recording.device, inode: recording.inode), since: Broker.now())
+    }
+
     // MARK: What the recorder core says
 
     /// - Returns: false for a recording that nobody waits for.
@@ -142,7 +150,11 @@ class CameraOutputs {
         _ recording: RecordingID, _ why: RecordingEnd, frames: UInt64, duration: Duration, bytes: UInt64
     ) -> Bool {
         guard recordings.removeValue(forKey: recording) != nil else { return false }
-        link.broker.step(.recordingFinished(recording, why: why, frames: frames, duration: duration, bytes: bytes))
+        let end = Event.recordingFinished(recording, why: why, frames: frames, duration: duration, bytes: bytes)
+        if link.keepsForSurvivor(recording, end) { return true }
+        link.broker.step(end)
+        // The client first: whoever hears it twice knows that it did, and whoever never hears it does not.
+        link.recordingEnded(recording)
         return true
     }
 
@@ -168,6 +180,9 @@ class CameraOutputs {
 
     /// A recording or a photo is under way, or a file is being completed.
     var hasFiles: Bool { !recordings.isEmpty || !photos.isEmpty || !completions.isEmpty }
+
+    /// What a recording goes into; nil: it is not under way here.
+    func file(of recording: RecordingID) -> OutputFile.Identity? { recordings[recording]?.file }
 
     /// Whether a file is being recorded to, or completed.
     func isRecording(to identity: OutputFile.Identity) -> Bool {

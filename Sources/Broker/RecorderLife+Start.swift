@@ -48,6 +48,71 @@ extension RecorderLife {
         }
     }
 
+    /// What a recorder core that outlived its broker says of itself.
+    struct Survey {
+        /// 0: none is kept.
+        var grant: GrantID
+        var recordings: [RecordingID]
+    }
+
+    /// How long it may take to answer `Survey`, in nanoseconds: it asks nobody, so one that takes longer stands still. Its
+    /// client waits for 3 s in all.
+    static let surveyTimeMax: Int64 = 1_000_000_000
+    /// Recordings that a survey may name: one runs, and one may have ended just before.
+    static let surveyRecordingsMax = 8
+
+    /// Connects to one that outlived the broker before, and asks what there is.
+    /// - Parameter done: called once, later. Where it got an error nobody is connected any more.
+    /// - Returns: false: nobody is there.
+    func takeUp(_ path: String, _ done: @escaping (Result<Survey, BrokerError>) -> Void) -> Bool {
+        guard case .none = state, let descriptor = try? SocketAddress.connect(toPath: path) else { return false }
+        let process = ServedProcess(on: loop) { [unowned self] ending in processEnded(ending) }
+        guard let connection = try? connection(adopting: descriptor) else { return false }
+        state = .running(process, connection)
+        connection.call(
+            path: ObjectPath.recorder, interface: InterfaceName.recorder, member: "Survey", [],
+            timeout: Self.surveyTimeMax
+        ) { [self] result in
+            do throws(BrokerError) {
+                done(.success(try survey(try result.get(), process)))
+            } catch {
+                // It goes on to its own end, should it be there.
+                connection.close()
+                connectionEnded(connection, .disconnected)
+                done(.failure(error))
+            }
+        }
+        return true
+    }
+
+    private func survey(_ answer: BusMessage, _ process: ServedProcess) throws(BrokerError) -> Survey {
+        var reader = WireReader("Survey", try answer.arguments())
+        let own = try reader.fileDescriptor("process")
+        do {
+            try process.isIdentified(by: own, as: survivorsIdentity)
+        } catch {
+            throw error as? BrokerError ?? BrokerError(.recorderFault, "\(error).")
+        }
+        let grant = GrantID(try reader.uint64("grant"))
+        let recordings = try reader.numbers("recordings")
+        guard recordings.count <= Self.surveyRecordingsMax else {
+            throw BrokerError(
+                .invalidValue, "Survey names \(recordings.count) recordings; it takes \(Self.surveyRecordingsMax).")
+        }
+        return Survey(grant: grant, recordings: recordings)
+    }
+
+    /// Which processes may have outlived the broker before. The kernel names that broker as the peer, which made the socket.
+    private var survivorsIdentity: RecorderIdentity {
+        switch origin {
+        case .program: return .process(ofUser: geteuid())
+        case .units: return .unit
+        case .socket(let path):
+            var status = stat()
+            return .process(ofUser: lstat(path, &status) == 0 ? status.st_uid : geteuid())
+        }
+    }
+
     /// The calls behind `Serve` follow at once: they are answered in order, and by its error if that is refused.
     /// - Parameter identity: which processes may serve behind a socket that was connected.
     private func connect(

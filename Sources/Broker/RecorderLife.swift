@@ -174,6 +174,12 @@ final class RecorderLife: BusConnectionDelegate {
         }
     }
 
+    /// It outlives this broker: nobody listens to it from here on, and nobody ends it.
+    func leaveAlone() {
+        isStopping = true
+        if case .running(_, let connection) = state { connection.close() }
+    }
+
     /// It has said that it leaves.
     func leavesByItself() { if case .running(let process as ServedProcess, _) = state { process.isLeaving = true } }
 

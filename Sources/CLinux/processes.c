@@ -15,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -124,6 +125,20 @@ int camarb_spawn(const char *path, char *const arguments[], int passed, pid_t *p
     }
     *pid = child;
     return pidfd;
+}
+
+void camarb_outlive_parent(void) { prctl(PR_SET_PDEATHSIG, 0); }
+
+int camarb_random(void *bytes, size_t count) {
+    char *next = bytes;
+    while (count > 0) {
+        ssize_t got = getrandom(next, count, 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return -errno;
+        next += got;
+        count -= (size_t)got;
+    }
+    return 0;
 }
 
 ssize_t camarb_cgroup_of(pid_t pid, char *buffer, size_t size) {

@@ -79,6 +79,11 @@ public final class RecorderService: Sendable {
             let queue = try reader.fileDescriptor("queue")
             capture.watchNode(queue) { result in answer(result.map { [] }) }
         case "Look": capture.look { result in answer(result.map { [.string($0)] }) }
+        case "Resume":
+            let grant = GrantID(try reader.uint64("grant"))
+            let before = SessionID(try reader.uint64("sessionBefore"))
+            let session = SessionID(try reader.uint64("session"))
+            capture.resume(grant, from: before, to: session) { result in answer(result.map { [.dictionary($0.wire)] }) }
         default:
             throw BrokerError(.unknownMethod, "\(InterfaceName.recorder) has no method \(member.quotedShort).")
         }

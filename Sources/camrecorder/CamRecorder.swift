@@ -26,8 +26,8 @@ enum CamRecorder {
           --help          this text
 
         It ends with status 0 after \(idleLimit.components.seconds) seconds without a grant and anything to write, and
-        when the broker's end of the socket closes or SIGTERM comes, after finishing a recording. Status 1: the
-        socket could not be used; 2: the command line was wrong.
+        when the broker's end of the socket closes and no grant outlives it, or SIGTERM comes, after finishing a
+        recording. Status 1: the socket could not be used; 2: the command line was wrong.
 
         """
 

@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import CLinux
 import Glibc
 import RecorderCore
 import Synchronization
@@ -20,8 +21,22 @@ final class RecorderServer: BusConnectionDelegate {
     private var patience: Timer?
     private var connection: BusConnection?
     /// Calls that are not answered yet, by a number of our own.
-    private var unanswered: [UInt64: BusMessage] = [:]
+    private var unanswered: [UInt64: Call] = [:]
     private var callCount: UInt64 = 0
+    /// Who may be the next broker, beside root: the user of the one that connected first.
+    private let brokersUser: UInt32?
+    /// The grant that outlives the broker, where there is one.
+    private var kept: KeptGrant?
+    /// What the next broker is told.
+    private var memory = GrantMemory()
+
+    private struct Call {
+        /// Nil: whoever called is gone.
+        var message: BusMessage?
+        var member: String
+        /// The recording that is to begin; else the grant.
+        var about: UInt64
+    }
 
     /// What the capture's threads leave for the loop.
     private final class Outbox: Sendable {
@@ -52,6 +67,8 @@ final class RecorderServer: BusConnectionDelegate {
         self.loop = loop
         self.idleLimit = idleLimit
         self.faults = faults
+        var user: uid_t = 0
+        brokersUser = camarb_peer_user(descriptor, &user) == 0 ? user : nil
         if let camera {
             serve(camera)
         } else {
@@ -95,8 +112,9 @@ final class RecorderServer: BusConnectionDelegate {
 
     func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {
         self.connection = nil
-        unanswered = [:]
-        finish()
+        for number in unanswered.keys { unanswered[number]?.message = nil }
+        guard let kept, kept.grant == memory.grant else { return finish() }
+        kept.brokerEnded()
     }
 
     func connection(_ connection: BusConnection, received message: BusMessage) {
@@ -127,23 +145,108 @@ final class RecorderServer: BusConnectionDelegate {
         }
         do throws(BrokerError) {
             let arguments = try message.arguments()
-            if method.name == "Serve" {
+            switch method.name {
+            case "Serve":
                 let process = try serve(arguments)
                 message.answer([.fileDescriptor(process)])
                 close(process)
-                return
+            case "Keep":
+                try keep(arguments)
+                message.answer()
+            case "Survey": try survey(message)
+            default: try handle(method.name, arguments, message)
             }
-            guard let service = serving?.service else {
-                for case .fileDescriptor(let descriptor) in arguments { close(descriptor) }
-                throw refusal ?? BrokerError(.recorderFault, "The recorder core has no camera yet: Serve comes first.")
-            }
-            callCount += 1
-            let number = callCount
-            unanswered[number] = message
-            service.handle(method.name, arguments) { [outbox] in outbox.post(.answer(number, $0)) }
         } catch {
             message.answer(error)
         }
+    }
+
+    private func handle(
+        _ member: String, _ arguments: [WireValue], _ message: BusMessage
+    ) throws(BrokerError) {
+        func refused(_ error: BrokerError) -> BrokerError {
+            for case .fileDescriptor(let descriptor) in arguments { close(descriptor) }
+            return error
+        }
+        guard let service = serving?.service else {
+            throw refused(
+                refusal ?? BrokerError(.recorderFault, "The recorder core has no camera yet: Serve comes first."))
+        }
+        if let kept, kept.isUndecided, !Self.beforeResume.contains(member) {
+            throw refused(
+                BrokerError(
+                    .staleGrant,
+                    "Grant \(kept.grant) outlived its broker: nothing but \(Self.beforeResume.sorted().joined(separator: ", ")) is carried out before Resume."
+                ))
+        }
+        callCount += 1
+        let number = callCount
+        let about = arguments.dropFirst(member == "StartRecording" ? 1 : 0).first?.uint64 ?? 0
+        unanswered[number] = Call(message: message, member: member, about: about)
+        switch member {
+        case "Cut": memory.cut(about)
+        case "StartRecording": memory.begun(about)
+        default: break
+        }
+        service.handle(member, arguments) { [outbox] in outbox.post(.answer(number, $0)) }
+    }
+
+    /// What a broker may ask for that has not taken the grant up: nothing begins with it.
+    private static let beforeResume: Set<String> = [
+        "Complete", "Cut", "Describe", "Look", "Resume", "StopRecording", "WatchNode",
+    ]
+
+    /// `Keep`: the descriptors are this object's.
+    private func keep(_ arguments: [WireValue]) throws(BrokerError) {
+        var descriptors = arguments.compactMap(\.fileDescriptor)
+        defer { for descriptor in descriptors { close(descriptor) } }
+        guard let grant = arguments.first?.uint64, grant == memory.grant, let brokersUser, descriptors.count == 2 else {
+            throw BrokerError(
+                .staleGrant, "Grant \(arguments.first?.uint64 ?? 0) is not open, so that nothing of it can be kept.")
+        }
+        // Where a call waits for it there may be none of it left when the broker ends.
+        let (client, listener) = (descriptors[0], descriptors[1])
+        descriptors = []
+        do throws(SystemFault) {
+            kept = try KeptGrant(
+                grant, client: client, listener: listener, brokersUser: brokersUser, on: loop,
+                onBroker: { [unowned self] in taken(by: $0) }, onOver: { [unowned self] in isOver($0) })
+        } catch {
+            throw BrokerError(.recorderFault, "\(error).")
+        }
+        camarb_outlive_parent()
+    }
+
+    /// `Survey`: what there is to tell is sent behind the answer.
+    private func survey(_ message: BusMessage) throws(BrokerError) {
+        let process: Int32
+        do throws(SystemFault) { process = try ProcessHandle.descriptorOfThisProcess() } catch {
+            throw BrokerError(.recorderFault, "\(error).")
+        }
+        defer { close(process) }
+        message.answer([
+            .fileDescriptor(process), .uint64(kept?.grant ?? 0),
+            .array(type: "t", memory.recordings.map { .uint64($0) }),
+        ])
+        for event in memory.takeUntold() { send(event) }
+    }
+
+    /// Another broker has connected to what it left.
+    private func taken(by descriptor: Int32) {
+        do throws(SystemFault) {
+            connection = try BusConnection(
+                adopting: descriptor, as: .server, on: loop, delegate: self, anonymous: true)
+        } catch {
+            kept?.brokerEnded()
+        }
+    }
+
+    private func isOver(_ why: String) {
+        // It is the journal's of the unit, or whoever started the broker sees it.
+        var line = "camrecorder: grant \(memory.grant ?? 0) ends, since \(why)\n"
+        line.withUTF8 { bytes in _ = write(2, bytes.baseAddress, bytes.count) }
+        connection?.close()
+        finish()
     }
 
     private func empty() {
@@ -170,17 +273,31 @@ final class RecorderServer: BusConnectionDelegate {
     }
 
     private func answer(_ number: UInt64, _ result: Result<[WireValue], BrokerError>) {
-        let message = unanswered.removeValue(forKey: number)
+        let call = unanswered.removeValue(forKey: number)
         switch result {
         case .success(let values):
-            message?.answer(values)
+            if let call { succeeded(call) }
+            call?.message?.answer(values)
             // The message has duplicates; a stream whose caller is gone closes with its last descriptor.
             for case .fileDescriptor(let descriptor) in values { close(descriptor) }
-        case .failure(let error): message?.answer(error)
+        case .failure(let error):
+            if let call, call.member == "StartRecording" { memory.refused(call.about) }
+            call?.message?.answer(error)
+        }
+    }
+
+    private func succeeded(_ call: Call) {
+        switch call.member {
+        case "Open": memory.opened(call.about)
+        case "Cut": if kept?.grant == call.about { kept = nil }
+        // From here on it is a grant as any other: another broker's end is the end of it, unless that one has kept it, too.
+        case "Resume": if let kept, kept.grant == call.about, kept.isUndecided { self.kept = nil }
+        default: break
         }
     }
 
     private func send(_ event: RecorderEvent) {
+        guard memory.tells(event, now: connection != nil) else { return }
         guard let connection, let (member, arguments) = RecorderService.signal(event) else { return }
         let signal = BusMessage.signal(
             on: connection, path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member)

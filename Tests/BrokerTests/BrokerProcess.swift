@@ -32,7 +32,9 @@ final class BrokerProcess {
             template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!).map { String(cString: $0) } })
         socket = directory + "/socket"
         // Nobody's login session is asked for, so that no test depends on who sits at the machine.
+        // Nor on how hot or busy the machine is.
         var words = ["--socket", socket, "--system-bus", ""]
+        if !arguments.contains("--machine") { words += ["--machine", directory] }
         if let policy {
             words += ["--policy", policy.hasPrefix("/") ? policy : Self.root + "/policies/\(policy).toml"]
         }

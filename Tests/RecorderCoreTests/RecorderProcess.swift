@@ -73,6 +73,12 @@ final class RecorderProcess: BusConnectionDelegate {
             return .fileDescriptor(envelope)
         }
         defer { for case .fileDescriptor(let envelope) in arguments { close(envelope) } }
+        return try callWithDescriptors(member, arguments)
+    }
+
+    /// The same, with descriptors as they are.
+    @discardableResult
+    func callWithDescriptors(_ member: String, _ arguments: [WireValue]) throws -> [WireValue] {
         var result: Result<[WireValue], BrokerError>?
         connection?.call(
             path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member, arguments
@@ -101,6 +107,12 @@ final class RecorderProcess: BusConnectionDelegate {
     func disconnect() {
         connection?.close()
         connection = nil
+    }
+
+    /// Another broker connects, to a socket that the one before left.
+    func connect(to path: String) throws {
+        connection = try BusConnection(
+            adopting: try SocketAddress.connect(toPath: path), as: .client, on: loop, delegate: self)
     }
 
     func ended() throws -> ChildProcess.Ending {

@@ -73,6 +73,22 @@ def as_user(user, groups=()):
         os.setgroups(before)
 
 
+def recorders_of(broker):
+    """The ids of the recorder cores that a camarbd has started and that have not ended."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            stat = pathlib.Path(f"/proc/{entry}/stat").read_text()
+        except OSError:
+            continue
+        name, rest = stat[stat.index("(") + 1:stat.rindex(")")], stat[stat.rindex(")") + 2:].split()
+        if int(rest[1]) == broker and rest[0] != "Z" and name == "camrecorder":
+            found.append(int(entry))
+    return found
+
+
 class Daemon:
     """A camarbd with a private socket in a temporary directory."""
 
@@ -100,6 +116,9 @@ class Daemon:
             command += ["--camera", camera]
         if system_bus is not None:
             command += ["--system-bus", system_bus]
+        # Nor on how hot or busy the machine is.
+        if "--machine" not in map(str, extra):
+            command += ["--machine", self.directory]
         # Other users come in, too.
         self.directory.chmod(0o755)
         self.apps = []
@@ -155,18 +174,7 @@ class Daemon:
 
     def recorders(self):
         """The ids of the recorder cores this camarbd has started."""
-        found = []
-        for entry in os.listdir("/proc"):
-            if not entry.isdigit():
-                continue
-            try:
-                stat = pathlib.Path(f"/proc/{entry}/stat").read_text()
-            except OSError:
-                continue
-            name, rest = stat[stat.index("(") + 1:stat.rindex(")")], stat[stat.rindex(")") + 2:].split()
-            if int(rest[1]) == self.process.pid and rest[0] != "Z" and name == "camrecorder":
-                found.append(int(entry))
-        return found
+        return recorders_of(self.process.pid)
 
     def app(self, name=None, **attributes):
         """A connection that has said which app it is."""

@@ -1,8 +1,7 @@
 """camarbd as a service manager runs it: socket activation, readiness, status, watchdog."""
 import os, pathlib, select, shutil, socket, subprocess, tempfile
 
-from camclient import Running
-from harness import CAMERA, PATIENCE, PROGRAMS, ROOT, SIMULATED, App, claim, die_with_parent, played, wait_until
+from harness import CAMERA, PATIENCE, PROGRAMS, ROOT, SIMULATED, App, claim, die_with_parent, wait_until
 
 
 class Manager:
@@ -146,36 +145,6 @@ def writers(path):
         except OSError:
             pass  # It has just been closed.
     return found
-
-
-@claim("SIGKILL of camarbd: camclient's session is interrupted at once, runs again under the next one, and its recording ends")
-def restarted():
-    with Successive() as broker:
-        film = broker.directory / "film.mkv"
-        wait_until("camarbd's socket", broker.path.exists)
-        with Running(broker, "run", "--app", "photos", "--json") as app:
-            app.type("start")
-            app.wait(event="DidStartRunning")
-            app.type(f"record {film}")
-            app.wait(event="RecordingStarted")
-            app.type("wait 1s")  # Of film.
-            app.wait(command="wait 1s")
-            broker.kill()
-            assert app.wait(event="WasInterrupted")["causes"] == ["broker-restarted"]
-            assert app.wait(event="RecordingFinished")["why"] == "interrupted"
-            broker.start()
-            assert app.wait(event="InterruptionEnded")["willResume"] is True
-            app.wait(event="DidStartRunning")
-            # The recorder core of the killed one sees the end of its socket, finishes the file, and goes.
-            wait_until("the end of who writes the film", lambda: not writers(film))
-            frames, _ = played(film)
-            app.type("status")
-            app.wait(command="status")
-            app.process.stdin.close()
-            app.process.stdin = None
-            app.end()
-            assert sum('"RecordingStarted"' in line for line in app.lines) == 1, app.lines
-            return f"{frames} frames play"
 
 
 @claim("the camera of a killed camarbd is kept by the next for the app that held it, and then open to all")

@@ -146,6 +146,19 @@ extension Interface {
                 Asks to run. Interrupted at once, and not an error, while causes leave no access; `AccessDenied` without a \
                 right to the camera.
                 """),
+            Method(
+                "Reclaim", [Argument("secret", "s")],
+                """
+                In place of `StartRunning`, on a session that was just created at another broker: goes on with the camera \
+                that the secret was given for. `StaleGrant` where that is over; the secret is used up in any case but \
+                where it was another's.
+                """),
+            Method(
+                "GetReclaimSecret", gives: [Argument("secret", "s")],
+                """
+                While it holds a camera that streams: 32 hexadecimal digits for `Reclaim`, once, by the same user and \
+                app. The one before is void.
+                """),
             Method("StopRunning", "Takes the start request back."),
             Method("BeginConfiguration", "Opens a batch; nests at most 16 deep."),
             Method("CommitConfiguration", "Closes a batch; the outermost one applies it as a whole."),
@@ -387,6 +400,26 @@ extension Interface {
                 Completes a recording of a recorder core that was lost over it, in the envelope that one had: says what is \
                 in the file, whole. Nothing waits for it. A file that cannot be read, or is no recording of the recorder \
                 core's own kind, is left as it is and refused.
+                """),
+            Method(
+                "Keep", [Argument("grant", "t"), Argument("process", "h"), Argument("listener", "h")],
+                """
+                The open grant may outlive the broker, for 3 s: until another one connects to `listener`, a listening \
+                AF_UNIX stream socket, as the broker's user or root, or the client ends, whose pidfd is `process`.
+                """),
+            Method(
+                "Survey", gives: [Argument("process", "h"), Argument("grant", "t"), Argument("recordings", "at")],
+                """
+                What is there for another broker, whose first call it is: a pidfd of the recorder core's process, the grant \
+                that is kept (0: none), and its recordings that run or whose end is told next. Until `Resume` nothing is \
+                begun for the grant.
+                """),
+            Method(
+                "Resume", [Argument("grant", "t"), Argument("sessionBefore", "t"), Argument("session", "t")],
+                gives: [Argument("inForce", "a{sv}")],
+                """
+                The kept grant goes on, for a session of another number. Streams of any other session are closed, their \
+                buffers blanked, and photos that wait are given up.
                 """),
             Method(
                 "Cut", [Argument("grant", "t"), Argument("why", "s")], gives: [Argument("lastCapture", "x")],

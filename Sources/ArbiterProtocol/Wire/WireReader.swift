@@ -47,6 +47,14 @@ public struct WireReader {
         try take(name, "a whole number from 0") { $0.uint64 }
     }
 
+    /// An array of them.
+    public mutating func numbers(_ name: String) throws(BrokerError) -> [UInt64] {
+        try take(name, "whole numbers from 0") { value in
+            let numbers = value.elements?.map(\.uint64)
+            return numbers.flatMap { $0.contains(nil) ? nil : $0.compactMap(\.self) }
+        }
+    }
+
     public mutating func uint32(_ name: String) throws(BrokerError) -> UInt32 {
         try take(name, "a whole number from 0 to 4294967295") { $0.uint64.flatMap(UInt32.init(exactly:)) }
     }

@@ -71,8 +71,12 @@ extension Broker {
     // MARK: Until the cameras are known
 
     /// A broker that has just started does not know its cameras yet. Questions about them wait, a little, in their order.
-    func whenCamerasKnown(_ client: BrokerClient, _ work: @escaping () -> Void) throws(BrokerError) {
+    /// - Parameter camera: the only one that it is about: who has it reserved does not wait for slower ones.
+    func whenCamerasKnown(
+        _ client: BrokerClient, about camera: CameraID? = nil, _ work: @escaping () -> Void
+    ) throws(BrokerError) {
         if camerasKnownTimer == nil && untilCamerasKnown.isEmpty { return work() }
+        if let camera, cameras[camera]?.isKnown == true, logins?.isSettled != false { return work() }
         try charge(.questions, to: client, "The cameras are being asked what they are; ask again in a moment.")
         untilCamerasKnown.append((client, work))
     }

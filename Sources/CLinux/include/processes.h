@@ -46,6 +46,12 @@ int camarb_reap(int pidfd, struct camarb_exit *ended);
    waiting to hear so would block. Returns a pidfd or -errno. */
 int camarb_spawn(const char *path, char *const arguments[], int passed, pid_t *pid);
 
+/* From here on this process outlives the one that started it (`camarb_spawn`): the parent's end is no SIGTERM any more. */
+void camarb_outlive_parent(void);
+
+/* Fills `bytes` with random ones, from getrandom(2). 0, or -errno. */
+int camarb_random(void *bytes, size_t count);
+
 /* The unified control group's path of a process, zero-terminated. Its length, or -errno. */
 ssize_t camarb_cgroup_of(pid_t pid, char *buffer, size_t size);
 

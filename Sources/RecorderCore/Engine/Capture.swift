@@ -38,6 +38,7 @@ public final class Capture: Sendable {
         case watchNode(Int32, Reply<Void>)
         case look(Reply<String>)
         case completionBegan
+        case resume(GrantID, before: SessionID, now: SessionID, Reply<Configuration>)
         case writerDone
         case stop
     }
@@ -145,6 +146,15 @@ public final class Capture: Sendable {
             reply(result)
             commands.post(.writerDone)
         }
+    }
+
+    /// Goes on with a grant for a session that has another number now: its streams and the recording as if nothing had
+    /// been. Streams of other sessions are closed and their buffers blanked, and photos that wait for a frame are given up.
+    /// Answers with the configuration in force.
+    public func resume(
+        _ grant: GrantID, from before: SessionID, to now: SessionID, _ reply: @escaping Reply<Configuration>
+    ) {
+        commands.post(.resume(grant, before: before, now: now, reply))
     }
 
     /// Ends whatever is open, finishes what is being written, and waits for it. Once, as the last call.

@@ -38,6 +38,8 @@ extension CaptureLoop {
             reply(Result { () throws(BrokerError) in try camera().watchNode(in: queue) })
         case .look(let reply): reply(Result { () throws(BrokerError) in try lookNow() })
         case .completionBegan: writing += 1
+        case .resume(let id, let before, let now, let reply):
+            reply(Result { () throws(BrokerError) in try resume(id, from: before, to: now) })
         case .writerDone: writing -= 1
         case .stop: stop()
         }
@@ -63,7 +65,7 @@ extension CaptureLoop {
         return keptBytesMost > Self.keptBytesMax
     }
 
-    private func granted(_ id: GrantID) throws(BrokerError) -> OpenGrant {
+    func granted(_ id: GrantID) throws(BrokerError) -> OpenGrant {
         guard let grant, grant.id == id else {
             let present = grant.map { "grant \($0.id.rawValue) is open" } ?? "no grant is open"
             throw BrokerError(.staleGrant, "Grant \(id.rawValue) is over or never was: \(present).")
@@ -208,7 +210,7 @@ extension CaptureLoop {
         return (sender, clientEnd)
     }
 
-    private func closeStreams(_ id: GrantID, _ session: SessionID) throws(BrokerError) {
+    func closeStreams(_ id: GrantID, _ session: SessionID) throws(BrokerError) {
         let open = try granted(id)
         for stream in open.streams where stream.session == session { stream.sender.close() }
         grant?.streams.removeAll { $0.session == session }
@@ -280,7 +282,7 @@ extension CaptureLoop {
         return open.lastCapture
     }
 
-    private func giveUp(_ photos: [OpenGrant.PendingPhoto], _ sentence: String) {
+    func giveUp(_ photos: [OpenGrant.PendingPhoto], _ sentence: String) {
         for photo in photos {
             close(photo.file)
             writing -= 1

@@ -96,6 +96,15 @@ package final class StreamMemory {
         accounts[session]?.shelf.append(pool)
     }
 
+    /// One session goes on under another number. Numbers begin anew with another broker: what any other session closed is
+    /// nobody's, and must not become that of whoever has its number next.
+    package func keepOnly(_ before: SessionID, as now: SessionID) {
+        let kept = accounts.removeValue(forKey: before)
+        for account in accounts.values { for pool in account.shelf { pool.blank() } }
+        accounts = [:]
+        accounts[now] = kept
+    }
+
     /// The grant is over: nothing is ever written into its buffers again.
     package func end() {
         hasEnded = true

@@ -105,30 +105,74 @@ struct ClientMemory {
     /// The connection has ended: what the client is told at once.
     mutating func lost(at now: ContinuousClock.Instant) -> [WireSignal] {
         real = []
+        return inEach { $0.lost(at: now) }
+    }
+
+    /// When something that was held back is to be told; nil: nothing is.
+    var holdEnds: ContinuousClock.Instant? { sessions.compactMap(\.memory.hold.until).min() }
+
+    /// What was held back until now.
+    mutating func holdEnded(at now: ContinuousClock.Instant) -> [WireSignal] { inEach { $0.holdEnded(at: now) } }
+
+    /// All that was held back.
+    mutating func tellHeld(at now: ContinuousClock.Instant) -> [WireSignal] { inEach { $0.tellHeld(at: now) } }
+
+    private mutating func inEach(_ change: (inout SessionMemory) -> [SessionSignal]) -> [WireSignal] {
         var signals: [WireSignal] = []
         for place in sessions.indices {
             let known = sessions[place].id
-            signals += sessions[place].memory.lost(at: now).map { $0.signal(of: known) }
+            signals += change(&sessions[place].memory).map { $0.signal(of: known) }
         }
         return signals
+    }
+
+    /// Changes what is remembered of a session, if it is still there.
+    mutating func inSession(_ known: SessionID, _ change: (inout SessionMemory) -> [SessionSignal]) -> [WireSignal] {
+        guard let place = sessions.firstIndex(where: { $0.id == known }) else { return [] }
+        return change(&sessions[place].memory).map { $0.signal(of: known) }
+    }
+
+    // MARK: Secrets
+
+    /// Calls that ask the present broker for a secret, each with the session and the grant it is for.
+    mutating func takeWishes() -> [(known: SessionID, run: UInt64, call: WireCall)] {
+        var wishes: [(known: SessionID, run: UInt64, call: WireCall)] = []
+        for place in sessions.indices {
+            let known = sessions[place].id
+            guard let id = real.first(where: { $0.known == known })?.id, let run = sessions[place].memory.takeWish()
+            else { continue }
+            let call = WireCall(
+                path: ObjectPath.session(id), interface: InterfaceName.session, member: "GetReclaimSecret")
+            wishes.append((known, run, call))
+        }
+        return wishes
+    }
+
+    /// What is shown to the present broker in place of a start; nil: the session is started as any other.
+    mutating func beginReclaiming(_ known: SessionID) -> String? {
+        guard let place = sessions.firstIndex(where: { $0.id == known }) else { return nil }
+        return sessions[place].memory.beginReclaiming()
     }
 
     /// The call that creates a session anew.
     static func creation(_ memory: SessionMemory) -> WireCall {
         var settings = memory.configuration.wire
         // It waits for nobody: the camera that it had is kept for it for a while.
-        if memory.wantsToRun { settings["reestablished"] = .boolean(true) }
+        if memory.wasRunning { settings["reestablished"] = .boolean(true) }
         return WireCall(
             path: ObjectPath.broker, interface: InterfaceName.broker, member: "CreateSession",
             arguments: [.string(memory.camera), .dictionary(settings)])
     }
 
     /// The present broker has it under this id.
-    mutating func reestablished(_ known: SessionID, as id: SessionID) { real.append((id, known)) }
+    mutating func reestablished(_ known: SessionID, as id: SessionID) {
+        real.append((id, known))
+        guard let place = sessions.firstIndex(where: { $0.id == known }) else { return }
+        sessions[place].memory.isBack()
+    }
 
     /// The present broker does not take it.
     mutating func refused(_ known: SessionID, _ error: BrokerError, at now: ContinuousClock.Instant) -> [WireSignal] {
-        guard let place = sessions.firstIndex(where: { $0.id == known }) else { return [] }
-        return sessions[place].memory.refused(error, at: now).map { $0.signal(of: known) }
+        inSession(known) { $0.refused(error, at: now) }
     }
 }

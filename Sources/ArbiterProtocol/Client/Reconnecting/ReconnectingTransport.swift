@@ -2,12 +2,15 @@ import Synchronization
 
 /// A transport that finds the broker again when the connection ends, and puts the client's sessions back.
 ///
-/// The client is told at once: its sessions are interrupted with `broker-restarted`, and their recordings have ended. When
-/// a broker is there again, everything the client declared is said again, and its sessions are created anew and started
-/// if they were; then their interruptions end as always. Recordings do not come back. Calls that are made meanwhile wait;
-/// calls that were under way end with `.disconnected`, for nobody knows whether they were carried out.
+/// When a broker is there again, everything the client declared is said again, and its sessions are created anew. A session
+/// that ran shows the secret that it was given for that (`GetReclaimSecret`), and goes on where it was, with its streams and
+/// its recording: the client hears nothing. Where that does not come about within 3 s, or there was no secret, the client is
+/// told that the session is interrupted with `broker-restarted` and its recording has ended; it is started anew, and the
+/// interruption ends as always. Such a recording does not come back. Calls that are made meanwhile wait; calls that were under
+/// way end with `.disconnected`, for nobody knows whether they were carried out.
 ///
-/// Descriptors are not part of what is remembered: streams are opened anew at `didStartRunning`, as after any interruption.
+/// Descriptors are not part of what is remembered: streams go from recorder core to client without a broker, and last as long
+/// as their grant.
 public final class ReconnectingTransport: Transport {
     public typealias Connect = @Sendable () throws(BrokerError) -> any Transport
 
@@ -21,7 +24,7 @@ public final class ReconnectingTransport: Transport {
     /// As `ClientState` has it.
     static let earlySignalsMax = 256
 
-    private enum Phase {
+    enum Phase {
         /// Not started yet.
         case fresh(any Transport)
         case connected(any Transport)
@@ -29,7 +32,7 @@ public final class ReconnectingTransport: Transport {
         case over(BrokerError)
     }
 
-    private struct State {
+    struct State {
         var phase: Phase
         /// Counts connections: what an earlier one still says is passed over.
         var life = 1
@@ -46,13 +49,22 @@ public final class ReconnectingTransport: Transport {
         var isHandingOn = false
     }
 
-    private let connect: Connect
-    private let state: Mutex<State>
+    let connect: Connect
+    let state: Mutex<State>
+    /// As `SessionHold` has it, or shorter.
+    private let holdMax: Duration
 
     /// Connects for the first time.
     /// - Parameter connect: makes a fresh transport; called from any thread, must not wait long.
     /// - Throws: what `connect` throws.
-    public init(_ connect: @escaping Connect) throws(BrokerError) {
+    public convenience init(_ connect: @escaping Connect) throws(BrokerError) {
+        try self.init(holdMax: SessionHold.holdMax, connect)
+    }
+
+    /// - Parameter holdMax: how long the client is not told of a broker's end where it may hear nothing at all; at most
+    ///   what it is by itself.
+    package init(holdMax: Duration, _ connect: @escaping Connect) throws(BrokerError) {
+        self.holdMax = holdMax
         self.connect = connect
         state = Mutex(State(phase: .fresh(try connect())))
     }
@@ -70,7 +82,7 @@ public final class ReconnectingTransport: Transport {
         if let transport { begin(transport, life: 1) }
     }
 
-    private func begin(_ transport: any Transport, life: Int) {
+    func begin(_ transport: any Transport, life: Int) {
         transport.start(
             onSignal: { [weak self] signal in self?.arrived(signal, life) },
             onEnd: { [weak self] error in self?.ended(error, life) })
@@ -145,7 +157,7 @@ public final class ReconnectingTransport: Transport {
         }
     }
 
-    private func wakeAll() {
+    func wakeAll() {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }
             return state.waiting
@@ -164,11 +176,38 @@ public final class ReconnectingTransport: Transport {
                 state.early.append(signal)
             }
         }
+        askForSecrets()
         handOn()
     }
 
+    /// Asks for what the sessions that run could be given back by. In the background: a broker that knows no secrets, or a
+    /// session that has no camera of its own, is as before there were any.
+    func askForSecrets() {
+        let (transport, life, wishes) = state.withLock { state in
+            guard case .connected(let transport) = state.phase, !state.lifeHasEnded else {
+                return ((any Transport)?.none, 0, [(known: SessionID, run: UInt64, call: WireCall)]())
+            }
+            return (transport, state.life, state.memory.takeWishes())
+        }
+        guard let transport else { return }
+        for wish in wishes {
+            Task.detached { [weak self] in
+                guard let answer = try? await transport.call(wish.call), let secret = answer.first?.string else {
+                    return
+                }
+                self?.state.withLock { state in
+                    guard state.life == life, !state.lifeHasEnded else { return }
+                    _ = state.memory.inSession(wish.known) { memory in
+                        memory.keep(secret, of: wish.run)
+                        return []
+                    }
+                }
+            }
+        }
+    }
+
     /// The session is known now, or will never be.
-    private func creationEnded() {
+    func creationEnded() {
         state.withLock { state in
             state.creationsUnderWay -= 1
             takeEarly(&state)
@@ -177,7 +216,7 @@ public final class ReconnectingTransport: Transport {
         handOn()
     }
 
-    private func takeEarly(_ state: inout State) {
+    func takeEarly(_ state: inout State) {
         var rest: [WireSignal] = []
         for signal in state.early {
             if let known = state.memory.arrived(signal, at: .now) { state.outbox += known } else { rest.append(signal) }
@@ -186,7 +225,7 @@ public final class ReconnectingTransport: Transport {
     }
 
     /// Hands signals on in order, whoever has put them there.
-    private func handOn() {
+    func handOn() {
         while true {
             let next: (WireSignal, @Sendable (WireSignal) -> Void)? = state.withLock { state in
                 guard let onSignal = state.onSignal, !state.isHandingOn, !state.outbox.isEmpty else { return nil }
@@ -199,17 +238,22 @@ public final class ReconnectingTransport: Transport {
         }
     }
 
+    /// Sessions that another broker could give back as they are.
+    package var reclaimableCount: Int {
+        state.withLock { state in state.memory.sessions.count { $0.memory.isReclaimable } }
+    }
+
     // MARK: The end, and another beginning
 
     private func ended(_ error: BrokerError, _ life: Int) {
         let goesOn: Bool? = state.withLock { state in
             guard state.life == life, !state.lifeHasEnded else { return nil }
             state.lifeHasEnded = true
+            let now = ContinuousClock.now
+            state.outbox += state.memory.lost(at: now)
+            state.early = []
             // While sessions are being put back, whoever does that sees it.
             guard case .connected = state.phase else { return nil }
-            state.outbox += state.memory.lost(at: .now)
-            state.early = []
-            let now = ContinuousClock.now
             state.ends = state.ends.filter { now - $0 < .seconds(60) } + [now]
             if state.ends.count > Self.endsPerMinuteMax {
                 state.phase = .over(error)
@@ -218,8 +262,9 @@ public final class ReconnectingTransport: Transport {
             state.phase = .away
             return true
         }
-        guard let goesOn else { return }
         handOn()
+        waitForHold()
+        guard let goesOn else { return }
         if goesOn {
             Task.detached { [weak self] in await self?.reconnect(after: error) }
         } else {
@@ -227,91 +272,34 @@ public final class ReconnectingTransport: Transport {
         }
     }
 
-    private func finish(_ error: BrokerError) {
+    /// Tells what was held back when its time is over.
+    private func waitForHold() {
+        guard let until = state.withLock({ $0.memory.holdEnds }) else { return }
+        Task.detached { [weak self, holdMax] in
+            // Shorter in tests alone, which do not wait.
+            try? await Task.sleep(until: until - (SessionHold.holdMax - holdMax), clock: .continuous)
+            self?.holdEnded(at: until)
+        }
+    }
+
+    private func holdEnded(at now: ContinuousClock.Instant) {
+        let isLeft = state.withLock { state in
+            state.outbox += state.memory.holdEnded(at: now)
+            // One that ended later, or is being asked for.
+            return state.memory.holdEnds.map { $0 > now } ?? false
+        }
+        handOn()
+        if isLeft { waitForHold() }
+    }
+
+    func finish(_ error: BrokerError) {
         let onEnd = state.withLock { state in
             state.phase = .over(error)
+            state.outbox += state.memory.tellHeld(at: .now)
             return state.onEnd
         }
+        handOn()
         wakeAll()
         onEnd?(error)
     }
-
-    private func reconnect(after error: BrokerError) async {
-        let until = ContinuousClock.now + Self.awayMax
-        var pause = Self.pauseFirst
-        var last = error
-        while true {
-            do throws(BrokerError) {
-                if try await putBack(try connect()) { return wakeAll() }
-            } catch { last = error }
-            if case .over(let error) = state.withLock({ $0.phase }) { return finish(error) }
-            if ContinuousClock.now >= until { return finish(last) }
-            try? await Task.sleep(for: pause)
-            pause = min(pause * 2, Self.pauseMax)
-        }
-    }
-
-    /// Says everything again.
-    /// - Returns: whether the broker was still there at the end.
-    /// - Throws: `.disconnected` and the like: this broker has gone, too.
-    private func putBack(_ transport: any Transport) async throws(BrokerError) -> Bool {
-        let life = state.withLock { state in
-            state.life += 1
-            state.lifeHasEnded = false
-            // Beside those of the broker before, which end by themselves.
-            state.creationsUnderWay += 1
-            return state.life
-        }
-        begin(transport, life: life)
-        var isThere = false
-        defer {
-            creationEnded()
-            if !isThere { transport.close() }
-        }
-        for declaration in state.withLock({ $0.memory.declarations }) {
-            do throws(BrokerError) { _ = try await transport.call(declaration.call) } catch {
-                if error.isOfTheConnection { throw error }
-                // Another policy may know no such rank or attribute: then it counts no more.
-            }
-        }
-        for session in state.withLock({ $0.memory.sessions }) {
-            try await putBack(session.id, session.memory, transport)
-        }
-        isThere = state.withLock { state in
-            guard !state.lifeHasEnded, case .away = state.phase else { return false }
-            state.phase = .connected(transport)
-            return true
-        }
-        return isThere
-    }
-
-    private func putBack(
-        _ known: SessionID, _ memory: SessionMemory, _ transport: any Transport
-    ) async throws(BrokerError) {
-        do throws(BrokerError) {
-            let answer = try await transport.call(ClientMemory.creation(memory))
-            guard let path = answer.first?.string, let id = ObjectPath.sessionID(path) else {
-                throw BrokerError(.invalidArguments, "CreateSession gave no session's path.")
-            }
-            state.withLock { state in
-                state.memory.reestablished(known, as: id)
-                takeEarly(&state)
-            }
-            handOn()
-            for call in memory.replay {
-                _ = try await transport.call(
-                    WireCall(
-                        path: path, interface: InterfaceName.session, member: call.member, arguments: call.arguments))
-            }
-        } catch {
-            if error.isOfTheConnection { throw error }
-            state.withLock { state in state.outbox += state.memory.refused(known, error, at: .now) }
-            handOn()
-        }
-    }
-}
-
-extension BrokerError {
-    /// The broker has said nothing; it is not there.
-    fileprivate var isOfTheConnection: Bool { kind == .disconnected || kind == .noReply }
 }

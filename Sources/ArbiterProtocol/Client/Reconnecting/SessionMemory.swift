@@ -3,16 +3,33 @@
 ///
 /// The client sees one life of the session where there are several: sequence numbers go on without a gap, and the
 /// interruption that a broker's end is stays the same one until the next broker ends it.
+///
+/// Where the next broker may give the session back as it was, the client is not told of the end of the one before, for a while
+/// (`SessionHold`, in `SessionMemory+Holding`).
 struct SessionMemory {
     var camera: String
     /// Everything that was committed and not refused.
-    private(set) var configuration: Configuration
-    private(set) var batchDepth = 0
-    private(set) var batch = Configuration()
-    private(set) var wantsToRun = false
-    private(set) var isRunning = false
+    var configuration: Configuration
+    var batchDepth = 0
+    var batch = Configuration()
+    var wantsToRun = false
+    var isRunning = false
 
-    private struct OpenInterruption {
+    /// What was not told of a broker's end.
+    var hold = SessionHold.none
+    /// Shown to the next broker, it goes on with the camera; nil: there is none for what runs now.
+    var secret: String?
+    /// Counts grants, so that a secret that comes late is not taken for that of a later one.
+    var run: UInt64 = 0
+    var wantsSecret = false
+    /// What was last told of each.
+    var access = Access.all
+    var accessCauses = CauseSet()
+    var inForce: Configuration?
+    /// It has just gone on at another broker, which tells it what it knows already.
+    var isSettling = false
+
+    struct OpenInterruption {
         var id: InterruptionID
         var causes: CauseSet
         var causesItHad: CauseSet
@@ -21,27 +38,27 @@ struct SessionMemory {
         /// It began under a broker that is gone.
         var isCarried = false
     }
-    private var open: OpenInterruption?
+    var open: OpenInterruption?
     /// Announced, and not come yet.
-    private var warned: InterruptionID?
-    private var lastInterruption: InterruptionID = 0
+    var warned: InterruptionID?
+    var lastInterruption: InterruptionID = 0
     /// What the broker's numbers of interruptions are behind the client's.
-    private var offset: InterruptionID = 0
+    var offset: InterruptionID = 0
 
     /// Whose apps watch the camera that it holds.
-    private var sharers: [Interrupter] = []
+    var sharers: [Interrupter] = []
 
-    private var recording: RecordingID?
-    private var lastRecordingFinished: RecordingID = 0
-    private var photos: Set<PhotoID> = []
+    var recording: RecordingID?
+    var lastRecordingFinished: RecordingID = 0
+    var photos: Set<PhotoID> = []
     /// Photos that were told before the answer to their call was seen.
-    private var photosDone: Set<PhotoID> = []
+    var photosDone: Set<PhotoID> = []
 
     /// The last sequence number that the client was given.
-    private var sequence: UInt64 = 0
+    var sequence: UInt64 = 0
     /// The sequence number that this broker's next signal must have.
-    private var expected: UInt64 = 1
-    private var decision: DecisionID = 0
+    var expected: UInt64 = 1
+    var decision: DecisionID = 0
 
     init(camera: String, configuration: Configuration) {
         self.camera = camera
@@ -75,7 +92,7 @@ struct SessionMemory {
         }
     }
 
-    private mutating func keep(_ asked: Configuration) {
+    mutating func keep(_ asked: Configuration) {
         configuration.merge(asked)
         // A ramp is something that happened, not something that is.
         configuration[.videoZoomRampRate] = nil
@@ -86,9 +103,10 @@ struct SessionMemory {
     }
 
     /// The calls that bring a new broker's session to where this one was, after its creation.
-    var replay: [(member: String, arguments: [WireValue])] {
+    /// - Parameter hasBegun: it asks to run there already.
+    func replay(hasBegun: Bool) -> [(member: String, arguments: [WireValue])] {
         var calls: [(member: String, arguments: [WireValue])] = []
-        if wantsToRun { calls.append(("StartRunning", [])) }
+        if wantsToRun, !hasBegun { calls.append(("StartRunning", [])) }
         for _ in 0..<batchDepth { calls.append(("BeginConfiguration", [])) }
         if !batch.isEmpty { calls.append(("Configure", [.dictionary(batch.wire)])) }
         return calls
@@ -106,10 +124,12 @@ struct SessionMemory {
         // A gap is passed on as one: the client gives the session up.
         if signal.sequence != expected { sequence += 1 }
         expected = signal.sequence + 1
-        return translated(signal.event, now).map { numbered($0) }
+        // Whatever a broker says of a session that is shown as running there, it has given it back.
+        let wentOn = if case .reclaiming = hold { goesOn() } else { [SessionEvent]() }
+        return (wentOn + translated(signal.event, now)).map { numbered($0) }
     }
 
-    private mutating func translated(_ event: SessionEvent, _ now: ContinuousClock.Instant) -> [SessionEvent] {
+    mutating func translated(_ event: SessionEvent, _ now: ContinuousClock.Instant) -> [SessionEvent] {
         switch event {
         case .willBeInterrupted(let id, let cause, let deadline, let rule):
             warned = see(id)
@@ -120,6 +140,7 @@ struct SessionMemory {
         case .wasInterrupted(let id, let causes, let interrupter, let cutting, let rule):
             warned = nil
             let mine = see(id)
+            if hold.notes(causes, interrupter, rule) { return [] }
             guard let open, open.isCarried else {
                 self.open = OpenInterruption(
                     id: mine, causes: causes, causesItHad: causes, interrupter: interrupter, since: now)
@@ -129,8 +150,10 @@ struct SessionMemory {
             }
             return changed(to: causes, interrupter, rule)
         case .interruptionChanged(_, let causes, let interrupter, let rule):
+            if hold.notes(causes, interrupter, rule) { return [] }
             return changed(to: causes, interrupter, rule)
         case .interruptionEnded(let id, let causesItHad, let duration, let willResume):
+            hold = .none
             let carried = open.flatMap { $0.isCarried ? $0 : nil }
             open = nil
             guard let carried else {
@@ -141,11 +164,15 @@ struct SessionMemory {
             }
             return [ended(carried, with: causesItHad, now, willResume)]
         case .didStartRunning:
+            hold = .none
             isRunning = true
+            hasNewGrant()
+            (access, accessCauses) = (.all, CauseSet())
             return endOfCarried(now, willResume: true) + [event]
-        case .didStopRunning: isRunning = false
+        case .didStopRunning: runsNoMore()
         case .sessionStopped:
-            isRunning = false
+            hold = .none
+            runsNoMore()
             wantsToRun = false
             let ended = endOfCarried(now, willResume: false)
             // It closes an interruption of this broker's by itself.
@@ -153,22 +180,47 @@ struct SessionMemory {
             return ended + [event]
         case .recordingStarted(let id): recording = id
         case .recordingFinished(let finished):
+            // Told by the broker before, which ended over it.
+            if finished.recording <= lastRecordingFinished, finished.recording != recording { return [] }
             lastRecordingFinished = max(lastRecordingFinished, finished.recording)
             recording = nil
         case .photoCaptured(let photo):
             if photos.remove(photo.photo) == nil { photosDone.insert(photo.photo) }
         case .sharersChanged(let now): sharers = now
-        case .accessChanged, .configurationApplied, .rampFinished, .runtimeError: break
+        case .accessChanged(let now, let causes, _):
+            let isKnown = isSettling && now == access && causes == accessCauses
+            if isSettling { wantsSecret = true }
+            isSettling = false
+            (access, accessCauses) = (now, causes)
+            if isKnown { return [] }
+        case .configurationApplied(_, let now, _):
+            let isKnown = isSettling && now == inForce
+            inForce = now
+            if isKnown { return [] }
+        case .rampFinished, .runtimeError: break
         }
         return [event]
     }
 
-    private mutating func see(_ id: InterruptionID) -> InterruptionID {
+    mutating func hasNewGrant() {
+        run += 1
+        secret = nil
+        wantsSecret = true
+    }
+
+    mutating func runsNoMore() {
+        isRunning = false
+        secret = nil
+        wantsSecret = false
+        isSettling = false
+    }
+
+    mutating func see(_ id: InterruptionID) -> InterruptionID {
         lastInterruption = max(lastInterruption, id + offset)
         return id + offset
     }
 
-    private mutating func changed(
+    mutating func changed(
         to causes: CauseSet, _ interrupter: Interrupter?, _ rule: String
     ) -> [SessionEvent] {
         guard let known = open, known.causes != causes || known.interrupter != interrupter else { return [] }
@@ -178,7 +230,7 @@ struct SessionMemory {
         return [.interruptionChanged(id: known.id, causes: causes, interrupter: interrupter, rule: rule)]
     }
 
-    private func ended(
+    func ended(
         _ carried: OpenInterruption, with causes: CauseSet, _ now: ContinuousClock.Instant, _ willResume: Bool
     ) -> SessionEvent {
         .interruptionEnded(
@@ -187,83 +239,15 @@ struct SessionMemory {
     }
 
     /// The new broker has nothing against the session, and so nothing to say of an interruption.
-    private mutating func endOfCarried(_ now: ContinuousClock.Instant, willResume: Bool) -> [SessionEvent] {
+    mutating func endOfCarried(_ now: ContinuousClock.Instant, willResume: Bool) -> [SessionEvent] {
         guard let carried = open, carried.isCarried else { return [] }
         open = nil
         offset = carried.id
         return [ended(carried, with: CauseSet(), now, willResume)]
     }
 
-    private mutating func numbered(_ event: SessionEvent) -> SessionSignal {
+    mutating func numbered(_ event: SessionEvent) -> SessionSignal {
         sequence += 1
         return SessionSignal(sequence: sequence, decision: decision, event: event)
-    }
-
-    // MARK: When the broker is gone
-
-    /// The connection has ended: what the client is told. A recording ends here, and its figures are known to nobody
-    /// any more: they are 0.
-    mutating func lost(at now: ContinuousClock.Instant) -> [SessionSignal] {
-        var events: [SessionEvent] = []
-        if var known = open {
-            known.isCarried = true
-            known.causes.insert(.brokerRestarted)
-            known.causesItHad.insert(.brokerRestarted)
-            if known.causes != open?.causes {
-                events.append(
-                    .interruptionChanged(
-                        id: known.id, causes: known.causes, interrupter: known.interrupter,
-                        rule: Cause.brokerRestartedRule))
-            }
-            open = known
-        } else if wantsToRun {
-            let causes = CauseSet([.brokerRestarted])
-            let id = warned ?? lastInterruption + 1
-            lastInterruption = id
-            open = OpenInterruption(id: id, causes: causes, causesItHad: causes, since: now, isCarried: true)
-            events.append(
-                .wasInterrupted(
-                    id: id, causes: causes, interrupter: nil, cutting: recording, rule: Cause.brokerRestartedRule))
-        }
-        warned = nil
-        // The next broker begins with nobody, and says nothing while that is so.
-        if !sharers.isEmpty { events.append(.sharersChanged([])) }
-        sharers = []
-        if isRunning { events.append(.didStopRunning) }
-        isRunning = false
-        if let recording {
-            events.append(
-                .recordingFinished(
-                    RecordingFinished(
-                        recording: recording, why: .interrupted, frames: 0, duration: .zero, bytes: 0,
-                        nextChance: .whenInterruptionEnds)))
-        }
-        for photo in photos.sorted() {
-            events.append(
-                .photoCaptured(
-                    PhotoCaptured(
-                        photo: photo, width: 0, height: 0, bytes: 0,
-                        error: "The broker ended before the photo was taken.")
-                ))
-        }
-        recording = nil
-        lastRecordingFinished = 0
-        photos = []
-        photosDone = []
-        expected = 1
-        // The next broker counts interruptions from 1, and its first is the one that is open.
-        offset = open.map { $0.id - 1 } ?? lastInterruption
-        return events.map { numbered($0) }
-    }
-
-    /// The next broker does not take the session: it has stopped for good, and may be started again.
-    mutating func refused(_ error: BrokerError, at now: ContinuousClock.Instant) -> [SessionSignal] {
-        let ended = endOfCarried(now, willResume: false)
-        wantsToRun = false
-        let stopped: [SessionEvent] = [
-            .runtimeError(code: error.kind.rawValue, message: error.message),
-            .sessionStopped(.deniedByPolicy, rule: Cause.brokerRestartedRule),
-        ]
-        return (ended + stopped).map { numbered($0) }
     }
 }

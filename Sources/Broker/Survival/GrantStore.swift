@@ -1,0 +1,174 @@
+import ArbiterProtocol
+import CLinux
+import Glibc
+import SystemdBus
+
+/// Who has which camera, and by which grant, for the next broker: when this one is restarted, each camera is kept for its
+/// holder until the holder's client has returned, or for as long as the core says; and where the recorder core goes on, the
+/// holder's client may go on with it.
+///
+/// It lies in the folder that the service manager keeps from one run to the next and no longer (`RuntimeDirectory=`), and
+/// which is the broker's alone; where there is none, nothing is kept. There also lie the sockets on which recorder cores wait
+/// for the next broker. Recorder cores have another user, and cannot look into it: what one of them says of a grant counts
+/// only where the store says the same.
+final class GrantStore {
+    /// As many cameras as there may be, with names as long as they may be, and some room.
+    static let bytesMax = 128 * 1024
+    /// Connections that wait at a recorder core: there is one broker, and one that was killed meanwhile may have left its own.
+    static let backlog: Int32 = 4
+
+    private let folder: String
+    private var path: String { folder + "/holders" }
+    private var entries: [CameraID: StoredHolder] = [:]
+    /// What the broker before this one left, and was not asked for yet.
+    private var holdersLeft: [CameraID: AppID] = [:]
+    private var keptLeft: [CameraID: StoredHolder.Kept] = [:]
+    /// Cameras whose line is still that of the broker before.
+    private var unclaimed: Set<CameraID> = []
+
+    /// Nil without a folder to keep it in.
+    init?(journal: Journal) {
+        guard let folder = getenv("RUNTIME_DIRECTORY").map({ String(cString: $0) }), folder.hasPrefix("/") else {
+            return nil
+        }
+        // Several folders are told with colons between.
+        self.folder = String(folder.prefix { $0 != ":" })
+        read(journal)
+        removeStrangeListeners()
+    }
+
+    private func read(_ journal: Journal) {
+        // A FIFO of that name would make a start wait for its writer, for ever.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            journal.send(.warning, "\(path) is no regular file; nobody's camera is kept for them.")
+            return
+        }
+        var bytes = [UInt8](repeating: 0, count: Self.bytesMax)
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        guard count > 0 else { return }
+        for (number, line) in String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n").enumerated() {
+            guard let holder = StoredHolder(line: line) else {
+                // Not the line itself: it may have a secret in it.
+                journal.send(.warning, "\(path): line \(number + 1) is passed over: it is nothing that a broker wrote.")
+                continue
+            }
+            entries[holder.camera] = holder
+            holdersLeft[holder.camera] = holder.app
+            keptLeft[holder.camera] = holder.kept
+        }
+    }
+
+    /// Sockets that no line names: whoever listens there ends by itself.
+    private func removeStrangeListeners() {
+        let known = Set(entries.values.compactMap(\.kept?.listener))
+        guard let listing = opendir(folder) else { return }
+        defer { closedir(listing) }
+        var strange: [String] = []
+        while let entry = readdir(listing) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if StoredHolder.isListener(name), !known.contains(name) { strange.append(name) }
+        }
+        for name in strange { unlink(folder + "/" + name) }
+    }
+
+    // MARK: What the broker before this one left
+
+    /// Who had a camera. Told once.
+    func takeHolder(of camera: CameraID) -> AppID? {
+        guard let app = holdersLeft.removeValue(forKey: camera) else { return nil }
+        if entries[camera]?.kept == nil { entries[camera] = nil } else { unclaimed.insert(camera) }
+        return app
+    }
+
+    /// The same, to be told once all the same.
+    func holderLeft(of camera: CameraID) -> AppID? { holdersLeft[camera] }
+
+    /// The grant that a recorder core may have kept. Told once.
+    func takeKept(of camera: CameraID) -> StoredHolder.Kept? { keptLeft.removeValue(forKey: camera) }
+
+    // MARK: What this one leaves
+
+    func note(_ camera: CameraID, _ holder: AppID?) {
+        guard entries[camera]?.app != holder else { return }
+        forgetListener(of: camera)
+        unclaimed.remove(camera)
+        entries[camera] = holder.map { StoredHolder(camera: camera, app: $0) }
+        write()
+    }
+
+    /// The grant may outlive this broker.
+    /// - Returns: false where it cannot be written down; nobody can reclaim it then.
+    func keep(_ camera: CameraID, _ app: AppID, _ kept: StoredHolder.Kept) -> Bool {
+        let holder = StoredHolder(camera: camera, app: app, kept: kept)
+        guard holder.line != nil else { return false }
+        if entries[camera]?.kept?.listener != kept.listener { forgetListener(of: camera) }
+        unclaimed.remove(camera)
+        entries[camera] = holder
+        return write()
+    }
+
+    func kept(_ camera: CameraID) -> StoredHolder.Kept? { entries[camera]?.kept }
+
+    /// What is kept of a camera has changed.
+    func change(_ camera: CameraID, _ change: (inout StoredHolder.Kept) -> Void) {
+        guard var holder = entries[camera], var kept = holder.kept else { return }
+        change(&kept)
+        holder.kept = kept
+        entries[camera] = holder
+        write()
+    }
+
+    /// The grant is over, or was taken up: its secret is void.
+    func forgetKept(_ camera: CameraID) {
+        guard entries[camera]?.kept != nil else { return }
+        forgetListener(of: camera)
+        entries[camera]?.kept = nil
+        // Whoever had it before this broker began has it no more.
+        if unclaimed.remove(camera) != nil { entries[camera] = nil }
+        write()
+    }
+
+    private func forgetListener(of camera: CameraID) {
+        if let listener = entries[camera]?.kept?.listener { unlink(folder + "/" + listener) }
+    }
+
+    /// In one step: a broker that is killed meanwhile leaves the old file or the new one.
+    @discardableResult
+    private func write() -> Bool {
+        let text = entries.sorted { $0.key < $1.key }.compactMap { $1.line.map { $0 + "\n" } }.joined()
+        let unfinished = path + ".new"
+        let descriptor = open(
+            unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else { return false }
+        let bytes = Array(text.utf8)
+        let written = Glibc.write(descriptor, bytes, bytes.count)
+        close(descriptor)
+        if written == bytes.count, rename(unfinished, path) == 0 { return true }
+        unlink(unfinished)
+        return false
+    }
+
+    // MARK: Where recorder cores wait
+
+    /// A socket that a recorder core is to listen on.
+    /// - Returns: its name, for the store, and the descriptor, which is the caller's.
+    func makeListener() throws(SystemFault) -> (name: String, descriptor: Int32) {
+        let name = StoredHolder.listenerPrefix + ReclaimSecret.hexadecimal(try ReclaimSecret.random(8))
+        let descriptor = camarb_unix_listen(folder + "/" + name, Self.backlog)
+        guard descriptor >= 0 else { throw SystemFault("listen in \(folder)", -descriptor) }
+        // The folder is nobody else's already.
+        chmod(folder + "/" + name, 0o600)
+        return (name, descriptor)
+    }
+
+    func listenerPath(_ name: String) -> String { folder + "/" + name }
+
+    /// A socket that came to nothing.
+    func removeListener(_ name: String) { unlink(folder + "/" + name) }
+}
