@@ -17,6 +17,8 @@ public struct HouseContention: Sendable {
     public var sharesWithEveryone = false
     /// Claims are compared only when a session starts.
     public var decidesAtOpen = false
+    /// Of two claims the earlier start is the stronger one, as far as the order says anything of starts.
+    public var prefersOldest = false
     public var coolDown = Duration.seconds(10)
     /// What the costs of the cameras that are held may add up to; nil: anything.
     public var budget: Int?

@@ -54,7 +54,7 @@ extension ReferenceArbiter {
         }
     }
 
-    /// Who came while the camera was kept is no newcomer against who came back to it.
+    /// Who came while the camera was kept is no newcomer against who came back to it, and not newer.
     mutating func endReservations() {
         let over = world.cameras.filter { $0.value.keptFor.map { $0.until <= world.now } ?? false }
         for (id, camera) in over.sorted(by: { $0.value.holding?.granted ?? 0 < $1.value.holding?.granted ?? 0 }) {
@@ -65,6 +65,9 @@ extension ReferenceArbiter {
             else { continue }
             let granted = world.tick()
             world.cameras[id]?.holding?.granted = granted
+            if policy.contention.prefersOldest { continue }
+            let started = world.tick()
+            world.sessions[holding.session]?.started = started
         }
     }
 }

@@ -150,8 +150,8 @@ extension Arbiter {
         guard state.timers.contains(where: isOver) else { return }
         let over = state.timers.filter(isOver)
         state.timers.removeAll(where: isOver)
-        // Who asked while the camera was kept is no newcomer against who came back to it: clients return in any order. Of
-        // several that did, each keeps its place among the others.
+        // Clients return in any order, and it says nothing: who asked while the camera was kept is no newcomer against who came
+        // back to it, nor newer. Of several that came back, each keeps its place among the others.
         var returned: [(granted: Ordinal, camera: Slot<Camera>)] = []
         for camera in state.cameraOrder {
             guard let app = over.first(where: { $0.camera == camera })?.app else { continue }
@@ -164,6 +164,11 @@ extension Arbiter {
         for (_, camera) in returned.sorted(by: { $0.granted < $1.granted }) {
             let granted = state.nextOrdinal()
             state.cameras[camera].tenancy.update { $0.granted = granted }
+            guard let holder = state.cameras[camera].tenancy.holder, !state.policy.contention.prefersOldest else {
+                continue
+            }
+            let started = state.nextOrdinal()
+            state.sessions[holder].request?.started = started
         }
         for timer in over { if let app = timer.app { state.release(app.slot) } }
     }
@@ -200,6 +205,11 @@ extension State {
         else { return nil }
         return ref(app.slot, isClaimed: apps[app.slot].vouched.firstClient == nil)
     }
+}
+
+extension Contention {
+    /// Of two claims the one that asked earlier is stronger, as far as the order list asks.
+    fileprivate var prefersOldest: Bool { order.first { $0 == .newest || $0 == .oldest } == .oldest }
 }
 
 extension Survivor {

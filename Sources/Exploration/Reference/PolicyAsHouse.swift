@@ -82,6 +82,7 @@ extension HouseContention {
         shares = contention.sharing != .none
         sharesWithEveryone = contention.shareWith == .everyone
         decidesAtOpen = contention.reDecide == .open
+        prefersOldest = contention.order.first { $0 == .newest || $0 == .oldest } == .oldest
         coolDown = contention.coolDown
         budget = contention.budget
         givesWay = contention.givesWay == .weakest ? .weakest : .longestHeld
