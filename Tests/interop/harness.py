@@ -187,7 +187,8 @@ class App:
     """A client over jeepney: calls wait for their answers, signals are kept in the order in which they came."""
 
     def __init__(self, address, name=None, **attributes):
-        self.connection = open_dbus_connection(bus=address, enable_fds=True)
+        # It may be the broker's first, which waits in the socket's queue until that has started.
+        self.connection = open_dbus_connection(bus=address, enable_fds=True, auth_timeout=PATIENCE)
         self.signals = []
         self.seen = 0
         if name:
