@@ -13,7 +13,7 @@ FINISHING = 3.0
 class Brokers:
     """camarbds one after the other on one socket that never refuses, with a folder that outlives each: as units have it."""
 
-    def __init__(self, *extra, policy="desktop", cameras=(SIMULATED,), users=()):
+    def __init__(self, *extra, policy="desktop", cameras=(SIMULATED,), users=(), traced=False):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-restart."))
         self.directory.chmod(0o755)
         self.path = self.directory / "socket"
@@ -34,6 +34,8 @@ class Brokers:
             self.command += ["--policy-dir", str(access)]
         for camera in cameras:
             self.command += ["--camera", camera]
+        # Each writes a trace of its own.
+        self.traced, self.traces = traced, []
         self.process = None
         self.start()
 
@@ -41,9 +43,13 @@ class Brokers:
         script = f'exec 3<&{self.listener.fileno()}; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
         if self.listener.fileno() == 3:
             script = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
+        command = list(self.command)
+        if self.traced:
+            self.traces.append(self.directory / f"trace-{len(self.traces)}")
+            command += ["--trace", str(self.traces[-1])]
         with open(self.log, "a") as log:
             self.process = subprocess.Popen(
-                ["bash", "-c", script, "bash", *self.command], pass_fds=(self.listener.fileno(),),
+                ["bash", "-c", script, "bash", *command], pass_fds=(self.listener.fileno(),),
                 env={**os.environ, "RUNTIME_DIRECTORY": str(self.folder)}, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 preexec_fn=die_with_parent)
 
@@ -337,7 +343,7 @@ def locked():
 
 @claim("a secret stands in no status, property, decision, trace or line of the journal, and in one file that is the broker's alone")
 def nowhere():
-    with Brokers("--trace", "/proc/self/fd/1") as brokers:
+    with Brokers(traced=True) as brokers:
         watcher = App(brokers.address)
         watcher.call(BROKER, "Watch", "b", True)
         watcher.call(BROKER, "Trace")
@@ -350,6 +356,7 @@ def nowhere():
         assert all(path.stat().st_mode & 0o777 == 0o600 for path in brokers.folder.iterdir()), list(brokers.folder.iterdir())
         with contextlib.suppress(Refused):
             holder.session.call("Reclaim", "s", holder.secret)
+        watcher.poll()
         brokers.kill()
         brokers.start()
         holder.reclaim()
@@ -357,8 +364,10 @@ def nowhere():
         told.append(json.dumps(later.call(BROKER, "GetStatus"), default=str))
         # Used up, and gone from there.
         assert holder.secret not in store.read_text()
-        watcher.poll()
-        told += [str(body) for _, _, body in watcher.signals] + [brokers.log.read_text(errors="replace")]
+        told += [str(body) for _, _, body in watcher.signals]
+        # Whole, as the broker leaves it in order.
+        brokers.kill(signal.SIGTERM)
+        told += [path.read_text(errors="replace") for path in (brokers.log, *brokers.traces)]
         assert any("reclaim" in text for text in told), "there was nothing to look through"
         assert not any(holder.secret in text for text in told)
         for app in (watcher, later, holder):
