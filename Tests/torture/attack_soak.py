@@ -24,8 +24,9 @@ GROWTH_KIB_A_MINUTE = 1024 / 60
 # Half a mebibyte: one frame a minute (450 KiB) that is lost, of a hundred photos and recordings. What is under way in a recorder
 # core goes up and down by tens of MiB.
 CORES_GROWTH_KIB_A_MINUTE = 512.0
-# One descriptor of a hundred thousand sessions, photos and recordings that is not closed would be more.
-DESCRIPTORS_A_MINUTE = 0.1
+# A keeper of files more or less has two descriptors, and that once in half an hour is no growth. What a recorder core has open
+# for streams and files that are under way goes up and down by some; one of a hundred that stays would be more than this.
+DESCRIPTORS_A_MINUTE, CORES_DESCRIPTORS_A_MINUTE = 0.2, 1.0
 # In the short form the same of camarbd, as a growth from the first to the last window: the allocator's unrest, and what is on
 # its way.
 SHORT_GROWTH_KIB, SHORT_DESCRIPTORS = 2048, 12
@@ -247,6 +248,6 @@ def soak(short):
         yield from memories.figures("camarbd's memory", "KiB", short, SHORT_GROWTH_KIB, GROWTH_KIB_A_MINUTE)
         yield from numbers.figures("camarbd's descriptors", "", short, SHORT_DESCRIPTORS, DESCRIPTORS_A_MINUTE)
         yield from own.figures("the recorder cores' own memory", "KiB", short, None, CORES_GROWTH_KIB_A_MINUTE)
-        yield from theirs.figures("the recorder cores' descriptors", "", short, None, DESCRIPTORS_A_MINUTE)
+        yield from theirs.figures("the recorder cores' descriptors", "", short, None, CORES_DESCRIPTORS_A_MINUTE)
         yield Figure("recorder cores that there were", len(cores))
         yield from beside(daemon, calls.result(), idle)
