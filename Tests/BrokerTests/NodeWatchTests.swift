@@ -25,7 +25,7 @@ private final class WatchedFile: NodeWatchOwner {
         let descriptor = mkstemp(&template)
         try #require(descriptor >= 0)
         close(descriptor)
-        path = String(cString: template)
+        path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     deinit { unlink(path) }

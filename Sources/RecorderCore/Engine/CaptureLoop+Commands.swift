@@ -45,7 +45,7 @@ extension CaptureLoop {
         }
     }
 
-    private func camera() throws(BrokerError) -> any CameraSource {
+    func camera() throws(BrokerError) -> any CameraSource {
         if let source {
             guard case .disconnected = source.condition, grant == nil else { return source }
             // What is plugged in again may be able to do other things.

@@ -1,4 +1,4 @@
-import ArbiterProtocol
+package import ArbiterProtocol
 import CVideo4Linux
 import Glibc
 
