@@ -105,7 +105,8 @@ extension RecorderLife {
     /// Which processes may have outlived the broker before. The kernel names that broker as the peer, which made the socket.
     private var survivorsIdentity: RecorderIdentity {
         switch origin {
-        case .program: return .process(ofUser: geteuid())
+        // A simulation's do not outlive it.
+        case .program, .simulation: return .process(ofUser: geteuid())
         case .units: return .unit
         case .socket(let path):
             var status = stat()
