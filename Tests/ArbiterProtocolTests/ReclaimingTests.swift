@@ -33,17 +33,21 @@ struct ReclaimingTests {
         var events: Notices<ClientEvent>.AsyncIterator
 
         init(_ brokers: [MemoryTransport], holdMax: Duration = .seconds(3)) async throws {
-            transport = try Brokers(brokers).transport(holdMax: holdMax)
-            client = CameraClient(over: transport)
-            session = try await client.makeSession(camera: "front", configuration: front)
+            let transport = try Brokers(brokers).transport(holdMax: holdMax)
+            let client = CameraClient(over: transport)
+            let session = try await client.makeSession(camera: "front", configuration: front)
             try await session.startRunning()
-            events = session.events.makeAsyncIterator()
+            var events = session.events.makeAsyncIterator()
             brokers[0].send(.configurationApplied(asked: front, inForce: front, by: .client), sequence: 1)
             brokers[0].send(.didStartRunning(grant: GrantID(4)), sequence: 2)
             _ = await events.next()
             #expect(await events.next() == .didStartRunning(GrantID(4)))
             // The secret comes in the background.
             while transport.reclaimableCount == 0 { await Task.yield() }
+            self.transport = transport
+            self.client = client
+            self.session = session
+            self.events = events
         }
     }
 
@@ -56,7 +60,7 @@ struct ReclaimingTests {
         #expect(await running.events.next() == .recordingStarted(5))
         first.end(Self.gone)
         _ = await second.waitForCall("Reclaim")
-        second.send(.accessChanged(access: .all, causes: CauseSet(), rule: "r"), sequence: 1)
+        second.send(.accessChanged(.all, causes: CauseSet(), rule: "r"), sequence: 1)
         second.send(.configurationApplied(asked: Configuration(), inForce: Self.front, by: .client), sequence: 2)
         second.send(.runtimeError(code: "marker", message: ""), sequence: 3)
         #expect(await running.events.next() == .runtimeError(code: "marker", message: ""))
@@ -65,7 +69,7 @@ struct ReclaimingTests {
         #expect(second.callsSoFar.map(\.member) == ["CreateSession", "Reclaim", "GetReclaimSecret"])
         // A later change is one.
         let pressed = CauseSet([.videoDeviceNotAvailableDueToSystemPressure])
-        second.send(.accessChanged(access: .all, causes: pressed, rule: "r"), sequence: 4)
+        second.send(.accessChanged(.all, causes: pressed, rule: "r"), sequence: 4)
         guard case .accessChanged? = await running.events.next() else {
             Issue.record("a change was not told")
             return
@@ -187,8 +191,8 @@ struct ReclaimingTests {
         let (first, third) = (Self.broker(), Self.broker())
         let second = MemoryTransport { transport, call throws(BrokerError) in
             guard call.member == "Reclaim" else { return [.objectPath("/org/camarb/session/9")] }
-            transport.end(gone)
-            throw gone
+            transport.end(Self.gone)
+            throw Self.gone
         }
         var running = try await Running([first, second, third])
         first.end(Self.gone)

@@ -158,10 +158,10 @@ struct ReconnectingTests {
         }
         #expect(end.id == 1 && end.causes == busy && end.willResume)
         #expect(await events.next() == .didStartRunning(GrantID(1)))
-        // The new broker's first interruption is the client's second, and an answer to it goes back under its own number.
+        // It is the first one at either, and so the next is the second.
         second.send(
             .willBeInterrupted(
-                id: 1, cause: .videoDeviceInUseByAnotherClient, deadline: Moment(nanoseconds: 1), rule: "r"),
+                id: 2, cause: .videoDeviceInUseByAnotherClient, deadline: Moment(nanoseconds: 1), rule: "r"),
             sequence: 5)
         guard case .willBeInterrupted(let warning)? = await events.next() else {
             Issue.record("no warning")
@@ -169,7 +169,7 @@ struct ReconnectingTests {
         }
         #expect(warning.id == 2)
         try await session.ready(for: 2)
-        #expect(second.callsSoFar.last { $0.member == "Ready" }?.arguments == [.uint64(1)])
+        #expect(second.callsSoFar.last { $0.member == "Ready" }?.arguments == [.uint64(2)])
         try await session.close()
     }
 

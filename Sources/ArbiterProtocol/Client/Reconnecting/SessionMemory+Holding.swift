@@ -117,6 +117,7 @@ extension SessionMemory {
         // Once frames flow there, which the broker's `AccessChanged` says.
         wantsSecret = false
         isSettling = true
+        knowsInForce = true
         var events: [SessionEvent] = []
         // Whoever was about to take the camera asks anew.
         if let id = warned { events.append(.interruptionWithdrawn(id: id)) }

@@ -26,8 +26,9 @@ struct SessionMemory {
     var access = Access.all
     var accessCauses = CauseSet()
     var inForce: Configuration?
-    /// It has just gone on at another broker, which tells it what it knows already.
+    /// It has just gone on at another broker, which tells it what it knows already: its access, and what is in force.
     var isSettling = false
+    var knowsInForce = false
 
     struct OpenInterruption {
         var id: InterruptionID
@@ -194,7 +195,8 @@ struct SessionMemory {
             (access, accessCauses) = (now, causes)
             if isKnown { return [] }
         case .configurationApplied(_, let now, _):
-            let isKnown = isSettling && now == inForce
+            let isKnown = knowsInForce && now == inForce
+            knowsInForce = false
             inForce = now
             if isKnown { return [] }
         case .rampFinished, .runtimeError: break
@@ -213,6 +215,7 @@ struct SessionMemory {
         secret = nil
         wantsSecret = false
         isSettling = false
+        knowsInForce = false
     }
 
     mutating func see(_ id: InterruptionID) -> InterruptionID {
