@@ -128,7 +128,9 @@ let package = Package(
             ["DesktopFacts", "ArbiterProtocol", "JSONText", "SystemdBus", "CXCB", "CPipeWire"]),
 
         // What reads bytes that somebody else wrote, and what must hold of it.
-        library("FuzzTargets", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Trace"]),
+        library(
+            "FuzzTargets",
+            ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Trace", "SystemdBus", "Broker", "CLinux"]),
 
         // The programs: thin, everything testable is in a library.
         // The daemon carries the Swift runtime in itself: half the memory and half the time to start
