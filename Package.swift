@@ -12,6 +12,7 @@ let withoutThreads: Set<String> = [
     "Exploration", "ReferenceArbiter", "Timeline", "Agent", "CXCB", "CPipeWire", "camagent", "camclient", "explore",
     "arbiter-bench", "ArbiterTests", "MetricsTests", "ExplainTests", "PolicyFileTests", "ScenarioTests",
     "ExplorationTests", "TraceTests", "TimelineTests", "VideoNodesTests", "MachineLoadTests",
+    "DaemonSimulation", "simulate",
 ]
 /// A program with the Swift runtime in itself, for a linker.
 let standingAlone = isForThreads ? [] : ["-static-stdlib"]
