@@ -4,7 +4,7 @@
 # through `package` access and not through @testable, which wants flags of its own.
 SWIFT_BUILD = swift build -c release
 
-.PHONY: help build test planted-bugs test-vm demo verify fuzz fuzz-inputs simulate torture bench install deb format lint install-packages clean
+.PHONY: help build test planted-bugs test-vm demo verify fuzz fuzz-inputs simulate test-threads torture bench install deb format lint install-packages clean
 
 help:
 	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
@@ -15,6 +15,7 @@ help:
 	@echo "make fuzz              random stories under random policies for MINUTES=10, and the smallest of each kind that breaks a promise"
 	@echo "make fuzz-inputs       libFuzzer on what reads other people's bytes, MINUTES=10 each (TARGET='words': only these)"
 	@echo "make simulate          camarbd in simulated time, with faults by chance, for MINUTES=10 (SEED=N: from this seed on)"
+	@echo "make test-threads      ThreadSanitizer on what has threads, built apart (TEST='filter': only these)"
 	@echo "make torture           attacks, loads and faults against camarbd: promise, figure, met or not (ROW='words': only these)"
 	@echo "make test-vm           real cameras' interfaces and login sessions, in a virtual machine (STEPS='words': only these)"
 	@echo "make bench             the broker against programs of its own in C, as ratios (QUICK=1: fewer rounds)"
@@ -71,6 +72,11 @@ simulate:
 	$(SWIFT_BUILD) --product simulate
 	@/usr/bin/python3 Tests/simulation/run --seeds 0 --seed $(or $(SEED),$(shell date +%s)) --minutes $(or $(MINUTES),10)
 
+# A build of its own, in .build-threads, and everything several times as slow: not part of `make test`.
+test-threads:
+	@make/packages build test
+	@Tests/threads/run $(TEST)
+
 torture:
 	@make/packages build test
 	$(SWIFT_BUILD)
@@ -109,4 +115,4 @@ lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests
 
 clean:
-	rm -rf .build .build-bench .build-deb .build-demo .build-fuzz .build-planted .build-python .build-vm out
+	rm -rf .build .build-bench .build-deb .build-demo .build-fuzz .build-planted .build-python .build-threads .build-vm out

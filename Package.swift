@@ -5,6 +5,18 @@ import PackageDescription
 // there.
 let isForFuzzing = Context.environment["CAMARB_FUZZ"] == "1"
 
+// Set by Tests/threads/run, for ThreadSanitizer: only what has threads is there, and no program has the Swift runtime in
+// itself, since the sanitizer's is a library of its own.
+let isForThreads = Context.environment["CAMARB_THREADS"] == "1"
+let withoutThreads: Set<String> = [
+    "Exploration", "ReferenceArbiter", "Timeline", "Agent", "CXCB", "CPipeWire", "camagent", "camclient", "explore",
+    "arbiter-bench", "ArbiterTests", "MetricsTests", "ExplainTests", "PolicyFileTests", "ScenarioTests",
+    "ExplorationTests", "TraceTests", "TimelineTests", "VideoNodesTests", "MachineLoadTests",
+    "DaemonSimulation", "simulate",
+]
+/// A program with the Swift runtime in itself, for a linker.
+let standingAlone = isForThreads ? [] : ["-static-stdlib"]
+
 // Every Swift target: Swift 6 mode (strict concurrency), warnings are errors, and a file may only
 // use what it imports itself (the explicit-import check of docs/style.md).
 let strict: [SwiftSetting] =
@@ -32,7 +44,7 @@ func installed(
         name: name, dependencies: dependencies, swiftSettings: strict,
         // And nobody looks up its symbols by name: exported, they would keep all code that nothing calls.
         linkerSettings: [
-            .unsafeFlags(["-static-stdlib", "-Xlinker", "--no-export-dynamic"] + libraries.map { "-l" + $0 })
+            .unsafeFlags(standingAlone + ["-Xlinker", "--no-export-dynamic"] + libraries.map { "-l" + $0 })
         ])
 }
 
@@ -63,7 +75,7 @@ let package = Package(
         // Only camclient uses it: the daemons stay free of Foundation (architecture: "Threads").
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
     ],
-    targets: [
+    targets: ([
         // The C edge: what Swift cannot import, and nothing else.
         .target(name: "CLinux"),
         .target(name: "CSystemd", linkerSettings: [.linkedLibrary("systemd")]),
@@ -128,7 +140,9 @@ let package = Package(
             ["DesktopFacts", "ArbiterProtocol", "JSONText", "SystemdBus", "CXCB", "CPipeWire"]),
 
         // What reads bytes that somebody else wrote, and what must hold of it.
-        library("FuzzTargets", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Trace"]),
+        library(
+            "FuzzTargets",
+            ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Trace", "SystemdBus", "Broker", "CLinux"]),
 
         // The programs: thin, everything testable is in a library.
         // The daemon carries the Swift runtime in itself: half the memory and half the time to start
@@ -136,12 +150,14 @@ let package = Package(
         .executableTarget(
             name: "camarbd", dependencies: ["Broker", "SystemdBus"], swiftSettings: strict,
             // And nobody looks up its symbols by name: exported, they would keep all code that nothing calls.
-            linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--no-export-dynamic"])]),
+            linkerSettings: [.unsafeFlags(standingAlone + ["-Xlinker", "--no-export-dynamic"])]),
         // Takes and closes what clients pass to camarbd, which must not: in C, since it may be there a dozen times.
         // It is linked by Swift's driver, and needs nothing of Swift's.
         .executableTarget(
             name: "camkeeper", dependencies: ["CLinux"],
-            linkerSettings: [.unsafeFlags(["-static-stdlib", "-nostartfiles", "-Xlinker", "--as-needed"])]),
+            linkerSettings: [
+                .unsafeFlags(standingAlone + (isForThreads ? [] : ["-nostartfiles"]) + ["-Xlinker", "--as-needed"])
+            ]),
         // Each user runs one, all the time: small for the same reasons.
         installed("camagent", ["Agent", "SystemdBus"]),
         installed("camrecorder", ["RecorderCore", "ArbiterProtocol", "SystemdBus", "CLinux"]),
@@ -194,7 +210,7 @@ let package = Package(
         tests(
             "BrokerTests",
             ["Broker", "Arbiter", "ArbiterProtocol", "PolicyFile", "SystemdBus", "FrameStream", "CLinux"]),
-    ] + (isForFuzzing ? fuzzer : []),
+    ] + (isForFuzzing ? fuzzer : [])).filter { !isForThreads || !withoutThreads.contains($0.name) },
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
 )

@@ -51,8 +51,7 @@ final class WindowWatcher {
     private var settling: Timer?
     private var retry: Timer?
     private var backOff = BackOff.desktop
-    /// Something changed while a reading was under way.
-    private var isStale = false
+    private var order = ReadingOrder()
 
     /// - Parameters:
     ///   - display: nil for `$DISPLAY`.
@@ -115,7 +114,7 @@ final class WindowWatcher {
 
     private func read() {
         guard let x11 else { return }
-        if !camarb_x11_read(x11) { isStale = true }
+        order.wasDue(begun: camarb_x11_read(x11))
         turn()
     }
 
@@ -127,8 +126,7 @@ final class WindowWatcher {
             backOff.reset()
             take(x11)
         }
-        if news & CAMARB_X11_CHANGED != 0 || isStale && news & CAMARB_X11_READ != 0 {
-            isStale = false
+        if order.isDue(changed: news & CAMARB_X11_CHANGED != 0, complete: news & CAMARB_X11_READ != 0) {
             // One that runs already comes soon enough.
             if settling?.deadline == nil { settling?.arm(at: EventLoop.now + Self.settleTime) }
         }

@@ -6,7 +6,7 @@ public import SystemdBus
 
 extension Broker: BusConnectionDelegate {
     /// A connection arrived. Its identity comes from the kernel, now or never.
-    func accept(_ descriptor: Int32) {
+    package func accept(_ descriptor: Int32) {
         let credentials: PeerCredentials
         do throws(SystemFault) {
             credentials = try PeerCredentials(ofSocket: descriptor, byNumber: options.hasWeakIdentities)

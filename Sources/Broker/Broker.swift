@@ -114,15 +114,17 @@ public final class Broker {
         try self.init(options, recorders: nil, on: loop)
     }
 
-    /// - Parameter recorders: a simulation's.
+    /// - Parameters:
+    ///   - recorders: a simulation's.
+    ///   - journal: nil: its own.
     /// - Throws: as above.
     package init(
-        _ options: BrokerOptions, recorders: (any RecorderSource)?, on loop: EventLoop
+        _ options: BrokerOptions, recorders: (any RecorderSource)?, on loop: EventLoop, journal: Journal? = nil
     ) throws(SystemFault) {
         simulatedRecorders = recorders
         self.options = options
         self.loop = loop
-        var journal = Journal(identifier: "camarbd")
+        var journal = journal ?? Journal(identifier: "camarbd")
         if options.printsDecisions { journal.threshold = .debug }
         self.journal = journal
         store = GrantStore(journal: journal)

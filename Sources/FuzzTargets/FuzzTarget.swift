@@ -3,7 +3,7 @@
 /// A target does with them what camarb does, and stops the process where it broke a promise: `fuzzer` (libFuzzer, with
 /// AddressSanitizer) looks for such bytes, and the tests run every one that was ever found, and the corpus, on each change.
 ///
-/// Threading: one thread at a time; the conversation keeps its event loop between runs.
+/// Threading: one thread at a time.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     /// A policy file.
     case policy
@@ -15,6 +15,14 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case frameRecord = "frame-record"
     /// What a recorder core says of its camera, its photos and its recordings.
     case recorderAnswer = "recorder-answer"
+    /// What a stranger says before `BEGIN`, as the gate and libsystemd behind it have it.
+    case sasl
+    /// Messages of a stranger: where they end, and what a connection hears of them.
+    case framing
+    /// The body of a call.
+    case body
+    /// Calls of two clients to a whole broker.
+    case connection
 
     /// Runs the bytes through. Returns, or stops the process with a sentence.
     public func run(_ bytes: [UInt8]) {
@@ -24,6 +32,10 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .trace: Self.trace(bytes)
         case .frameRecord: Self.frameRecord(bytes)
         case .recorderAnswer: Self.recorderAnswer(bytes)
+        case .sasl: Self.sasl(bytes)
+        case .framing: Self.framing(bytes)
+        case .body: Self.body(bytes)
+        case .connection: Self.connection(bytes)
         }
     }
 
@@ -34,6 +46,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .scenario: 4 * 1024
         case .frameRecord: 256
         case .recorderAnswer: 4 * 1024
+        // Above a line's bound.
+        case .sasl: 2 * 1024
+        case .framing, .body, .connection: 2 * 1024
         }
     }
 }

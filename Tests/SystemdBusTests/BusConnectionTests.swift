@@ -33,6 +33,29 @@ import Testing
         close(received)
     }
 
+    @Test("A connection that is closed with a call under way is gone, and its loop with it")
+    func closedWithACallUnderWay() throws {
+        weak var gone: BusConnection?
+        weak var loop: EventLoop?
+        do {
+            let pair = try Pair()
+            pair.serverSide.onMessage = { _ in }
+            try pair.loop.turn(until: { pair.serverSide.ready == 1 && pair.clientSide.ready == 1 })
+            var answers: [Result<BusMessage, BrokerError>] = []
+            pair.client.call(path: "/a", interface: "org.camarb.Test", member: "Never") { answers.append($0) }
+            try pair.loop.turn(until: { !pair.serverSide.messages.isEmpty })
+            pair.client.close()
+            try pair.loop.turn(until: { !answers.isEmpty })
+            #expect(throws: BrokerError.self) { try answers[0].get() }
+            pair.serverSide.messages = []
+            pair.server.close()
+            // What it had left to do.
+            _ = try pair.loop.turn(timeout: 0)
+            (gone, loop) = (pair.client, pair.loop)
+        }
+        #expect(gone == nil && loop == nil)
+    }
+
     @Test func typesThatCamarbDoesNotUseAreAnError() throws {
         let pair = try Pair()
         pair.serverSide.onMessage = { message in

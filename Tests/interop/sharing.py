@@ -1,7 +1,7 @@
 """Several real sessions on one camera, under policies/windows.toml: one controls, others watch beside it."""
 import os, signal
 
-from harness import CAMERA, Daemon, Refused, claim, played, wait_until
+from harness import BROKER, CAMERA, Daemon, Refused, Skipped, as_user, claim, played, wait_until
 
 
 def marked(stream, count):
@@ -96,3 +96,29 @@ def second():
         control.call("StopRunning")
         other.wait("HolderChanged", lambda body: body[0] == CAMERA and body[1] == "")
         marked(runs(other, late), 3)
+
+
+@claim("a status tells another user of a sharer as another user's app, and its own user of its name")
+def sharers_told():
+    if os.geteuid() != 0:
+        raise Skipped("other users take root")
+    alice, bob = 1000, 1001
+    with Daemon("windows", cameras=(f"{CAMERA}=none",), users=(alice, bob)) as daemon:
+
+        def client(user, *name):
+            with as_user(user):
+                return daemon.app(*name)
+
+        def sharers(app):
+            (camera,) = app.call(BROKER, "GetStatus")[1]
+            return camera["holder"][1], camera["sharers"][1]
+
+        teams, mirror = client(alice, "teams"), client(alice, "mirror")
+        teams.session().start()
+        teams.wait("DidStartRunning")
+        mirror.session(sharingMode="sharedReadOnly").start()
+        mirror.wait("DidStartRunning")
+        assert sharers(client(alice)) == ("teams", ["mirror"]), sharers(client(alice))
+        assert sharers(client(bob)) == ("another user's app", ["another user's app"]), sharers(client(bob))
+        told = str(client(bob).call(BROKER, "GetStatus"))
+        assert "teams" not in told and "mirror" not in told, f"a name of another user's app is in it: {told}"

@@ -1,0 +1,21 @@
+import Arbiter
+
+/// What has to hold of a broker whatever its clients do, for those who try everything.
+extension Broker {
+    /// What is wrong with the core's state; empty when nothing is.
+    package var brokenPromises: [String] { arbiter.violations() }
+
+    /// A plan or an explanation is being worked out.
+    package var isWorkingAside: Bool { slowQuestions?.isBusy ?? false }
+
+    /// What there is of clients, each in a few words; empty when all have gone.
+    package var leftOfClients: [String] {
+        let counts = [
+            ("clients", clients.count), ("listeners to news", audience.count), ("sessions", owners.count),
+            ("watchers", watchers), ("tracers", tracers), ("readers of the list of clients", clientLists),
+            ("questions that wait", untilCamerasKnown.count), ("users with a budget", budgets.users.count),
+            ("cameras that are held", cameraOrder.count { $0.holder != nil }),
+        ]
+        return counts.filter { $0.1 != 0 }.map { "\($0.1) \($0.0)" }
+    }
+}

@@ -1,0 +1,119 @@
+import ArbiterProtocol
+import Glibc
+import SystemdBus
+
+/// What a message's body is read as.
+extension FuzzTarget {
+    /// Values that a program of another make has written are read as the same, in either order of bytes; bytes under a
+    /// signature that is none of theirs are refused or read within the bounds, wherever they are cut; and what was read is
+    /// written and read by ours as the same.
+    static func body(_ input: [UInt8]) {
+        guard let first = input.first else { return }
+        let isBig = first & 1 != 0
+        let rest = Array(input.dropFirst())
+        let next = Hearer.nextDescriptor
+        if first & 2 == 0 { written(rest, isBig) } else { raw(rest, isBig) }
+        precondition(Hearer.nextDescriptor == next, "A message left a descriptor open.")
+    }
+
+    private static func written(_ input: [UInt8], _ isBig: Bool) {
+        var seed = WireSeed(input)
+        let values = seed.arguments().map(\.asSent)
+        let signature = values.map(\.signature).joined()
+        // Longer ones are no signatures.
+        guard signature.utf8.count <= 255 else { return }
+        let read = heard(signature, marshalled(values, bigEndian: isBig), isBig, cuts: [])
+        precondition(
+            read.map { marshalled($0) } == marshalled(values), "\(values) was read as \(String(describing: read)).")
+        let own = roundTrip(values)
+        precondition(
+            own.map { marshalled($0) } == marshalled(values), "\(values) reads back as \(String(describing: own)).")
+    }
+
+    private static func raw(_ input: [UInt8], _ isBig: Bool) {
+        let length = Int(input.first ?? 0) % 32
+        // Letters of signatures, so that most are some.
+        let letters = Array("ybnqiuxtdsoghav(){}as".utf8)
+        let signature = String(
+            decoding: input.dropFirst().prefix(length).map { letters[Int($0) % letters.count] }, as: UTF8.self)
+        let cut = CutBytes(Array(input.dropFirst(1 + length)))
+        let values = heard(signature, cut.bytes, isBig, cuts: [])
+        let again = heard(signature, cut.bytes, isBig, cuts: cut.cuts)
+        precondition(
+            values.map { marshalled($0) } == again.map { marshalled($0) },
+            "A body is read otherwise when it comes in pieces.")
+        guard let values, !values.contains(where: { $0.fileDescriptor != nil }) else { return }
+        let own = roundTrip(values)
+        precondition(
+            own.map { marshalled($0) } == marshalled(values), "\(values) reads back as \(String(describing: own)).")
+    }
+
+    static func marshalled(_ values: [WireValue], bigEndian: Bool = false) -> [UInt8] {
+        var marshaller = Marshaller(bigEndian: bigEndian)
+        for value in values { marshaller.append(value) }
+        return marshaller.bytes
+    }
+
+    /// What a connection of ours reads in a call with that body; nil: nothing, or it was refused.
+    private static func heard(_ signature: String, _ body: [UInt8], _ isBig: Bool, cuts: [Int]) -> [WireValue]? {
+        let call = Marshaller.message(
+            serial: 1, path: "/a", interface: "org.camarb.Test", member: "Take", signature: signature, body: body,
+            bigEndian: isBig)
+        let begin = call.count - body.count
+        let places = [0] + cuts.map { begin + $0 } + [call.count]
+        let (hearer, _) = Hearer.hear([handshake] + zip(places, places.dropFirst()).map { Array(call[$0..<$1]) })
+        precondition(hearer.messages.count <= 1, "One call was heard as \(hearer.messages.count).")
+        return hearer.arguments.first ?? nil
+    }
+
+    /// Sent by a connection of ours to another one; nil: it could not be sent, or was not read.
+    private static func roundTrip(_ values: [WireValue]) -> [WireValue]? {
+        do throws(SystemFault) {
+            let loop = try EventLoop()
+            let (one, other) = try UnixPair.make()
+            let hearer = Hearer()
+            let server = try BusConnection(adopting: one, as: .server, on: loop, delegate: hearer, anonymous: true)
+            let client = try BusConnection(adopting: other, as: .client, on: loop, delegate: Hearer())
+            client.call(path: "/a", interface: "org.camarb.Test", member: "Take", values) { _ in }
+            Peer.settle(loop)
+            server.close()
+            client.close()
+            Peer.settle(loop)
+            return hearer.arguments.first ?? nil
+        } catch {
+            preconditionFailure("This target could not be set up: \(error)")
+        }
+    }
+}
+
+extension WireValue {
+    /// With the texts that D-Bus has: no zero, and none of the code points that are no characters.
+    var asSent: WireValue {
+        switch self {
+        case .string(let text): .string(text.asSent)
+        case .array(let type, let values): .array(type: type, values.map(\.asSent))
+        case .dictionary(let dictionary): .dictionary(dictionary.asSent)
+        default: self
+        }
+    }
+}
+
+extension WireDictionary {
+    var asSent: WireDictionary {
+        var sent = WireDictionary()
+        for entry in entries { sent[entry.key.asSent] = entry.value.asSent }
+        return sent
+    }
+}
+
+extension String {
+    var asSent: String {
+        String(
+            String.UnicodeScalarView(
+                unicodeScalars.map { scalar in
+                    let isNone =
+                        scalar.value == 0 || (0xfdd0...0xfdef).contains(scalar.value) || scalar.value & 0xfffe == 0xfffe
+                    return isNone ? "?" : scalar
+                }))
+    }
+}
