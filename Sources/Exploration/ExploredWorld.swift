@@ -90,7 +90,9 @@ struct ExploredState: Sendable {
         _ event: Event, _ effects: [Effect], _ after: Arbiter, wasDue: Bool, _ checker: inout TraceChecker,
         _ duties: inout RecorderDuties
     ) -> [String] {
-        checker.check(
+        let isRefused = if case .refused? = effects.last { true } else { false }
+        if case .reclaimed(let session, let grant) = event, !isRefused { duties.reclaim(session, grant) }
+        return checker.check(
             event, effects, at: after.state.now, wasDue: wasDue,
             terms: { session, moment in after.holdTerms(of: session, moment) },
             eachOrder: { duties.take($0) })
@@ -133,7 +135,9 @@ struct ExploredState: Sendable {
         case .declared(let client, _), .declaredPresence(let client, _, _), .loweredPriority(let client, _),
             .loweredAttribute(let client, _, _), .disconnected(let client):
             arbiter.app(of: client) != nil
-        case .created(let session, let client, _, _, _): arbiter.app(of: client) != nil && !checker.remembers(session)
+        case .created(let session, let client, _, _, _):
+            // Its id would not be fresh: somebody of that id is owed the end of a file.
+            arbiter.app(of: client) != nil && !checker.remembers(session) && !duties.owesFile(of: session)
         case .startRunning(let session), .reclaimed(let session, _), .stopRunning(let session),
             .beginConfiguration(let session),
             .commitConfiguration(let session), .configure(let session, _), .openStream(let session),

@@ -213,18 +213,24 @@ struct RecorderDuties: Hashable, Sendable {
         recordings.append(Recording(id: Counted(value: recording), camera: camera, session: Self.nobody))
     }
 
+    /// The grant is a session's again, and so is what is recorded for it.
+    mutating func reclaim(_ session: SessionID, _ grant: GrantID) {
+        for index in recordings.indices where recordings[index].session == Self.nobody {
+            guard let place = place(of: recordings[index].camera), cameras[place].grant?.value == grant else {
+                continue
+            }
+            recordings[index].session = session
+        }
+    }
+
     /// Whose a survivor's recording is before it is reclaimed.
     private static let nobody = SessionID(0)
 
     mutating func take(_ effect: Effect) {
         switch effect {
-        case .resume(let camera, let grant, let session, _):
+        case .resume(let camera, let grant, _, _):
             let counted = Counted(value: grant)
             change(camera) { ($0.opening, $0.isSurviving) = (counted, false) }
-            for index in recordings.indices
-            where recordings[index].camera == camera && recordings[index].session == Self.nobody {
-                recordings[index].session = session
-            }
         case .open(let camera, let grant, _, _):
             let counted = Counted(value: grant)
             order(camera) { $0 = Duty(camera: camera, opening: counted, grant: counted) }

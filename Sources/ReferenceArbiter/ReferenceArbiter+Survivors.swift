@@ -28,6 +28,8 @@ extension ReferenceArbiter {
         world.sessions[id]?.started = started
         world.sessions[id]?.isRecording = survivor.recording != nil
         run(id)
+        // Rules may read that it has run already.
+        guard let session = world.sessions[id] else { return false }
         if !mayUse(session) || manners(session).denies {
             endSurvivor(on: session.camera)
             stop(id)
