@@ -215,8 +215,11 @@ class CameraLink {
         }
     }
 
-    /// It has this grant already.
-    func take(_ found: GrantID) { grant = found }
+    /// It has this grant already, and its frames come.
+    func take(_ found: GrantID) {
+        grant = found
+        grantStreams = true
+    }
 
     // MARK: The recorder core's end
 
