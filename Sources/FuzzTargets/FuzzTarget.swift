@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What reads bytes that somebody else wrote, and what must hold of it whatever they are.
 ///
 /// A target does with them what camarb does, and stops the process where it broke a promise: `fuzzer` (libFuzzer, with
@@ -23,6 +25,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case body
     /// Calls of two clients to a whole broker.
     case connection
+
+    /// Says that the process does nothing else: from here on it is a broken promise where a target leaves a descriptor open.
+    public static func isAlone() { Hearer.isAlone.store(true, ordering: .relaxed) }
 
     /// Runs the bytes through. Returns, or stops the process with a sentence.
     public func run(_ bytes: [UInt8]) {

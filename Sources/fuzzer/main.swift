@@ -15,6 +15,7 @@ guard CommandLine.arguments.count > 1, let wanted = FuzzTarget(rawValue: Command
     exit(2)
 }
 target = wanted
+FuzzTarget.isAlone()
 var arguments = [CommandLine.arguments[0], "-max_len=\(wanted.bytesMax)"] + CommandLine.arguments.dropFirst(2)
 // libFuzzer keeps the list for as long as the process lives.
 var list: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
