@@ -187,7 +187,9 @@ class Story:
         assert sum(entry["camera"][1] == "back" for entry in sessions) <= 1, sessions
 
     def end(self):
-        self.end_film(False)
+        # One that has just begun may have no frame yet, and no broker died under it.
+        if self.kills_of_film:
+            self.end_film(False)
         for seated in (self.recorder, *self.pair):
             seated.end()
 
