@@ -23,7 +23,8 @@ class Seated:
     def __init__(self, brokers, app, camera):
         self.app, self.camera = app, camera
         self.process = subprocess.Popen(
-            [PROGRAM, "run", "--app", app, "--camera", camera, "--json", "--address", brokers.address],
+            [PROGRAM, "run", "--app", app, "--camera", camera, "--json", "--set", "frameRate=10", "--address",
+             brokers.address],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1,
             preexec_fn=die_with_parent)
         self.lines = []
@@ -57,19 +58,18 @@ class Seated:
         return self.wait(since, **(values or {"command": command}))
 
     @property
-    def events(self):
-        return [line["event"] for line in self.lines if "event" in line]
-
-    @property
     def believes(self):
         """What it was told last: running, interrupted, or stopped."""
         state = "stopped"
-        for event in self.events:
+        for line in list(self.lines):
+            event = line.get("event")
             if event == "DidStartRunning":
                 state = "running"
             elif event == "WasInterrupted":
                 state = "interrupted"
-            elif event == "SessionStopped":
+            elif event == "SessionStopped" or (event == "InterruptionEnded" and not line["willResume"]):
+                state = "stopped"
+            elif event == "DidStopRunning" and state == "running":
                 state = "stopped"
         return state
 
@@ -93,10 +93,6 @@ class Story:
         self.recorder = Seated(brokers, "film", "front")
         self.pair = [Seated(brokers, "one", "back"), Seated(brokers, "two", "back")]
         self.recorder.do("start", event="DidStartRunning")
-        for seated in self.pair:
-            seated.do("presence background")
-        self.holder = 0
-        self.pair[0].do("presence fullscreen")
         self.pair[0].do("start", event="DidStartRunning")
         self.pair[1].do("start", event="WasInterrupted")
         self.undisturbed = self.outside = self.inside = self.gaps = self.frames = self.disbelieved = 0
@@ -125,21 +121,30 @@ class Story:
         return has_gap
 
     def hand_over(self):
-        """The other one comes to the front; returns where its line of events was."""
-        newcomer = self.pair[1 - self.holder]
+        """Who has the other camera stops; returns who waits for it, and how much that one was told by then."""
+        holder = next(seated for seated in self.pair if seated.believes == "running")
+        newcomer = next(seated for seated in self.pair if seated is not holder)
         since = len(newcomer.lines)
-        self.pair[self.holder].type("presence background")
-        newcomer.type("presence fullscreen")
-        self.holder = 1 - self.holder
+        # Answered: a call that is under way at a broker's end has failed, and camclient leaves then.
+        holder.do("stop")
         return newcomer, since
+
+    def both_ask(self):
+        """Whoever stopped asks again, and one of them has the camera."""
+        for seated in self.pair:
+            if seated.believes == "stopped":
+                seated.do("start")
+        wait_until("one of two to have the camera and the other to wait for it",
+                   lambda: sorted(seated.believes for seated in self.pair) == ["interrupted", "running"], 30.0)
 
     def kill(self):
         newcomer, since = self.hand_over()
         in_handover = self.dice.randrange(ONE_IN_A_HANDOVER) == 0
         if not in_handover:
             newcomer.wait(since, event="DidStartRunning")
+            self.both_ask()
         # Not always as soon as something has begun, and sometimes before a secret was given for it.
-        time.sleep(self.dice.uniform(0.0, 0.05) if in_handover else self.dice.uniform(0.15, 0.5))
+        time.sleep(self.dice.uniform(0.0, 0.02) if in_handover else self.dice.uniform(0.15, 0.5))
         seen = {seated: len(seated.lines) for seated in (self.recorder, *self.pair)}
         self.brokers.kill()
         begun = time.monotonic()
@@ -162,6 +167,7 @@ class Story:
         else:
             self.outside += 1
             self.undisturbed += not disturbed
+        self.both_ask()
         if cut or self.kills_of_film == KILLS_A_FILM:
             if self.end_film(cut) and not disturbed and not in_handover:
                 self.undisturbed -= 1
@@ -181,7 +187,9 @@ class Story:
         assert sum(entry["camera"][1] == "back" for entry in sessions) <= 1, sessions
 
     def end(self):
-        self.end_film(False)
+        # One that has just begun may have no frame yet, and no broker died under it.
+        if self.kills_of_film:
+            self.end_film(False)
         for seated in (self.recorder, *self.pair):
             seated.end()
 
