@@ -48,8 +48,8 @@ func installed(
         ])
 }
 
-/// Tests are compiled in half the time where they are not optimized, and what they test is. Those that search themselves
-/// say `optimized`.
+/// Tests are compiled in half the time where they are not optimized, and what they test is. Those that search themselves, or
+/// make pictures, say `optimized`.
 func tests(_ name: String, _ dependencies: [Target.Dependency], optimized: Bool = false) -> Target {
     .testTarget(
         name: name, dependencies: dependencies,
@@ -206,7 +206,8 @@ let package = Package(
         tests("MachineLoadTests", ["MachineLoad", "Vocabulary"]),
         tests(
             "RecorderCoreTests",
-            ["RecorderCore", "FrameStream", "ArbiterProtocol", "SystemdBus", "CVideo4Linux", "CLinux"]),
+            ["RecorderCore", "FrameStream", "ArbiterProtocol", "SystemdBus", "CVideo4Linux", "CLinux"],
+            optimized: true),
         tests(
             "BrokerTests",
             ["Broker", "Arbiter", "ArbiterProtocol", "PolicyFile", "SystemdBus", "FrameStream", "CLinux"]),

@@ -79,8 +79,11 @@ final class KeptGrant {
         let since = aloneSince ?? now
         aloneSince = since
         do throws(SystemFault) {
-            clientSource = try loop.addIO(client.descriptor, .readable) { [unowned self] _ in
-                end("its client has ended")
+            // There already where an earlier broker has ended, too: a descriptor is watched once.
+            if clientSource == nil {
+                clientSource = try loop.addIO(client.descriptor, .readable) { [unowned self] _ in
+                    end("its client has ended")
+                }
             }
             listenerSource = try loop.addIO(listener, .readable) { [unowned self] _ in accept() }
         } catch {

@@ -76,7 +76,8 @@ struct ClientTests {
             #expect(call.arguments.map(\.signature).joined() == method.signatureTaken, "\(call.member)")
         }
         let session = Set(called.filter { $0.interface == InterfaceName.session }.map(\.member))
-        #expect(session == Set(Interface.session.methods.map(\.name)))
+        // Where a broker's end is survived, the transport calls these by itself.
+        #expect(session.union(["GetReclaimSecret", "Reclaim"]) == Set(Interface.session.methods.map(\.name)))
         let shell = Set(called.filter { $0.interface == InterfaceName.shell }.map(\.member))
         #expect(shell == Set(Interface.shell.methods.map(\.name)))
     }

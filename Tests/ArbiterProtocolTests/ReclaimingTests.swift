@@ -32,7 +32,7 @@ struct ReclaimingTests {
         let session: SessionHandle
         var events: Notices<ClientEvent>.AsyncIterator
 
-        init(_ brokers: [MemoryTransport], holdMax: Duration = .seconds(3)) async throws {
+        init(_ brokers: [MemoryTransport], holdMax: Duration = .seconds(600)) async throws {
             let transport = try Brokers(brokers).transport(holdMax: holdMax)
             let client = CameraClient(over: transport)
             let session = try await client.makeSession(camera: "front", configuration: front)

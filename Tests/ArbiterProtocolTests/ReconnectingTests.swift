@@ -10,7 +10,7 @@ final class Brokers: Sendable {
     init(_ all: [MemoryTransport]) { self.all = all }
 
     /// What connects to the next, and is refused when there is none.
-    func transport(holdMax: Duration = .seconds(3)) throws(BrokerError) -> ReconnectingTransport {
+    func transport(holdMax: Duration = .seconds(600)) throws(BrokerError) -> ReconnectingTransport {
         try ReconnectingTransport(holdMax: holdMax) { [self] () throws(BrokerError) -> any Transport in
             let number = next.withLock { next in
                 next += 1
@@ -133,7 +133,7 @@ struct ReconnectingTests {
     )
     func carried() async throws {
         let (first, second) = (Self.broker(firstSession: 7), Self.broker(firstSession: 7))
-        let client = CameraClient(over: try Brokers([first, second]).transport())
+        let client = CameraClient(over: try Brokers([first, second]).transport(holdMax: .seconds(600)))
         let session = try await client.makeSession(camera: "front")
         try await session.startRunning()
         var events = session.events.makeAsyncIterator()

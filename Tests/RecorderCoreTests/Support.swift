@@ -173,6 +173,17 @@ final class CaptureUnderTest: Sendable {
 }
 
 extension FrameReceiver {
+    /// Takes frames to the end of the stream, and looks at none: they may be blank by then.
+    func drain() throws {
+        while true {
+            switch try next(within: .seconds(30)) {
+            case .ended: return
+            case .timedOut: throw FrameStreamFault("the stream did not end in 30 s", code: 0)
+            case .frame(let frame): release(frame)
+            }
+        }
+    }
+
     /// The next frame's record and mark, released again; nil at the end.
     func mark() throws -> (record: FrameRecord.Frame, mark: BurntInMark)? {
         switch try next(within: .seconds(30)) {
