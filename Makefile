@@ -38,7 +38,7 @@ test:
 	@make/packages build test
 	@make/test
 
-# Every third of those in the core is part of `make test`.
+# Every sixth of those in the core is part of `make test`.
 planted-bugs:
 	@make/packages build test
 	@Tests/planted-bugs/run

@@ -9,7 +9,7 @@ import Testing
     #if DEBUG
         private static let statesMax = 200
     #else
-        private static let statesMax = 500
+        private static let statesMax = 250
     #endif
 
     @Test("Two states have one fingerprint when their keys are equal, and only then, in every small world")
