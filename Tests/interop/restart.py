@@ -215,16 +215,21 @@ def preview_outlives():
         holder.close()
 
 
+def films(app, film, for_a_while):
+    """The app runs and records, for a while so far."""
+    for command, event in (("start", "DidStartRunning"), (f"record {film}", "RecordingStarted")):
+        app.type(command)
+        app.wait(event=event)
+    app.type(f"wait {for_a_while}")
+    app.wait(command=f"wait {for_a_while}")
+
+
 @claim("while no broker is there, a grant ends with its client: the camera is let go, and the recording is whole")
 def client_ends_alone():
     with Brokers() as brokers:
         film = brokers.directory / "film.mkv"
         with Running(brokers, *RUN) as app:
-            for command, event in (("start", "DidStartRunning"), (f"record {film}", "RecordingStarted")):
-                app.type(command)
-                app.wait(event=event)
-            app.type("wait 1s")
-            app.wait(command="wait 1s")
+            films(app, film, "1s")
             (core,) = brokers.recorders()
             brokers.kill()
             app.process.kill()
@@ -240,11 +245,7 @@ def nobody_comes():
     with Brokers() as brokers:
         film = brokers.directory / "film.mkv"
         with Running(brokers, *RUN) as app:
-            for command, event in (("start", "DidStartRunning"), (f"record {film}", "RecordingStarted")):
-                app.type(command)
-                app.wait(event=event)
-            app.type("wait 500ms")
-            app.wait(command="wait 500ms")
+            films(app, film, "500ms")
             (core,) = brokers.recorders()
             brokers.kill()
             begun = time.monotonic()
