@@ -234,9 +234,6 @@ public final class Broker {
         traceFile?.end()
     }
 
-    /// What of the core's state contradicts itself; empty, always.
-    package var violations: [String] { arbiter.violations() }
-
     // MARK: Stepping
 
     static func now() -> Moment { Moment(nanoseconds: EventLoop.now) }

@@ -41,7 +41,7 @@ final class Completions {
     ///   - duration: how long it ran, from its start to its recorder core's end.
     func complete(_ recording: RecordingID, _ file: OutputFile?, ran duration: Duration) {
         guard let file, !link.recorder.isStopping, underWay.count < Self.atOnceMax else {
-            return tell(recording, RecorderNews.Completed(frames: 0, duration: duration, bytes: 0))
+            return tell(recording, RecorderNews.Contents(frames: 0, duration: duration, bytes: 0))
         }
         let timer = try? link.broker.loop.addTimer { [unowned self] in
             isOver(recording, because: "it took longer than \(Self.timeMax / 1_000_000_000) s")
@@ -71,10 +71,10 @@ final class Completions {
         link.broker.journal.send(
             .notice, "camera “\(link.camera.name)”: recording \(recording) was not completed: \(why)",
             [("CAMARB_CAMERA", link.camera.name)])
-        tell(recording, RecorderNews.Completed(frames: 0, duration: left.duration, bytes: 0))
+        tell(recording, RecorderNews.Contents(frames: 0, duration: left.duration, bytes: 0))
     }
 
-    private func tell(_ recording: RecordingID, _ end: RecorderNews.Completed) {
+    private func tell(_ recording: RecordingID, _ end: RecorderNews.Contents) {
         link.broker.step(
             .recordingFinished(
                 recording, why: .recorderReset, frames: end.frames, duration: end.duration, bytes: end.bytes))

@@ -50,12 +50,10 @@ package enum RecorderNews {
         var reader = WireReader(member, arguments)
         switch member {
         case "RecordingFinished":
+            let (recording, why) = (try reader.uint64("recording"), try reader.word("why") as RecordingEnd)
+            let file = try Contents(reading: &reader, of: member)
             self = .recordingFinished(
-                try reader.uint64("recording"), try reader.word("why"),
-                frames: try Self.bounded(reader.uint64("frames"), 0...Self.framesMax, "frames", member),
-                duration: .nanoseconds(
-                    try Self.bounded(reader.int64("duration"), 0...Self.durationMax, "duration", member)),
-                bytes: try Self.bounded(reader.uint64("bytes"), 0...Self.fileBytesMax, "bytes", member))
+                recording, why, frames: file.frames, duration: file.duration, bytes: file.bytes)
         case "PhotoCaptured":
             var photo = try PhotoCaptured(reading: &reader)
             _ = try Self.bounded(photo.width, 0...Self.sideMax, "width", member)
@@ -83,24 +81,22 @@ package enum RecorderNews {
         }
     }
 
-    /// What the answer of `Complete` says is in a recording's file.
-    struct Completed {
+    /// What is in a recording's file.
+    struct Contents {
         var frames: UInt64
         var duration: Duration
         var bytes: UInt64
     }
 
+    /// What the answer of `Complete` says is in the file.
     /// - Throws: as above.
-    static func completed(_ message: BusMessage) throws(BrokerError) -> Completed {
+    static func completed(_ message: BusMessage) throws(BrokerError) -> Contents {
         let member = "Complete"
         var reader = WireReader(member, try message.arguments())
-        return Completed(
-            frames: try bounded(reader.uint64("frames"), 0...framesMax, "frames", member),
-            duration: .nanoseconds(try bounded(reader.int64("duration"), 0...durationMax, "duration", member)),
-            bytes: try bounded(reader.uint64("bytes"), 0...fileBytesMax, "bytes", member))
+        return try Contents(reading: &reader, of: member)
     }
 
-    private static func bounded<Number: Comparable>(
+    fileprivate static func bounded<Number: Comparable>(
         _ number: Number, _ allowed: ClosedRange<Number>, _ name: String, _ member: String
     ) throws(BrokerError) -> Number {
         guard allowed.contains(number) else {
@@ -124,5 +120,15 @@ package enum RecorderNews {
             kept.append(scalar)
         }
         return Journal.printable(String(kept), keepLines: false) + mark
+    }
+}
+
+extension RecorderNews.Contents {
+    /// The three figures as every message has them, in their order.
+    fileprivate init(reading reader: inout WireReader, of member: String) throws(BrokerError) {
+        frames = try RecorderNews.bounded(reader.uint64("frames"), 0...RecorderNews.framesMax, "frames", member)
+        duration = .nanoseconds(
+            try RecorderNews.bounded(reader.int64("duration"), 0...RecorderNews.durationMax, "duration", member))
+        bytes = try RecorderNews.bounded(reader.uint64("bytes"), 0...RecorderNews.fileBytesMax, "bytes", member)
     }
 }

@@ -113,7 +113,7 @@ public final class DaemonSimulation {
 
     /// At rest: everything that was sent has been read.
     func look() {
-        for sentence in broker.violations.prefix(1) { world.violated("The core: \(sentence)") }
+        for sentence in broker.brokenPromises.prefix(1) { world.violated("The core: \(sentence)") }
         var running: [String: String] = [:]
         for client in clients {
             if let member = client.overdue { world.violated("\(client.app) has no answer to \(member).") }

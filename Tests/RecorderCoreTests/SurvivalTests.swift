@@ -24,7 +24,8 @@ import Testing
             path = folder + "/kept"
             let (ours, theirs) = try UnixPair.make()
             clientsEnd = ours
-            client = try ChildProcess(path: "/bin/sleep", arguments: ["600"], passing: theirs, on: recorder.loop) { _ in }
+            client = try ChildProcess(path: "/bin/sleep", arguments: ["600"], passing: theirs, on: recorder.loop) { _ in
+            }
             close(theirs)
             try recorder.call("Open", [.uint64(grant), ProcessTests.small])
             try keep(grant)

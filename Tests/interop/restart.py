@@ -215,49 +215,46 @@ def preview_outlives():
         holder.close()
 
 
-def films(app, film, for_a_while):
-    """The app runs and records, for a while so far."""
-    for command, event in (("start", "DidStartRunning"), (f"record {film}", "RecordingStarted")):
-        app.type(command)
-        app.wait(event=event)
-    app.type(f"wait {for_a_while}")
-    app.wait(command=f"wait {for_a_while}")
+@contextlib.contextmanager
+def killed_in_a_recording(after):
+    """An app has recorded for so long, and its broker was killed: the brokers, the app, its recorder core and its film."""
+    with Brokers() as brokers:
+        film = brokers.directory / "film.mkv"
+        with Running(brokers, *RUN) as app:
+            for command, event in (("start", "DidStartRunning"), (f"record {film}", "RecordingStarted")):
+                app.type(command)
+                app.wait(event=event)
+            app.type(f"wait {after}")
+            app.wait(command=f"wait {after}")
+            (core,) = brokers.recorders()
+            brokers.kill()
+            yield brokers, app, core, film
 
 
 @claim("while no broker is there, a grant ends with its client: the camera is let go, and the recording is whole")
 def client_ends_alone():
-    with Brokers() as brokers:
-        film = brokers.directory / "film.mkv"
-        with Running(brokers, *RUN) as app:
-            films(app, film, "1s")
-            (core,) = brokers.recorders()
-            brokers.kill()
-            app.process.kill()
-            app.process.wait()
-            begun = time.monotonic()
-            wait_until("the recorder core's end", lambda: not is_there(core), ALONE + FINISHING)
-            taken = time.monotonic() - begun
+    with killed_in_a_recording(after="1s") as (_, app, core, film):
+        app.process.kill()
+        app.process.wait()
+        begun = time.monotonic()
+        wait_until("the recorder core's end", lambda: not is_there(core), ALONE + FINISHING)
+        taken = time.monotonic() - begun
         return f"{no_gap(film)} frames, the camera was free after {taken:.2f} s"
 
 
 @claim("no broker comes: the recorder core leaves after 3 s, its recording is whole, and the client is told")
 def nobody_comes():
-    with Brokers() as brokers:
-        film = brokers.directory / "film.mkv"
-        with Running(brokers, *RUN) as app:
-            films(app, film, "500ms")
-            (core,) = brokers.recorders()
-            brokers.kill()
-            begun = time.monotonic()
-            assert app.wait(event="WasInterrupted")["causes"] == ["broker-restarted"]
-            told = time.monotonic() - begun
-            assert app.wait(event="RecordingFinished")["why"] == "interrupted"
-            wait_until("the recorder core's end", lambda: not is_there(core), ALONE + FINISHING)
-            left = time.monotonic() - begun
-            assert left > ALONE / 2, f"it left after {left:.2f} s"
-            brokers.start()
-            assert app.wait(event="InterruptionEnded")["willResume"] is True
-            app.wait(event="DidStartRunning")
+    with killed_in_a_recording(after="500ms") as (brokers, app, core, film):
+        begun = time.monotonic()
+        assert app.wait(event="WasInterrupted")["causes"] == ["broker-restarted"]
+        told = time.monotonic() - begun
+        assert app.wait(event="RecordingFinished")["why"] == "interrupted"
+        wait_until("the recorder core's end", lambda: not is_there(core), ALONE + FINISHING)
+        left = time.monotonic() - begun
+        assert left > ALONE / 2, f"it left after {left:.2f} s"
+        brokers.start()
+        assert app.wait(event="InterruptionEnded")["willResume"] is True
+        app.wait(event="DidStartRunning")
         return f"told after {told:.2f} s, left after {left:.2f} s, {no_gap(film)} frames"
 
 

@@ -74,7 +74,7 @@ final class GrantStore {
             }
             if StoredHolder.isListener(name), !known.contains(name) { strange.append(name) }
         }
-        for name in strange { unlink(folder + "/" + name) }
+        for name in strange { removeListener(name) }
     }
 
     // MARK: What the broker before this one left
@@ -110,7 +110,10 @@ final class GrantStore {
         if entries[camera]?.kept?.listener != kept.listener { forgetListener(of: camera) }
         unclaimed.remove(camera)
         entries[camera] = holder
-        return write()
+        if write() { return true }
+        // Nor does it come into the file with what is written next.
+        entries[camera]?.kept = nil
+        return false
     }
 
     func kept(_ camera: CameraID) -> StoredHolder.Kept? { entries[camera]?.kept }
@@ -135,7 +138,7 @@ final class GrantStore {
     }
 
     private func forgetListener(of camera: CameraID) {
-        if let listener = entries[camera]?.kept?.listener { unlink(folder + "/" + listener) }
+        if let listener = entries[camera]?.kept?.listener { removeListener(listener) }
     }
 
     /// In one step: a broker that is killed meanwhile leaves the old file or the new one.
@@ -160,15 +163,15 @@ final class GrantStore {
     /// - Returns: its name, for the store, and the descriptor, which is the caller's.
     func makeListener() throws(SystemFault) -> (name: String, descriptor: Int32) {
         let name = StoredHolder.listenerPrefix + ReclaimSecret.hexadecimal(try ReclaimSecret.random(8))
-        let descriptor = camarb_unix_listen(folder + "/" + name, Self.backlog)
+        let descriptor = camarb_unix_listen(listenerPath(name), Self.backlog)
         guard descriptor >= 0 else { throw SystemFault("listen in \(folder)", -descriptor) }
         // The folder is nobody else's already.
-        chmod(folder + "/" + name, 0o600)
+        chmod(listenerPath(name), 0o600)
         return (name, descriptor)
     }
 
     func listenerPath(_ name: String) -> String { folder + "/" + name }
 
     /// A socket that came to nothing.
-    func removeListener(_ name: String) { unlink(folder + "/" + name) }
+    func removeListener(_ name: String) { unlink(listenerPath(name)) }
 }

@@ -6,7 +6,7 @@ import CLinux
 struct ByteWindow {
     /// Of the whole file, in bytes.
     let size: Int64
-    private let fetch: (_ count: Int, _ offset: Int64) throws(FileFault) -> [UInt8]
+    private let fetch: (_ count: Int, _ offset: Int64) throws(CompletionFault) -> [UInt8]
     private var kept: [UInt8] = []
     private var keptFrom: Int64 = 0
 
@@ -14,19 +14,19 @@ struct ByteWindow {
     static let fetchBytes = Int(CAMARB_WRITER_READ_MAX)
 
     /// - Parameter fetch: gives as many bytes as there are, at most `fetchBytes`.
-    init(size: Int64, fetch: @escaping (_ count: Int, _ offset: Int64) throws(FileFault) -> [UInt8]) {
+    init(size: Int64, fetch: @escaping (_ count: Int, _ offset: Int64) throws(CompletionFault) -> [UInt8]) {
         self.size = size
         self.fetch = fetch
     }
 
     init(_ bytes: [UInt8]) {
-        self.init(size: Int64(bytes.count)) { (count, offset) throws(FileFault) in
+        self.init(size: Int64(bytes.count)) { (count, offset) throws(CompletionFault) in
             Array(bytes.dropFirst(Int(offset)).prefix(count))
         }
     }
 
     /// - Parameter count: at most `fetchBytes`; less comes at the file's end.
-    mutating func bytes(_ count: Int, at offset: Int64) throws(FileFault) -> ArraySlice<UInt8> {
+    mutating func bytes(_ count: Int, at offset: Int64) throws(CompletionFault) -> ArraySlice<UInt8> {
         let there = Int(min(Int64(min(count, Self.fetchBytes)), max(0, size - offset)))
         let skipped = offset - keptFrom
         if skipped < 0 || skipped + Int64(there) > Int64(kept.count) {
@@ -63,7 +63,7 @@ struct EBMLElement {
     private static let headBytesMax = 4 + 8
 
     /// The head at a place of the file.
-    static func at(_ start: Int64, in window: inout ByteWindow) throws(FileFault) -> Found {
+    static func at(_ start: Int64, in window: inout ByteWindow) throws(CompletionFault) -> Found {
         let head = Array(try window.bytes(headBytesMax, at: start))
         guard let first = head.first else { return .torn }
         let idBytes = first.leadingZeroBitCount + 1
@@ -85,7 +85,7 @@ struct EBMLElement {
 
     /// Its body as a number.
     /// - Returns: nil for what is longer than one.
-    func unsigned(in window: inout ByteWindow) throws(FileFault) -> UInt64? {
+    func unsigned(in window: inout ByteWindow) throws(CompletionFault) -> UInt64? {
         guard let size, size <= 8 else { return nil }
         let bytes = try window.bytes(Int(size), at: body)
         guard bytes.count == Int(size) else { return nil }

@@ -69,7 +69,7 @@ struct MatroskaLayout {
         }
         let first = try Self.whole(at: 0, in: &window)
         guard first.id == ID.ebml, let begin = first.end else { throw .foreign("no header", at: 0) }
-        guard case .element(let segment) = try Self.read(begin, &window), segment.id == ID.segment,
+        guard case .element(let segment) = try EBMLElement.at(begin, in: &window), segment.id == ID.segment,
             segment.body - segment.start == 12
         else { throw .foreign("no segment", at: begin) }
         (sizeAt, segmentBody, segmentSize) = (segment.start + 4, segment.body, segment.size)
@@ -81,7 +81,7 @@ struct MatroskaLayout {
         var (hasInfo, hasTracks, hasSeekHead, hasIndex) = (false, false, false, false)
         for _ in 0..<Self.elementsMax {
             clustersBegin = place
-            let found = try Self.read(place, &window)
+            let found = try EBMLElement.at(place, in: &window)
             // The file ends here, or in the head of what it was cut in.
             if case .torn = found { break }
             if case .element(let next) = found, next.id == ID.cluster { break }
@@ -141,17 +141,15 @@ struct MatroskaLayout {
 
     // MARK: Elements
 
-    private static func read(_ place: Int64, _ window: inout ByteWindow) throws(CompletionFault) -> EBMLElement.Found {
-        do throws(FileFault) { return try EBMLElement.at(place, in: &window) } catch { throw .file(error) }
-    }
-
     private static func number(_ element: EBMLElement, _ window: inout ByteWindow) throws(CompletionFault) -> UInt64 {
-        do throws(FileFault) { return try element.unsigned(in: &window) ?? .max } catch { throw .file(error) }
+        try element.unsigned(in: &window) ?? .max
     }
 
     /// An element that ends in the file.
     private static func whole(at place: Int64, in window: inout ByteWindow) throws(CompletionFault) -> EBMLElement {
-        guard case .element(let element) = try read(place, &window), let end = element.end, end <= window.size else {
+        guard case .element(let element) = try EBMLElement.at(place, in: &window), let end = element.end,
+            end <= window.size
+        else {
             throw .foreign("no whole element", at: place)
         }
         return element

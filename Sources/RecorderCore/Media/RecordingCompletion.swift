@@ -65,7 +65,9 @@ package struct RecordingCompletion {
     private init(_ file: FileWriter, _ size: Int64, until deadline: Int64) throws(CompletionFault) {
         self.file = file
         self.deadline = deadline
-        window = ByteWindow(size: size) { (count, offset) throws(FileFault) in try file.read(count, at: offset) }
+        window = ByteWindow(size: size) { (count, offset) throws(CompletionFault) in
+            do throws(FileFault) { return try file.read(count, at: offset) } catch { throw .file(error) }
+        }
         layout = try MatroskaLayout(&window)
         end = layout.clustersBegin
     }
@@ -93,9 +95,7 @@ package struct RecordingCompletion {
 
     /// Nil: the file ends inside it.
     private mutating func element(at place: Int64) throws(CompletionFault) -> EBMLElement? {
-        let found: EBMLElement.Found
-        do throws(FileFault) { found = try EBMLElement.at(place, in: &window) } catch { throw .file(error) }
-        switch found {
+        switch try EBMLElement.at(place, in: &window) {
         case .element(let element): return element
         case .torn: return nil
         case .nonsense: throw .foreign("no element", at: place)
@@ -105,12 +105,8 @@ package struct RecordingCompletion {
     /// A few bytes at the end have to be the beginning of a cluster.
     private mutating func checkTail() throws(CompletionFault) {
         let begins = EBMLElement.longHead(ID.cluster, 0).prefix(4)
-        do throws(FileFault) {
-            let tail = try window.bytes(begins.count, at: end)
-            if tail.elementsEqual(begins.prefix(tail.count)) { return }
-        } catch {
-            throw .file(error)
-        }
+        let tail = try window.bytes(begins.count, at: end)
+        if tail.elementsEqual(begins.prefix(tail.count)) { return }
         throw .foreign("bytes behind the last cluster", at: end)
     }
 
@@ -158,11 +154,7 @@ package struct RecordingCompletion {
     }
 
     private mutating func number(_ element: EBMLElement) throws(CompletionFault) -> Int64 {
-        do throws(FileFault) {
-            if let number = try element.unsigned(in: &window), number <= UInt64(Self.timeMax) { return Int64(number) }
-        } catch {
-            throw .file(error)
-        }
+        if let number = try element.unsigned(in: &window), number <= UInt64(Self.timeMax) { return Int64(number) }
         throw .foreign("a time that cannot be", at: element.start)
     }
 
@@ -170,8 +162,7 @@ package struct RecordingCompletion {
     private mutating func take(
         _ block: EBMLElement, of cluster: EBMLElement, _ clusterTime: Int64, isFirst: Bool
     ) throws(CompletionFault) {
-        let head: [UInt8]
-        do throws(FileFault) { head = Array(try window.bytes(4, at: block.body)) } catch { throw .file(error) }
+        let head = Array(try window.bytes(4, at: block.body))
         guard let size = block.size, size > 4, head.count == 4, head[0] == 0x81 else {
             throw .foreign("no frame of track 1", at: block.start)
         }
