@@ -15,6 +15,7 @@ extension DaemonSimulation {
         case troubleSaid = "trouble-said"
         case policyIsBad = "policy-is-bad"
         case hostilePeer = "hostile-peer"
+        case machineStalls = "machine-stalls"
     }
 
     /// One thing that happens.
@@ -115,6 +116,7 @@ extension DaemonSimulation {
             let manner = world.random.pick(HostilePeer.Manner.allCases)
             world.note("a peer that is \(manner)")
             hostile.append(try HostilePeer(manner, folder.path + "/socket"))
+        case .machineStalls: try Self.say(stalled: world.random.pick([0, 5, 30, 90]), in: folder)
         }
         faults[fault, default: 0] += 1
     }

@@ -68,8 +68,11 @@ public final class DaemonSimulation {
         options.policyFolder = ""
         options.systemBus = ""
         options.trustsClaims = true
+        options.machine = folder.path
         options.cameras = Self.cameras.map { BrokerOptions.Camera(id: CameraID($0), spec: SimulatedRecorders.spec($0)) }
         try folder.link("policy.toml", to: policies[Int(seed % UInt64(policies.count))])
+        for name in ["proc", "proc/pressure"] { try folder.makeFolder(name) }
+        try Self.say(stalled: 0, in: folder)
         broker = try Broker(options, recorders: recorders, on: world.loop)
         shell = try SimulatedClient("shell", folder.path + "/socket", world)
         try world.settle()
@@ -109,6 +112,11 @@ public final class DaemonSimulation {
         left.notices += client.notices
     }
 
+    /// What the machine says of itself: that so many percent of the last ten seconds work stood still for want of memory.
+    static func say(stalled percent: Int, in folder: TemporaryFolder) throws(SystemFault) {
+        try folder.write("full avg10=\(percent).00 avg60=0.00 avg300=0.00 total=0\n", to: "proc/pressure/memory")
+    }
+
     // MARK: Safety
 
     /// At rest: everything that was sent has been read.
@@ -139,6 +147,7 @@ public final class DaemonSimulation {
         world.note("the faults end")
         recorders.faultPercent = 0
         hostile = []
+        try Self.say(stalled: 0, in: folder)
         for camera in Self.cameras {
             recorders.latest(of: camera)?.say("DeviceChanged", [.string("ok"), .string("")])
             shell.tell("SetPrivacy", [.string(camera), .boolean(false)])

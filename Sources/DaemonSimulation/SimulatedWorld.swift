@@ -4,8 +4,9 @@ import SystemdBus
 
 /// What everybody in a simulation has: time, chance, the list of what happened, and the first thing that was wrong.
 ///
-/// The same seed makes the same run. What could differ between two runs is left out: threads (plans), processes (files and
-/// their keepers), and the order of dictionaries, which Swift seeds anew in each process unless it is told not to.
+/// The same seed makes the same run. What could differ between two runs is left out: threads (work beside the loop is done
+/// at once), processes (files and their keepers), what this machine says of itself (its pressure is a file of the run's), and
+/// the order of dictionaries, which Swift seeds anew in each process unless it is told not to.
 final class SimulatedWorld {
     let time: VirtualTime
     let loop: EventLoop

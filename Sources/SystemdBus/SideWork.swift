@@ -5,6 +5,9 @@ import Synchronization
 ///
 /// The job sees what it was given and nothing else, and its result comes back as a value, on the loop's thread. A job
 /// that must not take long is given the means to look at its own processor time (`ProcessorTime`).
+///
+/// In simulated time a job is done before `begin` returns, and its result still comes back by the loop: a thread ends
+/// whenever the machine lets it, and two runs of one seed would differ.
 public final class SideWork {
     private final class Shared: Sendable {
         let result = Mutex<(any Sendable)?>(nil)
@@ -41,12 +44,19 @@ public final class SideWork {
         finish.handler = { result in if let result = result as? Result { done(result) } }
         let shared = shared
         let wakeup = wakeup
-        let isBegun = startThread {
-            // The loop comes first, on whatever processor there is.
-            camarb_give_way()
+        let work: @Sendable () -> Void = {
             let result = job()
             shared.result.withLock { $0 = result }
             wakeup.signal()
+        }
+        if VirtualTime.now != nil {
+            work()
+            return true
+        }
+        let isBegun = startThread {
+            // The loop comes first, on whatever processor there is.
+            camarb_give_way()
+            work()
         }
         if !isBegun { finish.handler = nil }
         return isBegun
