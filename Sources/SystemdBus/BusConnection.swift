@@ -124,9 +124,7 @@ public final class BusConnection {
         self.delegate = delegate
         authenticateBy = EventLoop.now + BusConnection.authenticationTimeMax
         if role == .server {
-            var guid = sd_id128_t()
-            _ = sd_id128_randomize(&guid)
-            _ = sd_bus_set_server(bus, 1, guid)
+            _ = sd_bus_set_server(bus, 1, Self.ownID)
         }
         // With an intake libsystemd's peer is this process, and the intake has looked at who the stranger is.
         _ = sd_bus_set_anonymous(bus, anonymous || intake != nil ? 1 : 0)
@@ -193,6 +191,21 @@ public final class BusConnection {
         stopWaiting()
         sd_bus_close(bus)
         _ = sd_bus_unref(bus)
+    }
+
+    /// What a server of this process calls itself, in every connection: a peer tells another process in its place by it.
+    private static let ownID: sd_id128_t = {
+        var id = sd_id128_t()
+        _ = sd_id128_randomize(&id)
+        return id
+    }()
+
+    /// What the server at the other end calls itself, as 32 hexadecimal digits; nil before it has authenticated this one.
+    var serverID: String? {
+        var id = sd_id128_t()
+        // Asked of a connection that is not ready, libsystemd would wait until it is.
+        guard isReady, sd_bus_get_bus_id(bus, &id) >= 0 else { return nil }
+        return String(id)
     }
 
     /// Ends it now, without telling the delegate. What is queued is lost; calls under way are answered with

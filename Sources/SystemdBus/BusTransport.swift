@@ -40,6 +40,8 @@ public final class BusTransport: Transport {
     }
 
     public func close() { shared.close() }
+
+    public var brokerID: String? { shared.brokerID }
 }
 
 private typealias Answer = CheckedContinuation<Result<[WireValue], BrokerError>, Never>
@@ -55,6 +57,7 @@ private final class Shared: Sendable {
         var phase: Phase
         var commands: [Command] = []
         var wakeup: Wakeup?
+        var brokerID: String?
     }
 
     private enum Phase {
@@ -123,6 +126,10 @@ private final class Shared: Sendable {
             onEnd(error)
         }
     }
+
+    var brokerID: String? { state.withLock { $0.brokerID } }
+
+    func isReady(with brokerID: String?) { state.withLock { $0.brokerID = brokerID } }
 
     func setWakeup(_ wakeup: Wakeup) {
         state.withLock { state in
@@ -218,7 +225,7 @@ private final class ClientLoop: BusConnectionDelegate {
         }
     }
 
-    func connectionReady(_ connection: BusConnection) {}
+    func connectionReady(_ connection: BusConnection) { shared.isReady(with: connection.serverID) }
 
     func connection(_ connection: BusConnection, received message: BusMessage) {
         if message.kind == .call {

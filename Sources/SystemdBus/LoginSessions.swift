@@ -26,8 +26,15 @@ public enum LoginSessions {
     public static var machineID: String? {
         var id = sd_id128_t()
         guard sd_id128_get_machine(&id) >= 0 else { return nil }
+        return String(id)
+    }
+}
+
+extension String {
+    /// As 32 hexadecimal digits.
+    init(_ id: sd_id128_t) {
         var text = [CChar](repeating: 0, count: 33)
         _ = sd_id128_to_string(id, &text)
-        return String(decoding: text.prefix(32).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        self.init(decoding: text.prefix(32).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

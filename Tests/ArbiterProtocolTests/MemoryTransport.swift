@@ -17,8 +17,13 @@ final class MemoryTransport: Transport {
     private let callsSeen: AsyncStream<WireCall>.Continuation
     /// Every call, as it comes.
     let calls: AsyncStream<WireCall>
+    let brokerID: String?
 
-    init(answer: @escaping Answer = { _, call throws(BrokerError) in try MemoryTransport.standardAnswer(call) }) {
+    init(
+        brokerID: String? = nil,
+        answer: @escaping Answer = { _, call throws(BrokerError) in try MemoryTransport.standardAnswer(call) }
+    ) {
+        self.brokerID = brokerID
         self.answer = answer
         (calls, callsSeen) = AsyncStream.makeStream()
     }

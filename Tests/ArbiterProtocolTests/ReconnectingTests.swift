@@ -27,9 +27,9 @@ struct ReconnectingTests {
     private static let gone = BrokerError(.disconnected, "The broker ended.")
 
     /// Sessions are numbered from `first`.
-    private static func broker(firstSession first: UInt64) -> MemoryTransport {
+    private static func broker(firstSession first: UInt64, id: String? = nil) -> MemoryTransport {
         let count = Counter(first)
-        return MemoryTransport { _, call throws(BrokerError) in
+        return MemoryTransport(brokerID: id) { _, call throws(BrokerError) in
             switch call.member {
             case "CreateSession": [.objectPath("/org/camarb/session/\(count.next())")]
             case "StartRecording", "CapturePhoto": [.uint64(5)]
@@ -267,19 +267,33 @@ struct ReconnectingTests {
 
     @Test("A broker that ends the connection again and again is left")
     func leaves() async throws {
-        let brokers = (0...ReconnectingTransport.endsPerMinuteMax).map { _ in Self.broker(firstSession: 7) }
+        let brokers = (0...ReconnectingTransport.endsPerMinuteMax).map { _ in Self.broker(firstSession: 7, id: "one") }
         let client = CameraClient(over: try Brokers(brokers).transport())
         let session = try await client.makeSession(camera: "front")
-        for broker in brokers {
-            if broker !== brokers[0] { _ = await broker.waitForCall("CreateSession") }
-            // It counts once it is the one in use.
-            _ = try await client.call(ObjectPath.broker, InterfaceName.broker, "Ping")
-            broker.end(Self.gone)
-        }
+        for broker in brokers { try await Self.end(broker, isFirst: broker === brokers[0], client) }
         var last: ClientEvent?
         for await event in session.events { last = event }
         #expect(last == .ended(Self.gone))
         await #expect(throws: Self.gone) { try await client.declarePresence(.background) }
+    }
+
+    @Test("Brokers that die one after the other, however often, are no reason to leave the next one")
+    func stays() async throws {
+        let brokers = (0...2 * ReconnectingTransport.endsPerMinuteMax).map {
+            Self.broker(firstSession: 7, id: "broker \($0)")
+        }
+        let client = CameraClient(over: try Brokers(brokers).transport())
+        _ = try await client.makeSession(camera: "front")
+        for broker in brokers.dropLast() { try await Self.end(broker, isFirst: broker === brokers[0], client) }
+        _ = await brokers[brokers.count - 1].waitForCall("CreateSession")
+        try await client.declarePresence(.background)
+    }
+
+    private static func end(_ broker: MemoryTransport, isFirst: Bool, _ client: CameraClient) async throws {
+        if !isFirst { _ = await broker.waitForCall("CreateSession") }
+        // It counts once it is the one in use.
+        _ = try await client.call(ObjectPath.broker, InterfaceName.broker, "Ping")
+        broker.end(gone)
     }
 
     @Test("Closing while there is no broker ends it, also for those who wait")

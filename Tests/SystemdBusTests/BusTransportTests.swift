@@ -135,6 +135,21 @@ final class DoneFlag: Sendable {
         server.end()
     }
 
+    @Test func aBrokerIsTheSameInEachConnectionToItAndKnownWithTheFirstAnswer() async throws {
+        let server = try EchoServer()
+        var ids: [String] = []
+        for _ in 0..<2 {
+            let transport = try BusTransport.connect(address: server.path)
+            #expect(transport.brokerID == nil)
+            transport.start(onSignal: { _ in }, onEnd: { _ in })
+            _ = try await transport.call(call("Echo"))
+            ids.append(try #require(transport.brokerID))
+        }
+        #expect(ids[0] == ids[1])
+        #expect(ids[0].count == 32 && ids[0] != String(repeating: "0", count: 32))
+        server.end()
+    }
+
     @Test func signalsComeInOrderAndBeforeALaterAnswer() async throws {
         let server = try EchoServer()
         let transport = try BusTransport.connect(address: server.path)

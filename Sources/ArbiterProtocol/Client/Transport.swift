@@ -17,6 +17,14 @@ public protocol Transport: AnyObject, Sendable {
 
     /// Ends the connection; calls under way end with `.disconnected`. Idempotent.
     func close()
+
+    /// What the broker at the other end calls itself, the same for all connections to one and different for the next that
+    /// takes its place: a D-Bus server's GUID. Nil before its first answer, and where the transport does not know.
+    var brokerID: String? { get }
+}
+
+extension Transport {
+    public var brokerID: String? { nil }
 }
 
 /// A method call on its way. Descriptors in `arguments` stay the caller's.

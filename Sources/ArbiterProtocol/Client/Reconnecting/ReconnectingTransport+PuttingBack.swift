@@ -46,6 +46,8 @@ extension ReconnectingTransport {
         isThere = state.withLock { state in
             guard !state.lifeHasEnded, case .away = state.phase else { return false }
             state.phase = .connected(transport)
+            // Another broker takes the client as it is: the ends before were not about this client, but that one's own.
+            if let before = state.brokerID, let now = transport.brokerID, now != before { state.ends = [] }
             return true
         }
         if isThere { askForSecrets() }
@@ -98,8 +100,6 @@ extension ReconnectingTransport {
         }
         let knowsRecording = state.withLock { state in
             state.outbox += state.memory.inSession(known) { $0.reclaimed() }
-            // It is another broker indeed, and takes the client as it is: the ends before were not about this client.
-            state.ends = []
             return state.memory.sessions.contains { $0.id == known && $0.memory.recording != nil }
         }
         handOn()

@@ -41,7 +41,9 @@ public final class ReconnectingTransport: Transport {
         var creationsUnderWay = 0
         var early: [WireSignal] = []
         var waiting: [CheckedContinuation<Void, Never>] = []
+        /// Of the broker that is in use, or was last, by that one's choice.
         var ends: [ContinuousClock.Instant] = []
+        var brokerID: String?
         var onSignal: (@Sendable (WireSignal) -> Void)?
         var onEnd: (@Sendable (BrokerError) -> Void)?
         /// In order, and handed on by one thread at a time.
@@ -253,7 +255,8 @@ public final class ReconnectingTransport: Transport {
             state.outbox += state.memory.lost(at: now)
             state.early = []
             // While sessions are being put back, whoever does that sees it.
-            guard case .connected = state.phase else { return nil }
+            guard case .connected(let transport) = state.phase else { return nil }
+            state.brokerID = transport.brokerID
             state.ends = state.ends.filter { now - $0 < .seconds(60) } + [now]
             if state.ends.count > Self.endsPerMinuteMax {
                 state.phase = .over(error)
