@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -176,5 +177,7 @@ int camarb_open_watch_take(int watch, struct camarb_open_news *news) {
         if (event.mask & IN_Q_OVERFLOW) news->is_incomplete = 1;
         at += (ssize_t)(sizeof event + event.len);
     }
+    int left = 0;
+    news->has_more = ioctl(watch, FIONREAD, &left) == 0 && left > 0;
     return 1;
 }

@@ -7,11 +7,14 @@ public struct OpenNews: Hashable, Sendable {
     public var closed: Int
     /// There was more than the kernel keeps.
     public var isIncomplete: Bool
+    /// More had happened by then, and comes next.
+    public var hasMore: Bool
 
-    public init(opened: Int = 0, closed: Int = 0, isIncomplete: Bool = false) {
+    public init(opened: Int = 0, closed: Int = 0, isIncomplete: Bool = false, hasMore: Bool = false) {
         self.opened = opened
         self.closed = closed
         self.isIncomplete = isIncomplete
+        self.hasMore = hasMore
     }
 }
 
@@ -64,6 +67,8 @@ public final class OpenWatch {
         var news = camarb_open_news()
         guard camarb_open_watch_take(descriptor, &news) > 0 else { return }
         handler(
-            OpenNews(opened: Int(news.opened), closed: Int(news.closed), isIncomplete: news.is_incomplete != 0))
+            OpenNews(
+                opened: Int(news.opened), closed: Int(news.closed), isIncomplete: news.is_incomplete != 0,
+                hasMore: news.has_more != 0))
     }
 }

@@ -54,4 +54,19 @@ struct NodeOpenersTests {
         openers.take(OpenNews(isIncomplete: true), atMost: nil)
         #expect(openers.others == 0)
     }
+
+    @Test("News that come in parts are held against what is so now when the last part is there")
+    func parts() {
+        var openers = NodeOpeners()
+        openers.take(OpenNews(opened: 2, isIncomplete: true, hasMore: true), atMost: 1)
+        #expect(openers.others == 2)
+        openers.bound(atMost: 1)
+        openers.take(OpenNews(closed: 1), atMost: 1)
+        #expect(openers.others == 1, "as many as there can be, since some were lost")
+        // A look's own opening and closing, with a part's end between them.
+        openers.take(OpenNews(opened: 1, hasMore: true), atMost: 1)
+        openers.bound(atMost: 1)
+        openers.take(OpenNews(closed: 1), atMost: 1)
+        #expect(openers.others == 1)
+    }
 }

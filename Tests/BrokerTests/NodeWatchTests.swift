@@ -122,6 +122,20 @@ struct NodeWatchTests {
         #expect(file.looks <= pauses + 2)
     }
 
+    @Test("After more openings than the kernel keeps it is looked at anew, and who is still there is found")
+    func overflows() throws {
+        let file = try WatchedFile()
+        file.watch.begin()
+        let outside = file.open()
+        // Two for each, and a queue has 16,384 unless the administrator says otherwise.
+        for _ in 0..<9000 { close(file.open()) }
+        file.nodeUsersMost = 1
+        try file.wait("the program to be seen") { file.told.last == Self.cheese }
+        file.nodeUsersMost = 0
+        close(outside)
+        try file.wait("its end") { file.told.last == .some(nil) }
+    }
+
     @Test("A node that may not be watched is said to be unwatched, and why")
     func unreadable() throws {
         let file = try WatchedFile()

@@ -17,18 +17,27 @@ package struct NodeOpeners: Hashable, Sendable {
         open = isOurs ? 1 : 0
     }
 
+    /// What the count is of lies behind by what the kernel has yet to tell. Bounds are of now: held against an opening whose
+    /// closing comes next, they would leave that one to be taken off for nobody.
+    private var isBehind = false
+    /// News were lost on the way to now.
+    private var isUnknown = false
+
     /// - Parameter most: how many there can be at most; nil: nobody knows.
     package mutating func take(_ news: OpenNews, atMost most: Int?) {
-        if news.isIncomplete {
+        open += news.opened - news.closed
+        isUnknown = isUnknown || news.isIncomplete
+        isBehind = news.hasMore
+        if isUnknown && !isBehind {
             // What is open now is not known: as many as can be, and a look says who streams.
             open = most ?? (isOurs ? 1 : 0)
-        } else {
-            open += news.opened - news.closed
+            isUnknown = false
         }
         bound(atMost: most)
     }
 
     package mutating func bound(atMost most: Int?) {
+        guard !isBehind else { return }
         if let most { open = min(open, most) }
         // Closed by who had opened it before the watch began.
         open = max(open, 0)

@@ -53,6 +53,8 @@ struct camarb_open_news {
     uint32_t closed;
     /* There was more than is kept: what came between is not known. */
     uint32_t is_incomplete;
+    /* There is more to take. */
+    uint32_t has_more;
 };
 /* Where news arrive, once somebody who may read the node has it watched: close-on-exec, non-blocking; or -errno. */
 int camarb_open_watch_new(void);
