@@ -189,8 +189,12 @@ def killed_recorders(short):
         beside.wait("DidStartRunning")
         calls = neighbour(daemon, 2 * count if short else 300)
         shell = daemon.shell()
-        ends = [die_over(daemon, shell, chance) for _ in range(count)]
-        beside.poll()
+        ends = []
+        for _ in range(count):
+            ends.append(die_over(daemon, shell, chance))
+            # Everybody is told what becomes of the camera, and who never reads is disconnected.
+            for app in (beside, shell):
+                app.poll()
         told, frames, marks, lost, apart, fits = zip(*ends)
         yield Figure("recordings that open and play", len(ends), least=count)
         yield Figure("of them with as many frames as their end said", sum(a == b == c for a, b, c in zip(told, frames, marks)),
