@@ -55,6 +55,47 @@ struct CoverageTests {
         #expect(gaps(hot).contains("[[cause]] \"Too hot\": no scenario saw it not match"))
     }
 
+    @Test("Whom [access] names is reached when an app asks for a camera by it, and by nothing that counts before it")
+    func access() throws {
+        let policy = """
+            [access]
+            users = [1002]
+            groups = [44, 100]
+            services = ["door.service", "intercom.service"]
+            """
+        let found = try coverage(
+            policy,
+            """
+            0s   connect student user=1003 login=none groups=44
+                 session student camera=back
+                 start student
+                 connect door.service login=none
+                 session door.service camera=back
+                 start door.service
+                 connect liar app=intercom.service user=1004 login=none claimed
+                 session liar camera=back
+                 start liar
+            """)
+        #expect(found.firedShare(of: .access).reached == 2)
+        #expect(found.firedShare(of: .access).all == 5)
+        #expect(
+            gaps(found).prefix(3) == [
+                "[access] user 1002: no scenario has a camera by it",
+                "[access] group 100: no scenario has a camera by it",
+                "[access] service \"intercom.service\": no scenario has a camera by it",
+            ])
+    }
+
+    @Test("A demand for strong identities is reached when a weak one is refused")
+    func strong() throws {
+        let policy = "[access]\nidentity = \"strong\""
+        let asks = "     session photos camera=back\n     start photos\n"
+        let strong = try coverage(policy, "0s   connect photos\n" + asks)
+        #expect(gaps(strong).first == "[access] identity: strong: no scenario has a weak one refused")
+        let weak = try coverage(policy, "0s   connect photos weak\n" + asks)
+        #expect(weak.fired.contains(.access(.strong)))
+    }
+
     @Test("A rule behind the one that answered was not asked")
     func hidden() throws {
         let rule = "cause = \"video-device-not-available-due-to-system-pressure\""
@@ -225,7 +266,8 @@ struct CoverageTests {
         tally.expect(.init(path: "example.toml", policy: found.policy))
         let report = try #require(tally.policies.first).report { _ in nil }
         #expect(report[0] == "example.toml: 0.0 %, 0 of 3, in 0 scenarios")
-        #expect(report[2] == "  [[cause]] rules   none: nothing to cover")
+        #expect(report[2] == "  [access]          none: nothing to cover")
+        #expect(report[3] == "  [[cause]] rules   none: nothing to cover")
         #expect(report.last == "  example.toml: same-app: newest: no scenario made it decide anything")
     }
 

@@ -180,6 +180,16 @@ extension Arbiter {
         )
     }
 
+    /// The groups that a session's client was in when it connected, by number.
+    package func groups(of id: SessionID) -> [UInt32] {
+        state.session(id).map { state.clientTexts[Int(state.sessions[$0].client.index)].groups } ?? []
+    }
+
+    /// Its client was looked up by the number of its process alone.
+    package func isWeak(_ id: SessionID) -> Bool {
+        state.session(id).map { state.clients[state.sessions[$0].client].marks.contains(.weak) } ?? false
+    }
+
     /// The sessions of a client, in the order of their creation.
     public func sessions(of client: ClientID) -> [SessionID] {
         state.client(client).map { state.sessions(of: $0).map { state.id($0) } } ?? []

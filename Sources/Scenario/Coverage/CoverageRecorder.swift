@@ -37,6 +37,7 @@ private struct CoveredStep {
     let policy: Policy
 
     func note(in coverage: inout PolicyCoverage) {
+        if case .startRunning(let session) = event { noteRight(of: session, &coverage) }
         for reading in after.asking { noteRules(reading.facts, &coverage) }
         for verdict in verdicts {
             if let facts = verdict.facts { noteRules(facts, &coverage) }
@@ -46,6 +47,28 @@ private struct CoveredStep {
         for effect in effects { note(effect, &coverage) }
         noteMinHold(&coverage)
         noteStanding(&coverage)
+    }
+
+    // MARK: Access
+
+    /// By what an app that asks for a camera may have it.
+    private func noteRight(of session: SessionID, _ coverage: inout PolicyCoverage) {
+        guard let status = arbiter.status(of: session) else { return }
+        let rights = policy.rights
+        switch status.right {
+        case .user:
+            for account in rights.users where account.number == status.app.user {
+                coverage.fire(.access(.user(account)))
+            }
+        case .group:
+            let own = arbiter.groups(of: session)
+            for account in rights.groups where account.number.map(own.contains) == true {
+                coverage.fire(.access(.group(account)))
+            }
+        case .service: coverage.fire(.access(.service(status.app.name)))
+        case .none where rights.identity == .strong && arbiter.isWeak(session): coverage.fire(.access(.strong))
+        case .root, .own, .seat, .none: break
+        }
     }
 
     // MARK: Rules

@@ -2,9 +2,11 @@ public import Arbiter
 public import ArbiterProtocol
 public import PolicyFile
 
-/// One thing that a policy says and a scenario can make count: a rule, a right or duty of a rank, or a choice
-/// of `[contention]` that can decide something.
+/// One thing that a policy says and a scenario can make count: who may use a camera, a rule, a right or duty of a rank, or a
+/// choice of `[contention]` that can decide something.
 public enum PolicyClause: Hashable, Sendable {
+    /// Whom `[access]` names.
+    case access(Named)
     case causeRule(String)
     case rankRule(String)
     /// What a rank rule gives or imposes, besides the rank.
@@ -13,6 +15,14 @@ public enum PolicyClause: Hashable, Sendable {
     case choice(ContentionChoice)
     /// Which cameras one `[[camera]]` excludes.
     case conflicts(CameraID)
+
+    public enum Named: Hashable, Sendable {
+        case user(Rights.Account)
+        case group(Rights.Account)
+        case service(String)
+        /// `identity = "strong"`: who is not, is not meant.
+        case strong
+    }
 
     public enum RankChoice: String, Hashable, Sendable, CaseIterable {
         case grace, lease, override, deny
@@ -30,6 +40,7 @@ public enum PolicyClause: Hashable, Sendable {
     }
 
     public enum Group: String, Hashable, Sendable, CaseIterable {
+        case access = "[access]"
         case causeRules = "[[cause]] rules"
         case rankRules = "[[rank]] rules"
         case rankChoices = "what ranks may"
@@ -38,6 +49,7 @@ public enum PolicyClause: Hashable, Sendable {
 
     public var group: Group {
         switch self {
+        case .access: .access
         case .causeRule: .causeRules
         case .rankRule: .rankRules
         case .rankChoice: .rankChoices
@@ -48,6 +60,10 @@ public enum PolicyClause: Hashable, Sendable {
     /// Where the file says it.
     public var part: PolicyPart {
         switch self {
+        case .access(.user): .access("users")
+        case .access(.group): .access("groups")
+        case .access(.service): .access("services")
+        case .access(.strong): .access("identity")
         case .causeRule(let name), .rankRule(let name), .rankChoice(let name, _): .rule(name)
         case .order: .contention("order")
         case .choice(let choice): .contention(choice.rawValue)
@@ -58,6 +74,10 @@ public enum PolicyClause: Hashable, Sendable {
     /// What a report calls it under a policy.
     public func title(in policy: Policy) -> String {
         switch self {
+        case .access(.user(let account)): "[access] user \(account.title)"
+        case .access(.group(let account)): "[access] group \(account.title)"
+        case .access(.service(let name)): "[access] service \"\(name)\""
+        case .access(.strong): "[access] identity: strong"
         case .causeRule(let name): "[[cause]] \"\(name)\""
         case .rankRule(let name): "[[rank]] \"\(name)\""
         case .rankChoice(let name, let choice): "\(choice.rawValue) of \"\(name)\""
@@ -91,18 +111,22 @@ extension Policy {
         case .causeRule(let name): causeRules.first { $0.name == name }?.when.isEmpty == false
         case .rankRule(let name): rankRules.first { $0.name == name }?.when.isEmpty == false
         case .order(let key): !key.tellsAllApart
-        case .rankChoice, .choice, .conflicts: false
+        case .access, .rankChoice, .choice, .conflicts: false
         }
     }
 
     /// Everything that scenarios can make count under this policy, in the order of the file format.
     ///
-    /// Left out is what can decide nothing here: order keys behind `newest` or `oldest` and the tie (no two claims
+    /// Left out is what every policy gives, root's right and the seat's. Left out is what can decide nothing here, too: order keys behind `newest` or `oldest` and the tie (no two claims
     /// are equal in that), `newcomer` where no start can lose, `loser` where no holder can lose to a claim,
     /// `cool-down` without leases and evictions, and `none` and `facts`, which are the absence of a rule. `backfill`,
     /// `gives-way` and `share-with` are not counted: the core gives them no name in a verdict.
     public var clauses: [PolicyClause] {
-        var clauses = causeRules.map { PolicyClause.causeRule($0.name) }
+        var clauses = rights.users.map { PolicyClause.access(.user($0)) }
+        clauses += rights.groups.map { .access(.group($0)) }
+        clauses += rights.services.map { .access(.service($0)) }
+        if rights.identity == .strong { clauses.append(.access(.strong)) }
+        clauses += causeRules.map { .causeRule($0.name) }
         clauses += rankRules.map { .rankRule($0.name) }
         for rule in rankRules {
             func add(_ choice: PolicyClause.RankChoice, if counts: Bool) {
@@ -162,4 +186,9 @@ extension Policy {
 extension Contention.OrderKey {
     /// No two claims are equal in it.
     var tellsAllApart: Bool { self == .newest || self == .oldest }
+}
+
+extension Rights.Account {
+    /// As the file has it.
+    fileprivate var title: String { name.map { "\"\($0)\"" } ?? number.map { "\($0)" } ?? "" }
 }

@@ -83,6 +83,8 @@ public struct PolicyCoverage: Hashable, Sendable {
             let title = clause.title(in: policy)
             switch (lack, clause) {
             case (.neverFired, .causeRule), (.neverFired, .rankRule): return "\(title): no scenario made it fire"
+            case (.neverFired, .access(.strong)): return "\(title): no scenario has a weak one refused"
+            case (.neverFired, .access): return "\(title): no scenario has a camera by it"
             case (.neverFired, _): return "\(title): no scenario made it decide anything"
             case (.neverUnmatched, .order): return "\(title): no scenario let two claims be equal in it"
             case (.neverUnmatched, _): return "\(title): no scenario saw it not match"
