@@ -117,10 +117,10 @@ extension Policy {
 
     /// Everything that scenarios can make count under this policy, in the order of the file format.
     ///
-    /// Left out is what every policy gives, root's right and the seat's. Left out is what can decide nothing here, too: order keys behind `newest` or `oldest` and the tie (no two claims
-    /// are equal in that), `newcomer` where no start can lose, `loser` where no holder can lose to a claim,
-    /// `cool-down` without leases and evictions, and `none` and `facts`, which are the absence of a rule. `backfill`,
-    /// `gives-way` and `share-with` are not counted: the core gives them no name in a verdict.
+    /// Left out is what every policy gives: root's right, and the seat's. So is what can decide nothing here: order keys behind
+    /// `newest` or `oldest` and the tie (no two claims are equal in that), `newcomer` where no start can lose, `loser` where no
+    /// holder can lose to a claim, `cool-down` without leases and evictions, and `none` and `facts`, which are the absence of
+    /// a rule. `backfill`, `gives-way` and `share-with` are not counted: the core gives them no name in a verdict.
     public var clauses: [PolicyClause] {
         var clauses = rights.users.map { PolicyClause.access(.user($0)) }
         clauses += rights.groups.map { .access(.group($0)) }
