@@ -152,13 +152,11 @@ final class WriterLoop {
                     id: ticket.id, why: why, frames: current.matroska?.frames ?? 0,
                     duration: current.matroska?.duration ?? 0, bytes: UInt64(current.file.committed))))
         done()
-        giveBackHeap()
+        // What an encoder had, tens of MiB in pieces of all sizes, stays with the allocator in the heap of each of its threads
+        // otherwise, and the next one, in other threads, takes its own. Here, on the writer's thread, it delays no frame: a
+        // recording that begins meanwhile has its frames wait for it in the mailbox.
+        camarb_give_back_heap()
     }
-
-    /// What an encoder had, tens of MiB in pieces of all sizes, stays with the allocator in the heap of each of its threads
-    /// otherwise, and the next one, in other threads, takes its own. Here, on the writer's thread, it delays no frame: a
-    /// recording that begins meanwhile has its frames wait for it in the mailbox.
-    private func giveBackHeap() { camarb_give_back_heap() }
 
     private static func end(_ failure: OutputFile.Failure) -> RecordingEnd {
         switch failure {
