@@ -1,0 +1,65 @@
+/* Formats: what the camera has, as caps, and back. */
+#include "camarbsrc.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Matrix of BT.601, transfer of sRGB, primaries of BT.709, as the V4L2 door has them; the first number is the range. */
+#define VIDEO_RANGE "2:4:7:1"
+#define FULL_RANGE "1:4:7:1"
+
+/* Rates are said as decimals: 29.97 is 30000/1001. */
+static const gdouble rate_tolerance = 0.005;
+
+static gboolean is_full(const char *pixel_format) { return strcmp(pixel_format, "420f") == 0; }
+
+static gboolean is_known(const char *pixel_format) { return is_full(pixel_format) || strcmp(pixel_format, "420v") == 0; }
+
+static GstStructure *structure_of(const char *pixel_format, guint width, guint height) {
+    return gst_structure_new(
+        "video/x-raw", "format", G_TYPE_STRING, "NV12", "width", G_TYPE_INT, (gint)width, "height", G_TYPE_INT, (gint)height,
+        "pixel-aspect-ratio", GST_TYPE_FRACTION, 1, 1, "interlace-mode", G_TYPE_STRING, "progressive", "colorimetry", G_TYPE_STRING,
+        is_full(pixel_format) ? FULL_RANGE : VIDEO_RANGE, NULL);
+}
+
+GstCaps *formats_caps(const camarb_format *formats, gsize count) {
+    GstCaps *caps = gst_caps_new_empty();
+    for (gsize i = 0; i < count; i++) {
+        const camarb_format *format = &formats[i];
+        if (!is_known(format->pixel_format) || format->width == 0 || format->height == 0 || format->max_frame_rate <= 0) continue;
+        gint least = 0, least_of = 1, most, most_of;
+        if (format->min_frame_rate > 0) gst_util_double_to_fraction(format->min_frame_rate, &least, &least_of);
+        gst_util_double_to_fraction(format->max_frame_rate, &most, &most_of);
+        GstStructure *structure = structure_of(format->pixel_format, format->width, format->height);
+        if (gst_util_fraction_compare(least, least_of, most, most_of) < 0)
+            gst_structure_set(structure, "framerate", GST_TYPE_FRACTION_RANGE, least, least_of, most, most_of, NULL);
+        else
+            gst_structure_set(structure, "framerate", GST_TYPE_FRACTION, most, most_of, NULL);
+        gst_caps_append_structure(caps, structure);
+    }
+    return caps;
+}
+
+GstCaps *formats_exact(const char *pixel_format, guint width, guint height, gdouble rate) {
+    gint number, of;
+    gst_util_double_to_fraction(rate, &number, &of);
+    GstStructure *structure = structure_of(pixel_format, width, height);
+    gst_structure_set(structure, "framerate", GST_TYPE_FRACTION, number, of, NULL);
+    return gst_caps_new_full(structure, NULL);
+}
+
+gboolean formats_is_full_range(const GstVideoInfo *info) { return info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255; }
+
+gdouble formats_rate(const GstVideoInfo *info) { return info->fps_n > 0 ? (gdouble)info->fps_n / info->fps_d : 30; }
+
+const camarb_format *formats_find(const camarb_format *formats, gsize count, const GstVideoInfo *info) {
+    gdouble rate = formats_rate(info);
+    for (gsize i = 0; i < count; i++) {
+        const camarb_format *format = &formats[i];
+        if ((gint)format->width == info->width && (gint)format->height == info->height
+            && is_known(format->pixel_format) && is_full(format->pixel_format) == formats_is_full_range(info)
+            && rate >= format->min_frame_rate - rate_tolerance && rate <= format->max_frame_rate + rate_tolerance)
+            return format;
+    }
+    return NULL;
+}

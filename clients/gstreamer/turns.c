@@ -1,0 +1,313 @@
+/* Turns with the broker: what came is taken, what is due is asked, and one step is what the streaming thread does about it. */
+#include "camarbsrc.h"
+
+#include <string.h>
+
+#define MILLISECOND ((gint64)GST_MSECOND)
+/* So long the broker may take, once it has said which cameras there are, to say what the session's own can do. */
+#define LEARN_TIME_MAX ((gint64)10 * GST_SECOND)
+/* A camera takes that long to begin; before, a slate that says so would only flicker. */
+#define STARTING_TIME (700 * MILLISECOND)
+/* Frames of the former format may come so long after the broker agreed to another. */
+#define SETTLE_TIME_MAX ((gint64)2 * GST_SECOND)
+/* One gap event for so long: enough for a muxer or mixer to go on, and few enough to cost nothing. */
+#define GAP_TIME (100 * MILLISECOND)
+/* Rates that differ by less are the same one, said as a decimal. */
+static const gdouble rate_tolerance = 0.005;
+
+#define CAUSE_NEEDS_ACTION "sensitive-content-mitigation-activated"
+
+static gint64 now(void) { return g_get_monotonic_time() * 1000; }
+
+static gboolean ends_with(const char *name, const char *error) { return name && g_str_has_suffix(name, error); }
+
+void step_error(struct step *step, const char *error_name, const char *text) {
+    step->kind = STEP_ERROR;
+    step->domain = GST_RESOURCE_ERROR;
+    step->code = GST_RESOURCE_ERROR_FAILED;
+    if (ends_with(error_name, ".UnknownCamera") || ends_with(error_name, ".Disconnected")) step->code = GST_RESOURCE_ERROR_NOT_FOUND;
+    else if (ends_with(error_name, ".AccessDenied")) step->code = GST_RESOURCE_ERROR_NOT_AUTHORIZED;
+    else if (ends_with(error_name, ".RefusedByPolicy")) step->code = GST_RESOURCE_ERROR_BUSY;
+    else if (ends_with(error_name, ".UnsupportedConfiguration")) step->code = GST_RESOURCE_ERROR_SETTINGS;
+    step->text = g_strdup(text);
+    step->debug = g_strdup(error_name);
+}
+
+/* ── Asking ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+static gboolean list_has(const char *const *list, const char *word) {
+    for (; list && *list; list++)
+        if (strcmp(*list, word) == 0) return TRUE;
+    return FALSE;
+}
+
+static void show_interrupted(CamarbSrc *self, gboolean is_interrupted) {
+    GST_OBJECT_LOCK(self);
+    self->is_interrupted = is_interrupted;
+    GST_OBJECT_UNLOCK(self);
+}
+
+void turn_configure(CamarbSrc *self) {
+    camarb_configuration *wanted = self->format ? camarb_configuration_new() : NULL;
+    self->configure_call = -1;
+    if (wanted) {
+        gdouble rate = CLAMP(formats_rate(&self->info), self->format->min_frame_rate, self->format->max_frame_rate);
+        camarb_configuration_set_word(wanted, "activeFormat", self->format->name);
+        camarb_configuration_set_number(wanted, "frameRate", rate);
+        self->configure_call = camarb_session_configure(self->session, wanted);
+        self->phase = PHASE_CONFIGURING;
+        camarb_configuration_free(wanted);
+    }
+}
+
+static void start(CamarbSrc *self) {
+    if (self->needs_action) camarb_session_continue(self->session);
+    self->was_started = TRUE;
+    self->started_at = now();
+    self->slate_due = self->gap_begin = 0;
+    self->is_discont = TRUE;
+    camarb_session_set_pictures(self->session, true);
+    self->start_call = camarb_session_start(self->session);
+}
+
+void turn_stop(CamarbSrc *self) {
+    self->is_playing = FALSE;
+    if (!self->was_started) return;
+    self->was_started = FALSE;
+    self->start_call = 0;
+    camarb_session_set_pictures(self->session, false);
+    camarb_session_stop(self->session);
+    /* Sends it: while the element is PAUSED nobody else has a turn. What comes meanwhile waits. */
+    camarb_client_dispatch(self->client);
+    show_interrupted(self, FALSE);
+}
+
+/* The session's camera, once the client knows it. */
+static const camarb_camera *camera(CamarbSrc *self) {
+    gsize count;
+    const camarb_camera *cameras = camarb_client_cameras(self->client, &count);
+    const char *id = camarb_session_camera(self->session);
+    for (gsize i = 0; i < count; i++)
+        if (strcmp(cameras[i].id, id) == 0) return &cameras[i];
+    return NULL;
+}
+
+static void learn(CamarbSrc *self, struct step *step) {
+    const camarb_camera *known = camera(self);
+    GstCaps *caps = known ? formats_caps(known->formats, known->format_count) : NULL;
+    if (!caps || gst_caps_is_empty(caps)) {
+        gst_clear_caps(&caps);
+        gsize count;
+        camarb_client_cameras(self->client, &count);
+        if (count > 0 && self->learn_by == 0) self->learn_by = now() + LEARN_TIME_MAX;
+        if (self->learn_by != 0) step->until = self->learn_by;
+        if (self->learn_by != 0 && now() >= self->learn_by) step_error(step, NULL, "The broker did not say which pictures the camera has.");
+        return;
+    }
+    g_free(self->formats);
+    self->format_count = known->format_count;
+    self->formats = g_memdup2(known->formats, known->format_count * sizeof *known->formats);
+    self->format = NULL;
+    GST_OBJECT_LOCK(self);
+    gst_caps_take(&self->offered, caps);
+    g_free(self->camera_name);
+    self->camera_name = g_strdup(known->name);
+    GST_OBJECT_UNLOCK(self);
+    if (self->phase == PHASE_LEARNING) self->phase = PHASE_NEGOTIATING;
+    step->kind = STEP_AGAIN;
+}
+
+/* ── Events ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+static void post(CamarbSrc *self, struct step *step, GstStructure *structure) {
+    step->kind = STEP_POST;
+    step->message = gst_message_new_element(GST_OBJECT(self), structure);
+}
+
+static void answered(CamarbSrc *self, struct step *step, const camarb_event *event) {
+    gboolean is_refused = event->error_name[0] || event->error[0];
+    if (event->call == self->configure_call) {
+        self->configure_call = 0;
+        if (!is_refused) {
+            self->phase = PHASE_READY;
+            self->settle_by = now() + SETTLE_TIME_MAX;
+            return;
+        }
+        step_error(step, event->error_name, event->error);
+    } else if (event->call == self->start_call) {
+        self->start_call = 0;
+        if (is_refused) step_error(step, event->error_name, event->error);
+    } else if (event->call == self->declare_call && is_refused) {
+        /* A name that the program did not choose is no reason to have no picture. */
+        if (self->app_was_set) step_error(step, event->error_name, event->error);
+        else GST_WARNING_OBJECT(self, "the broker does not take the program's name: %s", event->error);
+    }
+}
+
+static void interrupted(CamarbSrc *self, struct step *step, const camarb_event *event) {
+    self->needs_action = list_has(event->causes, CAUSE_NEEDS_ACTION);
+    if (!self->was_started) return;
+    show_interrupted(self, TRUE);
+    GST_INFO_OBJECT(self, "interrupted: %s, by “%s”", event->reason, event->interrupter);
+    /* As a text, which every tool prints: of a list of strings gst-launch-1.0 says NULL. */
+    gchar *causes = g_strjoinv(",", (gchar **)event->causes);
+    post(self, step,
+        gst_structure_new(
+            "camarb-interrupted", "reason", G_TYPE_STRING, event->reason, "causes", G_TYPE_STRING, causes, "interrupter",
+            G_TYPE_STRING, event->interrupter, "rule", G_TYPE_STRING, event->rule, "interruption", G_TYPE_UINT64,
+            (guint64)event->interruption, NULL));
+    g_free(causes);
+}
+
+static void take(CamarbSrc *self, struct step *step, const camarb_event *event) {
+    step->kind = STEP_AGAIN;
+    switch (event->type) {
+    case CAMARB_EVENT_ANSWERED: answered(self, step, event); break;
+    case CAMARB_EVENT_DISCONNECTED:
+    case CAMARB_EVENT_ENDED: step_error(step, event->error_name, event->error); break;
+    case CAMARB_EVENT_CAMERAS_CHANGED:
+        if (self->phase > PHASE_NEGOTIATING) break;
+        learn(self, step);
+        if (step->kind == STEP_WAIT) step->kind = STEP_AGAIN;
+        break;
+    /* The same interruption with other causes, or by somebody else, is told in the same way. */
+    case CAMARB_EVENT_WAS_INTERRUPTED:
+    case CAMARB_EVENT_INTERRUPTION_CHANGED: interrupted(self, step, event); break;
+    case CAMARB_EVENT_INTERRUPTION_ENDED:
+        if (!event->will_resume || !self->was_started) break;
+        self->is_discont = TRUE;
+        show_interrupted(self, FALSE);
+        post(self, step,
+            gst_structure_new("camarb-resumed", "duration", G_TYPE_UINT64, (guint64)MAX(event->duration, 0), "interruption",
+                G_TYPE_UINT64, (guint64)event->interruption, NULL));
+        break;
+    case CAMARB_EVENT_SESSION_STOPPED:
+        if (!self->was_started) break;
+        show_interrupted(self, FALSE);
+        post(self, step,
+            gst_structure_new("camarb-stopped", "reason", G_TYPE_STRING, event->reason, "rule", G_TYPE_STRING, event->rule, NULL));
+        break;
+    case CAMARB_EVENT_DID_START_RUNNING: self->needs_action = FALSE; break;
+    case CAMARB_EVENT_CONFIGURATION_APPLIED: self->check_rate = TRUE; break;
+    case CAMARB_EVENT_RUNTIME_ERROR: GST_WARNING_OBJECT(self, "%s: %s", event->error_name, event->error); break;
+    default: break;
+    }
+}
+
+/* ── Pictures ───────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* The rate in force, which is another one than the program's own while another app has the say. */
+static gdouble rate_in_force(CamarbSrc *self) {
+    double rate;
+    const camarb_configuration *shown = camarb_session_configuration(self->session);
+    return camarb_configuration_number(shown, "frameRate", &rate) == 0 && rate > 0 ? rate : formats_rate(&self->info);
+}
+
+static void show_frame(CamarbSrc *self, struct step *step, camarb_frame *frame) {
+    const camarb_picture *picture = camarb_frame_picture(frame);
+    step->kind = STEP_AGAIN;
+    if (!pictures_fit(self, picture)) {
+        /* Of the camera's own accord, or still of the former configuration: then another comes. */
+        if (self->phase != PHASE_READY || now() < self->settle_by) return;
+        step->kind = STEP_NEGOTIATE;
+        step->forced = formats_exact(picture->pixel_format, picture->width, picture->height, rate_in_force(self));
+        return;
+    }
+    self->settle_by = 0;
+    if (self->check_rate) {
+        self->check_rate = FALSE;
+        gdouble rate = rate_in_force(self), negotiated = formats_rate(&self->info);
+        if (ABS(rate - negotiated) > rate_tolerance * negotiated) {
+            step->kind = STEP_NEGOTIATE;
+            step->forced = formats_exact(picture->pixel_format, picture->width, picture->height, rate);
+            return;
+        }
+    }
+    step->buffer = pictures_copy(self, frame);
+    if (!step->buffer) return;
+    step->kind = STEP_BUFFER;
+    self->slate_due = self->gap_begin = 0;
+}
+
+/* What is shown in the camera's place, at the rate that was negotiated. */
+static void show_slate(CamarbSrc *self, struct step *step, const camarb_slate *slate) {
+    gint64 interval = (gint64)self->interval, at = now();
+    if (self->slate_due == 0) {
+        self->slate_due = at;
+        self->is_discont = TRUE;
+    }
+    if (at < self->slate_due) {
+        step->until = self->slate_due;
+        return;
+    }
+    step->kind = STEP_AGAIN;
+    step->buffer = pictures_slate(self, slate, self->slate_due);
+    if (step->buffer) step->kind = STEP_BUFFER;
+    self->slate_due += interval;
+    /* Who was kept longer does not make up for it. */
+    if (self->slate_due + interval < at) self->slate_due = at + interval;
+}
+
+static void show_gap(CamarbSrc *self, struct step *step) {
+    gint64 at = now();
+    if (self->gap_begin == 0) self->gap_begin = at;
+    self->is_discont = TRUE;
+    step->until = self->gap_begin + GAP_TIME;
+    if (at < step->until) return;
+    step->kind = STEP_GAP;
+    step->timestamp = pictures_time(self, self->gap_begin);
+    step->duration = (GstClockTime)(at - self->gap_begin);
+    self->gap_begin = at;
+}
+
+static void show(CamarbSrc *self, struct step *step) {
+    camarb_frame *frame = camarb_session_next_frame(self->session);
+    if (frame) {
+        show_frame(self, step, frame);
+        camarb_frame_release(frame);
+        return;
+    }
+    camarb_slate slate;
+    if (!camarb_session_slate(self->session, &slate)) return;
+    if (slate.kind == CAMARB_SLATE_WAITING && now() < self->started_at + STARTING_TIME) {
+        step->until = self->started_at + STARTING_TIME;
+        return;
+    }
+    GST_OBJECT_LOCK(self);
+    gboolean wants_slates = self->wants_slates;
+    GST_OBJECT_UNLOCK(self);
+    if (wants_slates) show_slate(self, step, &slate);
+    else show_gap(self, step);
+}
+
+/* ── A turn ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+void turn(CamarbSrc *self, struct step *step) {
+    *step = (struct step){.kind = STEP_WAIT, .until = G_MAXINT64};
+    int result = camarb_client_dispatch(self->client);
+    const camarb_event *event = camarb_client_next_event(self->client);
+    if (event) {
+        take(self, step, event);
+        return;
+    }
+    if (result < 0) {
+        step_error(step, camarb_client_error_name(self->client), camarb_client_error(self->client));
+        return;
+    }
+    switch (self->phase) {
+    case PHASE_LEARNING: learn(self, step); break;
+    case PHASE_NEGOTIATING: step->kind = STEP_NEGOTIATE; break;
+    case PHASE_CONFIGURING:
+        if (self->configure_call < 0) step_error(step, NULL, "The camera's configuration could not be asked for.");
+        else if (self->was_started) show(self, step);
+        break;
+    case PHASE_READY:
+        if (self->was_started) {
+            show(self, step);
+        } else {
+            start(self);
+            step->kind = STEP_AGAIN;
+        }
+        break;
+    }
+}

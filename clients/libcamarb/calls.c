@@ -1,0 +1,415 @@
+/* Calls: made, sent in order, answered, and kept or given up over a broker's end.
+ *
+ * What says how things shall be (declarations, a session, its start, stop and configuration) waits while there is no broker, and is
+ * asked again where one ended over it: it means the same twice. What is about a moment (a photo, a recording, an interruption) is
+ * not: it fails, since an answer from before the end could not be told from one after it. */
+#include "inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int error_number(const char *name) {
+    static const struct {
+        const char *name;
+        int number;
+    } numbers[] = {
+        {"org.camarb.Error.AccessDenied", EACCES},
+        {"org.camarb.Error.RefusedByPolicy", EPERM},
+        {"org.camarb.Error.NotRunning", EBADFD},
+        {"org.camarb.Error.Interrupted", EBUSY},
+        {"org.camarb.Error.InsideConfiguration", EBADFD},
+        {"org.camarb.Error.NotInsideConfiguration", EBADFD},
+        {"org.camarb.Error.AlreadyRecording", EALREADY},
+        {"org.camarb.Error.NotRecording", EBADFD},
+        {"org.camarb.Error.PriorityRaised", EPERM},
+        {"org.camarb.Error.MicrophoneBusy", EBUSY},
+        {"org.camarb.Error.LimitExceeded", EDQUOT},
+        {"org.camarb.Error.NotTrusted", EPERM},
+        {"org.camarb.Error.UnknownCamera", ENODEV},
+        {"org.camarb.Error.UnknownSession", ESTALE},
+        {"org.camarb.Error.UnsupportedConfiguration", EOPNOTSUPP},
+        {"org.camarb.Error.UnsuitableFile", EBADF},
+        {"org.camarb.Error.InvalidValue", EINVAL},
+        {"org.camarb.Error.StaleGrant", ESTALE},
+        {"org.camarb.Error.DeviceFault", EIO},
+        {"org.camarb.Error.RecorderFault", EIO},
+        {ERROR_OUT_OF_RESOURCES, ENOMEM},
+        {ERROR_DISCONNECTED, ENOTCONN},
+        {SD_BUS_ERROR_UNKNOWN_METHOD, ENOSYS},
+        {SD_BUS_ERROR_NO_REPLY, ETIMEDOUT},
+        {ERROR_INVALID_ARGUMENTS, EINVAL},
+    };
+    for (size_t i = 0; name && i < sizeof numbers / sizeof numbers[0]; i++)
+        if (strcmp(numbers[i].name, name) == 0) return -numbers[i].number;
+    return -EIO;
+}
+
+/* ── Making one ─────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Whether it says how things shall be, as opposed to what is to happen now. */
+static bool is_lasting(enum call_kind kind) {
+    switch (kind) {
+    case CALL_DECLARE_APP:
+    case CALL_DECLARE_PRESENCE:
+    case CALL_WATCH_CAMERAS:
+    case CALL_CREATE_SESSION:
+    case CALL_START:
+    case CALL_STOP:
+    case CALL_CONFIGURE: return true;
+    case CALL_READY:
+    case CALL_CONTINUE:
+    case CALL_PHOTO:
+    case CALL_START_RECORDING:
+    case CALL_STOP_RECORDING: break;
+    }
+    return false;
+}
+
+void call_free(struct call *call) {
+    if (!call) return;
+    sd_bus_slot_unref(call->slot);
+    free(call->word);
+    camarb_configuration_free(call->configuration);
+    if (call->file >= 0) close(call->file);
+    event_free(call->answer);
+    free(call);
+}
+
+struct call *call_make(camarb_client *client, camarb_session *session, enum call_kind kind, int *result) {
+    *result = client_check(client);
+    if (*result < 0) return NULL;
+    if (session && session->has_ended) {
+        *result = fail(client, -ESTALE, ERROR_UNKNOWN_SESSION, "The session has ended: %s",
+            session->end_sentence ? session->end_sentence : "");
+        return NULL;
+    }
+    if (client->call_count >= CAMARB_CALLS_MAX) {
+        *result = fail(client, -EAGAIN, NULL, "64 calls have no answer yet, which is the most; wait for one of them.");
+        return NULL;
+    }
+    if (!is_lasting(kind) && client->was_connected && client->phase != PHASE_CONNECTED) {
+        *result = fail(client, -ENOTCONN, ERROR_DISCONNECTED, "There is no broker at the moment; the client looks for the next.");
+        return NULL;
+    }
+    struct call *call = calloc(1, sizeof *call);
+    if (call) {
+        *call = (struct call){.client = client, .session = session, .kind = kind, .file = -1};
+        if (kind != CALL_CREATE_SESSION) call->answer = event_new(client, CAMARB_EVENT_ANSWERED);
+        if (kind == CALL_CREATE_SESSION || call->answer) return call;
+    }
+    call_free(call);
+    client->is_out_of_memory = false;
+    *result = fail(client, -ENOMEM, ERROR_OUT_OF_RESOURCES, "There was no memory for the call.");
+    return NULL;
+}
+
+camarb_call call_ask(struct call *call) {
+    camarb_client *client = call->client;
+    /* Nobody but the call misses the memory for its arguments. */
+    if (client->is_out_of_memory) {
+        client->is_out_of_memory = false;
+        call_free(call);
+        return fail(client, -ENOMEM, ERROR_OUT_OF_RESOURCES, "There was no memory for the call.");
+    }
+    camarb_call number = call->number = ++client->last_call;
+    struct call **place = &client->calls;
+    while (*place) place = &(*place)->next;
+    *place = call;
+    client->call_count++;
+    calls_flush(client);
+    client_arm(client);
+    return number;
+}
+
+static void unlink_call(struct call *call) {
+    struct call **place = &call->client->calls;
+    while (*place && *place != call) place = &(*place)->next;
+    if (!*place) return;
+    *place = call->next;
+    call->client->call_count--;
+}
+
+void call_answer(struct call *call, uint64_t value, const char *error_name, const char *error) {
+    camarb_client *client = call->client;
+    struct event *answer = call->answer;
+    call->answer = NULL;
+    unlink_call(call);
+    if (answer) {
+        answer->told.call = call->number;
+        answer->told.session = call->session;
+        answer->told.value = value;
+        answer->error_name = text_copy(client, error_name);
+        answer->error = text_copy(client, error);
+    }
+    call_free(call);
+    if (client->end_number) event_push_last(client, answer);
+    else event_push(client, answer);
+}
+
+void calls_fail_all(camarb_client *client, const char *error_name, const char *error) {
+    while (client->calls) {
+        struct call *call = client->calls;
+        if (error) {
+            call_answer(call, 0, error_name, error);
+        } else {
+            unlink_call(call);
+            call_free(call);
+        }
+    }
+}
+
+void calls_forget(camarb_client *client, camarb_session *session) {
+    for (struct call *call = client->calls, *next; call; call = next) {
+        next = call->next;
+        if (call->session != session) continue;
+        call->session = NULL;
+        /* What it creates is to be closed. */
+        if (call->kind == CALL_CREATE_SESSION && call->was_sent) continue;
+        unlink_call(call);
+        call_free(call);
+    }
+}
+
+/* ── Answers ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+static void remember_declaration(camarb_client *client, struct call *call) {
+    char **kept = call->kind == CALL_DECLARE_APP ? &client->app : &client->presence;
+    if (!*kept) client->declared[client->declared_count++] = call->kind;
+    free(*kept);
+    *kept = call->word;
+    call->word = NULL;
+    if (call->kind == CALL_DECLARE_PRESENCE) client->is_focused = call->flag;
+}
+
+/* Remembers a call that the broker has carried out. */
+static void remember(struct call *call, uint64_t value) {
+    camarb_session *session = call->session;
+    switch (call->kind) {
+    case CALL_DECLARE_APP:
+    case CALL_DECLARE_PRESENCE: remember_declaration(call->client, call); break;
+    case CALL_START: session->memory.wants_to_run = true; break;
+    case CALL_STOP: memory_remember_stop(session); break;
+    case CALL_CONFIGURE: memory_remember_configuration(session, call->configuration); break;
+    case CALL_START_RECORDING: memory_remember_recording(session, value); break;
+    case CALL_PHOTO: memory_remember_photo(session, value); break;
+    case CALL_WATCH_CAMERAS:
+    case CALL_CREATE_SESSION:
+    case CALL_READY:
+    case CALL_CONTINUE:
+    case CALL_STOP_RECORDING: break;
+    }
+}
+
+static void start_was_refused(camarb_session *session, const sd_bus_error *error) {
+    free(session->refusal);
+    session->refusal = text_copy(session->client, error->message);
+    session->refusal_number = error_number(error->name);
+}
+
+/* The answer to CreateSession: the first, or one that a later broker is asked for because somebody needs the session there. */
+static void creation_answered(struct call *call, sd_bus_message *answer, const sd_bus_error *error) {
+    camarb_client *client = call->client;
+    camarb_session *session = call->session;
+    uint64_t id = error ? 0 : session_number(answer);
+    const char *name = error ? error->name : ERROR_INVALID_ARGUMENTS;
+    const char *sentence = error ? error->message : "CreateSession gave no session's path.";
+    if (session) {
+        session->is_being_created = false;
+        if (id) {
+            session_is_known(session, id);
+        } else if (!session->was_created) {
+            session_end(session, name, sentence);
+        } else {
+            /* Whoever needed it hears why it is not there. */
+            for (struct call *other = client->calls, *next; other; other = next) {
+                next = other->next;
+                if (other->session == session && other != call && !other->was_sent) call_answer(other, 0, name, sentence);
+            }
+        }
+    } else if (id) {
+        session_close_at_broker(client, id);
+    }
+    call_answer(call, 0, NULL, NULL);
+}
+
+static int answered(sd_bus_message *answer, void *context, sd_bus_error *ignored) {
+    (void)ignored;
+    struct call *call = context;
+    camarb_client *client = call->client;
+    if (!answer_is_real(answer)) return 0;
+    const sd_bus_error *error = answer_error(answer);
+    if (call->kind == CALL_CREATE_SESSION) {
+        creation_answered(call, answer, error);
+    } else if (error) {
+        if (call->kind == CALL_START) start_was_refused(call->session, error);
+        call_answer(call, 0, error->name, error->message);
+    } else {
+        uint64_t value = 0;
+        /* A number that does not come is 0, which is no photo's. */
+        if (call->kind == CALL_PHOTO || call->kind == CALL_START_RECORDING) sd_bus_message_read(answer, "t", &value);
+        remember(call, value);
+        call_answer(call, value, NULL, NULL);
+    }
+    calls_flush(client);
+    return 0;
+}
+
+void calls_lost(camarb_client *client) {
+    for (struct call *call = client->calls, *next; call; call = next) {
+        next = call->next;
+        if (!call->was_sent) continue;
+        if (call->kind == CALL_CREATE_SESSION && (!call->session || call->session->was_created)) {
+            /* It ended with its broker; one that was there before is put back like all. */
+            call_answer(call, 0, NULL, NULL);
+        } else if (is_lasting(call->kind)) {
+            call->was_sent = false;
+            if (call->kind == CALL_STOP && call->session) memory_stopped_while_away(call->session);
+        } else {
+            call_answer(call, 0, ERROR_DISCONNECTED, "The connection ended before the answer came.");
+        }
+    }
+}
+
+/* ── Sending ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+static const char *member_of(enum call_kind kind) {
+    switch (kind) {
+    case CALL_DECLARE_APP: return "DeclareClient";
+    case CALL_DECLARE_PRESENCE: return "DeclarePresence";
+    case CALL_START: return "StartRunning";
+    case CALL_STOP: return "StopRunning";
+    case CALL_CONFIGURE: return "Configure";
+    case CALL_READY: return "Ready";
+    case CALL_CONTINUE: return "Continue";
+    case CALL_PHOTO: return "CapturePhoto";
+    case CALL_START_RECORDING: return "StartRecording";
+    case CALL_STOP_RECORDING: return "StopRecording";
+    case CALL_WATCH_CAMERAS:
+    case CALL_CREATE_SESSION: break;
+    }
+    return NULL;
+}
+
+static int append_arguments(sd_bus_message *message, struct call *call) {
+    switch (call->kind) {
+    case CALL_DECLARE_APP: return sd_bus_message_append(message, "a{sv}", 1, "app", "s", call->word);
+    case CALL_DECLARE_PRESENCE: return sd_bus_message_append(message, "sb", call->word, (int)call->flag);
+    case CALL_CONFIGURE: return configuration_append(message, call->configuration, false);
+    case CALL_READY: return sd_bus_message_append(message, "t", memory_brokers_number(&call->session->memory, call->value));
+    case CALL_PHOTO:
+    case CALL_START_RECORDING: {
+        int result = sd_bus_message_append(message, "h", call->file);
+        return result < 0 ? result : configuration_append(message, call->configuration, false);
+    }
+    default: return 0;
+    }
+}
+
+static int send(struct call *call) {
+    camarb_client *client = call->client;
+    call->was_sent = true;
+    if (call->kind == CALL_CREATE_SESSION) {
+        call->session->is_being_created = true;
+        return session_send_creation(client, call->session, &call->slot, answered, call);
+    }
+    sd_bus_message *message = call_message(client, call->session ? call->session->id : 0, member_of(call->kind));
+    if (!message) return -ENOMEM;
+    int result = append_arguments(message, call);
+    if (result < 0) {
+        sd_bus_message_unref(message);
+        return result;
+    }
+    return call_send(client, message, &call->slot, answered, call);
+}
+
+/* A broker that has refused to take a session over is asked again when somebody needs it. */
+static void create_anew(camarb_session *session, struct call *before) {
+    int result;
+    struct call *creation = calloc(1, sizeof *creation);
+    if (!creation) {
+        session->client->is_out_of_memory = true;
+        return;
+    }
+    *creation = (struct call){.client = session->client, .session = session, .kind = CALL_CREATE_SESSION, .file = -1};
+    struct call **place = &session->client->calls;
+    while (*place != before) place = &(*place)->next;
+    creation->next = before;
+    *place = creation;
+    session->client->call_count++;
+    result = send(creation);
+    (void)result; /* Where the connection has ended, the next turn sees it. */
+}
+
+/* Nothing of it has gone out. Whoever waits hears so; a session that cannot even be asked for is over. */
+static void could_not_send(struct call *call, int result) {
+    camarb_session *session = call->kind == CALL_CREATE_SESSION ? call->session : NULL;
+    if (session) session->is_being_created = false;
+    if (session && !session->was_created) session_end(session, ERROR_INVALID_ARGUMENTS, strerror(-result));
+    call_answer(call, 0, ERROR_INVALID_ARGUMENTS, strerror(-result));
+}
+
+void calls_flush(camarb_client *client) {
+    if (client->phase != PHASE_CONNECTED) return;
+    for (struct call *call = client->calls, *next; call && !client->end_number; call = next) {
+        next = call->next;
+        if (call->was_sent) continue;
+        camarb_session *session = call->session;
+        if (session && session->has_ended) {
+            call_answer(call, 0, ERROR_UNKNOWN_SESSION, session->end_sentence);
+            continue;
+        }
+        if (call->kind == CALL_WATCH_CAMERAS) {
+            call->was_sent = true;
+            client->cameras.are_watched = true;
+            cameras_ask(client);
+            continue;
+        }
+        if (session && !session->id && call->kind != CALL_CREATE_SESSION) {
+            /* Its number is not known yet; what comes behind waits, too, so that all arrives in the order in which it was said. */
+            if (!session->is_being_created) create_anew(session, call);
+            return;
+        }
+        int result = send(call);
+        /* The connection has ended: the next turn sees it, and then this one is asked again, or answered. */
+        if (result == -ENOTCONN || result == -ECONNRESET || result == -EPIPE || result == -ESHUTDOWN) return;
+        if (result < 0) could_not_send(call, result);
+    }
+}
+
+/* ── The client's own ───────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+static camarb_call declare(camarb_client *client, enum call_kind kind, const char *word, bool flag) {
+    int result;
+    struct call *call = call_make(client, NULL, kind, &result);
+    if (!call) return result;
+    if (!word || !word[0]) {
+        call_free(call);
+        return fail(client, -EINVAL, NULL, "%s.", kind == CALL_DECLARE_APP
+            ? "An app without a name cannot be declared; its desktop file's name will do"
+            : "There is no such presence; it is background, fullscreen, split, slide-over or picture-in-picture");
+    }
+    if (!text_is_utf8(word)) {
+        call_free(call);
+        return fail(client, -EINVAL, NULL, "What this program calls itself, or its presence, is no text: it takes UTF-8.");
+    }
+    call->word = text_copy(client, word);
+    call->flag = flag;
+    return call_ask(call);
+}
+
+camarb_call camarb_client_declare_app(camarb_client *client, const char *app) {
+    return declare(client, CALL_DECLARE_APP, app, false);
+}
+
+camarb_call camarb_client_declare_presence(camarb_client *client, const char *presence, bool focused) {
+    return declare(client, CALL_DECLARE_PRESENCE, presence, focused);
+}
+
+camarb_call camarb_client_watch_cameras(camarb_client *client) {
+    int result;
+    struct call *call = call_make(client, NULL, CALL_WATCH_CAMERAS, &result);
+    return call ? call_ask(call) : result;
+}

@@ -1,0 +1,44 @@
+/* camarb-slate.h: pictures in a camera's place that say why it is not there, for programs that cannot be told.
+ *
+ * A part of camarb.h, and a header of its own for who draws slates and has no client of libcamarb: slate.c needs this header and its font,
+ * and nothing else but the C library. What it draws depends on its arguments alone; any thread may call it. */
+#ifndef CAMARB_SLATE_H
+#define CAMARB_SLATE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CAMARB_API __attribute__((visibility("default")))
+
+/* What is shown in a camera's place while it is not there, for programs that cannot be told. */
+enum camarb_slate_kind {
+    CAMARB_SLATE_WAITING, /* not running yet, and nothing was said */
+    CAMARB_SLATE_INTERRUPTED,
+    CAMARB_SLATE_SWITCHED_OFF, /* by a privacy switch: the user's own will, and nothing that comes back by itself */
+    CAMARB_SLATE_NO_ACCESS, /* a refusal */
+    CAMARB_SLATE_NO_BROKER,
+};
+
+typedef struct camarb_slate {
+    enum camarb_slate_kind kind;
+    const char *camera; /* what a person calls it */
+    const char *reason; /* a cause, or what a session was stopped for, as in docs/semantics.md; or an error's sentence where there is none */
+    const char *interrupter; /* "" where nobody, or nobody that this client may know */
+    uint64_t reserved[4];
+} camarb_slate;
+
+/* Draws it over the whole of a picture: NV12, YU12, YUYV, BGRx or RGB3 by V4L2's four characters. From 64x48 on; legible from 320x180 on. Nothing
+ * of what was in the memory is kept, padding between rows included, also that
+ * of the last row: a plane is as long as its stride times its rows.
+ * strides: bytes from one row to the next, one a plane. Errors: -EINVAL, for a format or size that it cannot draw. */
+CAMARB_API int camarb_slate_draw(
+    const camarb_slate *slate, const char fourcc[4], uint32_t width, uint32_t height, uint8_t *const planes[],
+    const uint32_t strides[]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,306 @@
+/* camarb.h: a program's connection to camarbd, the broker of this machine's cameras.
+ *
+ *     camarb_client *client;
+ *     if (camarb_client_new(&client, NULL) < 0) …                      // no broker here
+ *     camarb_client_declare_app(client, "org.example.Booth");
+ *     camarb_session *session = camarb_session_new(client, "", NULL);  // "": the first camera
+ *     camarb_session_set_pictures(session, true);
+ *     camarb_session_start(session);
+ *     for (;;) {
+ *         camarb_client_wait(client, -1);
+ *         const camarb_event *event;
+ *         while ((event = camarb_client_next_event(client)))
+ *             if (event->type == CAMARB_EVENT_WAS_INTERRUPTED) show(event->reason, event->interrupter);
+ *         camarb_frame *frame;
+ *         while ((frame = camarb_session_next_frame(session))) {
+ *             draw(camarb_frame_picture(frame));
+ *             camarb_frame_release(frame);
+ *         }
+ *     }
+ *
+ * A session that is interrupted comes back by itself, with its configuration and without its recording. So does one whose broker
+ * ends: the library connects again, says everything again, and goes on with the same camera where the next broker allows it, unheard.
+ * What happens to sessions, in which order, and what each cause means, is docs/semantics.md; the wire is docs/wire.md.
+ *
+ * In C, and on libsystemd alone: what is loaded into other people's processes brings no language's runtime along.
+ *
+ * Threading: a client and all that belongs to it (sessions, frames, events) is used by one thread at a time; clients know nothing of
+ * each other. The library makes no thread, keeps nothing that is global, never ends the process, and prints nothing. After a fork a
+ * client is its parent's: the child calls nothing but camarb_client_free.
+ *
+ * Errors: what returns int returns a negative errno number, and camarb_client_error has a sentence for it: what was wrong, with which
+ * value, what is allowed. A wrong argument (NULL where there has to be something) is a mistake of the caller's and -EINVAL.
+ *
+ * Time: nanoseconds; moments are those of CLOCK_MONOTONIC.
+ */
+#ifndef CAMARB_H
+#define CAMARB_H
+
+#include "camarb-slate.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct camarb_client camarb_client;
+typedef struct camarb_session camarb_session;
+typedef struct camarb_configuration camarb_configuration;
+typedef struct camarb_frame camarb_frame;
+
+/* Calls are numbered from 1 in each client. A negative one is an error: nothing was asked. */
+typedef int64_t camarb_call;
+
+/* The library's version, as in “1.0.0”. */
+CAMARB_API const char *camarb_version(void);
+
+/* ── Client ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Connects.
+ * address: “unix:path=…” or a path; NULL: what $CAMARB_SOCKET says, else the user's broker, else the system's.
+ * Errors: -ENOENT and -ECONNREFUSED: there is no broker; -EINVAL: an address that is none; -ENOMEM, -EMFILE. *client is NULL then. */
+CAMARB_API int camarb_client_new(camarb_client **client, const char *address);
+
+/* The same, and where it fails a sentence that says why, in `sentence` (of so many bytes, the last of them 0; NULL and 0 are allowed): the
+ * address, what is wrong with it, what is to be done. It is "" where the client is there. */
+CAMARB_API int camarb_client_new_explained(camarb_client **client, const char *address, char *sentence, size_t bytes);
+
+/* Ends the connection and everything of the client's; sessions, frames and events are void afterwards. NULL is allowed. */
+CAMARB_API void camarb_client_free(camarb_client *client);
+
+/* A descriptor that is readable whenever camarb_client_dispatch has something to do, timers included. It stays the same for the
+ * client's life, also over a broker's restart. */
+CAMARB_API int camarb_client_fd(camarb_client *client);
+
+/* Does what there is to do, and never waits. 0, or the error that the client ended by: it stays ended. */
+CAMARB_API int camarb_client_dispatch(camarb_client *client);
+
+/* Waits until there is an event or a frame to take, at most so many nanoseconds (negative: without end), and dispatches meanwhile.
+ * 1: there is; 0: not in time; or an error, as with dispatch. */
+CAMARB_API int camarb_client_wait(camarb_client *client, int64_t nanoseconds);
+
+/* Of the last function that returned an error: a sentence, and D-Bus's name of it where the broker said it (“org.camarb.Error.…”),
+ * else "". Valid until the next call. */
+CAMARB_API const char *camarb_client_error(camarb_client *client);
+CAMARB_API const char *camarb_client_error_name(camarb_client *client);
+
+/* ── Calls ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* A function that gives a camarb_call asks, and returns at once. Its answer comes as CAMARB_EVENT_ANSWERED, unless somebody waits:
+ *
+ * camarb_call_finish waits for it, at most so many nanoseconds (negative: D-Bus's customary 25 s). 0: done, and *value (NULL is allowed)
+ * is what the answer is, such as the number of a photo; -ETIME: there was none; or why it was refused. Events that come meanwhile are kept.
+ * A call is finished once: its answer is no event then. */
+CAMARB_API int camarb_call_finish(camarb_client *client, camarb_call call, int64_t nanoseconds, uint64_t *value);
+
+/* At most so many without an answer; more is -EAGAIN. */
+#define CAMARB_CALLS_MAX 64
+
+/* What this program says it is, such as a desktop file's name, in UTF-8. A claim: where the kernel vouches for another name, that counts. */
+CAMARB_API camarb_call camarb_client_declare_app(camarb_client *client, const char *app);
+/* presence: background, fullscreen, split, slide-over or picture-in-picture; counts where no shell knows better. */
+CAMARB_API camarb_call camarb_client_declare_presence(camarb_client *client, const char *presence, bool focused);
+
+/* ── Cameras ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+typedef struct camarb_format {
+    char pixel_format[8]; /* “420v” (NV12, video range) or “420f” (NV12, full range) */
+    uint32_t width, height;
+    double min_frame_rate, max_frame_rate; /* 0 up to 1,000,000; 0 where the broker said what is no rate */
+    double max_zoom_factor;
+    /* As activeFormat takes it, and as no other format of the camera is called: “420v 1280x720@60 binned”. */
+    char name[64];
+    bool is_binned; /* pixels of the sensor are put together: less light is enough, and less is seen */
+    uint64_t reserved[3];
+} camarb_format;
+
+typedef struct camarb_control {
+    const char *key; /* of a configuration */
+    double usual, least, most, step; /* of a number */
+    const char *usual_word;
+    const char *const *words; /* of a mode, until NULL; NULL: it is a number */
+    uint64_t reserved[4];
+} camarb_control;
+
+typedef struct camarb_camera {
+    const char *id, *name, *position; /* position: front, back or external */
+    const char *holder; /* "": nobody; “another user's app”; “outside: PROGRAM” */
+    bool is_present;
+    const camarb_format *formats; /* the usual one first */
+    size_t format_count;
+    const camarb_control *controls;
+    size_t control_count;
+    uint64_t reserved[4];
+} camarb_camera;
+
+/* From now on the client knows which cameras there are: the first time, and whenever one comes, goes or has another holder,
+ * CAMARB_EVENT_CAMERAS_CHANGED says so. */
+CAMARB_API camarb_call camarb_client_watch_cameras(camarb_client *client);
+/* Those that are known, in order of their ids; *count of them. Valid until the next dispatch, wait or camarb_call_finish. */
+CAMARB_API const camarb_camera *camarb_client_cameras(camarb_client *client, size_t *count);
+/* The keys that a configuration for this camera may have, from index 0 on: first those of every camera (activeFormat, frameRate, …), then
+ * its controls; NULL behind the last one. As valid as the camera. */
+CAMARB_API const char *camarb_camera_key(const camarb_camera *camera, size_t index);
+
+/* ── Configurations ─────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* A batch of keys: activeFormat (word, a format's name), frameRate, videoZoomFactor (numbers), … docs/wire.md has all of them. Setting a
+ * key twice keeps the last. Keys that the library does not know are the broker's to judge. Words and keys are UTF-8: -EINVAL. */
+CAMARB_API camarb_configuration *camarb_configuration_new(void); /* NULL: no memory */
+CAMARB_API void camarb_configuration_free(camarb_configuration *configuration);
+CAMARB_API int camarb_configuration_set_word(camarb_configuration *configuration, const char *key, const char *word);
+CAMARB_API int camarb_configuration_set_number(camarb_configuration *configuration, const char *key, double number);
+CAMARB_API int camarb_configuration_set_flag(camarb_configuration *configuration, const char *key, bool flag);
+/* The keys that are in it, from index 0 on, in no order that means anything; NULL behind the last one. Valid until it is changed. */
+CAMARB_API const char *camarb_configuration_key(const camarb_configuration *configuration, size_t index);
+/* What is in it. The first: NULL where the key is missing or no word; the others: -ENOENT, or -EINVAL where it is something else. */
+CAMARB_API const char *camarb_configuration_word(const camarb_configuration *configuration, const char *key);
+CAMARB_API int camarb_configuration_number(const camarb_configuration *configuration, const char *key, double *number);
+CAMARB_API int camarb_configuration_flag(const camarb_configuration *configuration, const char *key, bool *flag);
+
+/* ── Sessions ───────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* A stopped session. camera: its id, "" or NULL for the first one. configuration: what it wants, NULL for the usual; stays the
+ * caller's. NULL: no memory, too many calls, or an id that is not UTF-8. A camera that is not known, or a configuration that cannot be, ends the session:
+ * CAMARB_EVENT_ENDED says why. */
+CAMARB_API camarb_session *camarb_session_new(
+    camarb_client *client, const char *camera, const camarb_configuration *configuration);
+/* Ends it for good; frames of it that were not released stay readable until they are. NULL is allowed. */
+CAMARB_API void camarb_session_free(camarb_session *session);
+
+/* A value of the program's own, for finding its way back from an event. */
+CAMARB_API void camarb_session_set_tag(camarb_session *session, void *tag);
+CAMARB_API void *camarb_session_tag(const camarb_session *session);
+
+/* Asks to run. Interrupted at once, and no error, while causes leave no access. */
+CAMARB_API camarb_call camarb_session_start(camarb_session *session);
+CAMARB_API camarb_call camarb_session_stop(camarb_session *session);
+/* Sets keys as a whole or not at all; at once while the session may configure, else when it runs. */
+CAMARB_API camarb_call camarb_session_configure(camarb_session *session, const camarb_configuration *batch);
+/* Answers CAMARB_EVENT_WILL_BE_INTERRUPTED: the camera may go before the deadline. */
+CAMARB_API camarb_call camarb_session_ready(camarb_session *session, uint64_t interruption);
+/* Clears the one cause that is the client's own to clear (sensitive-content-mitigation-activated). */
+CAMARB_API camarb_call camarb_session_continue(camarb_session *session);
+
+/* file: of a regular file, open for reading and writing, not for appending; it is duplicated. Gives the photo's or recording's number;
+ * CAMARB_EVENT_PHOTO_CAPTURED and CAMARB_EVENT_RECORDING_FINISHED say when the file is whole. options: NULL for none. While there is
+ * no broker these are -ENOTCONN: an answer from before its end could not be told from one after it. */
+CAMARB_API camarb_call camarb_session_capture_photo(
+    camarb_session *session, int file, const camarb_configuration *options);
+CAMARB_API camarb_call camarb_session_start_recording(
+    camarb_session *session, int file, const camarb_configuration *options);
+CAMARB_API camarb_call camarb_session_stop_recording(camarb_session *session);
+
+enum camarb_state {
+    CAMARB_STOPPED, /* nobody asked it to run */
+    CAMARB_STARTING, /* asked, and neither of the next two was said yet */
+    CAMARB_RUNNING,
+    CAMARB_INTERRUPTED, /* it comes back by itself */
+    CAMARB_ENDED, /* for good: CAMARB_EVENT_ENDED said why */
+};
+
+CAMARB_API enum camarb_state camarb_session_state(const camarb_session *session);
+/* What is in force, or will be when it runs; never NULL. A key that nobody has set is not in it, and is as usual: the camera's first format,
+ * its fastest rate, what its controls call usual. Valid until the next dispatch, wait or camarb_call_finish. */
+CAMARB_API const camarb_configuration *camarb_session_configuration(const camarb_session *session);
+/* The camera's id once it is known, else what was asked for. */
+CAMARB_API const char *camarb_session_camera(const camarb_session *session);
+
+/* ── Pictures ───────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Memory that another process owns: read it, do not write. NV12 as it comes: planes[0] is Y, planes[1] is CbCr, interleaved, half as
+ * high. */
+typedef struct camarb_picture {
+    char pixel_format[8]; /* 420v or 420f */
+    uint32_t width, height;
+    const uint8_t *planes[4];
+    uint32_t strides[4]; /* bytes from one row to the next */
+    uint32_t plane_count;
+    uint32_t flags; /* CAMARB_PICTURE_… */
+    uint64_t sequence; /* from 1 in each grant; a gap is frames that were dropped since nobody released theirs */
+    uint64_t grant;
+    int64_t captured;
+    uint64_t reserved[4];
+} camarb_picture;
+
+#define CAMARB_PICTURE_CONFIGURATION_CHANGED 1u /* the first one of another configuration */
+#define CAMARB_PICTURE_SLATE 2u /* not what the camera sees */
+
+/* Whether frames are wanted: a stream is opened each time the session runs. */
+CAMARB_API void camarb_session_set_pictures(camarb_session *session, bool on);
+/* The next frame that is there, or NULL. Two may be held at once; who holds more gets none, and holds nobody else up.
+ * newest_frame releases all but the last one. */
+CAMARB_API camarb_frame *camarb_session_next_frame(camarb_session *session);
+CAMARB_API camarb_frame *camarb_session_newest_frame(camarb_session *session);
+/* Valid until the frame's release. */
+CAMARB_API const camarb_picture *camarb_frame_picture(const camarb_frame *frame);
+/* False: the camera has been taken away, and the picture is or is just being blanked. To be asked after a picture was copied: what was
+ * copied before a true answer is whole. */
+CAMARB_API bool camarb_frame_is_intact(const camarb_frame *frame);
+/* NULL is allowed. */
+CAMARB_API void camarb_frame_release(camarb_frame *frame);
+
+/* ── Events ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+enum camarb_event_type {
+    CAMARB_EVENT_ANSWERED = 1, /* call, value; error and error_name where it was refused */
+    CAMARB_EVENT_CAMERAS_CHANGED,
+    CAMARB_EVENT_DISCONNECTED, /* the client has ended: error. The last of its events. */
+    /* Of a session. */
+    CAMARB_EVENT_WILL_BE_INTERRUPTED, /* interruption, reason, deadline, rule */
+    CAMARB_EVENT_INTERRUPTION_WITHDRAWN, /* interruption */
+    CAMARB_EVENT_WAS_INTERRUPTED, /* interruption, causes, reason, interrupter, recording (the one that was cut, or 0), rule */
+    CAMARB_EVENT_INTERRUPTION_CHANGED, /* interruption, causes, reason, interrupter, rule */
+    CAMARB_EVENT_INTERRUPTION_ENDED, /* interruption, causes, duration, will_resume */
+    CAMARB_EVENT_DID_START_RUNNING, /* grant */
+    CAMARB_EVENT_DID_STOP_RUNNING,
+    CAMARB_EVENT_ACCESS_CHANGED, /* access, causes, rule */
+    CAMARB_EVENT_SHARERS_CHANGED, /* sharers */
+    CAMARB_EVENT_SESSION_STOPPED, /* reason, rule */
+    CAMARB_EVENT_RECORDING_STARTED, /* recording */
+    CAMARB_EVENT_RECORDING_FINISHED, /* recording, reason (why), frames, duration, bytes, next_chance */
+    CAMARB_EVENT_PHOTO_CAPTURED, /* photo, width, height, bytes; error where it is not whole */
+    CAMARB_EVENT_CONFIGURATION_APPLIED, /* asked, in_force, by */
+    CAMARB_EVENT_RAMP_FINISHED, /* number: videoZoomFactor */
+    CAMARB_EVENT_RUNTIME_ERROR, /* error_name (a code), error */
+    CAMARB_EVENT_ENDED, /* the session is over: error, error_name. The last of its events. */
+};
+
+/* Texts are never NULL: "" where there is none. Lists end with NULL. */
+typedef struct camarb_event {
+    enum camarb_event_type type;
+    camarb_session *session; /* NULL: not of a session */
+    uint64_t sequence; /* of the session, from 1 and without a gap, over a broker's end too */
+    uint64_t decision; /* for `camclient explain`; 0: the library's own */
+    camarb_call call;
+    uint64_t value;
+    uint64_t interruption, recording, photo, grant, frames, bytes;
+    int64_t deadline, duration;
+    uint32_t width, height;
+    bool will_resume;
+    double number;
+    const char *reason, *interrupter, *rule, *next_chance, *by, *error, *error_name;
+    const char *const *causes; /* the reason first */
+    const char *const *access;
+    const char *const *sharers;
+    const camarb_configuration *asked, *in_force;
+    uint64_t reserved[8];
+} camarb_event;
+
+/* The next event, in the order in which they came; NULL: there is none. Valid until the next call of this function. An event that nobody
+ * takes waits; who leaves CAMARB_EVENTS_MAX untaken ends as one that does not read. */
+CAMARB_API const camarb_event *camarb_client_next_event(camarb_client *client);
+#define CAMARB_EVENTS_MAX 1024
+
+/* ── Slates: camarb-slate.h ─────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Which slate a session calls for now. false: it runs, and there is none. Texts as with configurations. */
+CAMARB_API bool camarb_session_slate(const camarb_session *session, camarb_slate *slate);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

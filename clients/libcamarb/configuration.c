@@ -1,0 +1,241 @@
+/* Batches of settings: keys and values, which the broker judges. */
+#include "inside.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+camarb_configuration *camarb_configuration_new(void) { return calloc(1, sizeof(camarb_configuration)); }
+
+static void setting_clear(struct setting *setting) {
+    free(setting->key);
+    free(setting->word);
+}
+
+void configuration_clear(camarb_configuration *configuration) {
+    for (size_t i = 0; i < configuration->count; i++) setting_clear(&configuration->settings[i]);
+    free(configuration->settings);
+    *configuration = (camarb_configuration){0};
+}
+
+void camarb_configuration_free(camarb_configuration *configuration) {
+    if (!configuration) return;
+    configuration_clear(configuration);
+    free(configuration);
+}
+
+static struct setting *find(const camarb_configuration *configuration, const char *key) {
+    for (size_t i = 0; i < configuration->count; i++)
+        if (strcmp(configuration->settings[i].key, key) == 0) return &configuration->settings[i];
+    return NULL;
+}
+
+/* The value of a key, blank: kind and value are the caller's to set. */
+static int place(camarb_configuration *configuration, const char *key, struct setting **found) {
+    if (!configuration || !key || !key[0] || strnlen(key, KEY_MAX + 1) > KEY_MAX || !text_is_utf8(key)) return -EINVAL;
+    struct setting *setting = find(configuration, key);
+    if (setting) {
+        free(setting->word);
+        setting->word = NULL;
+        *found = setting;
+        return 0;
+    }
+    if (configuration->count == SETTINGS_MAX) return -E2BIG;
+    setting = reallocarray(configuration->settings, configuration->count + 1, sizeof *setting);
+    if (!setting) return -ENOMEM;
+    configuration->settings = setting;
+    setting += configuration->count;
+    *setting = (struct setting){.key = strdup(key)};
+    if (!setting->key) return -ENOMEM;
+    configuration->count++;
+    *found = setting;
+    return 0;
+}
+
+int camarb_configuration_set_word(camarb_configuration *configuration, const char *key, const char *word) {
+    if (!word || strnlen(word, WORD_MAX + 1) > WORD_MAX || !text_is_utf8(word)) return -EINVAL;
+    char *copy = strdup(word);
+    if (!copy) return -ENOMEM;
+    struct setting *setting;
+    int result = place(configuration, key, &setting);
+    if (result < 0) {
+        free(copy);
+        return result;
+    }
+    setting->kind = 's';
+    setting->word = copy;
+    return 0;
+}
+
+int camarb_configuration_set_number(camarb_configuration *configuration, const char *key, double number) {
+    if (!isfinite(number)) return -EINVAL;
+    struct setting *setting;
+    int result = place(configuration, key, &setting);
+    if (result < 0) return result;
+    setting->kind = 'd';
+    setting->number = number;
+    return 0;
+}
+
+int camarb_configuration_set_flag(camarb_configuration *configuration, const char *key, bool flag) {
+    struct setting *setting;
+    int result = place(configuration, key, &setting);
+    if (result < 0) return result;
+    setting->kind = 'b';
+    setting->flag = flag;
+    return 0;
+}
+
+const char *camarb_configuration_key(const camarb_configuration *configuration, size_t index) {
+    return configuration && index < configuration->count ? configuration->settings[index].key : NULL;
+}
+
+const char *camarb_configuration_word(const camarb_configuration *configuration, const char *key) {
+    if (!configuration || !key) return NULL;
+    const struct setting *setting = find(configuration, key);
+    return setting && setting->kind == 's' ? setting->word : NULL;
+}
+
+int camarb_configuration_number(const camarb_configuration *configuration, const char *key, double *number) {
+    if (!configuration || !key || !number) return -EINVAL;
+    const struct setting *setting = find(configuration, key);
+    if (!setting) return -ENOENT;
+    if (setting->kind != 'd') return -EINVAL;
+    *number = setting->number;
+    return 0;
+}
+
+int camarb_configuration_flag(const camarb_configuration *configuration, const char *key, bool *flag) {
+    if (!configuration || !key || !flag) return -EINVAL;
+    const struct setting *setting = find(configuration, key);
+    if (!setting) return -ENOENT;
+    if (setting->kind != 'b') return -EINVAL;
+    *flag = setting->flag;
+    return 0;
+}
+
+void configuration_remove(camarb_configuration *configuration, const char *key) {
+    struct setting *setting = find(configuration, key);
+    if (!setting) return;
+    setting_clear(setting);
+    *setting = configuration->settings[--configuration->count];
+}
+
+static int set(camarb_configuration *into, const struct setting *setting) {
+    switch (setting->kind) {
+    case 's': return camarb_configuration_set_word(into, setting->key, setting->word);
+    case 'd': return camarb_configuration_set_number(into, setting->key, setting->number);
+    default: return camarb_configuration_set_flag(into, setting->key, setting->flag);
+    }
+}
+
+int configuration_merge(camarb_configuration *into, const camarb_configuration *later) {
+    for (size_t i = 0; later && i < later->count; i++) {
+        int result = set(into, &later->settings[i]);
+        if (result < 0) return result;
+    }
+    return 0;
+}
+
+camarb_configuration *configuration_copy(camarb_client *client, const camarb_configuration *from) {
+    camarb_configuration *copy = camarb_configuration_new();
+    if (copy && configuration_merge(copy, from) == 0) return copy;
+    camarb_configuration_free(copy);
+    client->is_out_of_memory = true;
+    return NULL;
+}
+
+bool configuration_equals(const camarb_configuration *one, const camarb_configuration *other) {
+    if (!one || !other || one->count != other->count) return one == other;
+    for (size_t i = 0; i < one->count; i++) {
+        const struct setting *mine = &one->settings[i], *theirs = find(other, mine->key);
+        if (!theirs || theirs->kind != mine->kind || theirs->number != mine->number || theirs->flag != mine->flag
+            || !text_equals(theirs->word, mine->word))
+            return false;
+    }
+    return true;
+}
+
+/* ── On the wire ────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+static int append(sd_bus_message *message, const struct setting *setting) {
+    switch (setting->kind) {
+    case 's': return sd_bus_message_append(message, "{sv}", setting->key, "s", setting->word);
+    case 'd': return sd_bus_message_append(message, "{sv}", setting->key, "d", setting->number);
+    default: return sd_bus_message_append(message, "{sv}", setting->key, "b", (int)setting->flag);
+    }
+}
+
+int configuration_append(sd_bus_message *message, const camarb_configuration *configuration, bool reestablished) {
+    int result = sd_bus_message_open_container(message, 'a', "{sv}");
+    for (size_t i = 0; result >= 0 && configuration && i < configuration->count; i++)
+        result = append(message, &configuration->settings[i]);
+    if (result >= 0 && reestablished) result = sd_bus_message_append(message, "{sv}", "reestablished", "b", 1);
+    return result < 0 ? result : sd_bus_message_close_container(message);
+}
+
+int number_read(sd_bus_message *message, double *number) {
+    char type;
+    const char *contents;
+    union {
+        uint8_t y;
+        int16_t n;
+        uint16_t q;
+        int32_t i;
+        uint32_t u;
+        int64_t x;
+        uint64_t t;
+        double d;
+    } value;
+    int result = sd_bus_message_peek_type(message, &type, &contents);
+    if (result <= 0) return result < 0 ? result : -EBADMSG;
+    if (type != 'v' || !contents || !contents[0] || !strchr("ynqiuxtd", contents[0]) || contents[1]) return 0;
+    result = sd_bus_message_read(message, "v", contents, &value);
+    if (result < 0) return result;
+    switch (contents[0]) {
+    case 'y': *number = value.y; break;
+    case 'n': *number = value.n; break;
+    case 'q': *number = value.q; break;
+    case 'i': *number = value.i; break;
+    case 'u': *number = value.u; break;
+    case 'x': *number = (double)value.x; break;
+    case 't': *number = (double)value.t; break;
+    default: *number = value.d;
+    }
+    return 1;
+}
+
+/* One entry's value. What is neither word, number nor flag is a newer broker's, and passed over. */
+static int read_value(sd_bus_message *message, camarb_configuration *into, const char *key) {
+    const char *contents;
+    int result = sd_bus_message_peek_type(message, NULL, &contents);
+    if (result < 0) return result;
+    if (contents && strcmp(contents, "s") == 0) {
+        const char *word;
+        result = sd_bus_message_read(message, "v", "s", &word);
+        return result < 0 ? result : camarb_configuration_set_word(into, key, word);
+    }
+    if (contents && strcmp(contents, "b") == 0) {
+        int flag;
+        result = sd_bus_message_read(message, "v", "b", &flag);
+        return result < 0 ? result : camarb_configuration_set_flag(into, key, flag != 0);
+    }
+    double number;
+    result = number_read(message, &number);
+    if (result == 0) return sd_bus_message_skip(message, "v");
+    return result < 0 ? result : camarb_configuration_set_number(into, key, number);
+}
+
+int configuration_read(sd_bus_message *message, camarb_configuration *into) {
+    int result = sd_bus_message_enter_container(message, 'a', "{sv}");
+    if (result < 0) return result;
+    while ((result = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
+        const char *key;
+        result = sd_bus_message_read(message, "s", &key);
+        if (result >= 0) result = read_value(message, into, key);
+        if (result >= 0) result = sd_bus_message_exit_container(message);
+        if (result < 0) return result;
+    }
+    return result < 0 ? result : sd_bus_message_exit_container(message);
+}

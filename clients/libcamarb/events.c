@@ -1,0 +1,119 @@
+/* What the program is told, in order, for as long as it does not take it. */
+#include "inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct event *event_new(camarb_client *client, enum camarb_event_type type) {
+    struct event *event = calloc(1, sizeof *event);
+    if (!event) {
+        client->is_out_of_memory = true;
+        return NULL;
+    }
+    event->told.type = type;
+    return event;
+}
+
+void event_free(struct event *event) {
+    if (!event) return;
+    char *texts[] = {
+        event->reason, event->interrupter, event->rule, event->next_chance, event->by, event->error, event->error_name};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) free(texts[i]);
+    words_free(event->causes);
+    words_free(event->access);
+    words_free(event->sharers);
+    camarb_configuration_free(event->asked);
+    camarb_configuration_free(event->in_force);
+    free(event);
+}
+
+void event_push_last(camarb_client *client, struct event *event) {
+    if (!event) return;
+    event->next = NULL;
+    if (client->last_event) client->last_event->next = event;
+    else client->events = event;
+    client->last_event = event;
+    client->event_count++;
+    client_wake_soon(client);
+}
+
+void event_push(camarb_client *client, struct event *event) {
+    if (!event) return;
+    if (client->phase == PHASE_OVER) {
+        event_free(event);
+        return;
+    }
+    if (client->event_count < CAMARB_EVENTS_MAX) {
+        event_push_last(client, event);
+        return;
+    }
+    event_free(event);
+    /* Losing one silently would break the promise that none is lost (docs/semantics.md §8, 7). */
+    client_end(client, -ENOBUFS, ERROR_OUT_OF_RESOURCES,
+        "1024 events were left untaken, so the next had no place; take events as they come, and connect anew.");
+}
+
+/* Takes out whatever comes behind `before` (NULL: the first). */
+static struct event *take(camarb_client *client, struct event *before) {
+    struct event **place = before ? &before->next : &client->events;
+    struct event *event = *place;
+    *place = event->next;
+    if (client->last_event == event) client->last_event = before;
+    client->event_count--;
+    event->next = NULL;
+    return event;
+}
+
+struct event *event_take_answer(camarb_client *client, camarb_call call) {
+    for (struct event *before = NULL, *event = client->events; event; before = event, event = event->next)
+        if (event->told.type == CAMARB_EVENT_ANSWERED && event->told.call == call) return take(client, before);
+    return NULL;
+}
+
+void events_forget(camarb_client *client, camarb_session *session) {
+    /* The one that the program has in its hands stays readable. */
+    if (client->current && client->current->told.session == session) client->current->told.session = NULL;
+    struct event *before = NULL;
+    for (struct event *event = client->events; event;) {
+        struct event *next = event->next;
+        if (event->told.session == session) event_free(take(client, before));
+        else before = event;
+        event = next;
+    }
+}
+
+void events_free(camarb_client *client) {
+    while (client->events) event_free(take(client, NULL));
+    event_free(client->current);
+    client->current = NULL;
+}
+
+static const char *text(const char *text) { return text ? text : ""; }
+
+static const char *const *list(words list) {
+    static const char *const none[] = {NULL};
+    return list ? (const char *const *)list : none;
+}
+
+const camarb_event *camarb_client_next_event(camarb_client *client) {
+    if (!client) return NULL;
+    event_free(client->current);
+    client->current = NULL;
+    if (!client->events) return NULL;
+    struct event *event = client->current = take(client, NULL);
+    camarb_event *told = &event->told;
+    told->reason = text(event->reason);
+    told->interrupter = text(event->interrupter);
+    told->rule = text(event->rule);
+    told->next_chance = text(event->next_chance);
+    told->by = text(event->by);
+    told->error = text(event->error);
+    told->error_name = text(event->error_name);
+    told->causes = list(event->causes);
+    told->access = list(event->access);
+    told->sharers = list(event->sharers);
+    told->asked = event->asked;
+    told->in_force = event->in_force;
+    return told;
+}

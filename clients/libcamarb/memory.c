@@ -1,0 +1,344 @@
+/* What a session asked for and was last told, and what of a broker's signals its program hears.
+ *
+ * The program sees one life of the session where there are several: sequence numbers go on without a gap, and the interruption that
+ * a broker's end is stays the same one until the next broker ends it. (SessionMemory.swift.) */
+#include "inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static words all_access(camarb_client *client) {
+    return words_copy(client, (char *[]){"preview", "photo", "record", "configure", NULL});
+}
+
+/* A ramp is something that happened, not something that is. A switch of cameras is where the session is from then on. */
+static void settle(camarb_client *client, struct memory *memory) {
+    configuration_remove(&memory->configuration, "videoZoomRampRate");
+    const char *camera = camarb_configuration_word(&memory->configuration, "camera");
+    if (!camera) return;
+    free(memory->camera);
+    memory->camera = text_copy(client, camera);
+    configuration_remove(&memory->configuration, "camera");
+}
+
+int memory_begin(camarb_client *client, struct memory *memory, const char *camera, const camarb_configuration *configuration) {
+    *memory = (struct memory){.expected = 1};
+    memory->camera = text_copy(client, camera);
+    memory->access = all_access(client);
+    return configuration_merge(&memory->configuration, configuration);
+}
+
+static void interruption_clear(struct interruption *interruption) {
+    words_free(interruption->causes);
+    words_free(interruption->causes_it_had);
+    free(interruption->interrupter);
+    *interruption = (struct interruption){0};
+}
+
+void memory_free(struct memory *memory) {
+    free(memory->camera);
+    configuration_clear(&memory->configuration);
+    hold_clear(&memory->hold);
+    words_free(memory->access);
+    words_free(memory->access_causes);
+    camarb_configuration_free(memory->in_force);
+    interruption_clear(&memory->open);
+    words_free(memory->sharers);
+    *memory = (struct memory){0};
+}
+
+/* ── What the program asked ─────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+void memory_remember_configuration(camarb_session *session, const camarb_configuration *asked) {
+    if (configuration_merge(&session->memory.configuration, asked) < 0) session->client->is_out_of_memory = true;
+    settle(session->client, &session->memory);
+    /* What runs is told what is in force; what does not has it when it runs. */
+    if (!session->memory.is_running && configuration_merge(session->shown, asked) < 0) session->client->is_out_of_memory = true;
+}
+
+void memory_remember_stop(camarb_session *session) { session->memory.wants_to_run = false; }
+
+void memory_remember_recording(camarb_session *session, uint64_t recording) {
+    struct memory *memory = &session->memory;
+    if (recording > memory->last_recording_finished) memory->recording = recording;
+}
+
+static bool take(uint64_t *numbers, size_t *count, uint64_t number) {
+    for (size_t i = 0; i < *count; i++)
+        if (numbers[i] == number) {
+            memmove(&numbers[i], &numbers[i + 1], (*count - i - 1) * sizeof *numbers);
+            --*count;
+            return true;
+        }
+    return false;
+}
+
+static void keep(uint64_t *numbers, size_t *count, size_t most, uint64_t number) {
+    if (*count == most) take(numbers, count, numbers[0]);
+    numbers[(*count)++] = number;
+}
+
+void memory_remember_photo(camarb_session *session, uint64_t photo) {
+    struct memory *memory = &session->memory;
+    if (!take(memory->photos_done, &memory->photo_done_count, photo))
+        keep(memory->photos, &memory->photo_count, PHOTOS_MAX, photo);
+}
+
+/* ── What is told ───────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+void memory_tell(camarb_session *session, struct event *event) {
+    if (!event) return;
+    event->told.session = session;
+    event->told.sequence = ++session->memory.sequence;
+    if (!event->reason && event->causes && event->told.type != CAMARB_EVENT_ACCESS_CHANGED
+        && event->told.type != CAMARB_EVENT_INTERRUPTION_ENDED)
+        event->reason = text_copy(session->client, event->causes[0]);
+    event_push(session->client, event);
+}
+
+uint64_t memory_brokers_number(const struct memory *memory, uint64_t interruption) {
+    return interruption > memory->offset ? interruption - memory->offset : interruption;
+}
+
+static uint64_t see(struct memory *memory, uint64_t interruption) {
+    uint64_t mine = interruption + memory->offset;
+    if (mine > memory->last_interruption) memory->last_interruption = mine;
+    return mine;
+}
+
+void memory_changed(camarb_session *session, words causes, const char *interrupter, const char *rule, uint64_t decision) {
+    camarb_client *client = session->client;
+    struct interruption *open = &session->memory.open;
+    if (!open->is_open || (words_equal(open->causes, causes) && text_equals(open->interrupter, interrupter))) return;
+    words had = causes_union(client, open->causes_it_had, causes);
+    char *named = text_copy(client, interrupter);
+    words_free(open->causes);
+    words_free(open->causes_it_had);
+    free(open->interrupter);
+    open->causes = words_copy(client, causes);
+    open->causes_it_had = had;
+    open->interrupter = named;
+    struct event *event = event_new(client, CAMARB_EVENT_INTERRUPTION_CHANGED);
+    if (!event) return;
+    event->told.interruption = open->id;
+    event->told.decision = decision;
+    event->causes = words_copy(client, causes);
+    event->interrupter = text_copy(client, interrupter);
+    event->rule = text_copy(client, rule);
+    memory_tell(session, event);
+}
+
+/* The end of an interruption that began under a broker that is gone: with all the causes that it had, and for as long. */
+static void tell_end(camarb_session *session, words causes, bool will_resume, uint64_t decision) {
+    camarb_client *client = session->client;
+    struct interruption *open = &session->memory.open;
+    struct event *event = event_new(client, CAMARB_EVENT_INTERRUPTION_ENDED);
+    if (event) {
+        event->told.interruption = open->id;
+        event->told.decision = decision;
+        event->told.duration = now_ns() - open->since;
+        event->told.will_resume = will_resume;
+        event->causes = causes_union(client, open->causes_it_had, causes);
+    }
+    interruption_clear(open);
+    memory_tell(session, event);
+}
+
+void memory_end_carried(camarb_session *session, words causes, bool will_resume, uint64_t decision) {
+    struct memory *memory = &session->memory;
+    if (!memory->open.is_open || !memory->open.is_carried) return;
+    memory->offset = memory->open.id;
+    tell_end(session, causes, will_resume, decision);
+}
+
+void memory_runs_no_more(struct memory *memory) {
+    memory->is_running = false;
+    memory->secret[0] = 0;
+    memory->wants_secret = false;
+    memory->is_settling = false;
+    memory->knows_in_force = false;
+}
+
+void memory_has_new_grant(struct memory *memory) {
+    memory->run++;
+    memory->secret[0] = 0;
+    memory->wants_secret = true;
+}
+
+/* ── What the broker says ───────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+static void was_interrupted(camarb_session *session, struct event *event) {
+    camarb_client *client = session->client;
+    struct memory *memory = &session->memory;
+    memory->warned = 0;
+    /* Who is interrupted has asked to run, also where the broker ends before it has said so in its answer. */
+    memory->wants_to_run = true;
+    uint64_t mine = see(memory, event->told.interruption);
+    if (hold_notes(client, &memory->hold, event->causes, event->interrupter, event->rule)) {
+        event_free(event);
+        return;
+    }
+    if (memory->open.is_open && memory->open.is_carried) {
+        memory_changed(session, event->causes, event->interrupter, event->rule, event->told.decision);
+        event_free(event);
+        return;
+    }
+    interruption_clear(&memory->open);
+    memory->open = (struct interruption){
+        .is_open = true,
+        .id = mine,
+        .causes = words_copy(client, event->causes),
+        .causes_it_had = words_copy(client, event->causes),
+        .interrupter = text_copy(client, event->interrupter),
+        .since = now_ns(),
+    };
+    event->told.interruption = mine;
+    memory_tell(session, event);
+}
+
+static void interruption_changed(camarb_session *session, struct event *event) {
+    if (!hold_notes(session->client, &session->memory.hold, event->causes, event->interrupter, event->rule))
+        memory_changed(session, event->causes, event->interrupter, event->rule, event->told.decision);
+    event_free(event);
+}
+
+static void interruption_ended(camarb_session *session, struct event *event) {
+    struct memory *memory = &session->memory;
+    hold_clear(&memory->hold);
+    if (memory->open.is_open && memory->open.is_carried) {
+        tell_end(session, event->causes, event->told.will_resume, event->told.decision);
+        event_free(event);
+        return;
+    }
+    interruption_clear(&memory->open);
+    event->told.interruption += memory->offset;
+    memory_tell(session, event);
+}
+
+static void did_start(camarb_session *session, struct event *event) {
+    struct memory *memory = &session->memory;
+    hold_clear(&memory->hold);
+    memory->is_running = memory->wants_to_run = true;
+    memory_has_new_grant(memory);
+    memory->grant = event->told.grant;
+    words_free(memory->access);
+    words_free(memory->access_causes);
+    memory->access = all_access(session->client);
+    memory->access_causes = NULL;
+    free(session->refusal);
+    free(session->stop_reason);
+    session->refusal = session->stop_reason = NULL;
+    /* The stream of an earlier grant is over, whether its end has been read or not. */
+    if (session->stream) stream_end(session->stream);
+    session->stream_due = 0;
+    session->wants_properties = true;
+    memory_end_carried(session, NULL, true, event->told.decision);
+    memory_tell(session, event);
+}
+
+static void session_stopped(camarb_session *session, struct event *event) {
+    struct memory *memory = &session->memory;
+    hold_clear(&memory->hold);
+    memory_runs_no_more(memory);
+    memory->wants_to_run = false;
+    free(session->stop_reason);
+    session->stop_reason = text_copy(session->client, event->reason);
+    memory_end_carried(session, NULL, false, event->told.decision);
+    /* It closes an interruption of this broker's by itself. */
+    interruption_clear(&memory->open);
+    memory_tell(session, event);
+}
+
+static void recording_finished(camarb_session *session, struct event *event) {
+    struct memory *memory = &session->memory;
+    uint64_t recording = event->told.recording;
+    /* Told by the broker before, which ended over it. */
+    if (recording <= memory->last_recording_finished && recording != memory->recording) {
+        event_free(event);
+        return;
+    }
+    if (recording > memory->last_recording_finished) memory->last_recording_finished = recording;
+    memory->recording = 0;
+    memory_tell(session, event);
+}
+
+static void access_changed(camarb_session *session, struct event *event) {
+    camarb_client *client = session->client;
+    struct memory *memory = &session->memory;
+    bool is_known = memory->is_settling && words_equal(memory->access, event->access)
+        && words_equal(memory->access_causes, event->causes);
+    if (memory->is_settling) memory->wants_secret = true;
+    memory->is_settling = false;
+    words_free(memory->access);
+    words_free(memory->access_causes);
+    memory->access = words_copy(client, event->access);
+    memory->access_causes = words_copy(client, event->causes);
+    if (is_known) event_free(event);
+    else memory_tell(session, event);
+}
+
+static void configuration_applied(camarb_session *session, struct event *event) {
+    camarb_client *client = session->client;
+    struct memory *memory = &session->memory;
+    bool is_known = memory->knows_in_force && configuration_equals(memory->in_force, event->in_force);
+    memory->knows_in_force = false;
+    camarb_configuration_free(memory->in_force);
+    memory->in_force = configuration_copy(client, event->in_force);
+    camarb_configuration *shown = configuration_copy(client, event->in_force);
+    if (shown) {
+        camarb_configuration_free(session->shown);
+        session->shown = shown;
+    }
+    if (is_known) event_free(event);
+    else memory_tell(session, event);
+}
+
+void memory_arrived(camarb_session *session, struct event *event, uint64_t sequence) {
+    struct memory *memory = &session->memory;
+    memory->expected = sequence + 1;
+    /* Whatever a broker says of a session that is shown as running there, it has given it back. */
+    if (memory->hold.kind == HOLD_RECLAIMING) memory_goes_on(session);
+    switch (event->told.type) {
+    case CAMARB_EVENT_WILL_BE_INTERRUPTED:
+        event->told.interruption = memory->warned = see(memory, event->told.interruption);
+        memory_tell(session, event);
+        break;
+    case CAMARB_EVENT_INTERRUPTION_WITHDRAWN:
+        memory->warned = 0;
+        event->told.interruption += memory->offset;
+        memory_tell(session, event);
+        break;
+    case CAMARB_EVENT_WAS_INTERRUPTED: was_interrupted(session, event); break;
+    case CAMARB_EVENT_INTERRUPTION_CHANGED: interruption_changed(session, event); break;
+    case CAMARB_EVENT_INTERRUPTION_ENDED: interruption_ended(session, event); break;
+    case CAMARB_EVENT_DID_START_RUNNING: did_start(session, event); break;
+    case CAMARB_EVENT_DID_STOP_RUNNING:
+        memory_runs_no_more(memory);
+        memory_tell(session, event);
+        break;
+    case CAMARB_EVENT_ACCESS_CHANGED: access_changed(session, event); break;
+    case CAMARB_EVENT_SHARERS_CHANGED:
+        words_free(memory->sharers);
+        memory->sharers = words_copy(session->client, event->sharers);
+        memory_tell(session, event);
+        break;
+    case CAMARB_EVENT_SESSION_STOPPED: session_stopped(session, event); break;
+    case CAMARB_EVENT_RECORDING_STARTED:
+        memory->recording = event->told.recording;
+        memory_tell(session, event);
+        break;
+    case CAMARB_EVENT_RECORDING_FINISHED: recording_finished(session, event); break;
+    case CAMARB_EVENT_PHOTO_CAPTURED:
+        if (!take(memory->photos, &memory->photo_count, event->told.photo))
+            keep(memory->photos_done, &memory->photo_done_count, PHOTOS_DONE_MAX, event->told.photo);
+        memory_tell(session, event);
+        break;
+    case CAMARB_EVENT_CONFIGURATION_APPLIED: configuration_applied(session, event); break;
+    case CAMARB_EVENT_RAMP_FINISHED:
+    case CAMARB_EVENT_RUNTIME_ERROR: memory_tell(session, event); break;
+    case CAMARB_EVENT_ANSWERED:
+    case CAMARB_EVENT_CAMERAS_CHANGED:
+    case CAMARB_EVENT_DISCONNECTED:
+    case CAMARB_EVENT_ENDED: event_free(event); break;
+    }
+}

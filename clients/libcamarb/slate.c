@@ -1,0 +1,354 @@
+/* Slates: pictures in a camera's place that say why it is not there, for whom that cannot be said otherwise.
+ *
+ * A slate is text on one colour: the camera's name, why it is away, by whom, and what happens next. The colour is its kind's: what the
+ * user has switched off must not look like what comes back by itself. White dots are set in the luma alone, so that all formats show the
+ * same picture; colour has half its resolution anyway. */
+#include "camarb-slate.h"
+
+#include "slate-font.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+enum {
+    WIDTH_MIN = 64,
+    HEIGHT_MIN = 48,
+    SIDE_MAX = 16384,
+    /* From this size on a letter's dot is one pixel more: 40 columns and 11 rows are there at every multiple of it. */
+    LEGIBLE_WIDTH = 320,
+    LEGIBLE_HEIGHT = 180,
+    COLUMNS_MAX = 80,
+    ROWS_MAX = 40,
+    /* Of one text, in letters: what is longer ends in an ellipsis. Names come from others, and leave room for what the slate is there to say:
+     * two names of two lines, a sentence of five and one of two are the rows of the smallest legible picture. */
+    LETTERS_MAX = 160,
+    NAME_LETTERS_MAX = 48,
+    PARAGRAPHS = 4,
+    /* Stands for what the font lacks: a box. Private use, and so in no font. */
+    BOX = 0xe000,
+    ELLIPSIS = 0x2026,
+};
+
+/* In video range, and as BGR for the formats that have no luma. */
+struct paint {
+    uint8_t y, u, v, blue, green, red;
+};
+
+static const struct paint letters = {235, 128, 128, 255, 255, 255};
+
+static struct paint ground_of(enum camarb_slate_kind kind) {
+    switch (kind) {
+    case CAMARB_SLATE_WAITING: return (struct paint){40, 128, 128, 28, 28, 28}; /* grey */
+    case CAMARB_SLATE_INTERRUPTED: return (struct paint){56, 152, 116, 87, 47, 31}; /* blue */
+    case CAMARB_SLATE_SWITCHED_OFF: return (struct paint){64, 112, 180, 24, 19, 139}; /* red */
+    case CAMARB_SLATE_NO_ACCESS: return (struct paint){70, 100, 150, 7, 56, 98}; /* brown */
+    case CAMARB_SLATE_NO_BROKER: return (struct paint){56, 146, 146, 84, 26, 76}; /* violet */
+    }
+    return (struct paint){40, 128, 128, 28, 28, 28};
+}
+
+/* ── What it says ───────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+struct sentence {
+    const char *cause, *why, *next;
+};
+
+static const char by_itself[] = "It comes back by itself.";
+
+/* By the causes and the terminal stops of docs/semantics.md. */
+static const struct sentence sentences[] = {
+    {"video-device-not-available-in-background", "This app is in the background.", "The picture comes back when it is in front."},
+    {"audio-device-in-use-by-another-client", "Another app has the microphone.", by_itself},
+    {"video-device-in-use-by-another-client", "Another app has the camera.", by_itself},
+    {"video-device-not-available-with-multiple-foreground-apps", "Several apps are in front, and one may have the camera.", by_itself},
+    {"video-device-not-available-due-to-system-pressure", "This machine is too hot or too busy.", by_itself},
+    {"sensitive-content-mitigation-activated", "The picture was found to be sensitive.", "Stop the camera in this app and start it again."},
+    {"video-device-disconnected", "The camera is unplugged.", "Plug it in, and the picture comes back."},
+    {"video-device-blocked-by-privacy", "The camera is switched off for privacy.", "Switch it on, and the picture comes back."},
+    {"login-session-inactive", "This login session is locked or not in front.", by_itself},
+    {"system-sleep", "This machine goes to sleep.", by_itself},
+    {"device-error", "The camera has a fault and is tried again.", by_itself},
+    {"recorder-reset", "The camera had a fault and is started again.", by_itself},
+    {"broker-restarted", "The camera service was started again.", by_itself},
+    {"waiting-for-permission", "You are asked whether this app may use the camera.", "Allow it, and the picture comes."},
+    {"evicted", "Another app has taken the camera.", "Start the camera again in this app."},
+    {"lease-expired", "This app's time with the camera is over.", "Start the camera again in this app."},
+    {"denied-by-policy", "This app may not use the camera.", "Who looks after this machine may allow it."},
+    {"configuration-lost", "The camera that came back lacks this format.", "Start the camera again in this app."},
+    {"stopped-by-user", "You have stopped the camera in this app.", "Start the camera again in this app."},
+    {"denied-by-user", "You have said that this app may not use the camera.", "camclient apps allow changes that; then start it again."},
+    {"recorder-failed", "The camera fails again and again.", "Plug it in anew, then start it again in this app."},
+};
+
+static struct sentence says(const camarb_slate *slate) {
+    const char *reason = slate->reason ? slate->reason : "";
+    for (size_t at = 0; at < sizeof sentences / sizeof *sentences; at++)
+        if (strcmp(reason, sentences[at].cause) == 0) return sentences[at];
+    struct sentence said = {"", reason, by_itself};
+    switch (slate->kind) {
+    case CAMARB_SLATE_WAITING:
+        if (!*reason) said.why = "The camera is being started.";
+        said.next = "";
+        break;
+    case CAMARB_SLATE_INTERRUPTED:
+        if (!*reason) said.why = "The camera is away.";
+        break;
+    case CAMARB_SLATE_SWITCHED_OFF:
+        if (!*reason) said.why = "The camera is switched off.";
+        said.next = "Switch it on, and the picture comes back.";
+        break;
+    case CAMARB_SLATE_NO_ACCESS:
+        if (!*reason) said.why = "This app may not use the camera.";
+        said.next = "Who looks after this machine may allow it.";
+        break;
+    case CAMARB_SLATE_NO_BROKER:
+        if (!*reason) said.why = "The camera service does not run.";
+        said.next = "The picture comes back when it runs again.";
+        break;
+    }
+    return said;
+}
+
+/* ── Letters ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* The next letter of UTF-8, and how many bytes it takes. What is no UTF-8 is a box, a byte at a time. */
+static uint32_t next_letter(const uint8_t *text, size_t *bytes) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = text[0] < 0x80 ? 1 : text[0] >> 5 == 0x6 ? 2 : text[0] >> 4 == 0xe ? 3 : text[0] >> 3 == 0x1e ? 4 : 0;
+    *bytes = 1;
+    if (length == 1) return text[0];
+    if (!length) return BOX;
+    uint32_t letter = text[0] & (0x7fu >> length);
+    for (size_t at = 1; at < length; at++) {
+        if (text[at] >> 6 != 2) return BOX;
+        letter = letter << 6 | (text[at] & 0x3f);
+    }
+    if (letter < least[length] || letter > 0x10ffff || (letter >= 0xd800 && letter < 0xe000)) return BOX;
+    *bytes = length;
+    return letter;
+}
+
+static const uint8_t *glyph(uint16_t letter) {
+    static const uint8_t box[SLATE_GLYPH_HEIGHT] = {
+        0, 0, 0, 0x7e, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x7e, 0, 0, 0, 0};
+    size_t low = 0, high = sizeof slate_glyphs / sizeof *slate_glyphs;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (slate_glyphs[middle].letter == letter) return slate_glyphs[middle].rows;
+        if (slate_glyphs[middle].letter < letter)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return box;
+}
+
+/* A text's letters; spaces of any kind are one space, and an accent that stands by itself is left out: its letter says enough. */
+static size_t letters_of(const char *text, uint16_t found[LETTERS_MAX], size_t most) {
+    size_t count = 0;
+    for (const uint8_t *at = (const uint8_t *)text; *at;) {
+        size_t bytes;
+        uint32_t letter = next_letter(at, &bytes);
+        at += bytes;
+        if (letter >= 0x300 && letter < 0x370) continue;
+        if (letter == '\t' || letter == '\n' || letter == '\r' || letter == 0xa0) letter = ' ';
+        if (letter < 0x20 || letter == 0x7f || letter > 0xffff) letter = BOX;
+        if (letter == ' ' && (!count || found[count - 1] == ' ')) continue;
+        if (count == most) {
+            found[most - 1] = ELLIPSIS;
+            break;
+        }
+        found[count++] = (uint16_t)letter;
+    }
+    while (count && found[count - 1] == ' ') count--;
+    return count;
+}
+
+/* ── Lines ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+struct page {
+    size_t columns, rows; /* that there is room for */
+    size_t count;
+    struct line {
+        uint16_t letters[COLUMNS_MAX];
+        size_t count;
+    } lines[ROWS_MAX];
+};
+
+struct text {
+    const char *said;
+    size_t most; /* letters of it */
+};
+
+/* Adds a text, broken between words, and within a word only where that alone is longer than a line. */
+static void add(struct page *page, const struct text *text) {
+    uint16_t found[LETTERS_MAX];
+    size_t count = letters_of(text->said, found, text->most);
+    for (size_t start = 0; start < count && page->count < page->rows;) {
+        size_t end = count - start <= page->columns ? count : start + page->columns;
+        if (end < count && found[end] != ' ') {
+            size_t word = end;
+            while (word > start && found[word - 1] != ' ') word--;
+            if (word > start) end = word;
+        }
+        struct line *line = &page->lines[page->count++];
+        line->count = end - start;
+        while (line->count && found[start + line->count - 1] == ' ') line->count--;
+        memcpy(line->letters, found + start, line->count * sizeof *found);
+        for (start = end; start < count && found[start] == ' ';) start++;
+    }
+}
+
+/* With an empty line between paragraphs where there is room for them. */
+static void compose(struct page *page, const struct text texts[PARAGRAPHS]) {
+    for (int spaced = 1; spaced >= 0; spaced--) {
+        page->count = 0;
+        size_t room = page->rows, wanted = 0;
+        for (size_t at = 0; at < PARAGRAPHS; at++) {
+            if (!*texts[at].said) continue;
+            if (spaced && page->count && page->count < room) page->lines[page->count++].count = 0;
+            size_t before = page->count;
+            add(page, &texts[at]);
+            wanted += page->count > before;
+        }
+        size_t there = 0;
+        for (size_t at = 0; at < PARAGRAPHS; at++) there += *texts[at].said != 0;
+        if (wanted == there && page->count < room) return;
+    }
+}
+
+/* ── Drawing ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+enum layout { NV12, YU12, YUYV, BGRX, RGB3, NONE };
+
+static enum layout layout_of(const char fourcc[4]) {
+    static const struct {
+        char fourcc[5];
+        enum layout layout;
+    } known[] = {{"NV12", NV12}, {"YU12", YU12}, {"YUYV", YUYV}, {"BGRx", BGRX}, {"XR24", BGRX}, {"RGB3", RGB3}};
+    for (size_t at = 0; at < sizeof known / sizeof *known; at++)
+        if (memcmp(fourcc, known[at].fourcc, 4) == 0) return known[at].layout;
+    return NONE;
+}
+
+struct canvas {
+    enum layout layout;
+    uint32_t width, height;
+    uint8_t *const *planes;
+    const uint32_t *strides;
+};
+
+/* Bytes of one pixel's own from the next one's, and what they are. */
+static uint32_t step_of(enum layout layout) {
+    return layout == YUYV ? 2 : layout == BGRX ? 4 : layout == RGB3 ? 3 : 1;
+}
+
+static int is_possible(const struct canvas *canvas) {
+    uint32_t half = (canvas->width + 1) / 2;
+    uint32_t rows[3] = {canvas->width * step_of(canvas->layout), 0, 0};
+    if (canvas->layout == YUYV) rows[0] = half * 4;
+    if (canvas->layout == NV12) rows[1] = half * 2;
+    if (canvas->layout == YU12) rows[1] = rows[2] = half;
+    for (int plane = 0; plane < 3 && rows[plane]; plane++)
+        if (!canvas->planes[plane] || canvas->strides[plane] < rows[plane]) return 0;
+    return 1;
+}
+
+/* Repeats a pattern over whole rows, padding included; the first row is written, the others are copies of it. */
+static void fill(uint8_t *plane, uint32_t stride, uint32_t rows, const uint8_t *pattern, uint32_t length) {
+    for (uint32_t at = 0; at < stride; at++) plane[at] = pattern[at % length];
+    for (uint32_t row = 1; row < rows; row++) memcpy(plane + (size_t)row * stride, plane, stride);
+}
+
+static void fill_all(const struct canvas *canvas, struct paint ground) {
+    uint8_t *const *planes = canvas->planes;
+    uint32_t half = (canvas->height + 1) / 2;
+    switch (canvas->layout) {
+    case NV12:
+        fill(planes[0], canvas->strides[0], canvas->height, &ground.y, 1);
+        fill(planes[1], canvas->strides[1], half, (uint8_t[]){ground.u, ground.v}, 2);
+        break;
+    case YU12:
+        fill(planes[0], canvas->strides[0], canvas->height, &ground.y, 1);
+        fill(planes[1], canvas->strides[1], half, &ground.u, 1);
+        fill(planes[2], canvas->strides[2], half, &ground.v, 1);
+        break;
+    case YUYV:
+        fill(planes[0], canvas->strides[0], canvas->height, (uint8_t[]){ground.y, ground.u, ground.y, ground.v}, 4);
+        break;
+    case BGRX:
+        fill(planes[0], canvas->strides[0], canvas->height, (uint8_t[]){ground.blue, ground.green, ground.red, 255}, 4);
+        break;
+    case RGB3:
+        fill(planes[0], canvas->strides[0], canvas->height, (uint8_t[]){ground.red, ground.green, ground.blue}, 3);
+        break;
+    case NONE: break;
+    }
+}
+
+/* A square of a letter's, or what of it is in the picture. */
+static void dot(const struct canvas *canvas, uint32_t x, uint32_t y, uint32_t side) {
+    uint32_t step = step_of(canvas->layout), coloured = canvas->layout == BGRX || canvas->layout == RGB3 ? 3 : 1;
+    for (uint32_t row = y; row < y + side && row < canvas->height; row++)
+        for (uint32_t column = x; column < x + side && column < canvas->width; column++)
+            memset(
+                canvas->planes[0] + (size_t)row * canvas->strides[0] + (size_t)column * step,
+                coloured == 3 ? letters.red : letters.y, coloured);
+}
+
+static void draw_line(const struct canvas *canvas, const struct line *line, uint32_t x, uint32_t y, uint32_t side) {
+    for (size_t at = 0; at < line->count; at++, x += SLATE_GLYPH_WIDTH * side) {
+        const uint8_t *rows = glyph(line->letters[at]);
+        for (uint32_t row = 0; row < SLATE_GLYPH_HEIGHT; row++)
+            for (uint32_t column = 0; column < SLATE_GLYPH_WIDTH; column++)
+                if (rows[row] & 0x80 >> column) dot(canvas, x + column * side, y + row * side, side);
+    }
+}
+
+/* The page of a slate for a picture of that size; a dot's side and the margin, in pixels. */
+static void lay_out(struct page *page, const camarb_slate *slate, uint32_t width, uint32_t height, uint32_t *side, uint32_t *margin) {
+    uint32_t across = width / LEGIBLE_WIDTH, down = height / LEGIBLE_HEIGHT;
+    *side = across < down ? across : down;
+    if (!*side) *side = 1;
+    /* A letter's width on each side, and none where there is little room anyway. */
+    *margin = width < LEGIBLE_WIDTH ? 0 : SLATE_GLYPH_WIDTH * *side;
+    page->columns = (width - 2 * *margin) / (SLATE_GLYPH_WIDTH * *side);
+    page->rows = height / (SLATE_GLYPH_HEIGHT * *side);
+    if (page->columns > COLUMNS_MAX) page->columns = COLUMNS_MAX;
+    if (page->rows > ROWS_MAX) page->rows = ROWS_MAX;
+
+    struct sentence said = says(slate);
+    /* Room for the letters that are shown, of four bytes at most, and one more, by which they are seen to go on. */
+    char by[(NAME_LETTERS_MAX + 1) * 4 + sizeof "By: "] = "";
+    if (slate->interrupter && *slate->interrupter) {
+        strcpy(by, "By: ");
+        strncat(by, slate->interrupter, sizeof by - sizeof "By: ");
+    }
+    const struct text texts[PARAGRAPHS] = {
+        {slate->camera ? slate->camera : "", NAME_LETTERS_MAX},
+        {said.why, LETTERS_MAX},
+        {by, NAME_LETTERS_MAX},
+        {said.next, LETTERS_MAX},
+    };
+    compose(page, texts);
+}
+
+int camarb_slate_draw(
+    const camarb_slate *slate, const char fourcc[4], uint32_t width, uint32_t height, uint8_t *const planes[],
+    const uint32_t strides[]) {
+    if (!slate || !fourcc || !planes || !strides) return -EINVAL;
+    if (width < WIDTH_MIN || height < HEIGHT_MIN || width > SIDE_MAX || height > SIDE_MAX) return -EINVAL;
+    struct canvas canvas = {layout_of(fourcc), width, height, planes, strides};
+    if (canvas.layout == NONE || !is_possible(&canvas)) return -EINVAL;
+
+    struct page page;
+    uint32_t side, margin;
+    lay_out(&page, slate, width, height, &side, &margin);
+
+    fill_all(&canvas, ground_of(slate->kind));
+    uint32_t y = (height - (uint32_t)page.count * SLATE_GLYPH_HEIGHT * side) / 2;
+    for (size_t at = 0; at < page.count; at++, y += SLATE_GLYPH_HEIGHT * side)
+        draw_line(&canvas, &page.lines[at], margin, y, side);
+    return 0;
+}

@@ -1,0 +1,249 @@
+"""A broker that ends, and the next one on the same socket: what a program on libcamarb hears of it, and what not."""
+import errno, os, re, signal, socket, time
+
+import camarb
+from app import App, refused
+from camarb import EventType, SlateKind, State
+from false_broker import FalseBroker
+from harness import PATIENCE, claim, played, wait_until
+from restart import Brokers, no_gap
+
+
+def runs(brokers, app, **settings):
+    """A session that streams, and could be given back."""
+    session = app.session(**settings)
+    session.start()
+    app.wait(EventType.DID_START_RUNNING)
+    app.frame(session).release()
+    # The broker writes the secret down and then tells it; a call that is made after that has its answer after it.
+    wait_until("a secret", lambda: app.take() or re.search(r"\t[0-9a-f]{32}\t", (brokers.folder / "holders").read_text()))
+    app.client.declare_presence("fullscreen").result()
+    return session
+
+
+@claim("over the kill of a broker frames and a recording go on without a gap, and the program hears nothing")
+def goes_on():
+    with Brokers() as brokers, App(brokers.address, "photos") as app:
+        session = runs(brokers, app, frameRate=10)
+        film = brokers.directory / "film.mkv"
+        recording = session.start_recording(film).result()
+        app.wait(EventType.RECORDING_STARTED)
+        told = len(app.names())
+        numbers = app.let_pass(0.5, session)
+        brokers.kill()
+        numbers += app.let_pass(0.3, session)
+        assert session.state is State.RUNNING and session.slate() is None
+        refused(lambda: session.capture_photo(brokers.directory / "photo.jpeg"), "Disconnected", errno.ENOTCONN)
+        refused(lambda: session.stop_recording(), "Disconnected", errno.ENOTCONN)
+        brokers.start()
+        # This one waits for the next broker, and is answered by it.
+        session.configure(videoZoomFactor=2).result()
+        numbers += app.let_pass(1.0, session)
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers))) and len(numbers) > 12, numbers
+        names = app.names()[told:]
+        assert set(names) <= {"CONFIGURATION_APPLIED"}, names
+        session.stop_recording().result()
+        finished = app.wait(EventType.RECORDING_FINISHED)
+        assert finished.recording == recording and finished.reason == "stopped", finished
+        assert no_gap(film) == finished.frames == played(film)[0]
+        assert not app.has_gap(session)
+        session.stop().result()
+        app.wait(EventType.DID_STOP_RUNNING)
+    return f"{len(numbers)} frames"
+
+
+@claim("a session whose recorder core went with its broker is told after 3 s, and runs again by itself")
+def told_late():
+    with Brokers() as brokers, App(brokers.address, "photos") as app:
+        session = runs(brokers, app)
+        film = brokers.directory / "film.mkv"
+        recording = session.start_recording(film).result()
+        app.wait(EventType.RECORDING_STARTED)
+        before = len(app.names())
+        recorders = brokers.recorders()
+        brokers.kill()
+        begun = time.monotonic()
+        for recorder in recorders:
+            os.kill(recorder, signal.SIGKILL)
+        told = app.wait(EventType.WAS_INTERRUPTED)
+        assert 2.9 < time.monotonic() - begun < 5, time.monotonic() - begun
+        assert told.causes == ("broker-restarted",) and told.recording == recording and told.decision == 0, told
+        assert session.slate().kind is SlateKind.NO_BROKER and session.state is State.INTERRUPTED
+        finished = app.wait(EventType.RECORDING_FINISHED)
+        assert (finished.recording, finished.reason, finished.bytes) == (recording, "interrupted", 0), finished
+        assert finished.next_chance == "when-interruption-ends", finished
+        brokers.start()
+        ended = app.wait(EventType.INTERRUPTION_ENDED)
+        assert ended.interruption == told.interruption and ended.will_resume and "broker-restarted" in ended.causes, ended
+        app.wait(EventType.DID_START_RUNNING)
+        app.frame(session).release()
+        names = app.names()[before:]
+        assert names == ["WAS_INTERRUPTED", "DID_STOP_RUNNING", "RECORDING_FINISHED", "INTERRUPTION_ENDED", "DID_START_RUNNING"], names
+        assert not app.has_gap(session)
+
+
+@claim("interruptions are numbered on over a broker's end, and one that stands is not told twice")
+def numbered():
+    with Brokers() as brokers, App(brokers.address, "red") as red, App(brokers.address, "blue") as blue:
+        holds, holding, waits = red, runs(brokers, red), blue
+        waiting = waits.session()
+        waiting.start()
+        interruption = waits.wait(EventType.WAS_INTERRUPTED).interruption
+        told = len(waits.names())
+        brokers.kill()
+        brokers.start()
+        until = time.monotonic() + 4
+        while time.monotonic() < until:
+            for app, session in ((waits, waiting), (holds, holding)):
+                app.let_pass(0.1, session)
+        assert waits.names()[told:] == [] and waiting.state is State.INTERRUPTED, waits.names()[told:]
+        assert holding.state is State.RUNNING
+        holding.stop().result()
+        ended = waits.wait(EventType.INTERRUPTION_ENDED)
+        assert ended.interruption == interruption and ended.will_resume
+        waits.wait(EventType.DID_START_RUNNING)
+        waits.frame(waiting).release()
+        assert not waits.has_gap(waiting) and not holds.has_gap(holding)
+
+
+@claim("what is asked while there is no broker is answered by the next: a stop is kept, and opens nobody's camera")
+def asked_while_away():
+    with Brokers() as brokers, App(brokers.address, "photos") as app:
+        session = runs(brokers, app)
+        other = app.session()
+        app.client.declare_presence("fullscreen").result()
+        for recorder in brokers.recorders():
+            os.kill(recorder, signal.SIGSTOP)
+        stopped_ones = brokers.recorders()
+        brokers.kill()
+        app.take(0.1)
+        wait_until("the end to be seen", lambda: app.take(0.05) or not can_take_photo(session, brokers))
+        stop, start, created = session.stop(), other.start(), app.session()
+        app.wait(EventType.INTERRUPTION_ENDED, lambda event: event.session is session and not event.will_resume)
+        assert session.state is State.STOPPED and other.state is State.STARTING
+        for recorder in stopped_ones:
+            os.kill(recorder, signal.SIGKILL)
+        brokers.start()
+        stop.result(), start.result()
+        app.wait(EventType.DID_START_RUNNING, lambda event: event.session is other)
+        assert session.state is State.STOPPED and other.state is State.RUNNING and created.state is State.STOPPED
+        started = [event for event in app.events if event.type is EventType.DID_START_RUNNING and event.session is session]
+        assert len(started) == 1, "the session that was stopped ran again"
+
+
+def can_take_photo(session, brokers):
+    try:
+        session.capture_photo(brokers.directory / "photo.jpeg")
+    except camarb.Error:
+        return False
+    return True
+
+
+@claim("a session that the next broker does not take has stopped, says why, and may be started again")
+def refused_by_the_next():
+    with FalseBroker() as broker, App(broker.address) as app:
+        session = app.session()
+        session.start()
+        app.wait(EventType.DID_START_RUNNING)
+
+        def refuse(broker, call):
+            from jeepney import new_error
+            broker.send(new_error(call, "org.camarb.Error.LimitExceeded", "s", ("There are too many.",)))
+            return True
+        broker.also["CreateSession"] = refuse
+        broker.connection.shutdown(socket.SHUT_RDWR)
+        app.wait(EventType.DID_STOP_RUNNING)
+        told = app.wait(EventType.RUNTIME_ERROR)
+        assert told.error == "There are too many.", told
+        assert app.wait(EventType.SESSION_STOPPED).reason == "denied-by-policy"
+        assert session.state is State.STOPPED and session.slate().kind is SlateKind.NO_ACCESS
+        refused(session.start(), "LimitExceeded", errno.EDQUOT)
+        del broker.also["CreateSession"]
+        session.start().result()
+        app.wait(EventType.DID_START_RUNNING)
+        assert not app.has_gap(session)
+
+
+@claim("an interruption that is told before its start is answered is carried over the broker's end, and the start is answered by the next")
+def told_before_answered():
+    causes = ["video-device-in-use-by-another-client"]
+
+    def interrupt(broker, call):
+        broker.tell("WasInterrupted", "tasssts", 1, causes, causes[0], "red", 0, "tie: holder")
+        # The first broker ends here.
+        return broker.connections == 1
+    with FalseBroker() as broker, App(broker.address) as app:
+        broker.also["StartRunning"] = interrupt
+        session = app.session()
+        start = session.start()
+        app.wait(EventType.WAS_INTERRUPTED)
+        broker.connection.shutdown(socket.SHUT_RDWR)
+        start.result()
+        app.take(0.5)
+        # The false broker lets it run, once it has said the same.
+        app.wait(EventType.INTERRUPTION_ENDED), app.wait(EventType.DID_START_RUNNING)
+        assert app.names()[:3] == ["WAS_INTERRUPTED", "INTERRUPTION_ENDED", "DID_START_RUNNING"], app.names()
+        assert not app.has_gap(session)
+
+
+@claim("one and the same broker that ends seven connections in a minute means this client; others that end do not")
+def thrown_out():
+    for is_another in (False, True):
+        with FalseBroker() as broker, App(broker.address) as app:
+            for end in range(8):
+                try:
+                    app.client.declare_app("photos").result()
+                except camarb.Error as error:
+                    assert error.name == "org.camarb.Error.Disconnected", error
+                    break
+                if is_another:
+                    broker.guid = f"{end + 2:032x}"
+                broker.connection.shutdown(socket.SHUT_RDWR)
+                app.take(0.2)
+            assert broker.connections == (9 if is_another else 7), broker.connections
+            if not is_another:
+                app.wait(EventType.DISCONNECTED)
+
+
+@claim("a broker's full queue is waited for, and a client that has found no place in it tries again")
+def full_queue():
+    with FalseBroker() as broker:
+        path = str(broker.directory / "full")
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(path)
+        listener.listen(0)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as first:
+            first.connect(path)
+            begun = time.monotonic()
+            with App(path) as app:
+                assert 0.9 < time.monotonic() - begun < 1.5, time.monotonic() - begun
+                listener.accept()[0].close()
+                listener.setblocking(False)
+
+                def accepted():
+                    app.take(0.05)
+                    try:
+                        return listener.accept()[0]
+                    except BlockingIOError:
+                        return None
+                wait_until("the next try", accepted).close()
+        listener.close()
+
+
+@claim("a broker that goes for good ends the client after a minute: sessions, open calls, and DISCONNECTED as the last event")
+def for_good():
+    with Brokers() as brokers, App(brokers.address, "photos") as app:
+        session = runs(brokers, app)
+        brokers.kill()
+        brokers.listener.close()
+        begun = time.monotonic()
+        app.wait(EventType.WAS_INTERRUPTED)
+        waits = session.configure(frameRate=10)
+        ended = app.wait(EventType.DISCONNECTED, patience=60 + PATIENCE)
+        assert 58 < time.monotonic() - begun < 66, time.monotonic() - begun
+        assert ended is app.events[-1] and "nobody listens" in ended.error, ended
+        assert app.names()[-2:] == ["ENDED", "DISCONNECTED"]
+        answer = next(event for event in app.events if event.call == waits.number)
+        assert answer.error_name == "org.camarb.Error.Disconnected", answer
+        refused(app.client.dispatch, number=errno.ECONNREFUSED)
+        assert session.slate().kind is SlateKind.NO_BROKER

@@ -1,0 +1,116 @@
+"""The Python module itself, and its example."""
+import asyncio, os, pathlib, selectors, subprocess, sys
+
+import camarb
+from app import App
+from camarb import EventType
+from harness import PATIENCE, SHELL, Daemon, claim, played
+from lifetimes import preloaded
+
+CLIENTS = pathlib.Path(__file__).resolve().parents[2]
+
+
+@claim("the example, of at most 40 lines, shows pictures, says who interrupts it, takes a photo and records")
+def webcam():
+    example = CLIENTS / "python" / "examples" / "webcam.py"
+    assert len(example.read_text().splitlines()) <= 40
+    with Daemon() as daemon, App(daemon.address, "notes") as notes:
+        shell = daemon.shell()
+        shell.call(SHELL, "PlaceApp", "ssb", "org.example.Webcam", "fullscreen", True)
+        photo, film = daemon.directory / "photo.jpeg", daemon.directory / "film.mkv"
+        environment = {**preloaded(), "PYTHONPATH": str(CLIENTS / "python"), "CAMARB_SOCKET": str(daemon.path),
+                       "PYTHONDONTWRITEBYTECODE": "1"}
+        run = lambda *words: subprocess.Popen([sys.executable, str(example), *words], env=environment, text=True,
+                                              stdout=subprocess.PIPE)
+        with run("--frames", "20", "--photo", str(photo), "--record", str(film)) as process:
+            said = process.communicate(timeout=PATIENCE)[0].splitlines()
+            assert process.returncode == 0, said
+        assert said[0] == "running" and "20 frames of 1280x720" in said, said
+        assert photo.read_bytes()[:2] == b"\xff\xd8" and played(film)[0] > 5
+        # Now somebody comes in between.
+        with run("--frames", "40") as process:
+            assert process.stdout.readline() == "running\n"
+            other = notes.session()
+            other.start().result()
+            shell.call(SHELL, "PlaceApp", "ssb", "notes", "fullscreen", True)
+            said = process.stdout.readline()
+            assert said == "interrupted: video-device-in-use-by-another-client, by notes\n", said
+            notes.frame(other).release()
+            other.stop().result()
+            assert process.stdout.readline() == "running\n"
+            assert process.stdout.readline() == "40 frames of 1280x720\n"
+            assert process.wait(timeout=PATIENCE) == 0
+        # And this is how it looks.
+        with run() as process:
+            while "%" not in process.stdout.readline():
+                pass
+            process.terminate()
+
+
+@claim("a client waits in selectors and in asyncio like any descriptor")
+def loops():
+    with Daemon() as daemon:
+        with App(daemon.address, "photos") as app, selectors.DefaultSelector() as selector:
+            session = app.session()
+            session.start()
+            selector.register(app.client, selectors.EVENT_READ)
+            frames = 0
+            while frames < 5:
+                assert selector.select(PATIENCE), "nothing came"
+                app.client.dispatch()
+                while app.client.next_event():
+                    pass
+                while frame := session.next_frame():
+                    frame.release()
+                    frames += 1
+
+        async def watch():
+            with camarb.Client(daemon.address, app="photos") as client, client.session("front") as session:
+                loop, started = asyncio.get_running_loop(), asyncio.Event()
+
+                def take():
+                    client.dispatch()
+                    while event := client.next_event():
+                        if event.type is EventType.DID_START_RUNNING:
+                            started.set()
+                loop.add_reader(client.fileno(), take)
+                session.start()
+                await asyncio.wait_for(started.wait(), PATIENCE)
+                # Events that came while a call was waited for wake the loop, too.
+                started.clear()
+                session.stop().result()
+                session.start().result()
+                await asyncio.wait_for(started.wait(), PATIENCE)
+                loop.remove_reader(client.fileno())
+        asyncio.run(watch())
+
+
+@claim("a view of a frame stays readable after its release, its session and its client")
+def views():
+    with Daemon() as daemon:
+        client = camarb.Client(daemon.address, app="photos")
+        session = client.session("front")
+        session.start()
+        # They release each frame when the next is asked for, or they themselves are gone.
+        frames = session.frames(timeout=PATIENCE)
+        frame = next(frames)
+        view = frame.planes[0][1000:2000]
+        frame.release()
+        assert frame.planes == () and not frame.planes
+        frames.close()
+        session.close()
+        client.close()
+        assert len(bytes(view)) == 1000
+        assert frame._release.alive, "the memory is gone while somebody looks"
+        try:
+            view[0] = 1
+            raise AssertionError("a picture can be written")
+        except TypeError:
+            pass
+        del view
+        assert not frame._release.alive, "nobody looks any more, and the memory is there"
+        try:
+            client.dispatch()
+            raise AssertionError("a closed client dispatches")
+        except camarb.Error as error:
+            assert "closed" in error.sentence

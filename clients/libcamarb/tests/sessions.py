@@ -1,0 +1,215 @@
+"""One app and a camera: what libcamarb promises of connecting, frames, files and configurations."""
+import errno, os, time
+
+import camarb
+from app import App, refused
+from camarb import EventType, State
+from harness import Daemon, claim, played
+
+
+@claim("a client connects, says what it is, and knows the cameras with their formats")
+def cameras():
+    with Daemon(cameras=("front=simulated", "back=simulated")) as daemon, App(daemon.address, "photos") as app:
+        app.client.watch_cameras().result()
+        app.wait(EventType.CAMERAS_CHANGED)
+        found = {camera.id: camera for camera in app.client.cameras}
+        assert list(found) == ["back", "front"], found
+        assert found["front"].is_present and found["front"].holder == ""
+        session = app.session("front")
+        session.start().result()
+        app.wait(EventType.CAMERAS_CHANGED, lambda event: "photos" in [camera.holder for camera in app.client.cameras])
+        holder = {camera.id: camera.holder for camera in app.client.cameras}
+        assert holder == {"back": "", "front": "photos"}, holder
+        form = next(camera.formats[0] for camera in app.client.cameras if camera.id == "front")
+        assert form.pixel_format in ("420v", "420f") and form.width % 2 == 0 and form.max_frame_rate >= form.min_frame_rate > 0, form
+
+
+@claim("no broker, nobody who listens and an address that is none are told apart")
+def addresses():
+    with Daemon() as daemon:
+        for address, number in ((str(daemon.path) + "x", errno.ENOENT), ("tcp:host=here", errno.EINVAL),
+                                ("unix:abstract=x", errno.EINVAL), ("/" + "x" * 200, errno.EINVAL)):
+            try:
+                camarb.Client(address)
+                raise AssertionError(f"{address} has a broker")
+            except camarb.Error as error:
+                assert error.errno == number, (address, error)
+        # Bytes of a path may be escaped.
+        with App("unix:path=" + str(daemon.path).replace("/", "%2f")) as app:
+            app.client.declare_app("photos").result()
+        os.environ["CAMARB_SOCKET"] = str(daemon.path)
+        try:
+            with App(None) as app:
+                app.client.declare_app("photos").result()
+        finally:
+            del os.environ["CAMARB_SOCKET"]
+
+
+@claim("a session runs and gives frames whose capture times and numbers only grow, with the camera's picture in them")
+def frames():
+    with Daemon() as daemon, App(daemon.address, "photos") as app:
+        session = app.session()
+        assert session.state is State.STOPPED and session.slate().kind is camarb.SlateKind.WAITING
+        session.start()
+        assert session.state is State.STARTING
+        grant = app.wait(EventType.DID_START_RUNNING).grant
+        assert session.state is State.RUNNING and session.slate() is None
+        before, seen = None, 0
+        while seen < 30:
+            with app.frame(session) as frame:
+                assert frame.grant == grant and frame.pixel_format == "420v" and not frame.is_slate
+                assert before is None or (frame.captured > before[0] and frame.sequence > before[1]), (before, frame.captured)
+                assert abs(time.monotonic_ns() - frame.captured) < 5_000_000_000
+                assert len(set(frame.planes[0][::997])) > 1, "the picture is blank"
+                assert frame.is_intact
+                before, seen = (frame.captured, frame.sequence), seen + 1
+        session.stop().result()
+        app.wait(EventType.DID_STOP_RUNNING)
+        assert session.state is State.STOPPED
+        assert not app.has_gap(session)
+
+
+@claim("two frames may be held, no third is given, and what is held is not written until it is released")
+def held():
+    with Daemon() as daemon, App(daemon.address, "photos") as app:
+        session = app.session()
+        session.start()
+        first, second = app.frame(session), app.frame(session)
+        copies = [bytes(frame.planes[0]) for frame in (first, second)]
+        assert copies[0] != copies[1]
+        assert not app.let_pass(0.5, session), "a third frame was given"
+        assert [bytes(frame.planes[0]) for frame in (first, second)] == copies, "a frame that was held was written"
+        assert first.is_intact and second.is_intact
+        second.release()
+        with app.frame(session) as third:
+            assert third.sequence > first.sequence + 2
+        first.release()
+        assert len(app.let_pass(0.5, session)) >= 3
+
+
+@claim("pictures can be had late, given up, and had again in one grant")
+def late():
+    with Daemon() as daemon, App(daemon.address, "photos") as app:
+        session = app.session(pictures=False)
+        session.start()
+        app.wait(EventType.DID_START_RUNNING)
+        assert not app.let_pass(0.3, session)
+        session.pictures = True
+        app.frame(session).release()
+        held = app.frame(session)
+        luma = held.planes[0]
+        session.pictures = False
+        assert not held.is_intact and len(luma[:100]) == 100, "what is held stays readable"
+        session.pictures = True
+        app.frame(session).release()
+        assert len(app.names()) == 1, app.names()
+
+
+@claim("a photo and a recording are whole when it is said that they are")
+def files():
+    with Daemon() as daemon, App(daemon.address, "photos") as app:
+        session = app.session()
+        session.start()
+        app.wait(EventType.DID_START_RUNNING)
+        photo, film = daemon.directory / "photo.jpeg", daemon.directory / "film.mkv"
+        number = session.capture_photo(photo).result()
+        told = app.wait(EventType.PHOTO_CAPTURED)
+        assert told.photo == number and told.error == "" and (told.width, told.height) == (1280, 720), told
+        data = photo.read_bytes()
+        assert len(data) == told.bytes and data[:2] == b"\xff\xd8" and data[-2:] == b"\xff\xd9"
+        number = session.start_recording(film).result()
+        assert app.wait(EventType.RECORDING_STARTED).recording == number
+        refused(session.start_recording(daemon.directory / "other.mkv"), "AlreadyRecording", errno.EALREADY)
+        app.let_pass(1.0, session)
+        session.stop_recording().result()
+        told = app.wait(EventType.RECORDING_FINISHED)
+        assert (told.recording, told.reason, told.bytes) == (number, "stopped", film.stat().st_size), told
+        count, seconds = played(film)
+        assert count == told.frames and abs(seconds - told.duration / 1e9) < 0.2, (count, seconds, told)
+        refused(session.stop_recording(), "NotRecording")
+        with open(daemon.directory / "appended", "a+b") as appended:
+            refused(session.capture_photo(appended), "UnsuitableFile", errno.EBADF)
+        refused(lambda: session.capture_photo(9999), number=errno.EBADF)
+
+
+@claim("a configuration is applied as a whole, and a refused one changes nothing and has its sentence")
+def configurations():
+    with Daemon() as daemon, App(daemon.address, "photos") as app:
+        session = app.session(frameRate=10)
+        session.start()
+        applied = app.wait(EventType.CONFIGURATION_APPLIED)
+        assert applied.asked == {"frameRate": 10.0} and applied.in_force["frameRate"] == 10.0, applied
+        app.wait(EventType.DID_START_RUNNING)
+        error = refused(session.configure(frameRate=1000, videoZoomFactor=2), "UnsupportedConfiguration", errno.EOPNOTSUPP)
+        assert "frameRate" in error.sentence and "1000" in error.sentence, error
+        error = refused(session.configure(frameRat=10), "UnsupportedConfiguration")
+        assert "frameRat" in error.sentence, error
+        assert session.configuration["frameRate"] == 10.0 and session.configuration["videoZoomFactor"] == 1.0
+        session.configure(videoZoomFactor=2).result()
+        applied = app.wait(EventType.CONFIGURATION_APPLIED)
+        assert session.configuration == applied.in_force and applied.in_force["videoZoomFactor"] == 2.0
+        try:
+            session.configure(frameRate=float("nan"))
+            raise AssertionError("a frame rate that is no number was taken")
+        except camarb.Error as error:
+            assert error.errno == errno.EINVAL
+
+
+@claim("another format comes in buffers of its own, its first frame says so, and a frame of the former is not intact any more")
+def formats():
+    with Daemon() as daemon, App(daemon.address, "photos") as app:
+        session = app.session()
+        session.start()
+        held = app.frame(session)
+        session.configure(activeFormat="420v 640x480").result()
+        with app.frame(session, where=lambda frame: frame.width != held.width) as frame:
+            assert (frame.width, frame.height) == (640, 480) and frame.configuration_changed
+            assert len(set(frame.planes[0][::997])) > 1
+            assert not held.is_intact and frame.is_intact
+        held.release()
+        for _ in range(8):
+            app.frame(session, where=lambda frame: frame.width == 640).release()
+
+
+@claim("a camera that is not known, and a configuration that cannot be, end the session and say why")
+def unknown():
+    with Daemon() as daemon, App(daemon.address, "photos") as app:
+        session = app.session("attic")
+        started = session.start()
+        answer = app.wait(EventType.ANSWERED, lambda event: event.call == started.number)
+        assert answer.error_name == "org.camarb.Error.UnknownSession" and "attic" in answer.error, answer
+        ended = next(event for event in app.events if event.type is EventType.ENDED)
+        assert ended.session is session and ended.error_name == "org.camarb.Error.UnknownCamera" and "attic" in ended.error, ended
+        assert session.state is State.ENDED and session.slate().kind is camarb.SlateKind.NO_ACCESS
+        refused(session.start, "UnknownSession", errno.ESTALE)
+        app.session(focusMode="sideways")
+        assert "focusMode" in app.wait(EventType.ENDED, lambda event: event.session is not session).error
+        # The client goes on.
+        app.session("").start().result()
+        app.wait(EventType.DID_START_RUNNING)
+
+
+@claim("calls reach the broker in the order in which they were made, and 64 may wait for their answers")
+def order():
+    with Daemon() as daemon, App(daemon.address, "photos") as app:
+        session = app.session()
+        calls = [session.start() if i % 2 == 0 else session.stop() for i in range(60)]
+        refused(lambda: [session.start() for _ in range(64)][-1], number=errno.EAGAIN)
+        for call in calls:
+            call.result()
+        # Who has waited for an answer hears no event of it; who waits twice is told that there is none.
+        app.take()
+        told = {event.call for event in app.events if event.type is EventType.ANSWERED}
+        assert not told & {call.number for call in calls}
+        refused(calls[0], number=errno.EINVAL)
+
+
+@claim("who asks for the first camera learns which that is")
+def first():
+    with Daemon() as daemon, App(daemon.address, "photos") as app:
+        session = app.session("")
+        assert session.camera == ""
+        session.start()
+        app.wait(EventType.DID_START_RUNNING)
+        app.frame(session).release()
+        assert session.camera == "front", session.camera

@@ -1,0 +1,590 @@
+"""Clients, sessions, frames and events as Python has them. `camarb` says how they are used."""
+import contextlib, enum, errno, os, select, time, weakref
+from ctypes import byref, c_bool, c_double, c_size_t, c_uint64, c_uint8, c_void_p, create_string_buffer
+from dataclasses import dataclass
+from typing import Iterator, Mapping, Optional, Union
+
+from ._library import Slate as LibrarySlate
+from ._library import lib
+
+Setting = Union[str, float, bool]
+
+# What camarb.h calls EVENT_…, STATE and SLATE_….
+EventType = enum.IntEnum("EventType", [
+    "ANSWERED", "CAMERAS_CHANGED", "DISCONNECTED", "WILL_BE_INTERRUPTED", "INTERRUPTION_WITHDRAWN", "WAS_INTERRUPTED",
+    "INTERRUPTION_CHANGED", "INTERRUPTION_ENDED", "DID_START_RUNNING", "DID_STOP_RUNNING", "ACCESS_CHANGED", "SHARERS_CHANGED",
+    "SESSION_STOPPED", "RECORDING_STARTED", "RECORDING_FINISHED", "PHOTO_CAPTURED", "CONFIGURATION_APPLIED", "RAMP_FINISHED",
+    "RUNTIME_ERROR", "ENDED"])
+State = enum.IntEnum("State", ["STOPPED", "STARTING", "RUNNING", "INTERRUPTED", "ENDED"], start=0)
+SlateKind = enum.IntEnum("SlateKind", ["WAITING", "INTERRUPTED", "SWITCHED_OFF", "NO_ACCESS", "NO_BROKER"], start=0)
+
+# D-Bus's customary time for an answer, in seconds.
+CALL_TIME_MAX = 25.0
+
+
+def version() -> str:
+    """The version of the library, as in "1.0.0"."""
+    return lib.camarb_version().decode()
+
+
+class Error(OSError):
+    """What could not be done. `sentence` says what was wrong, with which value, and what is allowed; `name` is D-Bus's name of it
+    where the broker said it ("org.camarb.Error.…"), else ""; `errno` its number."""
+
+    def __init__(self, number: int, sentence: str, name: str = ""):
+        super().__init__(abs(number), sentence)
+        self.name, self.sentence = name, sentence
+
+    def __str__(self):
+        return self.sentence
+
+
+def _text(text: Optional[bytes]) -> str:
+    return text.decode(errors="replace") if text else ""
+
+
+def _texts(list_) -> tuple:
+    texts = []
+    while list_ and list_[len(texts)] is not None:
+        texts.append(_text(list_[len(texts)]))
+    return tuple(texts)
+
+
+# ── Configurations ──
+
+
+@contextlib.contextmanager
+def _configuration(settings: Mapping[str, Setting]):
+    """The library's form of some settings, for as long as it is needed."""
+    made = lib.camarb_configuration_new()
+    if not made:
+        raise MemoryError
+    try:
+        for key, value in settings.items():
+            name = key.encode()
+            if isinstance(value, bool):
+                result = lib.camarb_configuration_set_flag(made, name, value)
+            elif isinstance(value, str):
+                result = lib.camarb_configuration_set_word(made, name, value.encode())
+            else:
+                result = lib.camarb_configuration_set_number(made, name, float(value))
+            if result < 0:
+                raise Error(result, f"{key} cannot be {value!r}; it takes a word, a finite number, True or False.")
+        yield made
+    finally:
+        lib.camarb_configuration_free(made)
+
+
+def _settings(configuration: Optional[int]) -> dict:
+    """What is in one of the library's configurations."""
+    settings = {}
+    while name := lib.camarb_configuration_key(configuration, len(settings)):
+        key, number, flag = _text(name), c_double(), c_bool()
+        word = lib.camarb_configuration_word(configuration, name)
+        if word is not None:
+            settings[key] = _text(word)
+        elif lib.camarb_configuration_number(configuration, name, byref(number)) == 0:
+            settings[key] = number.value
+        else:
+            lib.camarb_configuration_flag(configuration, name, byref(flag))
+            settings[key] = flag.value
+    return settings
+
+
+# ── What is told ──
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happened. Which fields have a meaning, camarb.h says of each type; the others are 0, "", () or None."""
+
+    type: EventType
+    session: Optional["Session"]
+    sequence: int
+    """Of the session, from 1 and without a gap, over a broker's end too."""
+    decision: int
+    """For `camclient explain`; 0: the library's own."""
+    call: int
+    value: int
+    interruption: int
+    recording: int
+    photo: int
+    grant: int
+    frames: int
+    bytes: int
+    deadline: int
+    """Nanoseconds of time.monotonic_ns()."""
+    duration: int
+    """Nanoseconds."""
+    width: int
+    height: int
+    will_resume: bool
+    number: float
+    reason: str
+    interrupter: str
+    rule: str
+    next_chance: str
+    by: str
+    error: str
+    error_name: str
+    causes: tuple
+    """The reason first."""
+    access: tuple
+    sharers: tuple
+    asked: Optional[dict]
+    in_force: Optional[dict]
+
+
+@dataclass(frozen=True)
+class Format:
+    """One way a camera can deliver frames. Sides are pixels, rates frames a second. `name` is what activeFormat takes."""
+
+    pixel_format: str
+    width: int
+    height: int
+    min_frame_rate: float
+    max_frame_rate: float
+    max_zoom_factor: float
+    name: str
+    is_binned: bool
+
+
+@dataclass(frozen=True)
+class Control:
+    """Something that can be set on a camera: a number from `least` to `most`, or one of `words`."""
+
+    key: str
+    usual: Union[float, str]
+    least: float
+    most: float
+    step: float
+    words: tuple
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A camera. holder: "" is nobody. keys: what a configuration for it may have, its controls last."""
+
+    id: str
+    name: str
+    position: str
+    holder: str
+    is_present: bool
+    formats: tuple
+    controls: tuple
+    keys: tuple
+
+
+@dataclass(frozen=True)
+class Slate:
+    """What is shown in a camera's place while it is not there."""
+
+    kind: SlateKind
+    camera: str
+    reason: str
+    interrupter: str
+
+
+def _camera(camera) -> Camera:
+    formats = tuple(
+        Format(_text(f.pixel_format), f.width, f.height, f.min_frame_rate, f.max_frame_rate, f.max_zoom_factor, _text(f.name),
+               f.is_binned)
+        for f in camera.formats[:camera.format_count])
+    controls = tuple(
+        Control(_text(c.key), _text(c.usual_word) or c.usual, c.least, c.most, c.step, _texts(c.words))
+        for c in camera.controls[:camera.control_count])
+    keys = []
+    while key := lib.camarb_camera_key(byref(camera), len(keys)):
+        keys.append(_text(key))
+    return Camera(_text(camera.id), _text(camera.name), _text(camera.position), _text(camera.holder), camera.is_present, formats,
+                  controls, tuple(keys))
+
+
+# ── Calls ──
+
+
+class Call:
+    """Something that was asked. Its answer comes as an event of type ANSWERED, unless somebody waits for it here."""
+
+    def __init__(self, client: "Client", number: int):
+        self._client, self.number = client, number
+
+    def result(self, timeout: Optional[float] = None) -> int:
+        """Waits for the answer, at most `timeout` seconds (None: D-Bus's customary 25), and gives what it is, such as the number
+        of a photo. Events that come meanwhile are kept.
+        Raises Error where it was refused, and TimeoutError where there was no answer; then it may be waited for again."""
+        value, until = c_uint64(), self._client._until(CALL_TIME_MAX if timeout is None else timeout)
+        while (result := lib.camarb_call_finish(self._client._open(), self.number, 0, byref(value))) == -errno.ETIME:
+            sentence = self._client._sentence()
+            if not self._client._sleep(until) and time.monotonic() >= until:
+                raise TimeoutError(sentence)
+        self._client._check(result)
+        return value.value
+
+
+# ── Frames ──
+
+
+class Frame:
+    """A picture in memory that another process owns. Two of a session may be held at once; who holds more gets none.
+
+    `planes` are memoryviews: Y, and half as high, CbCr interleaved; `strides` bytes from one row to the next. The memory goes back
+    when the frame is released, by `release` or at the end of a `with`, and nobody has a view of it any more."""
+
+    def __init__(self, client: "Client", pointer: int):
+        picture = lib.camarb_frame_picture(pointer).contents
+        self.width: int = picture.width
+        self.height: int = picture.height
+        self.pixel_format: str = _text(picture.pixel_format)
+        self.strides = tuple(picture.strides[:picture.plane_count])
+        self.sequence: int = picture.sequence
+        """From 1 in each grant; a gap is frames that were dropped since nobody released theirs."""
+        self.grant: int = picture.grant
+        self.captured: int = picture.captured
+        """Nanoseconds of time.monotonic_ns()."""
+        self.configuration_changed = bool(picture.flags & 1)
+        """The first one of another configuration."""
+        self.is_slate = bool(picture.flags & 2)
+        """Not what the camera sees."""
+        rows = [self.height, self.height // 2]
+        bytes_ = sum(stride * row for stride, row in zip(self.strides, rows))
+        memory = (c_uint8 * bytes_).from_address(picture.planes[0])
+        # Slices and arrays keep this object, whoever has them: it goes, and the frame with it, when nobody looks any more.
+        self._release = weakref.finalize(memory, client._release_frame, pointer)
+        self._release.atexit = False
+        client._frames += 1
+        self._pointer = pointer
+        whole = memoryview(memory).toreadonly().cast("B")
+        luma = self.strides[0] * self.height
+        self.planes = (whole[:luma], whole[luma:])
+
+    def array(self):
+        """The planes as numpy arrays, without a copy: Y of height × width, CbCr of height/2 × width/2 × 2. Needs numpy."""
+        import numpy
+        luma = numpy.frombuffer(self.planes[0], numpy.uint8).reshape(self.height, self.strides[0])[:, :self.width]
+        chroma = numpy.frombuffer(self.planes[1], numpy.uint8).reshape(self.height // 2, self.strides[1])[:, :self.width]
+        return luma, chroma.reshape(self.height // 2, self.width // 2, 2)
+
+    @property
+    def is_intact(self) -> bool:
+        """False: the camera has been taken away, and the picture is or is just being blanked. To be asked after a picture was
+        copied: what was copied before a true answer is whole."""
+        return self._release.alive and lib.camarb_frame_is_intact(self._pointer)
+
+    def release(self) -> None:
+        """Gives the memory back, as soon as nobody has a view of it. `planes` is empty afterwards."""
+        self.planes = ()
+
+    def __enter__(self) -> "Frame":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.release()
+
+
+# ── Sessions ──
+
+
+class Session:
+    """A capture session, stopped at first. `Client.session` makes it; it ends with `close`, or at the end of a `with`."""
+
+    def __init__(self, client: "Client", pointer: int):
+        self.client, self._pointer = client, pointer
+        self._pictures = False
+
+    def _open(self) -> int:
+        if not self._pointer:
+            raise Error(-errno.EBADF, "The session was closed by this program.")
+        return self._pointer
+
+    def _ask(self, function, *arguments) -> Call:
+        return self.client._call(function(self._open(), *arguments))
+
+    def start(self) -> Call:
+        """Asks to run. Interrupted at once, and no error, while causes leave no access."""
+        return self._ask(lib.camarb_session_start)
+
+    def stop(self) -> Call:
+        """Takes the start request back."""
+        return self._ask(lib.camarb_session_stop)
+
+    def configure(self, batch: Optional[Mapping[str, Setting]] = None, **settings: Setting) -> Call:
+        """Sets keys as a whole or not at all; at once while the session may configure, else when it runs:
+        `session.configure(activeFormat="1280x720", frameRate=10)`."""
+        with _configuration({**(batch or {}), **settings}) as configuration:
+            return self._ask(lib.camarb_session_configure, configuration)
+
+    def ready(self, interruption: int) -> Call:
+        """Answers WILL_BE_INTERRUPTED: the camera may go before the deadline."""
+        return self._ask(lib.camarb_session_ready, interruption)
+
+    def resume(self) -> Call:
+        """Clears the one cause that is the client's own to clear, sensitive-content-mitigation-activated: `Continue` on the wire."""
+        return self._ask(lib.camarb_session_continue)
+
+    def _ask_with_file(self, function, file, options) -> Call:
+        with _configuration(options) as configuration:
+            if isinstance(file, (str, bytes, os.PathLike)):
+                with open(file, "w+b") as opened:
+                    return self._ask(function, opened.fileno(), configuration)
+            descriptor = file if isinstance(file, int) else file.fileno()
+            return self._ask(function, descriptor, configuration)
+
+    def capture_photo(self, file, **options: Setting) -> Call:
+        """Takes a photo into a file: a path, which is emptied, or what is open for reading and writing and not for appending. The
+        result is the photo's number; PHOTO_CAPTURED says when the file is whole."""
+        return self._ask_with_file(lib.camarb_session_capture_photo, file, options)
+
+    def start_recording(self, file, **options: Setting) -> Call:
+        """Records to a file, as with photos. The result is the recording's number; RECORDING_FINISHED says when the file is
+        whole. An interruption ends a recording, and it never resumes by itself."""
+        return self._ask_with_file(lib.camarb_session_start_recording, file, options)
+
+    def stop_recording(self) -> Call:
+        """Finishes the recording."""
+        return self._ask(lib.camarb_session_stop_recording)
+
+    @property
+    def state(self) -> State:
+        return State(lib.camarb_session_state(self._pointer))
+
+    @property
+    def camera(self) -> str:
+        """The camera's id once it is known, else what was asked for."""
+        return _text(lib.camarb_session_camera(self._open()))
+
+    @property
+    def configuration(self) -> dict:
+        """What is in force, or will be when the session runs."""
+        return _settings(lib.camarb_session_configuration(self._open()))
+
+    @property
+    def pictures(self) -> bool:
+        """Whether frames are wanted: a stream is opened each time the session runs."""
+        return self._pictures
+
+    @pictures.setter
+    def pictures(self, on: bool) -> None:
+        lib.camarb_session_set_pictures(self._open(), on)
+        self._pictures = bool(on)
+
+    def next_frame(self) -> Optional[Frame]:
+        """The next frame that is there, or None."""
+        pointer = lib.camarb_session_next_frame(self._open())
+        return Frame(self.client, pointer) if pointer else None
+
+    def newest_frame(self) -> Optional[Frame]:
+        """As next_frame, but skips to the last one, and releases the others."""
+        pointer = lib.camarb_session_newest_frame(self._open())
+        return Frame(self.client, pointer) if pointer else None
+
+    def frames(self, timeout: Optional[float] = None) -> Iterator[Frame]:
+        """Frames as they come, each released when the next is asked for. Ends when none came for `timeout` seconds, and with the
+        session. Events wait meanwhile, to be taken in between."""
+        self.pictures = True
+        until = self.client._until(timeout)
+        while self.state is not State.ENDED:
+            frame = self.next_frame()
+            if frame:
+                with frame:
+                    yield frame
+                until = self.client._until(timeout)
+            elif not self.client._sleep(until):
+                return
+
+    def slate(self) -> Optional[Slate]:
+        """What to show in the camera's place now, or None while it runs."""
+        slate = LibrarySlate()
+        if not lib.camarb_session_slate(self._open(), byref(slate)):
+            return None
+        return Slate(SlateKind(slate.kind), _text(slate.camera), _text(slate.reason), _text(slate.interrupter))
+
+    def close(self) -> None:
+        """Ends it for good. Frames that were not released stay readable until they are."""
+        if self._pointer:
+            self.client._sessions.pop(self._pointer, None)
+            lib.camarb_session_free(self._pointer)
+            self._pointer = None
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+
+# ── Clients ──
+
+
+class Client:
+    """A connection to the broker, which finds the next broker by itself when one ends.
+
+    address: "unix:path=…" or a path; None: what $CAMARB_SOCKET says, else the user's broker, else the system's.
+    app: what this program says it is, such as a desktop file's name.
+    Raises Error where there is no broker."""
+
+    def __init__(self, address: Optional[str] = None, app: Optional[str] = None):
+        self._client, self._sessions, self._frames, self._is_closed, self._is_over = None, {}, 0, True, False
+        made, why = c_void_p(), create_string_buffer(1024)
+        result = lib.camarb_client_new_explained(
+            byref(made), os.fsencode(address) if address is not None else None, why, len(why))
+        if result < 0:
+            raise Error(result, _text(why.value))
+        self._client, self._is_closed = made.value, False
+        self._finalizer = weakref.finalize(self, lib.camarb_client_free, made.value)
+        self._finalizer.atexit = False
+        if app is not None:
+            self.declare_app(app)
+
+    # Its own
+
+    def _open(self) -> int:
+        if self._is_closed:
+            raise Error(-errno.EBADF, "The client was closed by this program.")
+        return self._client
+
+    def _sentence(self) -> str:
+        return _text(lib.camarb_client_error(self._client))
+
+    def _check(self, result: int) -> int:
+        if result < 0:
+            raise Error(result, self._sentence(), _text(lib.camarb_client_error_name(self._client)))
+        return result
+
+    def _call(self, number: int) -> Call:
+        return Call(self, self._check(number))
+
+    def _release_frame(self, pointer: int) -> None:
+        self._frames -= 1
+        if self._client:
+            lib.camarb_frame_release(pointer)
+        if self._is_closed:
+            self._free_if_unused()
+
+    def _free_if_unused(self) -> None:
+        if self._client and self._frames == 0:
+            self._client = None
+            self._finalizer()
+
+    @staticmethod
+    def _until(timeout: Optional[float]) -> Optional[float]:
+        return None if timeout is None else time.monotonic() + timeout
+
+    def _sleep(self, until: Optional[float]) -> bool:
+        """Waits for something to happen, and lets it. False: not in time, or the client has ended."""
+        left = None if until is None else until - time.monotonic()
+        # After its last event nothing comes any more, by the descriptor neither.
+        if self._is_over or left is not None and left <= 0:
+            return False
+        waiting = select.poll()
+        waiting.register(self.fileno(), select.POLLIN)
+        # Where it was closed behind our back nothing would ever come.
+        if any(events & select.POLLNVAL for _, events in waiting.poll(None if left is None else left * 1000)):
+            raise Error(-errno.EBADF, "The client's descriptor was closed by this program.")
+        return lib.camarb_client_dispatch(self._open()) == 0
+
+    # The program's
+
+    def fileno(self) -> int:
+        """Readable whenever `dispatch` has something to do, timers included. The same for the client's life."""
+        return lib.camarb_client_fd(self._open())
+
+    def dispatch(self) -> None:
+        """Does what there is to do, and never waits. Raises Error when the client has ended."""
+        self._check(lib.camarb_client_dispatch(self._open()))
+
+    def wait(self, timeout: Optional[float] = None) -> bool:
+        """Waits until there is an event or a frame to take, at most `timeout` seconds. False: not in time. Raises Error when the
+        client has ended and its last event was taken."""
+        until = self._until(timeout)
+        while not self._check(lib.camarb_client_wait(self._open(), 0)):
+            if not self._sleep(until) and until is not None and time.monotonic() >= until:
+                return False
+        return True
+
+    def next_event(self) -> Optional[Event]:
+        """The next event, in the order in which they came, or None. An event that nobody takes waits; who leaves 1024 untaken ends
+        as one that does not read."""
+        pointer = lib.camarb_client_next_event(self._open())
+        if not pointer:
+            return None
+        told, fields = pointer.contents, {}
+        for name in Event.__dataclass_fields__:
+            value = getattr(told, name)
+            if name == "type":
+                value = EventType(value)
+                self._is_over |= value is EventType.DISCONNECTED
+            elif name == "session":
+                value = self._sessions.get(value)
+            elif name in ("causes", "access", "sharers"):
+                value = _texts(value)
+            elif name in ("asked", "in_force"):
+                value = _settings(value) if value else None
+            elif isinstance(value, bytes):
+                value = _text(value)
+            fields[name] = value
+        return Event(**fields)
+
+    def events(self, timeout: Optional[float] = None) -> Iterator[Event]:
+        """Events as they come. Ends when none came for `timeout` seconds, and after DISCONNECTED."""
+        until = self._until(timeout)
+        while True:
+            event = self.next_event()
+            if event:
+                yield event
+                if event.type is EventType.DISCONNECTED:
+                    return
+                until = self._until(timeout)
+            elif not self._sleep(until):
+                # In time for what has come with the client's end, and only for that.
+                if event := self.next_event():
+                    yield event
+                if not event or event.type is EventType.DISCONNECTED:
+                    return
+
+    def __iter__(self) -> Iterator[Event]:
+        return self.events()
+
+    def declare_app(self, app: str) -> Call:
+        """What this program says it is. A claim: where the kernel vouches for another name, that counts."""
+        return self._call(lib.camarb_client_declare_app(self._open(), app.encode()))
+
+    def declare_presence(self, presence: str, focused: bool = False) -> Call:
+        """presence: background, fullscreen, split, slide-over or picture-in-picture; counts where no shell knows better."""
+        return self._call(lib.camarb_client_declare_presence(self._open(), presence.encode(), focused))
+
+    def watch_cameras(self) -> Call:
+        """From now on the client knows which cameras there are: CAMERAS_CHANGED says when that changes."""
+        return self._call(lib.camarb_client_watch_cameras(self._open()))
+
+    @property
+    def cameras(self) -> list:
+        """Those that are known, in order of their ids."""
+        count = c_size_t()
+        cameras = lib.camarb_client_cameras(self._open(), byref(count))
+        return [_camera(cameras[i]) for i in range(count.value)]
+
+    def session(self, camera: str = "", configuration: Optional[Mapping[str, Setting]] = None, **settings: Setting) -> Session:
+        """A stopped session. camera: its id, "" for the first one; settings: what it wants. A camera that is not known, or a
+        configuration that cannot be, ends the session: the event ENDED says why."""
+        with _configuration({**(configuration or {}), **settings}) as wanted:
+            pointer = lib.camarb_session_new(self._open(), camera.encode(), wanted)
+        if not pointer:
+            raise Error(-errno.EAGAIN, self._sentence(), _text(lib.camarb_client_error_name(self._client)))
+        session = self._sessions[pointer] = Session(self, pointer)
+        return session
+
+    def close(self) -> None:
+        """Ends the connection and its sessions. Frames that somebody still looks at stay readable until then."""
+        if self._is_closed:
+            return
+        for session in list(self._sessions.values()):
+            session.close()
+        self._is_closed = True
+        self._free_if_unused()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()

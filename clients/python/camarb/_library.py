@@ -1,0 +1,109 @@
+"""libcamarb as ctypes sees it: the structures and functions of camarb.h, and nothing else."""
+import os
+from ctypes import (CDLL, POINTER, PyDLL, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64,
+                    c_uint8, c_void_p)
+
+
+class Format(Structure):
+    _fields_ = [("pixel_format", c_char * 8), ("width", c_uint32), ("height", c_uint32), ("min_frame_rate", c_double),
+                ("max_frame_rate", c_double), ("max_zoom_factor", c_double), ("name", c_char * 64), ("is_binned", c_bool),
+                ("reserved", c_uint64 * 3)]
+
+
+class Control(Structure):
+    _fields_ = [("key", c_char_p), ("usual", c_double), ("least", c_double), ("most", c_double), ("step", c_double),
+                ("usual_word", c_char_p), ("words", POINTER(c_char_p)), ("reserved", c_uint64 * 4)]
+
+
+class Camera(Structure):
+    _fields_ = [("id", c_char_p), ("name", c_char_p), ("position", c_char_p), ("holder", c_char_p), ("is_present", c_bool),
+                ("formats", POINTER(Format)), ("format_count", c_size_t), ("controls", POINTER(Control)),
+                ("control_count", c_size_t), ("reserved", c_uint64 * 4)]
+
+
+class Picture(Structure):
+    _fields_ = [("pixel_format", c_char * 8), ("width", c_uint32), ("height", c_uint32), ("planes", c_void_p * 4),
+                ("strides", c_uint32 * 4), ("plane_count", c_uint32), ("flags", c_uint32), ("sequence", c_uint64),
+                ("grant", c_uint64), ("captured", c_int64), ("reserved", c_uint64 * 4)]
+
+
+class Event(Structure):
+    _fields_ = [("type", c_int), ("session", c_void_p), ("sequence", c_uint64), ("decision", c_uint64), ("call", c_int64),
+                ("value", c_uint64), ("interruption", c_uint64), ("recording", c_uint64), ("photo", c_uint64),
+                ("grant", c_uint64), ("frames", c_uint64), ("bytes", c_uint64), ("deadline", c_int64), ("duration", c_int64),
+                ("width", c_uint32), ("height", c_uint32), ("will_resume", c_bool), ("number", c_double), ("reason", c_char_p),
+                ("interrupter", c_char_p), ("rule", c_char_p), ("next_chance", c_char_p), ("by", c_char_p), ("error", c_char_p),
+                ("error_name", c_char_p), ("causes", POINTER(c_char_p)), ("access", POINTER(c_char_p)),
+                ("sharers", POINTER(c_char_p)), ("asked", c_void_p), ("in_force", c_void_p), ("reserved", c_uint64 * 8)]
+
+
+class Slate(Structure):
+    _fields_ = [("kind", c_int), ("camera", c_char_p), ("reason", c_char_p), ("interrupter", c_char_p), ("reserved", c_uint64 * 4)]
+
+
+# Name, result, arguments. A pointer to something of the library's own is a c_void_p.
+FUNCTIONS = [
+    ("camarb_version", c_char_p),
+    ("camarb_client_new_explained", c_int, POINTER(c_void_p), c_char_p, c_char_p, c_size_t),
+    ("camarb_client_free", None, c_void_p),
+    ("camarb_client_fd", c_int, c_void_p),
+    ("camarb_client_dispatch", c_int, c_void_p),
+    ("camarb_client_wait", c_int, c_void_p, c_int64),
+    ("camarb_client_error", c_char_p, c_void_p),
+    ("camarb_client_error_name", c_char_p, c_void_p),
+    ("camarb_call_finish", c_int, c_void_p, c_int64, c_int64, POINTER(c_uint64)),
+    ("camarb_client_declare_app", c_int64, c_void_p, c_char_p),
+    ("camarb_client_declare_presence", c_int64, c_void_p, c_char_p, c_bool),
+    ("camarb_client_watch_cameras", c_int64, c_void_p),
+    ("camarb_client_cameras", POINTER(Camera), c_void_p, POINTER(c_size_t)),
+    ("camarb_camera_key", c_char_p, POINTER(Camera), c_size_t),
+    ("camarb_configuration_new", c_void_p),
+    ("camarb_configuration_free", None, c_void_p),
+    ("camarb_configuration_set_word", c_int, c_void_p, c_char_p, c_char_p),
+    ("camarb_configuration_set_number", c_int, c_void_p, c_char_p, c_double),
+    ("camarb_configuration_set_flag", c_int, c_void_p, c_char_p, c_bool),
+    ("camarb_configuration_key", c_char_p, c_void_p, c_size_t),
+    ("camarb_configuration_word", c_char_p, c_void_p, c_char_p),
+    ("camarb_configuration_number", c_int, c_void_p, c_char_p, POINTER(c_double)),
+    ("camarb_configuration_flag", c_int, c_void_p, c_char_p, POINTER(c_bool)),
+    ("camarb_session_new", c_void_p, c_void_p, c_char_p, c_void_p),
+    ("camarb_session_free", None, c_void_p),
+    ("camarb_session_start", c_int64, c_void_p),
+    ("camarb_session_stop", c_int64, c_void_p),
+    ("camarb_session_configure", c_int64, c_void_p, c_void_p),
+    ("camarb_session_ready", c_int64, c_void_p, c_uint64),
+    ("camarb_session_continue", c_int64, c_void_p),
+    ("camarb_session_capture_photo", c_int64, c_void_p, c_int, c_void_p),
+    ("camarb_session_start_recording", c_int64, c_void_p, c_int, c_void_p),
+    ("camarb_session_stop_recording", c_int64, c_void_p),
+    ("camarb_session_state", c_int, c_void_p),
+    ("camarb_session_configuration", c_void_p, c_void_p),
+    ("camarb_session_camera", c_char_p, c_void_p),
+    ("camarb_session_set_pictures", None, c_void_p, c_bool),
+    ("camarb_session_next_frame", c_void_p, c_void_p),
+    ("camarb_session_newest_frame", c_void_p, c_void_p),
+    ("camarb_frame_picture", POINTER(Picture), c_void_p),
+    ("camarb_frame_is_intact", c_bool, c_void_p),
+    ("camarb_frame_release", None, c_void_p),
+    ("camarb_client_next_event", POINTER(Event), c_void_p),
+    ("camarb_session_slate", c_bool, c_void_p, POINTER(Slate)),
+    ("camarb_slate_draw", c_int, POINTER(Slate), c_char_p, c_uint32, c_uint32, POINTER(POINTER(c_uint8)), POINTER(c_uint32)),
+]
+
+
+def load():
+    """The library that is installed, or the one that $CAMARB_LIBRARY names, as in a checkout.
+
+    A client is used by one thread at a time, but Python lets go of frames in whatever thread its collector runs. So the
+    interpreter's lock is kept over each call, none of which waits for anything; but over connecting, where nobody else has the
+    client yet."""
+    path = os.environ.get("CAMARB_LIBRARY") or "libcamarb.so.1"
+    library, waiting = PyDLL(path), CDLL(path)
+    for name, result, *arguments in FUNCTIONS:
+        function = getattr(waiting if name == "camarb_client_new_explained" else library, name)
+        setattr(library, name, function)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+lib = load()

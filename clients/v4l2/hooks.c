@@ -1,0 +1,335 @@
+/* The functions of libc that programs reach a camera by. Each asks whether it is about one of our nodes or descriptors, which costs a look at
+ * the path's text or at a table, and else does what libc does. */
+#define _GNU_SOURCE
+#include "hooks.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/timerfd.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* 64-bit machines only: both kinds of libc's functions take the same there. */
+_Static_assert(sizeof(struct stat) == sizeof(struct stat64) && sizeof(off_t) == 8, "stat and stat64 are one");
+
+/* ── open ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Without a broker nobody knows which nodes are its cameras: a node that gives no pictures (a codec, a radio) is opened as ever. */
+static bool is_camera(int folder, const char *path, int flags, int *opened) {
+    struct v4l2_capability has;
+    *opened = REAL(openat)(folder, path, flags & ~O_CREAT);
+    if (*opened < 0) return true;
+    memset(&has, 0, sizeof has);
+    if (REAL(ioctl)(*opened, VIDIOC_QUERYCAP, &has) < 0) return true;
+    uint32_t caps = has.capabilities & V4L2_CAP_DEVICE_CAPS ? has.device_caps : has.capabilities;
+    return caps & (V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_VIDEO_CAPTURE_MPLANE);
+}
+
+bool opens_ours(int folder, const char *path, int flags, int *result) {
+    if (door_inside || !path || flags & (O_PATH | O_DIRECTORY)) return false;
+    int number = names_node(folder, path);
+    if (number >= 0 && names_is_on() && door_is_here()) {
+        int descriptor = door_open(number, flags);
+        if (descriptor == -ESRCH) return false;
+        if (descriptor == -ENODEV || descriptor == -ENOENT) {
+            int opened = -1;
+            if (!is_camera(folder, path, flags, &opened)) {
+                *result = opened;
+                return true;
+            }
+            if (opened >= 0) REAL(close)(opened);
+        }
+        *result = told(descriptor);
+        return true;
+    }
+    char what[256];
+    number = names_sysfs(folder, path, what, sizeof what);
+    if (number < 0 || !names_is_on() || !door_is_here()) return false;
+    *result = REAL(openat)(folder, path, flags & ~O_CREAT);
+    if (*result >= 0 || errno != ENOENT) return true;
+    *result = told(sysfs_open(number, what, flags));
+    return true;
+}
+
+HOOK int open(const char *path, int flags, ...) {
+    int result;
+    MODE_OF(flags)
+    return opens_ours(AT_FDCWD, path, flags, &result) ? result : REAL(open)(path, flags, mode);
+}
+
+HOOK int open64(const char *path, int flags, ...) {
+    int result;
+    MODE_OF(flags)
+    return opens_ours(AT_FDCWD, path, flags, &result) ? result : REAL(open64)(path, flags, mode);
+}
+
+HOOK int openat(int folder, const char *path, int flags, ...) {
+    int result;
+    MODE_OF(flags)
+    return opens_ours(folder, path, flags, &result) ? result : REAL(openat)(folder, path, flags, mode);
+}
+
+HOOK int openat64(int folder, const char *path, int flags, ...) {
+    int result;
+    MODE_OF(flags)
+    return opens_ours(folder, path, flags, &result) ? result : REAL(openat64)(folder, path, flags, mode);
+}
+
+/* What a hardened program calls where it gives no mode. */
+int __open_2(const char *path, int flags);
+int __open64_2(const char *path, int flags);
+int __openat_2(int folder, const char *path, int flags);
+int __openat64_2(int folder, const char *path, int flags);
+
+HOOK int __open_2(const char *path, int flags) {
+    int result;
+    return opens_ours(AT_FDCWD, path, flags, &result) ? result : REAL(__open_2)(path, flags);
+}
+
+HOOK int __open64_2(const char *path, int flags) {
+    int result;
+    return opens_ours(AT_FDCWD, path, flags, &result) ? result : REAL(__open64_2)(path, flags);
+}
+
+HOOK int __openat_2(int folder, const char *path, int flags) {
+    int result;
+    return opens_ours(folder, path, flags, &result) ? result : REAL(__openat_2)(folder, path, flags);
+}
+
+HOOK int __openat64_2(int folder, const char *path, int flags) {
+    int result;
+    return opens_ours(folder, path, flags, &result) ? result : REAL(__openat64_2)(folder, path, flags);
+}
+
+HOOK int creat(const char *path, mode_t mode) {
+    int result;
+    return opens_ours(AT_FDCWD, path, O_WRONLY, &result) ? result : REAL(creat)(path, mode);
+}
+
+/* stdio opens by calls that no hook sees: a node is read through a cookie, a file of sysfs as the copy that it is. */
+static ssize_t cookie_read(void *cookie, char *into, size_t most) { return read((int)(intptr_t)cookie, into, most); }
+static int cookie_close(void *cookie) { return close((int)(intptr_t)cookie); }
+
+static bool fopens_ours(const char *path, const char *mode, FILE **result) {
+    int descriptor;
+    if (!mode || !opens_ours(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, &descriptor)) return false;
+    *result = NULL;
+    if (descriptor < 0) return true;
+    cookie_io_functions_t functions = {.read = cookie_read, .close = cookie_close};
+    *result = door_has(descriptor) ? fopencookie((void *)(intptr_t)descriptor, "r", functions) : fdopen(descriptor, "r");
+    if (!*result) close(descriptor);
+    return true;
+}
+
+HOOK FILE *fopen(const char *path, const char *mode) {
+    FILE *result;
+    return fopens_ours(path, mode, &result) ? result : REAL(fopen)(path, mode);
+}
+
+HOOK FILE *fopen64(const char *path, const char *mode) {
+    FILE *result;
+    return fopens_ours(path, mode, &result) ? result : REAL(fopen64)(path, mode);
+}
+
+/* ── Descriptors ────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+int door_raise(int descriptor) {
+    if (descriptor < 0) return descriptor;
+    int higher = descriptor < OWN_FIRST ? REAL(fcntl)(descriptor, F_DUPFD_CLOEXEC, (int)OWN_FIRST) : descriptor;
+    /* Where the program may not have so many, above its standard streams, even while it has closed them. */
+    if (higher < 0) higher = descriptor < 3 ? REAL(fcntl)(descriptor, F_DUPFD_CLOEXEC, 3) : descriptor;
+    int error = errno;
+    if (higher != descriptor) REAL(close)(descriptor);
+    errno = error;
+    door_own(higher, true);
+    return higher;
+}
+
+/* What libcamarb opens inside a call of ours is the door's own from then on. */
+static int owned(int descriptor) {
+    return door_inside ? door_raise(descriptor) : descriptor;
+}
+
+HOOK int socket(int domain, int type, int protocol) { return owned(REAL(socket)(domain, type, protocol)); }
+HOOK int epoll_create1(int flags) { return owned(REAL(epoll_create1)(flags)); }
+HOOK int timerfd_create(clockid_t clock, int flags) { return owned(REAL(timerfd_create)(clock, flags)); }
+
+HOOK int close(int descriptor) {
+    if (door_inside)
+        door_own(descriptor, false);
+    else if (door_is_own(descriptor))
+        return 0; /* A program that closes all that it has; what it does not know it has it keeps. */
+    else
+        door_close(descriptor);
+    return REAL(close)(descriptor);
+}
+
+HOOK int close_range(unsigned first, unsigned last, int flags) {
+    if (door_inside || flags) return REAL(close_range)(first, last, flags);
+    if (first > last) return told(-EINVAL);
+    unsigned from = first;
+    for (unsigned at = first; at <= last && at < DESCRIPTORS_MAX; at++) {
+        door_close((int)at);
+        if (!door_is_own((int)at)) continue;
+        if (at > from && REAL(close_range)(from, at - 1, 0) < 0) return -1;
+        from = at + 1;
+    }
+    return from > last ? 0 : REAL(close_range)(from, last, 0);
+}
+
+HOOK void closefrom(int lowest) { close_range(lowest < 0 ? 0 : (unsigned)lowest, UINT_MAX, 0); }
+
+HOOK int dup(int from) {
+    int to = owned(REAL(dup)(from));
+    if (!door_inside && to >= 0) door_duplicate(from, to);
+    return to;
+}
+
+/* Nothing of ours is replaced: that number is not the program's. EBUSY is among dup2's errors. */
+static bool may_replace(int from, int to) { return door_inside || from == to || !door_is_own(to); }
+
+/* Only now: what could not be replaced is open still. */
+static int replaced(int from, int to) {
+    if (door_inside || to < 0 || from == to) return to;
+    if (door_has(from)) door_duplicate(from, to);
+    else door_close(to);
+    return to;
+}
+
+HOOK int dup2(int from, int to) { return may_replace(from, to) ? replaced(from, REAL(dup2)(from, to)) : told(-EBUSY); }
+
+HOOK int dup3(int from, int to, int flags) {
+    return may_replace(from, to) ? replaced(from, REAL(dup3)(from, to, flags)) : told(-EBUSY);
+}
+
+#define FCNTL(name)                                                                                                                        \
+    HOOK int name(int descriptor, int command, ...) {                                                                                      \
+        va_list more;                                                                                                                      \
+        va_start(more, command);                                                                                                           \
+        void *argument = va_arg(more, void *);                                                                                             \
+        va_end(more);                                                                                                                      \
+        int result = REAL(name)(descriptor, command, argument);                                                                            \
+        if (command != F_DUPFD && command != F_DUPFD_CLOEXEC) return result;                                                               \
+        if (!door_inside && result >= 0) door_duplicate(descriptor, result);                                                               \
+        return owned(result);                                                                                                              \
+    }
+FCNTL(fcntl)
+FCNTL(fcntl64)
+
+HOOK int ioctl(int descriptor, unsigned long request, ...) {
+    va_list more;
+    va_start(more, request);
+    void *argument = va_arg(more, void *);
+    va_end(more);
+    if (!door_inside && door_has(descriptor) && _IOC_TYPE(request) == 'V') {
+        int result = door_ioctl(descriptor, request, argument);
+        if (result != -ENOSYS) return told(result);
+    }
+    return REAL(ioctl)(descriptor, request, argument);
+}
+
+/* ── read, mmap ─────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+static bool reads_ours(int descriptor, void *into, size_t most, ssize_t *result) {
+    if (door_inside || !door_has(descriptor)) return false;
+    *result = door_read(descriptor, into, most);
+    if (*result == -ENOSYS) return false;
+    if (*result < 0) {
+        errno = (int)-*result;
+        *result = -1;
+    }
+    return true;
+}
+
+HOOK ssize_t read(int descriptor, void *into, size_t most) {
+    ssize_t result;
+    return reads_ours(descriptor, into, most, &result) ? result : REAL(read)(descriptor, into, most);
+}
+
+ssize_t __read_chk(int descriptor, void *into, size_t most, size_t room);
+
+HOOK ssize_t __read_chk(int descriptor, void *into, size_t most, size_t room) {
+    ssize_t result;
+    if (most <= room && reads_ours(descriptor, into, most, &result)) return result;
+    return REAL(__read_chk)(descriptor, into, most, room);
+}
+
+HOOK ssize_t readv(int descriptor, const struct iovec *parts, int count) {
+    ssize_t result, sum = 0;
+    if (door_inside || !door_has(descriptor)) return REAL(readv)(descriptor, parts, count);
+    for (int at = 0; at < count; at++) {
+        if (!parts[at].iov_len) continue;
+        if (!reads_ours(descriptor, parts[at].iov_base, parts[at].iov_len, &result)) return REAL(readv)(descriptor, parts, count);
+        if (result < 0) return sum ? sum : result;
+        sum += result;
+        if ((size_t)result < parts[at].iov_len) break;
+    }
+    return sum;
+}
+
+static bool maps_ours(void *at, size_t length, int protection, int flags, int descriptor, off_t offset, void **mapped) {
+    int error;
+    if (door_inside || flags & MAP_ANONYMOUS || !door_has(descriptor)) return false;
+    *mapped = door_map(descriptor, at, length, protection, flags, offset, &error);
+    if (*mapped != MAP_FAILED) return true;
+    if (error == ENOSYS) return false;
+    errno = error;
+    return true;
+}
+
+HOOK void *mmap(void *at, size_t length, int protection, int flags, int descriptor, off_t offset) {
+    void *mapped;
+    if (maps_ours(at, length, protection, flags, descriptor, offset, &mapped)) return mapped;
+    return REAL(mmap)(at, length, protection, flags, descriptor, offset);
+}
+
+HOOK void *mmap64(void *at, size_t length, int protection, int flags, int descriptor, off64_t offset) {
+    void *mapped;
+    if (maps_ours(at, length, protection, flags, descriptor, offset, &mapped)) return mapped;
+    return REAL(mmap64)(at, length, protection, flags, descriptor, offset);
+}
+
+/* ── POLLPRI ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+HOOK int poll(struct pollfd *waited, nfds_t count, int milliseconds) {
+    bool has = false;
+    for (nfds_t at = 0; !door_inside && at < count; at++) has |= waited[at].events & POLLPRI && door_has_event(waited[at].fd);
+    int ready = REAL(poll)(waited, count, has ? 0 : milliseconds);
+    if (!has || ready < 0) return ready;
+    for (nfds_t at = 0; at < count; at++) {
+        if (!(waited[at].events & POLLPRI) || !door_has_event(waited[at].fd)) continue;
+        ready += !waited[at].revents;
+        waited[at].revents |= POLLPRI;
+    }
+    return ready;
+}
+
+HOOK int select(int count, fd_set *reading, fd_set *writing, fd_set *exceptions, struct timeval *time) {
+    bool has = false;
+    fd_set asked;
+    for (int at = 0; !door_inside && exceptions && at < count && at < FD_SETSIZE; at++)
+        has |= door_has(at) && FD_ISSET(at, exceptions) && door_has_event(at);
+    if (!has) return REAL(select)(count, reading, writing, exceptions, time);
+    asked = *exceptions;
+    struct timeval none = {0};
+    int ready = REAL(select)(count, reading, writing, exceptions, &none);
+    for (int at = 0; ready >= 0 && at < count && at < FD_SETSIZE; at++)
+        if (FD_ISSET(at, &asked) && !FD_ISSET(at, exceptions) && door_has_event(at)) {
+            FD_SET(at, exceptions);
+            ready++;
+        }
+    return ready;
+}

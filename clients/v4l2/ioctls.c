@@ -1,0 +1,192 @@
+/* What VIDIOC_… ask of a camera, and where the answers are. Answers are as the kernel gives them: what a driver without the feature
+ * says is ENOTTY. */
+#define _GNU_SOURCE
+#include "door.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What the answers are like those of. Programs look whether it is recent enough for what they want. */
+#define KERNEL_VERSION_TOLD ((6 << 16) | (1 << 8))
+
+static int capabilities(struct device *device, struct v4l2_capability *told) {
+    memset(told, 0, sizeof *told);
+    strcpy((char *)told->driver, "camarb");
+    snprintf((char *)told->card, sizeof told->card, "%.31s", device->name);
+    snprintf((char *)told->bus_info, sizeof told->bus_info, "platform:camarb-%.15s", device->id);
+    told->version = KERNEL_VERSION_TOLD;
+    told->device_caps =
+        V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING | V4L2_CAP_READWRITE | V4L2_CAP_EXT_PIX_FORMAT;
+    told->capabilities = told->device_caps | V4L2_CAP_DEVICE_CAPS;
+    return 0;
+}
+
+static int input(struct v4l2_input *told) {
+    if (told->index) return -EINVAL;
+    *told = (struct v4l2_input){.type = V4L2_INPUT_TYPE_CAMERA};
+    strcpy((char *)told->name, "Camera 1");
+    return 0;
+}
+
+/* Programs that have the node open give themselves ranks; while one is a recorder, the others set nothing. */
+static bool is_outranked(const struct file *file) {
+    return file->device->priority == V4L2_PRIORITY_RECORD && file->device->first != file;
+}
+
+static int set_priority(struct file *file, uint32_t priority) {
+    struct device *device = file->device;
+    if (priority != V4L2_PRIORITY_BACKGROUND && priority != V4L2_PRIORITY_INTERACTIVE && priority != V4L2_PRIORITY_RECORD) return -EINVAL;
+    if (is_outranked(file)) return -EBUSY;
+    file->priority = priority;
+    device->priority = priority;
+    device->first = file;
+    return 0;
+}
+
+static bool is_change(uint32_t request) {
+    switch (request) {
+    case (uint32_t)VIDIOC_S_FMT:
+    case (uint32_t)VIDIOC_S_PARM:
+    case (uint32_t)VIDIOC_S_INPUT:
+    case (uint32_t)VIDIOC_S_CTRL:
+    case (uint32_t)VIDIOC_S_EXT_CTRLS:
+    case (uint32_t)VIDIOC_REQBUFS:
+    case (uint32_t)VIDIOC_CREATE_BUFS:
+    case (uint32_t)VIDIOC_STREAMON:
+    case (uint32_t)VIDIOC_STREAMOFF: return true;
+    }
+    return false;
+}
+
+/* ── Events ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+static size_t subscription_of(const struct file *file, uint32_t type, uint32_t id) {
+    for (size_t at = 0; at < file->subscription_count; at++)
+        if (file->subscriptions[at].type == type && file->subscriptions[at].id == id) return at;
+    return file->subscription_count;
+}
+
+static int subscribe(struct file *file, const struct v4l2_event_subscription *wanted) {
+    if (wanted->type != V4L2_EVENT_CTRL && wanted->type != V4L2_EVENT_SOURCE_CHANGE) return -EINVAL;
+    if (wanted->type == V4L2_EVENT_SOURCE_CHANGE && wanted->id) return -EINVAL;
+    size_t place = subscription_of(file, wanted->type, wanted->id);
+    if (place < file->subscription_count) return 0;
+    if (place == SUBSCRIPTIONS_MAX) return -ENOMEM;
+    int error = wanted->type == V4L2_EVENT_CTRL ? controls_subscribe(file, wanted) : 0;
+    if (error) return error;
+    file->subscriptions[file->subscription_count++] =
+        (struct subscription){.type = wanted->type, .id = wanted->id, .flags = wanted->flags};
+    return 0;
+}
+
+static int unsubscribe(struct file *file, const struct v4l2_event_subscription *wanted) {
+    if (wanted->type == V4L2_EVENT_ALL) {
+        file->subscription_count = file->event_count = 0;
+        return 0;
+    }
+    size_t place = subscription_of(file, wanted->type, wanted->id);
+    if (place == file->subscription_count) return 0;
+    file->subscriptions[place] = file->subscriptions[--file->subscription_count];
+    /* Nothing of it is told any more. */
+    unsigned count = file->event_count;
+    for (unsigned at = 0; at < count; at++) {
+        struct v4l2_event event = file->events[file->event_first];
+        file->event_first = (file->event_first + 1) % EVENTS_MAX;
+        file->event_count--;
+        if (event.type == wanted->type && event.id == wanted->id) continue;
+        file->events[(file->event_first + file->event_count++) % EVENTS_MAX] = event;
+    }
+    return 0;
+}
+
+static int next_event(struct file *file, struct v4l2_event *told) {
+    if (!file->event_count) return -ENOENT; /* Never waited for: no change of ours comes by itself. */
+    *told = file->events[file->event_first];
+    file->event_first = (file->event_first + 1) % EVENTS_MAX;
+    told->pending = --file->event_count;
+    memset(told->reserved, 0, sizeof told->reserved);
+    return 0;
+}
+
+/* ── All of them ────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Those below: an argument that is nowhere is their fault, and not the number's. */
+static bool is_answered(uint32_t request) {
+    static const uint32_t answered[] = {
+        (uint32_t)VIDIOC_QUERYCAP, (uint32_t)VIDIOC_ENUM_FMT, (uint32_t)VIDIOC_ENUM_FRAMESIZES, (uint32_t)VIDIOC_ENUM_FRAMEINTERVALS,
+        (uint32_t)VIDIOC_G_FMT, (uint32_t)VIDIOC_S_FMT, (uint32_t)VIDIOC_TRY_FMT, (uint32_t)VIDIOC_G_PARM, (uint32_t)VIDIOC_S_PARM,
+        (uint32_t)VIDIOC_ENUMINPUT, (uint32_t)VIDIOC_G_INPUT, (uint32_t)VIDIOC_S_INPUT, (uint32_t)VIDIOC_G_PRIORITY,
+        (uint32_t)VIDIOC_S_PRIORITY, (uint32_t)VIDIOC_REQBUFS, (uint32_t)VIDIOC_CREATE_BUFS, (uint32_t)VIDIOC_QUERYBUF,
+        (uint32_t)VIDIOC_QBUF, (uint32_t)VIDIOC_DQBUF, (uint32_t)VIDIOC_STREAMON, (uint32_t)VIDIOC_STREAMOFF, (uint32_t)VIDIOC_QUERYCTRL,
+        (uint32_t)VIDIOC_QUERY_EXT_CTRL, (uint32_t)VIDIOC_QUERYMENU, (uint32_t)VIDIOC_G_CTRL, (uint32_t)VIDIOC_S_CTRL,
+        (uint32_t)VIDIOC_G_EXT_CTRLS, (uint32_t)VIDIOC_S_EXT_CTRLS, (uint32_t)VIDIOC_TRY_EXT_CTRLS, (uint32_t)VIDIOC_SUBSCRIBE_EVENT,
+        (uint32_t)VIDIOC_UNSUBSCRIBE_EVENT, (uint32_t)VIDIOC_DQEVENT,
+    };
+    for (size_t at = 0; at < sizeof answered / sizeof *answered; at++)
+        if (answered[at] == request) return true;
+    return false;
+}
+
+int answer(struct file *file, unsigned long request_given, void *argument, int descriptor) {
+    struct device *device = file->device;
+    /* Some programs keep the number in an int. */
+    uint32_t request = (uint32_t)request_given;
+    if (_IOC_TYPE(request) != 'V') return -ENOTTY;
+    if ((uintptr_t)argument < 4096) return is_answered(request) ? -EFAULT : -ENOTTY;
+    if (is_change(request) && is_outranked(file)) return -EBUSY;
+    switch (request) {
+    case (uint32_t)VIDIOC_QUERYCAP: return capabilities(device, argument);
+    case (uint32_t)VIDIOC_ENUM_FMT: return formats_enumerate(device, argument);
+    case (uint32_t)VIDIOC_ENUM_FRAMESIZES: return formats_sizes(device, argument);
+    case (uint32_t)VIDIOC_ENUM_FRAMEINTERVALS: return formats_intervals(device, argument);
+    case (uint32_t)VIDIOC_G_FMT:
+    case (uint32_t)VIDIOC_S_FMT:
+    case (uint32_t)VIDIOC_TRY_FMT: {
+        struct v4l2_format *format = argument;
+        if (format->type != V4L2_BUF_TYPE_VIDEO_CAPTURE) return -EINVAL;
+        if (request == (uint32_t)VIDIOC_S_FMT) return formats_set(device, format);
+        request == (uint32_t)VIDIOC_G_FMT ? formats_get(device, format) : formats_try(device, format);
+        return 0;
+    }
+    case (uint32_t)VIDIOC_G_PARM:
+    case (uint32_t)VIDIOC_S_PARM: {
+        struct v4l2_streamparm *parameters = argument;
+        if (parameters->type != V4L2_BUF_TYPE_VIDEO_CAPTURE) return -EINVAL;
+        unsigned before = device->rate;
+        if (request == (uint32_t)VIDIOC_G_PARM)
+            formats_parameters(device, parameters);
+        else
+            formats_set_parameters(device, parameters);
+        if (device->rate != before) stream_configure(device);
+        return 0;
+    }
+    case (uint32_t)VIDIOC_ENUMINPUT: return input(argument);
+    case (uint32_t)VIDIOC_G_INPUT: *(int *)argument = 0; return 0;
+    case (uint32_t)VIDIOC_S_INPUT: return *(int *)argument ? -EINVAL : 0;
+    case (uint32_t)VIDIOC_G_PRIORITY:
+        *(uint32_t *)argument = device->priority ? device->priority : V4L2_PRIORITY_INTERACTIVE;
+        return 0;
+    case (uint32_t)VIDIOC_S_PRIORITY: return set_priority(file, *(uint32_t *)argument);
+    case (uint32_t)VIDIOC_REQBUFS: return queue_request(file, argument);
+    case (uint32_t)VIDIOC_CREATE_BUFS: return queue_create(file, argument);
+    case (uint32_t)VIDIOC_QUERYBUF: return queue_query(device, argument);
+    case (uint32_t)VIDIOC_QBUF: return queue_put(file, argument);
+    case (uint32_t)VIDIOC_DQBUF: return queue_take(file, argument, descriptor);
+    case (uint32_t)VIDIOC_STREAMON: return queue_stream(file, *(int *)argument, true);
+    case (uint32_t)VIDIOC_STREAMOFF: return queue_stream(file, *(int *)argument, false);
+    case (uint32_t)VIDIOC_QUERYCTRL:
+    case (uint32_t)VIDIOC_QUERY_EXT_CTRL:
+    case (uint32_t)VIDIOC_QUERYMENU:
+    case (uint32_t)VIDIOC_G_CTRL:
+    case (uint32_t)VIDIOC_S_CTRL:
+    case (uint32_t)VIDIOC_G_EXT_CTRLS:
+    case (uint32_t)VIDIOC_S_EXT_CTRLS:
+    case (uint32_t)VIDIOC_TRY_EXT_CTRLS: return controls_answer(file, request, argument);
+    case (uint32_t)VIDIOC_SUBSCRIBE_EVENT: return subscribe(file, argument);
+    case (uint32_t)VIDIOC_UNSUBSCRIBE_EVENT: return unsubscribe(file, argument);
+    case (uint32_t)VIDIOC_DQEVENT: return next_event(file, argument);
+    }
+    return -ENOTTY;
+}

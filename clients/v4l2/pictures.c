@@ -1,0 +1,211 @@
+/* NV12 as the broker gives it, into what the program asked for: NV12, planar, packed, or Motion JPEG where libturbojpeg is there. */
+#define _GNU_SOURCE
+#include "door.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A side that no camera has, and whose square still fits. */
+#define SIDE_MAX 16384
+/* What cameras send; a screen shows no more. */
+#define JPEG_QUALITY 85
+/* TJSAMP_422: what cameras on USB send, and some programs take nothing else. */
+#define JPEG_422 1
+
+/* libturbojpeg's, by hand: it is not needed to build this. */
+static struct {
+    int tried; /* 1: there; -1: not */
+    void *compressor;
+    void *(*tjInitCompress)(void);
+    int (*tjCompressFromYUVPlanes)(
+        void *, const unsigned char **, int, const int *, int, int, unsigned char **, unsigned long *, int, int);
+    unsigned char *made;
+    unsigned long made_bytes;
+} jpeg;
+
+/* Wants the lock, as everything here. */
+bool pictures_has_jpeg(void) {
+    if (jpeg.tried) return jpeg.tried > 0;
+    jpeg.tried = -1;
+    void *handle = dlopen("libturbojpeg.so.0", RTLD_NOW | RTLD_LOCAL);
+    if (!handle) return false;
+    jpeg.tjInitCompress = (__typeof__(jpeg.tjInitCompress))dlsym(handle, "tjInitCompress");
+    jpeg.tjCompressFromYUVPlanes = (__typeof__(jpeg.tjCompressFromYUVPlanes))dlsym(handle, "tjCompressFromYUVPlanes");
+    if (jpeg.tjInitCompress && jpeg.tjCompressFromYUVPlanes) jpeg.compressor = jpeg.tjInitCompress();
+    if (jpeg.compressor) jpeg.tried = 1;
+    return jpeg.tried > 0;
+}
+
+bool pictures_layout(uint32_t fourcc, uint32_t width, uint32_t height, uint32_t *stride, uint32_t *bytes) {
+    if (width < 2 || height < 2 || width > SIDE_MAX || height > SIDE_MAX || width % 2 || height % 2) return false;
+    switch (fourcc) {
+    case V4L2_PIX_FMT_NV12:
+    case V4L2_PIX_FMT_YUV420:
+        *stride = width;
+        *bytes = width * height / 2 * 3;
+        return true;
+    case V4L2_PIX_FMT_YUYV:
+        *stride = width * 2;
+        *bytes = width * height * 2;
+        return true;
+    case V4L2_PIX_FMT_MJPEG:
+        *stride = 0;
+        /* Three times as much as a picture of this quality has; a small one's headers, too. */
+        *bytes = width * height * 2 + 4096;
+        return true;
+    }
+    return false;
+}
+
+/* For what cannot be made in one go: a planar 4:2:2 picture, and behind it one of NV12. Kept: it is needed again at the next frame. */
+static uint8_t *scratch(size_t luma) {
+    static uint8_t *kept;
+    static size_t room;
+    size_t bytes = luma * 2 + luma / 2 * 3;
+    if (bytes > room) {
+        uint8_t *more = realloc(kept, bytes);
+        if (!more) return NULL;
+        kept = more;
+        room = bytes;
+    }
+    return kept;
+}
+
+static void split(const uint8_t *restrict from, uint8_t *restrict u, uint8_t *restrict v, uint32_t count) {
+    for (uint32_t at = 0; at < count; at++) {
+        u[at] = from[2 * at];
+        v[at] = from[2 * at + 1];
+    }
+}
+
+static void weave(const uint8_t *restrict y, const uint8_t *restrict chroma, uint8_t *restrict into, uint32_t pairs) {
+    for (uint32_t at = 0; at < pairs; at++) {
+        into[4 * at] = y[2 * at];
+        into[4 * at + 1] = chroma[2 * at];
+        into[4 * at + 2] = y[2 * at + 1];
+        into[4 * at + 3] = chroma[2 * at + 1];
+    }
+}
+
+/* JPEG knows the full range alone. */
+static void stretch(uint8_t *bytes, size_t count, int from, int centre, int range) {
+    uint8_t table[256];
+    for (int at = 0; at < 256; at++) {
+        int value = ((at - from) * 255 + (at >= from ? range : -range) / 2) / range + centre;
+        table[at] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+    }
+    for (size_t at = 0; at < count; at++) bytes[at] = table[bytes[at]];
+}
+
+/* A planar 4:2:2 picture without padding; it is changed. */
+static int64_t compress(uint8_t *planar, uint32_t width, uint32_t height, bool is_full_range, uint8_t *into, size_t most) {
+    if (!pictures_has_jpeg()) return -EINVAL;
+    size_t luma = (size_t)width * height;
+    if (!is_full_range) {
+        stretch(planar, luma, 16, 0, 219);
+        stretch(planar + luma, luma, 128, 128, 224);
+    }
+    const unsigned char *planes[] = {planar, planar + luma, planar + luma / 2 * 3};
+    const int strides[] = {(int)width, (int)width / 2, (int)width / 2};
+    if (jpeg.tjCompressFromYUVPlanes(
+            jpeg.compressor, planes, (int)width, strides, (int)height, JPEG_422, &jpeg.made, &jpeg.made_bytes, JPEG_QUALITY, 0)
+        < 0)
+        return -EIO;
+    if (jpeg.made_bytes > most) return -EMSGSIZE;
+    memcpy(into, jpeg.made, jpeg.made_bytes);
+    return (int64_t)jpeg.made_bytes;
+}
+
+/* Two planes and how long their rows are. */
+struct nv12 {
+    const uint8_t *y, *chroma;
+    uint32_t y_stride, chroma_stride;
+};
+
+static int64_t make(struct nv12 from, bool is_full_range, uint32_t fourcc, uint32_t width, uint32_t height, uint8_t *into) {
+    size_t luma = (size_t)width * height;
+    switch (fourcc) {
+    case V4L2_PIX_FMT_NV12:
+        for (uint32_t row = 0; row < height; row++) memcpy(into + (size_t)row * width, from.y + (size_t)row * from.y_stride, width);
+        for (uint32_t row = 0; row < height / 2; row++)
+            memcpy(into + luma + (size_t)row * width, from.chroma + (size_t)row * from.chroma_stride, width);
+        return (int64_t)(luma / 2 * 3);
+    case V4L2_PIX_FMT_YUV420:
+        for (uint32_t row = 0; row < height; row++) memcpy(into + (size_t)row * width, from.y + (size_t)row * from.y_stride, width);
+        for (uint32_t row = 0; row < height / 2; row++)
+            split(
+                from.chroma + (size_t)row * from.chroma_stride, into + luma + (size_t)row * (width / 2),
+                into + luma / 4 * 5 + (size_t)row * (width / 2), width / 2);
+        return (int64_t)(luma / 2 * 3);
+    case V4L2_PIX_FMT_YUYV:
+        for (uint32_t row = 0; row < height; row++)
+            weave(
+                from.y + (size_t)row * from.y_stride, from.chroma + (size_t)(row / 2) * from.chroma_stride,
+                into + (size_t)row * width * 2, width / 2);
+        return (int64_t)(luma * 2);
+    case V4L2_PIX_FMT_MJPEG: {
+        uint8_t *planar = scratch(luma);
+        if (!planar) return -ENOMEM;
+        for (uint32_t row = 0; row < height; row++) {
+            memcpy(planar + (size_t)row * width, from.y + (size_t)row * from.y_stride, width);
+            split(
+                from.chroma + (size_t)(row / 2) * from.chroma_stride, planar + luma + (size_t)row * (width / 2),
+                planar + luma / 2 * 3 + (size_t)row * (width / 2), width / 2);
+        }
+        uint32_t stride, bytes;
+        if (!pictures_layout(V4L2_PIX_FMT_MJPEG, width, height, &stride, &bytes)) return -EINVAL;
+        return compress(planar, width, height, is_full_range, into, bytes);
+    }
+    }
+    return -EINVAL;
+}
+
+/* Somebody else may have the camera in another size, which this program cannot be told: its nearest pixels then. */
+static bool scaled(const camarb_picture *picture, uint32_t width, uint32_t height, struct nv12 *made) {
+    size_t luma = (size_t)width * height;
+    uint8_t *kept = scratch(luma);
+    if (!kept) return false;
+    uint8_t *into = kept + luma * 2;
+    for (uint32_t row = 0; row < height; row++) {
+        const uint8_t *from = picture->planes[0] + (size_t)((uint64_t)row * picture->height / height) * picture->strides[0];
+        for (uint32_t column = 0; column < width; column++)
+            into[(size_t)row * width + column] = from[(uint64_t)column * picture->width / width];
+    }
+    for (uint32_t row = 0; row < height / 2; row++) {
+        const uint8_t *from = picture->planes[1] + (size_t)((uint64_t)row * picture->height / height) * picture->strides[1];
+        for (uint32_t pair = 0; pair < width / 2; pair++)
+            memcpy(into + luma + (size_t)row * width + 2 * pair, from + 2 * ((uint64_t)pair * picture->width / width), 2);
+    }
+    *made = (struct nv12){into, into + luma, width, width};
+    return true;
+}
+
+int64_t pictures_convert(const camarb_picture *picture, uint32_t fourcc, uint32_t width, uint32_t height, uint8_t *into) {
+    if (picture->plane_count < 2 || picture->width < 2 || picture->height < 2) return -EINVAL;
+    struct nv12 from = {picture->planes[0], picture->planes[1], picture->strides[0], picture->strides[1]};
+    if ((picture->width != width || picture->height != height) && !scaled(picture, width, height, &from)) return -ENOMEM;
+    return make(from, strcmp(picture->pixel_format, "420f") == 0, fourcc, width, height, into);
+}
+
+int64_t pictures_slate(const camarb_slate *slate, uint32_t fourcc, uint32_t width, uint32_t height, uint8_t *into, size_t most) {
+    uint32_t stride, bytes;
+    if (!pictures_layout(fourcc, width, height, &stride, &bytes) || most < bytes) return -EINVAL;
+    bool is_compressed = fourcc == V4L2_PIX_FMT_MJPEG;
+    size_t luma = (size_t)width * height;
+    uint8_t *drawn = is_compressed ? scratch(luma) : into;
+    if (!drawn) return -ENOMEM;
+    if (is_compressed) drawn += luma * 2;
+    bool is_packed = fourcc == V4L2_PIX_FMT_YUYV, is_pairs = is_compressed || fourcc == V4L2_PIX_FMT_NV12;
+    uint8_t *const planes[] = {drawn, drawn + luma, drawn + luma / 4 * 5};
+    const uint32_t strides[] = {is_packed ? width * 2 : width, is_pairs ? width : width / 2, width / 2};
+    int error = library()->camarb_slate_draw(slate, is_packed ? "YUYV" : is_pairs ? "NV12" : "YU12", width, height, planes, strides);
+    if (error == -EINVAL && !is_compressed) {
+        /* Smaller than any text: black. */
+        memset(into, 16, bytes);
+        return bytes;
+    }
+    if (error < 0) return error;
+    return is_compressed ? make((struct nv12){drawn, drawn + luma, width, width}, false, fourcc, width, height, into) : (int64_t)bytes;
+}

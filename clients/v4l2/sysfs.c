@@ -1,0 +1,98 @@
+/* A device's files in sysfs, and its node's status: for programs that look there before they open. Where the machine has the real thing
+ * under that name, that one is read. */
+#define _GNU_SOURCE
+#include "door.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* Larger than any inode number that devtmpfs gives out. */
+#define INODE_FIRST 0x63616d00
+
+bool sysfs_is_folder(const char *what) { return !*what || strcmp(what, "device") == 0; }
+
+bool sysfs_text(const struct device *device, const char *what, char *text, size_t bytes) {
+    if (strcmp(what, "name") == 0)
+        snprintf(text, bytes, "%s\n", device->name);
+    else if (strcmp(what, "dev") == 0)
+        snprintf(text, bytes, "%d:%d\n", VIDEO_MAJOR, device->number);
+    else if (strcmp(what, "index") == 0)
+        snprintf(text, bytes, "0\n");
+    else if (strcmp(what, "uevent") == 0)
+        snprintf(text, bytes, "MAJOR=%d\nMINOR=%d\nDEVNAME=video%d\n", VIDEO_MAJOR, device->number, device->number);
+    else if (strcmp(what, "device/uevent") == 0)
+        snprintf(text, bytes, "DRIVER=camarb\n");
+    else
+        return false;
+    return true;
+}
+
+/* The device, where it is there. Wants the lock. */
+static struct device *present(int number) {
+    if (door_learn() < 0) return NULL;
+    struct device *device = door_device(number);
+    return device && device->is_present ? device : NULL;
+}
+
+int sysfs_open(int number, const char *what, int flags) {
+    char text[512];
+    int result = -ENOENT;
+    int cancel = door_enter();
+    struct device *device = present(number);
+    if (device && sysfs_is_folder(what)) {
+        result = -EISDIR;
+    } else if (device && sysfs_text(device, what, text, sizeof text)) {
+        if ((flags & O_ACCMODE) != O_RDONLY) {
+            result = -EACCES;
+        } else if ((result = memfd_create("camarb-sysfs", flags & O_CLOEXEC ? MFD_CLOEXEC : 0)) < 0) {
+            result = -errno;
+        } else if (write(result, text, strlen(text)) < 0 || lseek(result, 0, SEEK_SET) < 0) {
+            close(result);
+            result = -EIO;
+        }
+    }
+    door_leave(cancel);
+    return result;
+}
+
+int sysfs_stat(int number, const char *what, struct stat *status) {
+    char text[512];
+    int result = -ENOENT;
+    int cancel = door_enter();
+    struct device *device = present(number);
+    memset(status, 0, sizeof *status);
+    if (device && (sysfs_is_folder(what) || sysfs_text(device, what, text, sizeof text))) {
+        status->st_mode = sysfs_is_folder(what) ? S_IFDIR | 0755 : S_IFREG | 0444;
+        status->st_nlink = 1;
+        status->st_size = sysfs_is_folder(what) ? 0 : 4096;
+        status->st_blksize = 4096;
+        status->st_ino = INODE_FIRST + (ino_t)number;
+        result = 0;
+    }
+    door_leave(cancel);
+    return result;
+}
+
+int node_stat(int number, struct stat *status) {
+    int result = -ENOENT;
+    int cancel = door_enter();
+    if (present(number)) {
+        memset(status, 0, sizeof *status);
+        /* Who asks may open it: the broker says who may. */
+        status->st_mode = S_IFCHR | 0660;
+        status->st_nlink = 1;
+        status->st_uid = geteuid();
+        status->st_gid = getegid();
+        status->st_rdev = makedev(VIDEO_MAJOR, (unsigned)number);
+        status->st_ino = INODE_FIRST + (ino_t)number;
+        status->st_blksize = 4096;
+        result = 0;
+    }
+    door_leave(cancel);
+    return result;
+}

@@ -1,0 +1,315 @@
+/* A camera program with every habit that others have one of.
+ *
+ * usage: odd pictures HOW      luma of 640x480 to standard output until that is closed; HOW: select, poll, epoll, blocking, userptr, read, dup
+ *        odd begins           starts to stream and takes nothing
+ *        odd habits            everything that is no stream; says what is wrong and exits with 1 */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <linux/videodev2.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WIDTH = 640, HEIGHT = 480, BUFFERS = 4, PATIENCE = 10000 };
+
+#define REQUIRE(condition)                                                                                                                 \
+    do {                                                                                                                                   \
+        if (!(condition)) {                                                                                                                \
+            fprintf(stderr, "odd:%d: %s: %s\n", __LINE__, #condition, strerror(errno));                                                    \
+            exit(1);                                                                                                                       \
+        }                                                                                                                                  \
+    } while (0)
+
+static const char node[] = "/dev/video0";
+static void *memory[BUFFERS];
+static uint32_t bytes;
+
+static void set_format(int camera) {
+    struct v4l2_format format = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
+    format.fmt.pix = (struct v4l2_pix_format){.width = WIDTH, .height = HEIGHT, .pixelformat = V4L2_PIX_FMT_NV12};
+    REQUIRE(ioctl(camera, VIDIOC_S_FMT, &format) == 0);
+    REQUIRE(format.fmt.pix.width == WIDTH && format.fmt.pix.height == HEIGHT && format.fmt.pix.pixelformat == V4L2_PIX_FMT_NV12);
+    bytes = format.fmt.pix.sizeimage;
+}
+
+static void begin(int camera, enum v4l2_memory kind) {
+    struct v4l2_requestbuffers request = {.count = BUFFERS, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = kind};
+    REQUIRE(ioctl(camera, VIDIOC_REQBUFS, &request) == 0 && request.count == BUFFERS);
+    for (unsigned at = 0; at < BUFFERS; at++) {
+        struct v4l2_buffer buffer = {.index = at, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = kind};
+        if (kind == V4L2_MEMORY_MMAP) {
+            REQUIRE(ioctl(camera, VIDIOC_QUERYBUF, &buffer) == 0);
+            memory[at] = mmap(NULL, buffer.length, PROT_READ | PROT_WRITE, MAP_SHARED, camera, buffer.m.offset);
+            REQUIRE(memory[at] != MAP_FAILED);
+        } else {
+            memory[at] = malloc(bytes);
+            buffer.m.userptr = (unsigned long)memory[at];
+            buffer.length = bytes;
+        }
+        REQUIRE(ioctl(camera, VIDIOC_QBUF, &buffer) == 0);
+    }
+    int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
+    REQUIRE(ioctl(camera, VIDIOC_STREAMON, &type) == 0);
+}
+
+static void wait_for(int camera, const char *how, int polled) {
+    if (strcmp(how, "select") == 0) {
+        fd_set reading;
+        FD_ZERO(&reading);
+        FD_SET(camera, &reading);
+        struct timeval time = {PATIENCE / 1000, 0};
+        REQUIRE(select(camera + 1, &reading, NULL, NULL, &time) == 1);
+    } else if (strcmp(how, "epoll") == 0) {
+        struct epoll_event event;
+        REQUIRE(epoll_wait(polled, &event, 1, PATIENCE) == 1);
+        REQUIRE(event.events == EPOLLIN);
+    } else if (strcmp(how, "blocking") != 0) {
+        struct pollfd waited = {.fd = camera, .events = POLLIN | POLLOUT};
+        REQUIRE(poll(&waited, 1, PATIENCE) == 1);
+        REQUIRE(waited.revents == POLLIN);
+    }
+}
+
+static int pictures(const char *how) {
+    bool is_user = strcmp(how, "userptr") == 0, is_blocking = strcmp(how, "blocking") == 0;
+    int camera = open(node, O_RDWR | (is_blocking ? 0 : O_NONBLOCK));
+    REQUIRE(camera >= 0);
+    if (strcmp(how, "dup") == 0) {
+        int copy = dup(camera);
+        REQUIRE(copy >= 0 && close(camera) == 0);
+        camera = fcntl(copy, F_DUPFD_CLOEXEC, 50);
+        REQUIRE(camera >= 50 && close(copy) == 0);
+        REQUIRE(dup2(camera, 40) == 40 && close(camera) == 0);
+        camera = 40;
+    }
+    set_format(camera);
+    if (strcmp(how, "read") == 0) {
+        REQUIRE(fcntl(camera, F_SETFL, 0) == 0);
+        uint8_t *picture = malloc(bytes);
+        for (;;) {
+            /* In two parts, as who reads through a small buffer. */
+            REQUIRE(read(camera, picture, 1000) == 1000);
+            REQUIRE(read(camera, picture + 1000, bytes) == (ssize_t)bytes - 1000);
+            if (write(1, picture, WIDTH * HEIGHT) != WIDTH * HEIGHT) return 0;
+        }
+    }
+    begin(camera, is_user ? V4L2_MEMORY_USERPTR : V4L2_MEMORY_MMAP);
+    int polled = epoll_create1(0);
+    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET};
+    REQUIRE(epoll_ctl(polled, EPOLL_CTL_ADD, camera, &event) == 0);
+    int64_t before = 0;
+    for (;;) {
+        struct v4l2_buffer buffer = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = is_user ? V4L2_MEMORY_USERPTR : V4L2_MEMORY_MMAP};
+        wait_for(camera, how, polled);
+        for (;;) {
+            int error = ioctl(camera, VIDIOC_DQBUF, &buffer);
+            if (error < 0 && errno == EAGAIN) break;
+            REQUIRE(error == 0 && !(buffer.flags & V4L2_BUF_FLAG_ERROR) && buffer.bytesused == bytes);
+            int64_t moment = buffer.timestamp.tv_sec * INT64_C(1000000) + buffer.timestamp.tv_usec;
+            REQUIRE(moment > before);
+            before = moment;
+            if (write(1, memory[buffer.index], WIDTH * HEIGHT) != WIDTH * HEIGHT) return 0;
+            REQUIRE(ioctl(camera, VIDIOC_QBUF, &buffer) == 0);
+            if (is_blocking) break;
+        }
+    }
+}
+
+/* ── Habits ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+static void take_one(int camera) {
+    struct pollfd waited = {.fd = camera, .events = POLLIN};
+    struct v4l2_buffer buffer = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
+    REQUIRE(poll(&waited, 1, PATIENCE) == 1);
+    REQUIRE(ioctl(camera, VIDIOC_DQBUF, &buffer) == 0);
+    REQUIRE(ioctl(camera, VIDIOC_QBUF, &buffer) == 0);
+}
+
+static void looks_before_it_opens(void) {
+    struct stat status;
+    REQUIRE(stat(node, &status) == 0 && S_ISCHR(status.st_mode) && major(status.st_rdev) == 81 && minor(status.st_rdev) == 0);
+    REQUIRE(lstat(node, &status) == 0 && S_ISCHR(status.st_mode));
+    REQUIRE(fstatat(AT_FDCWD, "/dev//video0", &status, 0) == 0 && S_ISCHR(status.st_mode));
+    REQUIRE(access(node, R_OK | W_OK) == 0 && access(node, X_OK) < 0 && errno == EACCES);
+    REQUIRE(stat("/dev/video250", &status) < 0 && errno == ENOENT);
+    REQUIRE(open("/dev/video250", O_RDWR) < 0 && errno == ENOENT);
+    char path[PATH_MAX];
+    REQUIRE(realpath(node, path) && strcmp(path, node) == 0);
+    int found = 0;
+    DIR *folder = opendir("/dev");
+    for (struct dirent *entry; (entry = readdir(folder));) found += strcmp(entry->d_name, "video0") == 0;
+    closedir(folder);
+    REQUIRE(found == 1);
+    struct dirent **list;
+    found = 0;
+    int count = scandir("/dev", &list, NULL, alphasort);
+    REQUIRE(count > 0);
+    for (int at = 0; at < count; at++) {
+        found += strcmp(list[at]->d_name, "video0") == 0;
+        free(list[at]);
+    }
+    free(list);
+    REQUIRE(found == 1);
+    glob_t globbed;
+    REQUIRE(glob("/dev/video*", 0, NULL, &globbed) == 0 && globbed.gl_pathc >= 1 && strcmp(globbed.gl_pathv[0], node) == 0);
+    globfree(&globbed);
+    FILE *file = fopen("/sys/class/video4linux/video0/dev", "r");
+    REQUIRE(file && fgets(path, sizeof path, file) && strcmp(path, "81:0\n") == 0);
+    fclose(file);
+    file = fopen("/sys/dev/char/81:0/uevent", "r");
+    size_t got = file ? fread(path, 1, sizeof path - 1, file) : 0;
+    path[got] = 0;
+    REQUIRE(strstr(path, "DEVNAME=video0\n"));
+    fclose(file);
+}
+
+static void opens_twice(void) {
+    int one = open(node, O_RDWR | O_NONBLOCK), other = open(node, O_RDWR | O_NONBLOCK);
+    REQUIRE(one >= 0 && other >= 0);
+    struct stat status;
+    REQUIRE(fstat(one, &status) == 0 && S_ISCHR(status.st_mode) && minor(status.st_rdev) == 0);
+    struct v4l2_capability first, second;
+    REQUIRE(ioctl(one, VIDIOC_QUERYCAP, &first) == 0 && ioctl(other, VIDIOC_QUERYCAP, &second) == 0);
+    REQUIRE(memcmp(&first, &second, sizeof first) == 0 && strcmp((char *)first.driver, "camarb") == 0);
+    set_format(one);
+    begin(one, V4L2_MEMORY_MMAP);
+    struct v4l2_requestbuffers request = {.count = 2, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
+    REQUIRE(ioctl(other, VIDIOC_REQBUFS, &request) < 0 && errno == EBUSY);
+    take_one(one);
+    REQUIRE(ioctl(one, VIDIOC_QUERYCAP, NULL) < 0 && errno == EFAULT);
+    REQUIRE(ioctl(one, _IOC(_IOC_READ, 'V', 250, 8), &first) < 0 && errno == ENOTTY);
+    /* Not enough room: the program is told, and nothing else happens. */
+    struct v4l2_buffer buffer = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
+    int error;
+    while ((error = ioctl(one, VIDIOC_DQBUF, &buffer)) == 0) {}
+    REQUIRE(errno == EAGAIN);
+    close(one);
+    close(other);
+    REQUIRE(ioctl(one, VIDIOC_QUERYCAP, &first) < 0 && errno == EBADF);
+    /* The camera is free for who comes next, in this process too. */
+    one = open(node, O_RDWR);
+    set_format(one);
+    begin(one, V4L2_MEMORY_MMAP);
+    take_one(one);
+    close(one);
+}
+
+static void forks(void) {
+    int camera = open(node, O_RDWR);
+    set_format(camera);
+    begin(camera, V4L2_MEMORY_MMAP);
+    take_one(camera);
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (!child) {
+        struct v4l2_capability has;
+        struct v4l2_buffer buffer = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
+        REQUIRE(ioctl(camera, VIDIOC_QUERYCAP, &has) < 0 && errno == ENODEV);
+        REQUIRE(ioctl(camera, VIDIOC_DQBUF, &buffer) < 0 && errno == ENODEV);
+        REQUIRE(close(camera) == 0);
+        int own = open(node, O_RDWR);
+        REQUIRE(own >= 0 && ioctl(own, VIDIOC_QUERYCAP, &has) == 0);
+        close(own);
+        _exit(0);
+    }
+    int status;
+    REQUIRE(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    /* What the child did is nothing to its parent. */
+    for (int at = 0; at < 10; at++) take_one(camera);
+    close(camera);
+}
+
+static void closes_all(bool by_range) {
+    int camera = open(node, O_RDWR);
+    set_format(camera);
+    begin(camera, V4L2_MEMORY_MMAP);
+    take_one(camera);
+    if (by_range) {
+        closefrom(3);
+    } else {
+        for (int at = 3; at < 1024; at++) close(at);
+    }
+    struct v4l2_capability has;
+    REQUIRE(ioctl(camera, VIDIOC_QUERYCAP, &has) < 0 && errno == EBADF);
+    /* What it opens now is its own, whatever number it has. */
+    char text[] = "/tmp/odd-XXXXXX";
+    int file = mkstemp(text);
+    REQUIRE(file >= 0 && unlink(text) == 0 && write(file, "mine", 4) == 4);
+    usleep(200000);
+    char back[8];
+    struct stat status;
+    REQUIRE(pread(file, back, sizeof back, 0) == 4 && memcmp(back, "mine", 4) == 0);
+    REQUIRE(fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 4);
+    close(file);
+    camera = open(node, O_RDWR);
+    REQUIRE(camera >= 0);
+    set_format(camera);
+    begin(camera, V4L2_MEMORY_MMAP);
+    take_one(camera);
+    close(camera);
+}
+
+static void goes_while_it_streams(void) {
+    /* Memory of the program's that is gone while it is queued. */
+    int camera = open(node, O_RDWR | O_NONBLOCK);
+    set_format(camera);
+    struct v4l2_requestbuffers request = {.count = 2, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_USERPTR};
+    REQUIRE(ioctl(camera, VIDIOC_REQBUFS, &request) == 0);
+    void *there = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct v4l2_buffer buffer = {
+        .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_USERPTR, .m.userptr = (unsigned long)there, .length = bytes};
+    REQUIRE(ioctl(camera, VIDIOC_QBUF, &buffer) == 0);
+    munmap(there, bytes);
+    int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
+    REQUIRE(ioctl(camera, VIDIOC_STREAMON, &type) == 0);
+    struct pollfd waited = {.fd = camera, .events = POLLIN};
+    REQUIRE(poll(&waited, 1, PATIENCE) == 1);
+    REQUIRE(ioctl(camera, VIDIOC_STREAMOFF, &type) == 0);
+    close(camera);
+    /* A raw close, which no hook sees, and a number that is somebody else's then. */
+    camera = open(node, O_RDWR);
+    syscall(SYS_close, camera);
+    int other = open("/dev/null", O_RDWR);
+    REQUIRE(other == camera);
+    struct v4l2_capability has;
+    REQUIRE(ioctl(other, VIDIOC_QUERYCAP, &has) < 0 && errno == ENOTTY);
+    REQUIRE(read(other, &has, sizeof has) == 0);
+    close(other);
+}
+
+int main(int count, char **words) {
+    if (count == 3 && strcmp(words[1], "pictures") == 0) {
+        signal(SIGPIPE, SIG_IGN);
+        return pictures(words[2]);
+    }
+    if (count == 2 && strcmp(words[1], "begins") == 0) {
+        int camera = open(node, O_RDWR);
+        begin(camera, V4L2_MEMORY_MMAP);
+        return close(camera);
+    }
+    looks_before_it_opens();
+    opens_twice();
+    forks();
+    closes_all(false);
+    closes_all(true);
+    goes_while_it_streams();
+    puts("all as it should be");
+    return 0;
+}
