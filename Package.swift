@@ -9,7 +9,8 @@ let isForFuzzing = Context.environment["CAMARB_FUZZ"] == "1"
 // itself, since the sanitizer's is a library of its own.
 let isForThreads = Context.environment["CAMARB_THREADS"] == "1"
 let withoutThreads: Set<String> = [
-    "Exploration", "ReferenceArbiter", "Timeline", "Agent", "CXCB", "CPipeWire", "camagent", "camclient", "explore",
+    "Exploration", "ReferenceArbiter", "Timeline", "Agent", "CXCB", "CPipeWire", "CSlate", "camagent", "camclient",
+    "explore",
     "arbiter-bench", "ArbiterTests", "MetricsTests", "ExplainTests", "PolicyFileTests", "ScenarioTests",
     "ExplorationTests", "TraceTests", "TimelineTests", "VideoNodesTests", "MachineLoadTests",
     "DaemonSimulation", "simulate",
@@ -86,9 +87,14 @@ let package = Package(
         .target(name: "CVideo4Linux", linkerSettings: [.linkedLibrary("v4lconvert")]),
         .target(name: "CTurboJPEG", linkerSettings: [.linkedLibrary("turbojpeg")]),
         .target(name: "CXCB", linkerSettings: [.linkedLibrary("xcb"), .linkedLibrary("xcb-res")]),
+        // The one place where slates are drawn, which the C library has too.
+        .target(
+            name: "CSlate", path: "clients/libcamarb",
+            exclude: ["tests", "camarb.map", "camarb.pc.in", "slate-font.txt", "slate-font"],
+            sources: ["slate.c"], publicHeadersPath: "."),
         // Headers alone: the library is opened at run time, where it is there.
         .target(
-            name: "CPipeWire",
+            name: "CPipeWire", dependencies: ["CSlate"],
             cSettings: [
                 .unsafeFlags(["-isystem", "/usr/include/pipewire-0.3", "-isystem", "/usr/include/spa-0.2"])
             ]),
@@ -116,7 +122,7 @@ let package = Package(
         library("Timeline", ["ArbiterProtocol", "JSONText"]),
 
         // What a user's desktop is, as facts about apps: no C, no input or output.
-        library("DesktopFacts", ["ArbiterProtocol"]),
+        library("DesktopFacts", ["ArbiterProtocol", "JSONText"]),
 
         // The edges.
         library("SystemdBus", ["ArbiterProtocol", "CSystemd", "CLinux"]),
@@ -137,7 +143,7 @@ let package = Package(
 
         library(
             "Agent",
-            ["DesktopFacts", "ArbiterProtocol", "JSONText", "SystemdBus", "CXCB", "CPipeWire"]),
+            ["DesktopFacts", "ArbiterProtocol", "JSONText", "SystemdBus", "FrameStream", "CXCB", "CPipeWire"]),
 
         // What reads bytes that somebody else wrote, and what must hold of it.
         library(
@@ -199,7 +205,7 @@ let package = Package(
             "TraceTests",
             ["Trace", "Arbiter", "ArbiterProtocol", "Exploration", "JSONText", "PolicyFile", "Scenario"]),
         tests("TimelineTests", ["Timeline", "JSONText", "ArbiterProtocol"]),
-        tests("DesktopFactsTests", ["DesktopFacts", "ArbiterProtocol"]),
+        tests("DesktopFactsTests", ["DesktopFacts", "ArbiterProtocol", "JSONText"]),
         tests("SystemdBusTests", ["SystemdBus", "ArbiterProtocol", "CLinux"]),
         tests("VideoNodesTests", ["VideoNodes"]),
         tests("FuzzTargetsTests", ["FuzzTargets"]),

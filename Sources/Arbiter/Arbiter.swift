@@ -139,6 +139,8 @@ struct Turn {
     /// Users whose apps may win or lose otherwise than before; `everybody`: all users.
     var priorities: [UInt32] = []
     var prioritiesOfEverybody = false
+    /// Somebody who was looked at waits for its user's word.
+    var meetsUndecided = false
 
     init(isObserved: Bool = false) { self.isObserved = isObserved }
 
@@ -154,6 +156,7 @@ struct Turn {
         newcomerRefused = nil
         if !priorities.isEmpty { priorities.removeAll(keepingCapacity: true) }
         prioritiesOfEverybody = false
+        meetsUndecided = false
     }
 
     mutating func touch(_ camera: Slot<Camera>) { cameras.insert(camera) }

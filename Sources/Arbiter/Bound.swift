@@ -27,6 +27,12 @@ public enum Bound {
     /// The greatest grant and recording that a former broker can have counted to. What is beyond was never given, and
     /// counting on from there would have an end.
     public static let survivorMax: UInt64 = 1 << 62
+    /// How long a user may think about an app: long enough to come back to the screen and read, and short enough that the app's
+    /// user still knows what it is about (as portals do).
+    public static let question = Duration.seconds(30)
+    /// What is said of a user's apps: more apps than a machine has with cameras in mind, and some hundred kilobytes. So many
+    /// again the permission store may deny.
+    public static let answersMax = 1024
     /// Nested `beginConfiguration`: deeper is a client that lost count.
     public static let batchDepthMax = 16
     /// Apps that a trusted source may give attributes at a time: as many as a shell may place, and a few hundred kilobytes.

@@ -39,6 +39,11 @@ public enum Effect: Hashable, Sendable {
         case holderChanged(CameraID, AppID?)
         /// Who would win may have changed for this user's apps; nil: for everybody's.
         case prioritiesChanged(user: UInt32?)
+        /// Its user is asked about an app from now on.
+        case question(Question)
+        case questionEnded(QuestionID, user: UInt32, QuestionEnd)
+        /// To be kept for the user, also when the broker ends; nil: to be forgotten.
+        case answerKept(AppID, isClaimed: Bool, AppAnswer?, by: AnswerOrigin)
     }
 }
 

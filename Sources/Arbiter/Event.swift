@@ -48,6 +48,17 @@ public enum Event: Hashable, Sendable {
     /// A trusted source gives an app its value of an attribute. `value` nil: it is forgotten, and the default counts.
     case attribute(AppID, name: String, value: String?)
     case loginSession(LoginSessionID, LoginSessionFacts)
+    /// What its user says of an app, or its desktop's permission store, which only denies: the one that the kernel vouches
+    /// for, or the one that claims the name. `answer` nil: it is forgotten.
+    case answered(AppID, isClaimed: Bool, AppAnswer?, by: AnswerOrigin)
+    /// The answer to a question that was asked.
+    case questionAnswered(QuestionID, AppAnswer)
+    /// Somebody is there who shows questions to a user, or nobody is any more.
+    case questionsWatched(user: UInt32, Bool)
+    /// A user stops an app, by name: its sessions that ask to run.
+    case stoppedByUser(AppID)
+    /// A user's privacy switch for all sessions of its own, on every camera.
+    case ownPrivacy(user: UInt32, on: Bool)
     /// An absent login session limits nobody, and gives nobody a right.
     case loginSessionEnded(LoginSessionID)
 

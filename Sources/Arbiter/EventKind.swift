@@ -6,6 +6,7 @@ public enum EventKind: String, Hashable, Sendable, CaseIterable, Comparable {
     case sourceAttached, sourceGone, placed, unplaced, microphone, sensitiveContent, operatorChose, attribute,
         loginSession
     case loginSessionEnded
+    case answered, questionAnswered, questionsWatched, stoppedByUser, ownPrivacy
     case cameraAppeared, cameraDisappeared, privacy, heldOutside, pressure, sleep
     case recorderClosedStreams
     case recorderStreaming, recorderCut, recorderConfigured, recorderRefusedConfiguration, recorderGone, deviceFailed
@@ -48,6 +49,11 @@ extension Event {
         case .attribute: .attribute
         case .loginSession: .loginSession
         case .loginSessionEnded: .loginSessionEnded
+        case .answered: .answered
+        case .questionAnswered: .questionAnswered
+        case .questionsWatched: .questionsWatched
+        case .stoppedByUser: .stoppedByUser
+        case .ownPrivacy: .ownPrivacy
         case .cameraAppeared: .cameraAppeared
         case .cameraDisappeared: .cameraDisappeared
         case .privacy: .privacy

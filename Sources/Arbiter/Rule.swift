@@ -42,15 +42,18 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
     case budget, excluded, notPassedOver, controlFirst, askedToWatch, anotherUser, noOtherClaim, nothingLeft
     case weakestRank, lowered, unlimited, notGiven
     // Before anybody is weighed.
-    case noRight
+    case noRight, saidNo, deniedInStore, asks, notAnswered, nobodyToAsk
     // What the machine says.
-    case unplugged, privacy, sleep, loginSession, stuck, reset, deviceFailed, brokerRestarted, sensitive, heldOutside
+    case unplugged, privacy, ownPrivacy, sleep, loginSession, stuck, reset, deviceFailed, brokerRestarted, sensitive,
+        heldOutside
     case reserved, recorderFailed, formatLost
     // What a request has to keep to.
     case batchIsWhole, batchDepth, commitClosesBegin, noStartInsideBatch, knownCamera, knownSwitch,
         noSwitchWhileRecording
     case declareFirst, demotionOnly, ranksOfThePolicy, attributesOfThePolicy, attributesBounded, knownSession
     case runningToPreview, runningToPhoto, runningToRecord, oneRecording, stoppedOnce, readyAnswers, reclaimedOnce
+    // What a user says of its apps.
+    case stoppedByUser, answersBounded, questionsEnd
 
     package var text: String {
         switch self {
@@ -75,8 +78,14 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
         case .unlimited: "no cause limits it"
         case .notGiven: "access"
         case .noRight: "access: no right to the camera"
+        case .saidNo: "access: the user said no"
+        case .deniedInStore: "denied in the portal's permission store"
+        case .asks: "access: the user is asked"
+        case .notAnswered: "access: the user did not answer in time"
+        case .nobodyToAsk: "access: nobody was there to ask the user (camagent, or camclient ask)"
         case .unplugged: "built in: the camera is unplugged"
         case .privacy: "built in: the privacy switch is on"
+        case .ownPrivacy: "built in: the user's own privacy switch is on"
         case .sleep: "built in: the machine sleeps"
         case .loginSession: "built in: the login session is not active"
         case .stuck: "built in: the recorder does not let go of the device"
@@ -108,6 +117,9 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
         case .stoppedOnce: "a recording is stopped once"
         case .readyAnswers: "ready answers an announcement"
         case .reclaimedOnce: "a grant that outlived the broker is reclaimed once, in time, by the session that had it"
+        case .stoppedByUser: "the user stopped it"
+        case .answersBounded: "answers about a bounded number of a user's own apps"
+        case .questionsEnd: "a question is answered once, and in time"
         }
     }
 }

@@ -47,30 +47,46 @@ extension Broker {
     func place(_ events: ArraySlice<Event>, _ source: PresenceSource, _ mayBe: MaySpeak, _ request: Request) {
         let client = request.client
         let isNew = sit(source, client, mayBe)
+        say(
+            events, request,
+            unless: {
+                if client.more?.sources.contains(source) == true { return nil }
+                return BrokerError(.notTrusted, client.more?.displaced ?? "The client is no source any more.")
+            },
+            last: { [self] in if isNew { step(.sourceAttached(source, user: mayBe.seat.user)) } })
+    }
+
+    /// Within the turn of the call, or, where the list is long, in further turns of its connection; then the call is answered.
+    /// - Parameters:
+    ///   - fault: asked before each: why the rest is not said.
+    ///   - last: once all is said.
+    func say(
+        _ events: ArraySlice<Event>, _ request: Request, unless fault: @escaping () -> BrokerError? = { nil },
+        last: @escaping () -> Void = {}
+    ) {
         var events = events
-        func placeSome(until end: Int64) -> Bool {
+        func saySome(until end: Int64) -> Bool {
             while let event = events.popFirst() {
-                guard client.more?.sources.contains(source) == true else {
-                    request.message.answer(
-                        BrokerError(.notTrusted, client.more?.displaced ?? "The client is no source any more."))
+                if let fault = fault() {
+                    request.message.answer(fault)
                     return true
                 }
                 step(event)
                 if EventLoop.now >= end && !events.isEmpty { return false }
             }
-            if isNew { step(.sourceAttached(source, user: mayBe.seat.user)) }
+            last()
             request.message.answer()
             return true
         }
-        if events.count <= Self.placedAtOnceMax {
-            _ = placeSome(until: .max)
+        if events.count <= Self.saidAtOnceMax {
+            _ = saySome(until: .max)
         } else {
-            client.connection.goOn(placeSome)
+            request.client.connection.goOn(saySome)
         }
     }
 
-    /// Apps placed within the turn of their call: a millisecond's worth, and more than most desktops show.
-    static let placedAtOnceMax = 16
+    /// Events within the turn of their call: a millisecond's worth, and more apps than most desktops show.
+    static let saidAtOnceMax = 16
 
     // MARK: Clients
 
@@ -93,10 +109,7 @@ extension Broker {
         guard clientLists > 0 else { return }
         for client in clients.values
         where client.uid == user && client.more?.knowsClients == true && client.connection.isReady {
-            let signal = BusMessage.sealedSignal(
-                on: client.connection, path: ObjectPath.shell, interface: InterfaceName.shell, member: "ClientsChanged",
-                [])
-            if let signal { client.connection.send(signal) }
+            tellShell(client, "ClientsChanged", [])
         }
     }
 

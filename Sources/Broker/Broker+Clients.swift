@@ -115,6 +115,7 @@ extension Broker: BusConnectionDelegate {
         if client.isGone { return }
         client.isGone = true
         processes?.remove(client.process)
+        if let agent = client.more?.agent { processes?.remove(agent.process) }
         client.connection.close()
         halfOpen.remove(client.id.rawValue)
         forgetQuestions(of: client)
@@ -128,7 +129,9 @@ extension Broker: BusConnectionDelegate {
             for source in more.sources { detach(source, client) }
             release(.placedApps, more.placed.count, of: client)
             forgetMicrophones(client)
+            forgetAsking(client)
             if more.knowsClients { clientLists -= 1 }
+            if more.wantsUse { useLists -= 1 }
         }
         if client.watches { watchers -= 1 }
         setTraces(client, false)
@@ -162,15 +165,19 @@ extension Broker: BusConnectionDelegate {
         if client.app == app && claimed == nil && login == nil { return }
         if client.app != nil { unregister(client) }
         client.app = app
-        let membership = login.map { .session($0) } ?? LoginSessionWatch.membership(identity.membership)
+        var membership = login.map { .session($0) } ?? LoginSessionWatch.membership(identity.membership)
+        // Outside of its user's sessions is only who is there by root's word, which an agent's is not.
+        if let agent = client.more?.agent, !agent.isVouched, membership == .outside { membership = agent.login }
         client.loginSessions = LoginSessionWatch.sessions(for: membership, of: client.uid)
         for session in client.loginSessions { logins?.join(session, user: client.uid) }
         rename(client, app)
+        loadAnswers(of: client.uid)
         step(
             .connected(
                 client.id, app: app,
                 ClientIdentity(
-                    verified: claimed != nil || identity.isVerified, weak: client.isWeak, groups: client.groups,
+                    verified: claimed != nil || (identity.isVerified && client.more?.agent?.isVouched != false),
+                    weak: client.isWeak, groups: client.groups,
                     login: membership, own: !options.isService && client.uid == ownUser)))
         if let said = client.more?.presence {
             step(.declaredPresence(client.id, said.0, focused: said.focused))

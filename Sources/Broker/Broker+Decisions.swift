@@ -222,7 +222,8 @@ extension Event {
             .startRunning, .reclaimed, .stopRunning, .beginConfiguration, .commitConfiguration, .configure, .openStream,
             .capturePhoto, .startRecording, .stopRecording, .ready, .continueAfterSensitiveContent, .closed,
             .sourceAttached, .sourceGone, .placed, .unplaced, .microphone, .sensitiveContent, .operatorChose,
-            .attribute, .loginSession, .loginSessionEnded, .reserved:
+            .attribute, .loginSession, .loginSessionEnded, .reserved, .answered, .questionAnswered, .questionsWatched,
+            .stoppedByUser, .ownPrivacy:
             .users
         }
     }
@@ -235,9 +236,11 @@ extension Event {
         switch self {
         case .placed(let app, _, _, _), .unplaced(let app, _), .microphone(let app, _), .sensitiveContent(let app),
             .operatorChose(let app?), .attribute(let app, _, _),
-            .reserved(_, let app, _):
+            .reserved(_, let app, _), .answered(let app, _, _, _), .stoppedByUser(let app):
             users.append(app.user)
-        case .sourceAttached(_, let user?), .sourceGone(_, let user?): users.append(user)
+        case .sourceAttached(_, let user?), .sourceGone(_, let user?), .questionsWatched(let user, _),
+            .ownPrivacy(let user, _):
+            users.append(user)
         case .loginSession(let session, _), .loginSessionEnded(let session): users += logins(session)
         default: break
         }

@@ -76,6 +76,10 @@ extension Broker {
         case .camerasChanged: broadcast("CamerasChanged", [])
         case .prioritiesChanged(let user):
             broadcast("PrioritiesChanged", []) { [self] in user == nil || $0 == user || isTrusted($0) }
+        case .question(let question): tell(question)
+        case .questionEnded(let question, let user, let end): tellQuestionEnded(question, of: user, end)
+        case .answerKept(let app, let isClaimed, let answer, let origin):
+            answers.keep(app.user, app.name, isClaimed: isClaimed, answer, origin)
         case .holderChanged(let camera, let app):
             guard let link = cameras[camera] else { return }
             link.holder = app
@@ -106,6 +110,7 @@ extension Broker {
     /// A program outside the broker has the camera, or has it no more.
     func tellOutside(_ link: CameraLink) {
         statusIsDue = true
+        tellUseChanged()
         // While a session of ours is cut for it, nobody has the camera but that program.
         guard let program = link.outside else {
             guard link.holder == nil else { return }

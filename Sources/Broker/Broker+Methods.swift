@@ -15,6 +15,8 @@ enum ClientBound {
     /// Apps a client says something about, as a shell does: the core remembers what it is told until the client goes.
     static let microphonesMax = 64
     static let placedAppsMax = 1024
+    /// What a presence source says it knows the windows from: a line of the status.
+    static let sourceBytesMax = 255
 }
 
 extension MethodTables {
@@ -29,6 +31,10 @@ extension MethodTables {
         },
         "DeclareClient": { (broker, request, reader) throws(BrokerError) in
             try broker.declareClient(request, try reader.dictionary("attributes"))
+        },
+        "StandFor": { (broker, request, reader) throws(BrokerError) in
+            let process = try reader.uint32("process")
+            try broker.standFor(process, began: try reader.uint64("began"), request)
         },
         "DeclarePresence": { (broker, request, reader) throws(BrokerError) in
             let presence = try MethodTables.presence(&reader)
@@ -50,6 +56,8 @@ extension MethodTables {
         },
         "GetStatus": { (broker, request, reader) throws(BrokerError) in
             try broker.whenCamerasKnown(request.client) {
+                // Its own privacy is told to one that only looks on, too.
+                broker.loadAnswers(of: request.client.uid)
                 request.answer(broker.status(for: request.client))
             }
             request.answerLater()
@@ -230,6 +238,10 @@ extension Broker {
                 guard let name = entry.value.string, !name.isEmpty, name.utf8.count <= AppIdentity.nameBytesMax else {
                     throw mistake("a name of 1 to \(AppIdentity.nameBytesMax) bytes")
                 }
+                // Whoever means `NAME@USER` means another user's app (`app(_:by:)`).
+                if AppID.namingUser(name) != nil {
+                    throw mistake("a name that does not end in @ and a number, which stands for a user")
+                }
                 attributes.claimedApp = AppIdentity.safe(name[...])
             case "kind":
                 guard let kind = entry.value.string.flatMap(ClientKind.init(rawValue:)) else {
@@ -255,6 +267,10 @@ extension Broker {
             }
         }
         let client = request.client
+        // What runs in a sandbox is called as that is: an answer for it is not to be had by claiming another name.
+        if attributes.claimedApp != nil, !options.trustsClaims, try livingGroup(of: client).isSandbox {
+            attributes.claimedApp = nil
+        }
         let before = client.app
         let isNew = client.sessions.isEmpty
         let believed = options.trustsClaims && isNew ? attributes.claimedApp : nil

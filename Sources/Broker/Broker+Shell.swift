@@ -35,6 +35,22 @@ extension MethodTables {
             request.answerLater()
             broker.place(events[...], source, mayBe, request)
         },
+        "DescribeSource": { (broker, request, reader) throws(BrokerError) in
+            let words = try reader.string("words")
+            guard words.utf8.count <= ClientBound.sourceBytesMax else {
+                throw BrokerError(
+                    .invalidValue,
+                    "words is \(words.quotedShort); it takes at most \(ClientBound.sourceBytesMax) bytes.")
+            }
+            guard let more = request.client.more, !more.sources.isEmpty else {
+                throw BrokerError(
+                    .notTrusted,
+                    request.client.more?.displaced
+                        ?? "Only a presence source says what it knows from; call Attach first."
+                )
+            }
+            more.sourceWords = Journal.printable(words, keepLines: false)
+        },
         "Detach": { (broker, request, reader) throws(BrokerError) in
             broker.detach(try MethodTables.source(&reader), request.client)
         },
@@ -185,14 +201,16 @@ extension Broker {
 
     /// The app a shell means: `name@uid`, or a name, of a user who has such an app connected, or of its own user.
     func app(_ text: String, by client: BrokerClient) throws(BrokerError) -> AppID {
-        guard !text.isEmpty, text.utf8.count <= AppIdentity.nameBytesMax else {
+        let named = AppID.namingUser(text)
+        let name = named?.name ?? text[...]
+        guard !name.isEmpty, name.utf8.count <= AppIdentity.nameBytesMax else {
             throw BrokerError(
-                .invalidValue, "app is \(text.quotedShort); it takes a name of 1 to \(AppIdentity.nameBytesMax) bytes.")
+                .invalidValue,
+                "app is \(text.quotedShort); it takes a name of 1 to \(AppIdentity.nameBytesMax) bytes, and @USER behind it."
+            )
         }
-        var app = AppID(AppIdentity.safe(text[...]), user: client.uid)
-        if let at = text.lastIndex(of: "@"), let user = UInt32(text[text.index(after: at)...]) {
-            app = AppID(AppIdentity.safe(text[..<at]), user: user)
-        } else if isTrusted(client), !clients.values.contains(where: { $0.app == app }) {
+        var app = AppID(AppIdentity.safe(name), user: named?.user ?? client.uid)
+        if named == nil, isTrusted(client), !clients.values.contains(where: { $0.app == app }) {
             let users = clients.values.compactMap { $0.app?.name == app.name ? $0.uid : nil }
             if let user = users.min() { app = AppID(app.name, user: user) }
         }

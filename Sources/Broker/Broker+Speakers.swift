@@ -45,17 +45,22 @@ extension Broker {
         return switch role {
         case .shell: [policy.shellUnit].compactMap(\.self)
         case .agent: [policy.agentUnit].compactMap(\.self)
-        case .microphones: [policy.agentUnit, policy.shellUnit].compactMap(\.self)
+        case .microphones, .ask: [policy.agentUnit, policy.shellUnit].compactMap(\.self)
         }
     }
 
     /// What is said of a user's apps beside where they are: by whoever speaks for that user, and by who is trusted.
     func requireSpeaker(of app: AppID, _ client: BrokerClient) throws(BrokerError) {
-        if isTrusted(client) || speakers.speaks(client.id, for: app.user) { return }
+        try requireSpeaker(for: app.user, client)
+    }
+
+    func requireSpeaker(for user: UInt32, _ client: BrokerClient) throws(BrokerError) {
+        if isTrusted(client) || speakers.speaks(client.id, for: user) { return }
         throw BrokerError(
             .notTrusted,
             client.more?.displaced
-                ?? "Only who speaks for the user's desktop may say this; call Attach or WatchMicrophones first.")
+                ?? "Only who speaks for the user's desktop may say this; call Attach, WatchMicrophones or WatchQuestions first."
+        )
     }
 
     // MARK: Speaking
@@ -67,18 +72,24 @@ extension Broker {
     /// Takes the seat of a source; who had it does no more.
     /// - Returns: false: the client had it already. Else the core is to be told, as soon as what comes with it is said.
     func sit(_ source: PresenceSource, _ client: BrokerClient, _ mayBe: MaySpeak) -> Bool {
+        if client.more?.sources.contains(source) == true { return false }
+        sit(client, mayBe).sources.append(source)
+        return true
+    }
+
+    /// Takes a seat; who had it does no more.
+    private func sit(_ client: BrokerClient, _ mayBe: MaySpeak) -> BrokerClient.More {
         if let displaced = mayBe.displaced { silence(displaced, mayBe.seat, for: mayBe.speaker) }
         let more = client.withMore()
-        guard !more.sources.contains(source) else { return false }
-        more.sources.append(source)
         more.displaced = nil
         speakers.seat(mayBe.speaker, mayBe.seat)
-        return true
+        return more
     }
 
     func detach(_ source: PresenceSource, _ client: BrokerClient) {
         guard let more = client.more, let place = more.sources.firstIndex(of: source) else { return }
         more.sources.remove(at: place)
+        if more.sources.isEmpty { more.sourceWords = "" }
         let seat = seat(source == .shell ? .shell : .agent, client)
         speakers.leave(client.id, seat)
         step(.sourceGone(source, user: seat.user))
@@ -86,12 +97,7 @@ extension Broker {
 
     func watchMicrophones(_ on: Bool, _ client: BrokerClient) throws(BrokerError) {
         guard on else { return forgetMicrophones(client) }
-        let mayBe = try askToSpeak(as: .microphones, client)
-        if let displaced = mayBe.displaced { silence(displaced, mayBe.seat, for: mayBe.speaker) }
-        let more = client.withMore()
-        more.watchesMicrophones = true
-        more.displaced = nil
-        speakers.seat(mayBe.speaker, mayBe.seat)
+        sit(client, try askToSpeak(as: .microphones, client)).watchesMicrophones = true
     }
 
     /// It knows no more who has a microphone.
@@ -99,6 +105,21 @@ extension Broker {
         guard let more = client.more, more.watchesMicrophones else { return }
         more.watchesMicrophones = false
         speakers.leave(client.id, seat(.microphones, client))
+    }
+
+    func watchQuestions(_ on: Bool, _ client: BrokerClient) throws(BrokerError) {
+        guard on else { return forgetAsking(client) }
+        sit(client, try askToSpeak(as: .ask, client)).watchesQuestions = true
+        loadAnswers(of: client.uid)
+        step(.questionsWatched(user: client.uid, true))
+    }
+
+    /// Nobody shows its user a question any more.
+    func forgetAsking(_ client: BrokerClient) {
+        guard let more = client.more, more.watchesQuestions else { return }
+        more.watchesQuestions = false
+        speakers.leave(client.id, seat(.ask, client))
+        step(.questionsWatched(user: client.uid, false))
     }
 
     // MARK: Speaking no more
@@ -115,6 +136,7 @@ extension Broker {
         case .shell: detach(.shell, client)
         case .agent: detach(.agent, client)
         case .microphones: forgetMicrophones(client)
+        case .ask: forgetAsking(client)
         }
         if !isTrusted(client), !speakers.speaks(client.id, for: client.uid) {
             let taken = more.microphones
@@ -122,11 +144,7 @@ extension Broker {
             release(.microphones, taken.count, of: client)
             for app in taken where !isMicrophoneTaken(app) { step(.microphone(app, taken: false)) }
         }
-        let signal = BusMessage.signal(
-            on: client.connection, path: ObjectPath.shell, interface: InterfaceName.shell, member: "Displaced")
-        signal?.append(seat.role.rawValue)
-        signal?.append(who)
-        signal?.send()
+        tellShell(client, "Displaced", [.string(seat.role.rawValue), .string(who)])
     }
 
     /// After a policy was loaded that names units where none was named: apps and sandboxes fall silent.
@@ -141,10 +159,12 @@ extension Broker {
         speakers.all.filter { isTrusted(client) || $0.seat.user == nil || $0.seat.user == client.uid }
             .map { seat, speaker in
                 let isKnown = mayKnow(AppID(speaker.name, user: speaker.user), client)
+                let own = clients[speaker.client.rawValue]
+                let source = seat.role == .microphones ? "" : own?.more?.sourceWords ?? ""
                 return SpeakerStatus(
                     role: seat.role.rawValue, user: seat.user, app: isKnown ? .app(speaker.name) : .anotherUsersApp,
                     process: isKnown ? speaker.process : 0, unit: isKnown ? speaker.origin.unit ?? "" : "",
-                    isWeak: clients[speaker.client.rawValue]?.isWeak ?? false)
+                    isWeak: own?.isWeak ?? false, source: isKnown ? source : "")
             }
     }
 }

@@ -102,6 +102,10 @@ public final class Broker {
     var traceFile: TraceFile?
     /// Clients that are told when their user's clients change.
     var clientLists = 0
+    /// Clients that are told when cameras are in use otherwise.
+    var useLists = 0
+    /// What users said of their apps.
+    let answers: AnswerStore
     let methods = MethodTables()
     /// Nil where nothing outlives the broker.
     let store: GrantStore?
@@ -128,6 +132,7 @@ public final class Broker {
         if options.printsDecisions { journal.threshold = .debug }
         self.journal = journal
         store = GrantStore(journal: journal)
+        answers = AnswerStore(journal: journal, isKept: recorders == nil)
         budgets = Budgets(
             connections: .connections(ofUser: options.connectionsPerUserMax, inAll: options.connectionsMax),
             trusted: options.isService ? [0] : [0, ownUser])
@@ -144,7 +149,7 @@ public final class Broker {
         if let path = options.trace { try openTrace(path) }
         pressure = try PressureWatch(self, root: options.machine)
         pressure?.policyChanged()
-        logins = try LoginSessionWatch(self, address: options.systemBus ?? SystemBus.address)
+        logins = try LoginSessionWatch(self, address: options.systemBus ?? MessageBus.Kind.systemAddress)
         try listen()
         for link in cameraOrder where !link.isFollowed { link.describe() }
         camerasKnownTimer = try loop.addTimer { [unowned self] in camerasAreKnown() }
@@ -253,6 +258,7 @@ public final class Broker {
         setAlarm()
         if let camera = event.recorderNewsOf { tellFree(camera) }
         tell(event, effects, now)
+        tellDesktops(event, effects)
         trace(event, effects, now)
         if let logins, logins.isHoldingSleep { logins.letSleepWhenSettled() }
         pressure?.lookWhereWanted()

@@ -1,21 +1,22 @@
 import ArbiterProtocol
 import SystemdBus
 
-/// One connection, and who is behind it. The identity is the kernel's, taken when it connected, and never changes.
+/// One connection, and who is behind it. The identity is the kernel's, taken when it connected, and changes no more; a user's
+/// agent alone may say once that the connection is another process (`Broker+StandFor`).
 ///
 /// Kept small: a broker has many clients that hardly ever say anything.
 final class BrokerClient {
     let id: ClientID
     let connection: BusConnection
-    let pid: Int32
+    private(set) var pid: Int32
     let uid: UInt32
-    let process: ProcessHandle
+    private(set) var process: ProcessHandle
     /// Who it seemed to be when it connected, where the kernel named it by its number only; nil: it is who it is.
-    let weak: WeakIdentity?
+    private(set) var weak: WeakIdentity?
     /// The app it counts as; nil until it does something that concerns decisions.
     var app: AppID?
     /// The groups of its process, sorted.
-    let groups: [UInt32]
+    private(set) var groups: [UInt32]
     /// The login sessions that its right depends on, once it has an app.
     var loginSessions: [LoginSessionID] = []
     /// What traces call it: its app's name, with a number where several clients have it.
@@ -33,17 +34,38 @@ final class BrokerClient {
     /// What few clients have.
     final class More {
         var sources: [PresenceSource] = []
+        /// What it knows the windows from, in its own words.
+        var sourceWords = ""
         var microphones: [AppID] = []
         /// It speaks for who has a microphone.
         var watchesMicrophones = false
+        /// It asks the user about apps.
+        var watchesQuestions = false
+        /// It has asked what is in use, and is told when that changes.
+        var wantsUse = false
         /// It has asked for the clients of its user, and is told when they change.
         var knowsClients = false
         /// Apps it has placed, so that their number can be bounded.
         var placed: Set<AppID> = []
         /// Who speaks in its place, as a sentence; nil: it was never displaced.
         var displaced: String?
+        /// The process that connected, where that is not the one the connection is of; and whether what is known of the other
+        /// may vouch for it.
+        var agent: (process: ProcessHandle, isVouched: Bool, login: LoginMembership)?
         /// What it last said of itself, to be said again should its registration be made anew.
         var presence: (Presence, focused: Bool)?
+
+        /// A process that a connection is to be.
+        struct StoodFor {
+            var pid: Int32
+            var process: ProcessHandle
+            var weak: WeakIdentity?
+            var groups: [UInt32]
+            /// A name that only root can give is believed.
+            var isVouched: Bool
+            /// Where the process that connected belongs.
+            var login: LoginMembership
+        }
     }
 
     init(id: ClientID, connection: BusConnection, credentials: PeerCredentials, groups: [UInt32]) {
@@ -64,6 +86,12 @@ final class BrokerClient {
     }
 
     var isWeak: Bool { weak != nil }
+
+    /// It is another process from now on.
+    func become(_ other: More.StoodFor) {
+        withMore().agent = (process, isVouched: other.isVouched, login: other.login)
+        (pid, process, weak, groups) = (other.pid, other.process, other.weak, other.groups)
+    }
 
     var uniqueName: String { ":1.\(id.rawValue)" }
 }

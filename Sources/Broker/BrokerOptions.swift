@@ -185,7 +185,7 @@ public struct BrokerOptions: Sendable {
                             unix:PATH instead is a socket where each connection gets a recorder core of its own, as
                             systemd does with camrecorder.socket
           --system-bus ADDRESS  where logind tells which login session is active and when the machine sleeps; without
-                            it $DBUS_SYSTEM_BUS_ADDRESS or \(SystemBus.usualAddress); "" asks nobody
+                            it $DBUS_SYSTEM_BUS_ADDRESS or \(MessageBus.Kind.usualSystemAddress); "" asks nobody
           --service         started by the service manager, for all users: of facts that concern everybody, root alone
                             is believed, not this program's own user; and a recorder core behind a socket has to be
                             a unit camrecorder@….service

@@ -25,7 +25,7 @@ struct MethodTables {
     init() {
         broker = Self.table(.broker, Self.brokerMethods)
         session = Self.table(.session, Self.sessionMethods)
-        shell = Self.table(.shell, Self.shellMethods)
+        shell = Self.table(.shell, Self.shellMethods.merging(Self.answerMethods) { $1 })
         camera = Self.table(.camera, [:])
     }
 

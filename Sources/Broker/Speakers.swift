@@ -22,6 +22,8 @@ package struct Speakers {
         case agent
         /// Which apps have a microphone, which a user's agent may know without knowing where any app is.
         case microphones
+        /// Who asks the user about its apps.
+        case ask
     }
 
     /// What one speaks for.
@@ -109,6 +111,10 @@ package struct Speakers {
         if seated[seat]?.client == client { seated[seat] = nil }
     }
 
+    package var isEmpty: Bool { seated.isEmpty }
+
+    package func speaker(in seat: Seat) -> Speaker? { seated[seat] }
+
     package func isTaken(_ seat: Seat) -> Bool { seated[seat] != nil }
 
     /// Whether a client speaks for a user in any role.
@@ -145,23 +151,18 @@ extension Speakers {
             self.isApp = isApp
         }
 
-        /// How desktops name the units of apps, of apps that were activated over D-Bus, and how Flatpak and Snap name
-        /// sandboxes. A terminal's child is in a slice of that name.
-        private static let appPrefixes = ["app-", "dbus-", "flatpak-", "snap."]
-
         /// A user can move his own processes among his own manager's units. What runs in a sandbox cannot, and what is
         /// started the ordinary way is where it was started.
         package init(_ group: ControlGroup, user: UInt32) {
-            func isApp(_ name: String) -> Bool { Self.appPrefixes.contains { name.hasPrefix($0) } }
+            // A terminal's child is in a slice of that name.
+            func isApp(_ name: String) -> Bool { AppIdentity.appPrefixes.contains(where: name.hasPrefix) }
             if let own = group.userUnit {
                 self.init(
-                    unit: own.user == user ? own.name : nil, isApp: isApp(own.name) || own.slices.contains(where: isApp)
+                    unit: own.user == user ? own.name : nil,
+                    isApp: group.isSandbox || isApp(own.name) || own.slices.contains(where: isApp)
                 )
             } else if let unit = group.unit {
-                // A scope of the system's that is no login session is a container's.
-                let isContainer =
-                    unit.hasSuffix(".scope") && !unit.hasPrefix("session-") && !unit.hasPrefix("init.")
-                self.init(unit: group.isVouchedService ? unit : nil, isApp: isContainer || isApp(unit))
+                self.init(unit: group.isVouchedService ? unit : nil, isApp: group.isSandbox || isApp(unit))
             } else {
                 self.init(unit: nil, isApp: false)
             }
@@ -177,6 +178,7 @@ extension Speakers.Seat {
         case .shell: "shell \(whose)"
         case .agent: "agent \(whose)"
         case .microphones: "one who knows the microphones \(whose)"
+        case .ask: "one who is asked for the apps \(whose)"
         }
     }
 }

@@ -2,9 +2,11 @@
 #include "files.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* Numbers of linux/magic.h and of the file systems' own sources; several of them are in no header of Debian 12's. */
@@ -83,3 +85,7 @@ enum camarb_file_fault camarb_check_output_file(int descriptor, struct camarb_fi
     file->inode = status.stx_ino;
     return camarb_file_good;
 }
+
+bool camarb_file_has_capabilities(const char *path) { return getxattr(path, "security.capability", NULL, 0) > 0; }
+
+bool camarb_bytes_have(const void *bytes, size_t count, const char *text) { return memmem(bytes, count, text, strlen(text)) != NULL; }

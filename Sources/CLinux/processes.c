@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,9 +197,25 @@ int camarb_unix_connect(const char *path) {
     if (result < 0) return result;
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (descriptor < 0) return -errno;
-    while (connect(descriptor, (struct sockaddr *)&address, sizeof address) < 0)
+    socklen_t size = sizeof address;
+    if (path[0] == '@') {
+        /* An abstract name has no end but the address's. */
+        address.sun_path[0] = 0;
+        size = offsetof(struct sockaddr_un, sun_path) + strlen(path);
+    }
+    while (connect(descriptor, (struct sockaddr *)&address, size) < 0)
         if (errno != EINTR) return failed(descriptor);
     if (fcntl(descriptor, F_SETFL, O_NONBLOCK) < 0) return failed(descriptor);
+    return descriptor;
+}
+
+int camarb_unix_connect_now(const char *path) {
+    struct sockaddr_un address;
+    int result = address_of(path, &address);
+    if (result < 0) return result;
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (descriptor < 0) return -errno;
+    if (connect(descriptor, (struct sockaddr *)&address, sizeof address) < 0) return failed(descriptor);
     return descriptor;
 }
 
@@ -333,17 +350,34 @@ pid_t camarb_pidfd_process(int descriptor) {
     return process > 0 ? process : -ESRCH;
 }
 
-int camarb_process_began(pid_t pid, int64_t *began) {
-    char name[64], text[4096];
+/* The blank before a field of /proc/PID/stat, which is put into `text`, by its number from 3; NULL where there is none. */
+static const char *stat_field(pid_t pid, int wanted, char *text, size_t size, int *fault) {
+    char name[64];
     snprintf(name, sizeof name, "/proc/%d/stat", (int)pid);
-    ssize_t length = read_text(name, text, sizeof text);
-    if (length < 0) return (int)length;
+    ssize_t length = read_text(name, text, size);
+    *fault = length < 0 ? (int)length : -ENODATA;
+    if (length < 0) return NULL;
     /* The second field is the name, in parentheses, and may have any character in it; behind the last one comes the third. */
     const char *field = strrchr(text, ')');
-    for (int number = 2; field && number < 22; number++) field = strchr(field + 1, ' ');
+    for (int number = 2; field && number < wanted; number++) field = strchr(field + 1, ' ');
+    return field;
+}
+
+int camarb_has_terminal(pid_t pid) {
+    char text[4096];
+    int fault, terminal;
+    const char *field = stat_field(pid, 7, text, sizeof text, &fault);
+    if (!field || sscanf(field, " %d", &terminal) != 1) return fault;
+    return terminal != 0;
+}
+
+int camarb_process_began(pid_t pid, int64_t *began) {
+    char text[4096];
+    int fault;
+    const char *field = stat_field(pid, 22, text, sizeof text, &fault);
     unsigned long long ticks;
     long hertz = sysconf(_SC_CLK_TCK);
-    if (!field || sscanf(field, " %llu", &ticks) != 1 || hertz <= 0) return -ENODATA;
+    if (!field || sscanf(field, " %llu", &ticks) != 1 || hertz <= 0) return fault;
     /* In parts: the product of all ticks with a thousand million would overflow after some centuries of a bad clock. */
     if (ticks / (unsigned long)hertz > INT64_MAX / 1000000000 - 1) return -ENODATA;
     *began = (int64_t)(ticks / (unsigned long)hertz) * 1000000000
@@ -373,4 +407,28 @@ int camarb_process_of(pid_t pid, pid_t *parent, uid_t *user) {
     *parent = number;
     *user = effective;
     return 0;
+}
+
+int camarb_groups_of(pid_t pid, gid_t *primary, gid_t *groups, int count_max) {
+    char name[64], text[8192];
+    snprintf(name, sizeof name, "/proc/%d/status", (int)pid);
+    ssize_t length = read_text(name, text, sizeof text);
+    if (length < 0) return (int)length;
+    const char *primary_line = strstr(text, "\nGid:"), *line = strstr(text, "\nGroups:");
+    unsigned int real, effective;
+    if (!primary_line || sscanf(primary_line, "\nGid: %u %u", &real, &effective) != 2 || !line) return -ENODATA;
+    *primary = effective;
+    int count = 0;
+    for (const char *at = line + strlen("\nGroups:"); *at && *at != '\n';) {
+        char *end;
+        unsigned long group = strtoul(at, &end, 10);
+        if (end == at) {
+            at++;
+            continue;
+        }
+        if (count == count_max) return -ERANGE;
+        groups[count++] = (gid_t)group;
+        at = end;
+    }
+    return count;
 }

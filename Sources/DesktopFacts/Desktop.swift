@@ -1,6 +1,6 @@
 import ArbiterProtocol
 
-/// A window of an app or of the desktop itself, as the X server and the window manager describe it.
+/// A window of an app or of the desktop itself, as the X server and the window manager, or the compositor, describe it.
 public struct Window: Hashable, Sendable {
     public var id: UInt32
     /// The process behind it, by the server's word; nil where the server cannot tell.
@@ -14,6 +14,8 @@ public struct Window: Hashable, Sendable {
     /// Nil: on all workspaces, or the window manager has none.
     public var workspace: UInt32?
     public var frame: Frame
+    /// Its number at an X server inside a Wayland compositor; nil for all others. Its process is that server's to say.
+    public var x11: UInt32?
 
     public enum Kind: String, Hashable, Sendable {
         case application
@@ -42,7 +44,7 @@ public struct Window: Hashable, Sendable {
 
     public init(
         id: UInt32, process: Int32?, kind: Kind = .application, isViewable: Bool = true, isHidden: Bool = false,
-        isFullscreen: Bool = false, workspace: UInt32? = nil, frame: Frame
+        isFullscreen: Bool = false, workspace: UInt32? = nil, frame: Frame, x11: UInt32? = nil
     ) {
         self.id = id
         self.process = process
@@ -52,6 +54,7 @@ public struct Window: Hashable, Sendable {
         self.isFullscreen = isFullscreen
         self.workspace = workspace
         self.frame = frame
+        self.x11 = x11
     }
 }
 

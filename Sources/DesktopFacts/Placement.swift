@@ -2,7 +2,7 @@ public import ArbiterProtocol
 
 /// Where an app is, as it is told to the broker.
 ///
-/// X11 knows of fullscreen windows and of windows beside others, so of the layouts only `fullscreen` and `split` are
+/// X11 and sway know of fullscreen windows and of windows beside others, so of the layouts only `fullscreen` and `split` are
 /// ever said.
 public struct Placement: Hashable, Sendable, Comparable {
     public var presence: Presence

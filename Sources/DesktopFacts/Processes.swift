@@ -16,6 +16,10 @@ public protocol ProcessTable {
     func app(of process: Int32) -> String?
     /// The process that started it; nil at the top, and when it is gone.
     func parent(of process: Int32) -> Int32?
+    /// The unit that the desktop made for one app, such as `app-firefox-1234.scope`; nil for a process in none.
+    func appUnit(of process: Int32) -> String?
+    /// It was started in a terminal.
+    func hasTerminal(_ process: Int32) -> Bool
 }
 
 /// Turns processes into apps: in the broker's own words for its clients, in the system's for all others.
@@ -41,17 +45,47 @@ public struct AppNames {
         apps[process] ?? table.app(of: process).map { [$0] } ?? []
     }
 
-    /// Clients that are behind one of `owners`: it itself, or a process it started, directly or not. A browser captures
-    /// in another process than the one that has its window, and a program in a terminal has no window at all.
+    /// Clients that are behind one of `owners`, the processes that have windows: a browser captures in another process than
+    /// the one that has its window, and a program in a terminal has no window at all.
+    ///
+    /// A client is behind the nearest of its ancestors that has a window, beginning with itself. Where none has, as of a
+    /// helper whose parent has ended, it is behind the window of its unit, if the desktop made that for one app. Programs
+    /// that were started in a terminal share its unit and are no one app: for them, ancestors alone count, and so each is
+    /// where its own window is, or else where the terminal is, and never where another program's window is. Having a
+    /// launcher, a shell or a session manager in common makes no app of two processes, so siblings alone never count.
     func clients(behind owners: Set<Int32>) -> [(app: String, owner: Int32)] {
-        clients.compactMap { client in
-            var process = client.process
-            for _ in 0..<Self.ancestorsMax {
-                if owners.contains(process) { return (client.app, process) }
-                guard let parent = table.parent(of: process), parent > 1 else { return nil }
-                process = parent
-            }
-            return nil
+        var units: [String: Int32]?
+        return clients.compactMap { client in
+            if let owner = ancestor(of: client.process, among: owners) { return (client.app, owner) }
+            guard let unit = unit(of: client.process) else { return nil }
+            // Asked for only where somebody needs it: this reads of every window's process.
+            let known = units ?? unitOwners(owners)
+            units = known
+            return known[unit].map { (client.app, $0) }
         }
+    }
+
+    private func ancestor(of process: Int32, among owners: Set<Int32>) -> Int32? {
+        var process = process
+        for _ in 0..<Self.ancestorsMax {
+            if owners.contains(process) { return process }
+            guard let parent = table.parent(of: process), parent > 1 else { return nil }
+            process = parent
+        }
+        return nil
+    }
+
+    private func unit(of process: Int32) -> String? {
+        table.hasTerminal(process) ? nil : table.appUnit(of: process)
+    }
+
+    /// Whose window a unit has: of several owners the one that started the others. Where two that have nothing to do with
+    /// each other have windows, a unit says nothing about whose a third process is.
+    private func unitOwners(_ owners: Set<Int32>) -> [String: Int32] {
+        let first = owners.filter { owner in
+            table.parent(of: owner).flatMap { ancestor(of: $0, among: owners) } == nil
+        }
+        let grouped = Dictionary(grouping: first.sorted()) { unit(of: $0) ?? "" }
+        return grouped.filter { !$0.key.isEmpty && $0.value.count == 1 }.compactMapValues(\.first)
     }
 }

@@ -2,6 +2,8 @@
 public enum Statement: Hashable, Sendable {
     /// From now on it is known where apps are: here, and all others in the background.
     case attach([PlacedApp])
+    /// What that is known from, in words for people.
+    case describe(String)
     /// It is not known any more.
     case detach
     case place(PlacedApp)
@@ -27,6 +29,7 @@ public struct PlacedApp: Hashable, Sendable {
 /// A broker forgets with the connection: on a new one begin with a fresh value, and everything is said again.
 public struct SaidFacts: Hashable, Sendable {
     private var isAttached = false
+    private var source = ""
     private var placements: [String: Placement] = [:]
     private var watchesMicrophones = false
     private var microphones: Set<String> = []
@@ -47,12 +50,15 @@ public struct SaidFacts: Hashable, Sendable {
                 + gone.map { PlacedApp($0, .background) }
             let ordered = changed.sorted { ($0.placement, $0.app) < ($1.placement, $1.app) }
             statements += isAttached ? ordered.map { .place($0) } : [.attach(ordered)]
+            if facts.source != source { statements.append(.describe(facts.source)) }
             isAttached = true
             placements = wanted
+            source = facts.source
         } else if isAttached {
             statements.append(.detach)
             isAttached = false
             placements = [:]
+            source = ""
         }
         let taken = facts.microphones ?? []
         statements += microphones.subtracting(taken).sorted().map { .releaseMicrophone($0) }

@@ -35,6 +35,20 @@ extension Alternatives {
         return found
     }
 
+    /// Its user, or its desktop's permission store, says otherwise of it.
+    var ownPermission: [Supposition] {
+        let word = state.apps[client.app.slot][client.app].word
+        var events: [Event] = []
+        if word == .deniedInStore {
+            events.append(.answered(app.id, isClaimed: false, nil, by: .permissionStore))
+        }
+        guard word != .allowed, state.permission(of: slot) != .given else { return [] }
+        events.append(.answered(app.id, isClaimed: client.app.isClaimed, .allow, by: .user))
+        let turn = Explanation.Turn(
+            of: .session, key: "answer", from: word == .none ? "none" : "\"deny\"", to: "\"allow\"")
+        return [Supposition(turn, .answer(app.id), .assumed(events.map { .event($0) }))]
+    }
+
     /// It would have the seat's right, and nobody of its user is at the seat now.
     private var isAwayFromSeat: Bool {
         client.login == nil && state.look(at: slot).machine.contains(.loginSessionInactive)

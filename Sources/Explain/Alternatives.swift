@@ -34,7 +34,7 @@ struct Alternatives {
     func all(loses: Bool) -> [Supposition] {
         var found = places(of: app, facts, .session)
         found += ownWords + ownRecording(slot, .session, facts) + chosen(app, .session, facts) + ownLogin + ownRank
-        found += attributes(of: app, .session, facts) + ownRight
+        found += attributes(of: app, .session, facts) + ownRight + ownPermission
         let contenders = contenders
         for other in contenders {
             let name = state.name(state.clients[state.sessions[other].client].app)
@@ -249,6 +249,9 @@ struct Alternatives {
         }
         if camera.isPrivate || state.world.isPrivate {
             end(.videoDeviceBlockedByPrivacy, .privacy, by: .privacy(nil, on: false), .privacy(id, on: false))
+        }
+        if state.privateUsers.contains(app.id.user) {
+            end(.videoDeviceBlockedByPrivacy, .ownPrivacy(app.id.user), by: .ownPrivacy(user: app.id.user, on: false))
         }
         if state.world.isAsleep { end(.systemSleep, .sleep, by: .sleep(false)) }
         if facts.loginSession == .inactive, let login = client.login.map({ state.loginNames[$0] }) {

@@ -5,11 +5,21 @@ import Vocabulary
 enum FactReading {
     /// What the right to a camera was read from, where it was asked: no rule of a file reads these.
     static func rights(_ verdict: CoreVerdict) -> [Explanation.Fact] {
+        if let answer = answer(verdict.rule.law) { return [Explanation.Fact(key: "answer", value: answer)] }
         guard let right = verdict.right else { return [] }
         var read = [Explanation.Fact(key: "right", value: "\"\(right.rawValue)\"")]
         if let seat = verdict.seat { read.append(Explanation.Fact(key: "seat", value: "\"\(seat.name)\"")) }
         if let user = verdict.facts?.user { read.append(Explanation.Fact(key: "user", value: "\(user)")) }
         return read
+    }
+
+    /// What its user, or its desktop's permission store, said of the app, where that was the reason.
+    private static func answer(_ law: Law?) -> String? {
+        switch law {
+        case .saidNo, .deniedInStore: "\"deny\""
+        case .asks, .notAnswered, .nobodyToAsk: "none"
+        default: nil
+        }
     }
 
     /// Each once, with its value, in file order.

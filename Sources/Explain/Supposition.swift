@@ -33,6 +33,8 @@ struct Supposition {
         case login(LoginSessionID)
         case plug(CameraID)
         case outside(CameraID)
+        case answer(AppID)
+        case ownPrivacy(UInt32)
         case operatorChoice, microphone, pressure, privacy, sleep, rights
     }
 
@@ -58,6 +60,8 @@ extension Event {
         case .attribute(let app, let name, _): .attribute(app, name)
         case .privacy: .privacy
         case .sleep: .sleep
+        case .answered(let app, _, _, _): .answer(app)
+        case .ownPrivacy(let user, _): .ownPrivacy(user)
         case .sensitiveContent(let app): .sensitive(app)
         case .loweredPriority(let client, _): .rank(client)
         case .loginSession(let login, _), .loginSessionEnded(let login): .login(login)

@@ -42,6 +42,33 @@ extension ExploredWorld {
             ])
     }
 
+    /// Users are asked about their apps, one of which a service vouches for.
+    static func questions() throws(ScenarioError) -> ExploredWorld {
+        try ExploredWorld(
+            "questions",
+            """
+            policy \"""
+            name = "asks"
+            [access]
+            apps = "ask"
+            \"""
+            camera back
+            camera front
+            0s   connect photos
+                 connect notes
+                 session photos camera=back
+                 session notes camera=back
+                 session second of notes camera=front
+
+            """,
+            moves: [
+                "start photos", "stop photos", "start notes", "start second", "disconnect notes",
+                "answer-question 1 allow", "answer-question 2 deny", "answer photos none", "answer notes allow",
+                "answer photos deny by permission-store", "answer photos none by permission-store", "questions watched",
+                "stop-app photos", "own-privacy on", "own-privacy off", "sleep", "wake",
+            ])
+    }
+
     static func faults() throws(ScenarioError) -> ExploredWorld {
         try ExploredWorld(
             "faults", ranked("grace = \"2s\"") + "camera back\n" + three(("back", "back", "back")),

@@ -8,7 +8,7 @@ extension ExploredWorld {
             try handover(), try minHold(), try lease(), try eviction(), try refusal(), try sameApp(), try onOpen(),
             try conflict(), try chain(), try budget(), try presence(), try faults(), try restart(), try recording(),
             try configuration(), try switching(), try hardCauses(), try reload(), try sharing(), try watching(),
-            try sharedConflict(),
+            try sharedConflict(), try questions(),
         ]
     }
 

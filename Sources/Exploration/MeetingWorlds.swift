@@ -25,6 +25,8 @@ extension ExploredWorld {
         [[attribute]]
         name = "duty"
         values = ["on", "off"]
+        [access]
+        apps = "ask"
         [[cause]]
         name = "In the background"
         when = { presence = "background" }
@@ -53,6 +55,8 @@ extension ExploredWorld {
         camera back
         camera front
         0s   login-session c1 active
+             answer photos allow
+             answer call allow
              connect photos login=c1
              connect call
              session photos camera=back audio
@@ -107,5 +111,12 @@ extension ExploredWorld {
                 "session keeper of photos camera=front", "reclaim keeper grant=7", "microphone call taken",
             ],
             whims: ["crash", "fail"]),
+        Group(
+            name: "user",
+            moves: [
+                "answer photos none", "answer photos deny", "answer photos deny by permission-store",
+                "answer-question 1 allow", "answer-question 1 deny", "questions watched", "stop-app photos",
+                "own-privacy on", "own-privacy off",
+            ]),
     ]
 }

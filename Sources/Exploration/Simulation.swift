@@ -144,7 +144,7 @@ extension Stage {
                         return "session \(session.id.rawValue) is interrupted by \(cause.shortName), which is over"
                     }
                 case .videoDeviceInUseByAnotherClient, .videoDeviceNotAvailableInBackground,
-                    .videoDeviceNotAvailableWithMultipleForegroundApps:
+                    .videoDeviceNotAvailableWithMultipleForegroundApps, .waitingForPermission:
                     continue
                 }
             }

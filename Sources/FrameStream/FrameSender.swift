@@ -165,23 +165,26 @@ public final class FrameSender {
     }
 
     /// Gives the stream buffers of another size; the client gets them announced, with indexes of their own.
-    /// The old ones are blanked.
+    /// Then the old ones are blanked: a client that has copied a picture, and reads of no other buffers yet, has a whole one.
+    /// (Where its socket is full, which takes one that has read nothing for some forty changes, it cannot be told before.)
     public func replaceBuffers(layout: PictureLayout) throws(FrameStreamFault) {
         replaceBuffers(by: try BufferPool(layout: layout))
     }
 
     /// The same with buffers that are blank and nobody else's.
     public func replaceBuffers(by fresh: BufferPool) {
+        let old = pool
+        let lent = lentBuffers
         staleReleasesMax += states.count { $0 == .withClient }
-        returnAll()
         base += states.count
-        letGo()
         pool = fresh
         layout = fresh.layout
         states = Array(repeating: .free, count: fresh.count)
         waiting = nil
         announced = 0
         announce()
+        for index in lent { onReturn?(index) }
+        letGo(of: old)
     }
 
     /// Ends the stream: says so, closes the socket and blanks every buffer. Idempotent.
@@ -192,18 +195,18 @@ public final class FrameSender {
         Glibc.close(descriptor)
         descriptor = -1
         waiting = nil
-        returnAll()
-        letGo()
+        // A device gets its buffers back from a stream that is over, or goes on with others.
+        for index in lentBuffers { free(index) }
+        letGo(of: pool)
     }
 
-    private func letGo() {
-        if let onPoolFree, !isLent { onPoolFree(pool) } else { pool.blank() }
+    private func letGo(of pool: BufferPool) {
+        if let onPoolFree, !pool.isLent { onPoolFree(pool) } else { pool.blank() }
     }
 
-    /// A device gets its buffers back from a stream that is over, or goes on with others.
-    private func returnAll() {
-        guard isLent else { return }
-        for index in states.indices where states[index] != .free && states[index] != .writing { free(index) }
+    /// Buffers of a device's that are with the client, or wait to be.
+    private var lentBuffers: [Int] {
+        isLent ? states.indices.filter { states[$0] != .free && states[$0] != .writing } : []
     }
 
     private func free(_ index: Int) {

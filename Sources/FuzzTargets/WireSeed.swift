@@ -62,8 +62,12 @@ struct WireSeed {
             case "b": values.append(.boolean(byte() & 1 == 1))
             // Small ones are those that exist.
             case "t": values.append(.uint64(byte() < 128 ? UInt64(byte()) : number()))
+            case "u": values.append(.uint32(byte() < 128 ? UInt32(byte()) : UInt32(truncatingIfNeeded: number())))
             case "h": values.append(.fileDescriptor(0))
             case "s": values.append(.string(text().asSent))
+            case "a" where types.hasPrefix("s"):
+                types = types.dropFirst()
+                values.append(.strings((0..<min(Self.elementsMax, Int(byte()))).map { _ in text().asSent }))
             case "a":
                 let isDictionary = types.hasPrefix("{sv}")
                 types = types.dropFirst(isDictionary ? 4 : "a{sv}".count)

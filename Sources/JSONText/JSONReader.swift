@@ -4,7 +4,8 @@ package struct JSONReader {
     private var next = 0
 
     /// Deeper than anything camclient writes; a bound keeps a hostile line from using up the stack.
-    private static let depthMax = 32
+    package static let depthMax = 32
+    private let depthMax: Int
 
     package struct Problem: Error {
         /// From 1, in bytes.
@@ -13,14 +14,22 @@ package struct JSONReader {
     }
 
     package static func read(_ text: some StringProtocol) throws(Problem) -> JSON {
-        var reader = JSONReader(bytes: Array(text.utf8))
+        try read(Array(text.utf8), depthMax: depthMax)
+    }
+
+    /// - Parameter depthMax: how deep values may lie in others. A level takes some hundred bytes of the stack.
+    package static func read(_ bytes: [UInt8], depthMax: Int) throws(Problem) -> JSON {
+        var reader = JSONReader(bytes: bytes, depthMax: depthMax)
         let value = try reader.value(0)
         reader.skipSpace()
         guard reader.next == reader.bytes.count else { throw reader.problem("something follows the value") }
         return value
     }
 
-    private init(bytes: [UInt8]) { self.bytes = bytes }
+    private init(bytes: [UInt8], depthMax: Int) {
+        self.bytes = bytes
+        self.depthMax = depthMax
+    }
 
     private func problem(_ message: String) -> Problem { Problem(column: next + 1, message: message) }
 
@@ -44,7 +53,7 @@ package struct JSONReader {
     }
 
     private mutating func value(_ depth: Int) throws(Problem) -> JSON {
-        guard depth < Self.depthMax else { throw problem("more than \(Self.depthMax) levels") }
+        guard depth < depthMax else { throw problem("more than \(depthMax) levels") }
         skipSpace()
         switch peek {
         case UInt8(ascii: "{"): return try object(depth)

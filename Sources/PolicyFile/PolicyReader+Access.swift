@@ -2,7 +2,7 @@ import Arbiter
 import ArbiterProtocol
 
 extension PolicyReader {
-    static let accessKeys = ["seat", "users", "groups", "services", "identity"]
+    static let accessKeys = ["seat", "users", "groups", "services", "identity", "apps"]
 
     /// "May it use the camera at all?" What is not written is `Rights`' default.
     func rights() -> Rights {
@@ -22,6 +22,7 @@ extension PolicyReader {
         }
         rights.services = services.map(\.text)
         if let identity = reader.choice("identity", Rights.Identity.self) { rights.identity = identity }
+        if let apps = reader.choice("apps", Rights.Apps.self) { rights.apps = apps }
         return rights
     }
 }

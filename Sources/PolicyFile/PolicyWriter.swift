@@ -94,6 +94,7 @@ public struct PolicyWriter {
             Pair("seat", "\(rights.seat)"), Pair("users", TomlText.list(values: rights.users.map(TomlText.value))),
             Pair("groups", TomlText.list(values: rights.groups.map(TomlText.value))),
             Pair("services", rights.services), Pair("identity", quoted: rights.identity.rawValue),
+            Pair("apps", quoted: rights.apps.rawValue),
         ]
     }
 

@@ -28,10 +28,13 @@ extension WholeWorld {
         var causes: Set<Cause> = []
         if let camera = cameras[session.camera] {
             if !camera.isPresent { causes.insert(.videoDeviceDisconnected) }
-            if camera.isPrivate || isPrivate { causes.insert(.videoDeviceBlockedByPrivacy) }
+            if camera.isPrivate || isPrivate || privateUsers.contains(app(session).id.user) {
+                causes.insert(.videoDeviceBlockedByPrivacy)
+            }
             if camera.isHeldOutside { causes.insert(.videoDeviceInUseByAnotherClient) }
         }
         if isAsleep { causes.insert(.systemSleep) }
+        if leave(session, policy.rights) == .wanted { causes.insert(.waitingForPermission) }
         if isAway(session, policy.rights) { causes.insert(.loginSessionInactive) }
         if session.isSensitive { causes.insert(.sensitiveContentMitigationActivated) }
         if session.isReestablished { causes.insert(.brokerRestarted) }
@@ -78,7 +81,7 @@ extension ReferenceArbiter {
     /// Whether the policy lets the session ask for its camera at all.
     public func mayStart(_ id: SessionID) -> Bool {
         guard let session = world.sessions[id] else { return false }
-        guard mayUse(session) else { return false }
+        guard mayUse(session), world.leave(session, policy.rights) != .denied else { return false }
         let own = manners(session)
         if own.denies { return false }
         let app = world.app(session)

@@ -30,7 +30,7 @@ extension ReferenceArbiter {
         run(id)
         // Rules may read that it has run already.
         guard let session = world.sessions[id] else { return false }
-        if !mayUse(session) || manners(session).denies {
+        if !mayUse(session) || manners(session).denies || world.leave(session, policy.rights) == .denied {
             endSurvivor(on: session.camera)
             stop(id)
         } else {
@@ -50,7 +50,10 @@ extension ReferenceArbiter {
     /// The machine keeps everybody from the camera.
     mutating func endBarredSurvivors() {
         for (id, camera) in world.cameras where camera.survivor != nil {
-            if !camera.isPresent || camera.isPrivate || world.isPrivate || camera.isHeldOutside || world.isAsleep {
+            let isPrivate = camera.keptFor.map { world.privateUsers.contains($0.app.user) } ?? false
+            if isPrivate || !camera.isPresent || camera.isPrivate || world.isPrivate || camera.isHeldOutside
+                || world.isAsleep
+            {
                 endSurvivor(on: id)
             }
         }

@@ -78,6 +78,7 @@ public struct ReferenceArbiter: Sendable {
             guard takeAnswer() else { break }
             (occasion, mayBeRefused) = (Occasion(), false)
         }
+        noteQuestions()
         return true
     }
 

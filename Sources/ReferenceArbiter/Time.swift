@@ -5,7 +5,7 @@ extension ReferenceArbiter {
     /// Nil: nothing ends by itself.
     public var nextMoment: Moment? {
         var ends = world.coolDowns.map(\.until) + world.leases.compactMap(\.until) + world.falling.map(\.until)
-        ends += world.speakers.compactMap(\.frozenUntil)
+        ends += world.speakers.compactMap(\.frozenUntil) + world.questions.values.map(\.until)
         for camera in world.cameras.values {
             ends += [camera.keptFor?.until, camera.holding?.leaseUntil, camera.holding?.warning?.due].compactMap { $0 }
         }
@@ -35,6 +35,7 @@ extension ReferenceArbiter {
         world.leases.removeAll { $0.until.map { $0 <= now } ?? false }
         for fall in world.falling where fall.until <= now { world.pressure = fall.level }
         world.falling.removeAll { $0.until <= now }
+        endQuestions()
         for index in world.speakers.indices where world.speakers[index].frozenUntil.map({ $0 <= now }) == true {
             world.speakers[index].frozenUntil = nil
             let speaker = world.speakers[index]

@@ -39,6 +39,8 @@ public struct HouseRights: Sendable {
     public var groups: [UInt32] = []
     public var services: [String] = []
     public var onlyStrong = false
+    /// Apps that `services` does not name need their user's yes.
+    public var asks = false
 
     public init() {}
 }

@@ -20,6 +20,13 @@ public struct WholeWorld: Sendable {
     public var logins: [LoginSessionID: LoginSessionFacts] = [:]
     public var isPrivate = false
     public var isAsleep = false
+    /// What users said of their apps, and what permission stores deny by name.
+    public var answers: [App: AppAnswer] = [:]
+    public var denied: Set<AppID> = []
+    /// What a user is asked at the moment: one thing at most.
+    public var questions: [UInt32: Question] = [:]
+    /// Users with their own privacy switch on.
+    public var privateUsers: Set<UInt32> = []
     public var pressure = SystemPressure.nominal
     /// Lower levels that have not lasted yet.
     public var falling: [(level: SystemPressure, until: Moment)] = []
@@ -33,6 +40,11 @@ public struct WholeWorld: Sendable {
     public mutating func tick() -> Int {
         ticks += 1
         return ticks
+    }
+
+    public struct Question: Hashable, Sendable {
+        public var app: App
+        public var until: Moment
     }
 
     /// An app that the kernel vouches for and one that only claims its name are two.

@@ -73,9 +73,7 @@ public struct Names: Sendable {
 
     /// `notes@1001`, or `notes` of a user who has connected one, or of the usual user.
     public func app(_ text: String) -> AppID {
-        if let at = text.lastIndex(of: "@"), let user = UInt32(text[text.index(after: at)...]) {
-            return AppID(String(text[..<at]), user: user)
-        }
+        if let (name, user) = AppID.namingUser(text) { return AppID(String(name), user: user) }
         return clients.last { $0.app.name == text }?.app ?? AppID(text, user: user)
     }
 

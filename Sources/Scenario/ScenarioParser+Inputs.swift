@@ -49,6 +49,8 @@ extension ScenarioParser {
             return [.event(.closed(session))]
         case "presence", "shell", "agent", "microphone", "sensitive", "operator", "attribute", "login-session":
             return try worldOfTheUser(command, &words)
+        case "answer", "answer-question", "questions", "stop-app", "own-privacy":
+            return [.event(try permission(command, &words))]
         case "plug", "unplug", "privacy", "held-outside", "pressure", "sleep", "wake":
             return try machine(command, &words)
         case "recorder", "finished", "captured": return try recorder(command, &words)
@@ -66,7 +68,7 @@ extension ScenarioParser {
         "connect", "disconnect", "declare", "declare-presence", "lower", "session", "start", "reclaim", "stop", "begin",
         "commit", "configure", "stream", "photo", "record", "stop-record", "ready", "continue", "close", "presence",
         "shell", "agent", "microphone", "sensitive", "operator", "attribute", "login-session", "plug", "unplug",
-        "privacy",
+        "privacy", "answer", "answer-question", "questions", "stop-app", "own-privacy",
         "held-outside", "pressure", "sleep", "wake", "recorder", "finished", "captured", "policy-reload", "reserve",
     ]
 

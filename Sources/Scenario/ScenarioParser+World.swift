@@ -39,14 +39,7 @@ extension ScenarioParser {
             let source: PresenceSource = command.text == "shell" ? .shell : .agent
             if source == .shell { shellWasMentioned = true }
             let attaches = try words.choice("`attach` or `gone`", [("attach", true), ("gone", false)])
-            var user: UInt32?
-            if let word = words.peek, word.key == "user" {
-                _ = words.anything()
-                guard let number = UInt32(word.text) else {
-                    throw LineProblem(word, "a user is a number, such as 1000")
-                }
-                user = number
-            }
+            let user = try user(&words)
             return [.event(attaches ? .sourceAttached(source, user: user) : .sourceGone(source, user: user))]
         case "microphone":
             let app = try app(&words)

@@ -66,6 +66,16 @@ extension ScenarioWriter {
                 "login-session", login.name.scenarioWord, state, "user=\(facts.user)",
                 facts.seat.map { "seat=\($0.name.scenarioWord)" } ?? "remote")
         case .loginSessionEnded(let login): return words("login-session", login.name.scenarioWord, "ended")
+        case .answered(let app, let isClaimed, let answer, let origin):
+            return words(
+                "answer", names.name(of: app), answer?.rawValue ?? "none", isClaimed ? "claimed" : nil,
+                origin == .user ? nil : "by \(origin.rawValue)")
+        case .questionAnswered(let question, let answer):
+            return words("answer-question", "\(question)", answer.rawValue)
+        case .questionsWatched(let user, let on):
+            return words("questions", on ? "watched" : "unwatched", "user=\(user)")
+        case .stoppedByUser(let app): return words("stop-app", names.name(of: app))
+        case .ownPrivacy(let user, let on): return words("own-privacy", on ? "on" : "off", "user=\(user)")
         default: return machineText(of: event)
         }
     }

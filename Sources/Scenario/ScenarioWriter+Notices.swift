@@ -18,6 +18,11 @@ extension ScenarioWriter {
         switch news {
         case .camerasChanged: "cameras changed"
         case .holderChanged(let camera, let app): "holder \(camera.name) \(app.map { names.name(of: $0) } ?? "nobody")"
+        case .question(let question):
+            "question \(question.id) about \(names.name(of: question.app))\(question.isClaimed ? " claimed" : "") for \(question.camera.name) until \(TimeText.write(question.until, from: origin))"
+        case .questionEnded(let id, _, let end): "question \(id) ended \(end.rawValue)"
+        case .answerKept(let app, let isClaimed, let answer, let origin):
+            "answer kept \(names.name(of: app)) \(answer?.rawValue ?? "none")\(isClaimed ? " claimed" : "") by \(origin.rawValue)"
         case .prioritiesChanged(let user):
             // Like an app's name, the text leaves out the user whose apps are usually meant.
             "priorities changed" + (user.map { $0 == names.user ? "" : " user=\($0)" } ?? "")

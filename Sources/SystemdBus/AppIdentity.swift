@@ -40,6 +40,24 @@ package struct AppIdentity {
         return camarb_process_of(pid, &parent, &user) == 0 ? (parent, user) : nil
     }
 
+    /// The unit that a desktop made for one app, with the slices around it, of a process of this user's; nil where it is in
+    /// none, and for a terminal's tabs (`vte-spawn-….scope`), login sessions and services.
+    package static func appUnit(of pid: Int32, user: UInt32) -> String? {
+        guard let own = ControlGroup(path: controlGroup(pid) ?? "").userUnit, own.user == user,
+            appPrefixes.contains(where: own.name.hasPrefix)
+        else { return nil }
+        return (own.slices + [own.name]).joined(separator: "/")
+    }
+
+    /// How desktops name the units of apps, of apps that were activated over D-Bus, and how Flatpak and Snap name theirs.
+    package static let appPrefixes = ["app-", "dbus-", "flatpak-", "snap."]
+
+    /// Whether a process was started in a terminal: it has a controlling one. Nil when it is gone.
+    package static func hasTerminal(_ pid: Int32) -> Bool? {
+        let answer = camarb_has_terminal(pid)
+        return answer < 0 ? nil : answer > 0
+    }
+
     /// The app that a control group is of, and whether nobody but root could have named it so.
     ///
     /// A service of the system's manager is called as it is. Units of a user's own manager are named by that user, who
@@ -63,7 +81,29 @@ package struct AppIdentity {
         if words.first == "app" { words.removeFirst() }
         if words.count > 1, words.last?.allSatisfy(\.isNumber) == true { words.removeLast() }
         if words.count > 1, ["gnome", "kde", "flatpak", "sway"].contains(words.first) { words.removeFirst() }
-        return words.isEmpty ? nil : safe(words.joined(separator: "-")[...])
+        // `snap.firefox.firefox-UUID.scope`: five words of hexadecimal digits, others at each start.
+        if name.hasPrefix("snap."), words.count > 5, words.suffix(5).allSatisfy({ $0.allSatisfy(\.isHexDigit) }) {
+            words.removeLast(5)
+        }
+        return words.isEmpty ? nil : safe(unescaped(words.joined(separator: "-"))[...])
+    }
+
+    /// systemd writes bytes that a unit's name cannot have, and the hyphen, as `\x2d` (systemd.unit(5)).
+    private static func unescaped(_ name: String) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(name.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\\"), rest.first == UInt8(ascii: "x"),
+                let code = UInt8(String(decoding: rest.dropFirst().prefix(2), as: UTF8.self), radix: 16),
+                rest.count >= 3
+            {
+                bytes.append(code)
+                rest = rest.dropFirst(3)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// A name that cannot break a line of a log or of a scenario.

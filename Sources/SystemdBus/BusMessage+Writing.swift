@@ -10,6 +10,7 @@ extension BusMessage {
     public func append(_ value: UInt32) { basic("u", value, 4) }
     public func append(_ value: Int32) { basic("i", value, 4) }
     public func append(_ value: Double) { basic("d", value, 8) }
+    public func append(_ value: UInt8) { basic("y", value, 1) }
     /// libsystemd takes a boolean as an int.
     public func append(_ value: Bool) { basic("b", Int32(value ? 1 : 0), 4) }
     public func append(_ value: String) { text("s", value) }

@@ -110,14 +110,15 @@ public final class BusMessage {
 
 extension BusMessage {
     /// A signal from `:1.0`: some D-Bus libraries drop signals without a sender.
+    /// - Parameter sender: nil on a message bus, which says itself who sends it.
     public static func signal(
-        on connection: BusConnection, path: String, interface: String, member: String
+        on connection: BusConnection, path: String, interface: String, member: String, sender: String? = ":1.0"
     ) -> BusMessage? {
         var created: OpaquePointer?
         guard sd_bus_message_new_signal(connection.bus, &created, path, interface, member) >= 0, let created else {
             return nil
         }
-        _ = sd_bus_message_set_sender(created, ":1.0")
+        if let sender { _ = sd_bus_message_set_sender(created, sender) }
         return BusMessage(owning: created, connection)
     }
 

@@ -60,6 +60,23 @@ package struct ControlGroup: Hashable, Sendable {
         }
     }
 
+    /// Flatpak's and Snap's sandboxes and the containers that a user runs, by how their scopes are named, and what a container
+    /// manager made beside users. What runs in one cannot leave it, and so cannot be called otherwise.
+    package var isSandbox: Bool {
+        if let own = userUnit?.name { return Self.sandboxPrefixes.contains { own.hasPrefix($0) } }
+        guard let unit else { return false }
+        return unit.hasSuffix(".scope") && !unit.hasPrefix("session-") && !unit.hasPrefix("init.")
+    }
+
+    private static let sandboxPrefixes = [
+        "app-flatpak-", "flatpak-", "snap.", "libpod-", "crun-", "docker-", "buildah-",
+    ]
+
+    /// Of the system's manager.
+    package var isService: Bool {
+        userUnit == nil && unit?.hasSuffix(".service") == true && unit?.hasPrefix("user@") == false
+    }
+
     // MARK: Parts
 
     private static func leadingSlices(_ parts: inout ArraySlice<String>) -> [String] {

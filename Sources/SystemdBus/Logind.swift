@@ -23,10 +23,10 @@ public final class Logind {
     /// How long logind waits for inhibitors unless it says otherwise (`InhibitDelayMaxSec=`), in nanoseconds.
     static let usualSleepDelay: Int64 = 5_000_000_000
 
-    private var bus: SystemBus?
+    private var bus: MessageBus?
     private var again: Timer?
     /// Before it is asked again after it would not say which sessions there are; twice as long each time.
-    private var pause = SystemBus.pauseMin
+    private var pause = MessageBus.Kind.system.pauseMin
     private weak var delegate: (any LogindDelegate)?
     /// The unique name of the logind that is followed.
     private var owner = ""
@@ -53,7 +53,7 @@ public final class Logind {
     public init(address: String, on loop: EventLoop, delegate: any LogindDelegate) throws(SystemFault) {
         self.delegate = delegate
         again = try loop.addTimer { [unowned self] in findOwner() }
-        bus = try SystemBus(address: address, on: loop, delegate: self)
+        bus = try MessageBus(.system, address: address, on: loop, delegate: self)
     }
 
     deinit { letSleep() }
@@ -67,10 +67,7 @@ public final class Logind {
     // MARK: Beginning
 
     private func findOwner() {
-        bus?.call(
-            SystemBus.name, path: SystemBus.path, interface: SystemBus.name, member: "GetNameOwner",
-            [.string(Self.name)]
-        ) { [weak self] result in
+        bus?.askBus("GetNameOwner", [.string(Self.name)]) { [weak self] result in
             guard let self else { return }
             if let found = try? result.get().readString() {
                 // Its signal may have come first.
@@ -109,7 +106,7 @@ public final class Logind {
                 lost("logind does not say which sessions there are: \(error.message)")
                 // Its name keeps its owner, so that no news of that would bring it back.
                 again?.arm(at: EventLoop.now + pause)
-                pause = min(pause * 2, SystemBus.pauseMax)
+                pause = min(pause * 2, MessageBus.Kind.system.pauseMax)
             }
         }
     }
@@ -119,7 +116,7 @@ public final class Logind {
         while asked < Self.askedMax, !waiting.isEmpty { askAll(waiting.removeFirst()) }
         guard asked == 0, !isKnown else { return }
         isKnown = true
-        pause = SystemBus.pauseMin
+        pause = MessageBus.Kind.system.pauseMin
         delegate?.logindKnows(sessions.values.sorted { $0.id < $1.id })
     }
 
@@ -216,11 +213,8 @@ public final class Logind {
     // MARK: Signals
 
     private func take(_ signal: BusMessage) throws(BrokerError) {
-        if signal.sender == SystemBus.name {
-            guard signal.isMember("NameOwnerChanged"), signal.isSignature("sss"), try signal.readString() == Self.name
-            else { return }
-            _ = try signal.readString()
-            let newOwner = try signal.readString()
+        if signal.sender == MessageBus.name {
+            guard let (name, newOwner) = MessageBus.ownerChange(signal), name == Self.name else { return }
             if newOwner.isEmpty { lost("logind has ended") } else { begin(newOwner) }
             return
         }
@@ -251,20 +245,18 @@ public final class Logind {
     }
 }
 
-extension Logind: SystemBusDelegate {
-    public func systemBusReady(_ bus: SystemBus) {
+extension Logind: MessageBusDelegate {
+    public func busReady(_ bus: MessageBus) {
         bus.match("type='signal',sender='\(Self.name)',interface='\(Self.manager)'")
         bus.match(
             "type='signal',sender='\(Self.name)',interface='\(Self.properties)',path_namespace='\(Self.path)/session'")
-        bus.match(
-            "type='signal',sender='\(SystemBus.name)',interface='\(SystemBus.name)',member='NameOwnerChanged',arg0='\(Self.name)'"
-        )
+        bus.match(MessageBus.ownerRule(Self.name))
         findOwner()
     }
 
-    public func systemBusLost(_ bus: SystemBus, _ why: String) { lost(why) }
+    public func busLost(_ bus: MessageBus, _ why: String) { lost(why) }
 
-    public func systemBus(_ bus: SystemBus, received signal: BusMessage) {
+    public func bus(_ bus: MessageBus, received signal: BusMessage) {
         // Nonsense from the bus or from logind is passed over: nothing was decided by it.
         try? take(signal)
     }

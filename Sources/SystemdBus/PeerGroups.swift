@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import CLinux
 import Glibc
 
 /// The groups of whoever connected a socket, as the kernel noted them then.
@@ -15,5 +16,15 @@ public enum PeerGroups {
         guard getsockopt(descriptor, SOL_SOCKET, option, &groups, &bytes) == 0 else { return [primary] }
         let count = min(groups.count, Int(bytes) / MemoryLayout<gid_t>.stride)
         return Set(groups.prefix(count) + [primary]).sorted()
+    }
+
+    /// Those of a process, as they are now, by the same rule. While it is known to live, they are that one's.
+    public static func of(process: Int32) -> [UInt32] {
+        var groups = [gid_t](repeating: 0, count: ClientIdentity.groupsMax - 1)
+        var primary: gid_t = 0
+        let count = Int(camarb_groups_of(process, &primary, &groups, Int32(groups.count)))
+        // Who cannot be asked is in none; and as above, -ERANGE: there are more.
+        if count == -Int(ERANGE) { return [primary] }
+        return count < 0 ? [] : Set(groups.prefix(count) + [primary]).sorted()
     }
 }

@@ -29,6 +29,19 @@ public enum SocketAddress {
         throw BrokerError(.invalidValue, "\"\(address)\" names no path: \"unix:path=/run/camarb/socket\" does.")
     }
 
+    /// The sockets in the addresses of a message bus, which are separated by semicolons: `unix:path=…`, and
+    /// `unix:abstract=…` as a name behind an at sign. Others, such as TCP's, are left out.
+    static func busPaths(in addresses: String) -> [String] {
+        addresses.split(separator: ";").compactMap { address in
+            guard address.hasPrefix("unix:") else { return address.hasPrefix("/") ? String(address) : nil }
+            for pair in address.dropFirst(5).split(separator: ",") {
+                if pair.hasPrefix("path=") { return unescaped(pair.dropFirst(5)) }
+                if pair.hasPrefix("abstract=") { return "@" + unescaped(pair.dropFirst(9)) }
+            }
+            return nil
+        }
+    }
+
     private static func unescaped(_ text: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -45,7 +58,7 @@ public enum SocketAddress {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func environment(_ name: String) -> String? {
+    static func environment(_ name: String) -> String? {
         guard let value = getenv(name), value[0] != 0 else { return nil }
         return String(cString: value)
     }
@@ -53,6 +66,13 @@ public enum SocketAddress {
     /// A connected, non-blocking descriptor, the caller's.
     public static func connect(toPath path: String) throws(SystemFault) -> Int32 {
         let result = camarb_unix_connect(path)
+        try check(result, "connect to \(path)")
+        return result
+    }
+
+    /// The same; throws EAGAIN where connecting would have to wait.
+    package static func connectNow(toPath path: String) throws(SystemFault) -> Int32 {
+        let result = camarb_unix_connect_now(path)
         try check(result, "connect to \(path)")
         return result
     }

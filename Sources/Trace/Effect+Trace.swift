@@ -77,6 +77,25 @@ extension LineMembers {
         case .announce(.holderChanged(let camera, let app)):
             add(effect: "holderChanged", camera)
             add(app)
+        case .announce(.question(let question)):
+            add("effect", .string("question"))
+            add("question", .integer(Int64(question.id)))
+            add(question.app)
+            add("claimed", .bool(question.isClaimed))
+            add(question.session)
+            add(question.camera)
+            add("until", .integer(question.until.nanoseconds))
+        case .announce(.questionEnded(let id, let user, let end)):
+            add("effect", .string("questionEnded"))
+            add("question", .integer(Int64(id)))
+            add(user: user)
+            add("answer", .string(end.rawValue))
+        case .announce(.answerKept(let app, let isClaimed, let answer, let origin)):
+            add("effect", .string("answerKept"))
+            add(app)
+            add("claimed", .bool(isClaimed))
+            add("answer", .optional(answer?.rawValue))
+            add("from", .string(origin.rawValue))
         case .announce(.prioritiesChanged(let user)):
             add("effect", .string("prioritiesChanged"))
             add(user: user)

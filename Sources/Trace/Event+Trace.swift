@@ -70,6 +70,8 @@ extension Event {
         case .loginSession:
             self = .loginSession(try fields.login(), try fields.loginSessionFacts())
         case .loginSessionEnded: self = .loginSessionEnded(try fields.login())
+        case .answered, .questionAnswered, .questionsWatched, .stoppedByUser, .ownPrivacy:
+            self = try Event(permission: kind, &fields)
         case .cameraAppeared, .cameraDisappeared, .privacy, .heldOutside, .pressure, .sleep, .recorderStreaming,
             .recorderCut, .recorderClosedStreams, .recorderConfigured, .recorderRefusedConfiguration, .recorderGone,
             .deviceFailed,
@@ -139,6 +141,24 @@ extension Event {
             .sourceAttached, .sourceGone, .placed, .unplaced, .microphone, .sensitiveContent, .operatorChose,
             .attribute, .loginSession, .loginSessionEnded:
             preconditionFailure("\(kind) is read with the clients and the user's world")
+        case .answered, .questionAnswered, .questionsWatched, .stoppedByUser, .ownPrivacy:
+            preconditionFailure("\(kind) is read with what users say of their apps")
+        }
+    }
+
+    private init(permission kind: EventKind, _ fields: inout TraceFields) throws(LineFault) {
+        switch kind {
+        case .answered:
+            self = .answered(
+                try fields.app(), isClaimed: try fields.flag("claimed"),
+                try fields.nullable("answer") { (fields) throws(LineFault) in try fields.word("answer") },
+                by: try fields.word("from"))
+        case .questionAnswered:
+            self = .questionAnswered(try fields.integer("question"), try fields.word("answer"))
+        case .questionsWatched: self = .questionsWatched(user: try fields.integer("user"), try fields.flag("on"))
+        case .stoppedByUser: self = .stoppedByUser(try fields.app())
+        case .ownPrivacy: self = .ownPrivacy(user: try fields.integer("user"), on: try fields.flag("on"))
+        default: preconditionFailure("\(kind) is nothing that users say of their apps")
         }
     }
 }

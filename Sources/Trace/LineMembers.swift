@@ -104,6 +104,18 @@ struct LineMembers {
             add(facts.seat)
             add(user: facts.user)
         case .loginSessionEnded(let login): add(login)
+        case .answered(let app, let isClaimed, let answer, let origin):
+            add(app)
+            add("claimed", .bool(isClaimed))
+            add("answer", .optional(answer?.rawValue))
+            add("from", .string(origin.rawValue))
+        case .questionAnswered(let question, let answer):
+            add("question", .integer(Int64(question)))
+            add("answer", .string(answer.rawValue))
+        case .questionsWatched(let user, let on), .ownPrivacy(let user, let on):
+            add(user: user)
+            add("on", .bool(on))
+        case .stoppedByUser(let app): add(app)
         case .cameraAppeared(let camera, let capabilities, let seat):
             add(camera)
             add("capabilities", capabilities.wire.json)

@@ -17,6 +17,7 @@ public enum Cause: UInt8, Hashable, Sendable, CaseIterable, BitwiseCopyable {
     case deviceError = 104
     case recorderReset = 106
     case brokerRestarted = 107
+    case waitingForPermission = 108
 
     public var wireName: String {
         switch self {
@@ -34,6 +35,7 @@ public enum Cause: UInt8, Hashable, Sendable, CaseIterable, BitwiseCopyable {
         case .deviceError: "device-error"
         case .recorderReset: "recorder-reset"
         case .brokerRestarted: "broker-restarted"
+        case .waitingForPermission: "waiting-for-permission"
         }
     }
 
@@ -57,6 +59,7 @@ public enum Cause: UInt8, Hashable, Sendable, CaseIterable, BitwiseCopyable {
         case .deviceError: "device-error"
         case .recorderReset: "recorder-reset"
         case .brokerRestarted: "broker-restarted"
+        case .waitingForPermission: "waiting-for-permission"
         }
     }
 
@@ -77,7 +80,7 @@ public enum Cause: UInt8, Hashable, Sendable, CaseIterable, BitwiseCopyable {
     /// what the user can see and touch (the plug, the switch, sleep) before what the policy decided.
     public static let reasonOrder: [Cause] = [
         .videoDeviceDisconnected, .videoDeviceBlockedByPrivacy, .systemSleep, .loginSessionInactive,
-        .recorderReset, .brokerRestarted, .deviceError, .sensitiveContentMitigationActivated,
+        .waitingForPermission, .recorderReset, .brokerRestarted, .deviceError, .sensitiveContentMitigationActivated,
         .videoDeviceNotAvailableInBackground, .videoDeviceNotAvailableWithMultipleForegroundApps,
         .videoDeviceNotAvailableDueToSystemPressure, .videoDeviceInUseByAnotherClient,
         .audioDeviceInUseByAnotherClient,
@@ -101,15 +104,16 @@ public struct CauseSet: Hashable, Sendable, BitwiseCopyable {
         case .videoDeviceBlockedByPrivacy: 1 << 1
         case .systemSleep: 1 << 2
         case .loginSessionInactive: 1 << 3
-        case .recorderReset: 1 << 4
-        case .brokerRestarted: 1 << 5
-        case .deviceError: 1 << 6
-        case .sensitiveContentMitigationActivated: 1 << 7
-        case .videoDeviceNotAvailableInBackground: 1 << 8
-        case .videoDeviceNotAvailableWithMultipleForegroundApps: 1 << 9
-        case .videoDeviceNotAvailableDueToSystemPressure: 1 << 10
-        case .videoDeviceInUseByAnotherClient: 1 << 11
-        case .audioDeviceInUseByAnotherClient: 1 << 12
+        case .waitingForPermission: 1 << 4
+        case .recorderReset: 1 << 5
+        case .brokerRestarted: 1 << 6
+        case .deviceError: 1 << 7
+        case .sensitiveContentMitigationActivated: 1 << 8
+        case .videoDeviceNotAvailableInBackground: 1 << 9
+        case .videoDeviceNotAvailableWithMultipleForegroundApps: 1 << 10
+        case .videoDeviceNotAvailableDueToSystemPressure: 1 << 11
+        case .videoDeviceInUseByAnotherClient: 1 << 12
+        case .audioDeviceInUseByAnotherClient: 1 << 13
         }
     }
 

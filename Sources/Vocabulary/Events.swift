@@ -72,6 +72,10 @@ public enum StopReason: String, Hashable, Sendable, CaseIterable {
     case deniedByPolicy = "denied-by-policy"
     case configurationLost = "configuration-lost"
     case recorderFailed = "recorder-failed"
+    /// The user stopped the app; nothing starts it again by itself.
+    case stoppedByUser = "stopped-by-user"
+    /// The user said no to the app, or did not answer in time.
+    case deniedByUser = "denied-by-user"
 }
 
 /// Who changed a configuration.

@@ -41,6 +41,7 @@ struct ClientTests {
         try await client.attach(as: .shell)
         try await client.attach(
             as: .agent, placing: [AppPlacement(app: "photos", presence: .background, isFocused: false)])
+        try await client.describeSource("sway 1.7")
         try await client.detach(as: .agent)
         try await client.watchMicrophones(true)
         let listed = try await client.listClients()
@@ -56,6 +57,7 @@ struct ClientTests {
         try await client.setOverride(app: nil)
         try await client.setAttribute(app: "photos", "duty", to: nil)
         try await client.plug(camera: "front", present: false)
+        try await callAboutAnswers(client)
         try await client.withSession { session in
             try await session.startRunning()
             try await session.stopRunning()
@@ -80,6 +82,17 @@ struct ClientTests {
         #expect(session.union(["GetReclaimSecret", "Reclaim"]) == Set(Interface.session.methods.map(\.name)))
         let shell = Set(called.filter { $0.interface == InterfaceName.shell }.map(\.member))
         #expect(shell == Set(Interface.shell.methods.map(\.name)))
+    }
+
+    private func callAboutAnswers(_ client: CameraClient) async throws {
+        try await client.watchQuestions()
+        try await client.answer(3, .allow)
+        #expect(try await client.storedAnswers().isEmpty)
+        try await client.setAnswer(app: "photos", isVouched: false, .deny)
+        try await client.setDenied(apps: ["photos"])
+        try await client.stop(app: "photos")
+        try await client.setOwnPrivacy(true)
+        #expect(try await client.cameraUse().isEmpty)
     }
 
     @Test("The scoped form closes its session when the body throws, and throws the body's error")

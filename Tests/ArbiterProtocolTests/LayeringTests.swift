@@ -7,7 +7,7 @@ struct LayeringTests {
         ("Vocabulary", []), ("Arbiter", ["Vocabulary"]), ("ArbiterProtocol", ["Vocabulary", "Synchronization"]),
         ("Explain", ["Arbiter", "Vocabulary"]), ("ReferenceArbiter", ["ArbiterProtocol"]),
         ("JSONText", ["ArbiterProtocol"]),
-        ("Timeline", ["ArbiterProtocol", "JSONText"]), ("DesktopFacts", ["ArbiterProtocol"]),
+        ("Timeline", ["ArbiterProtocol", "JSONText"]), ("DesktopFacts", ["ArbiterProtocol", "JSONText"]),
     ]
 
     @Test("The vocabulary and the core import no C, and arrows point one way", arguments: allowed)

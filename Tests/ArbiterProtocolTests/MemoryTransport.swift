@@ -35,6 +35,7 @@ final class MemoryTransport: Transport {
         case "StartRecording", "CapturePhoto": [.uint64(5)]
         case "OpenStream": [.fileDescriptor(9)]
         case "ListClients": [.dictionaries([["app": .string("photos"), "process": .uint32(12)]])]
+        case "ListAnswers", "ListUse": [.dictionaries([])]
         default: []
         }
     }

@@ -221,6 +221,28 @@ struct ReconnectingTests {
         try await session.close()
     }
 
+    @Test(
+        "Who runs or is interrupted has asked to run, also where the broker ends before it has answered the start",
+        arguments: [true, false])
+    func startedWithoutAnAnswer(runs: Bool) async throws {
+        let first = MemoryTransport { transport, call throws(BrokerError) in
+            guard call.member == "StartRunning" else { return [.objectPath("/org/camarb/session/7")] }
+            let cause = CauseSet([.videoDeviceInUseByAnotherClient])
+            let event: SessionEvent =
+                runs
+                ? .didStartRunning(grant: GrantID(4))
+                : .wasInterrupted(id: 1, causes: cause, interrupter: .app("booth"), cutting: nil, rule: "rank")
+            transport.send(event, sequence: 1)
+            transport.end(Self.gone)
+            throw Self.gone
+        }
+        let second = Self.broker(firstSession: 7)
+        let client = CameraClient(over: try Brokers([first, second]).transport())
+        let session = try await client.makeSession(camera: "front")
+        await #expect(throws: BrokerError.self) { try await session.startRunning() }
+        #expect(await second.waitForCall("StartRunning") != nil)
+    }
+
     @Test("A call that is made while there is no broker waits for the next one")
     func callsWait() async throws {
         let (first, second) = (Self.broker(firstSession: 7), Self.broker(firstSession: 7))

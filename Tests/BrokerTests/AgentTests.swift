@@ -29,6 +29,29 @@ import Testing
         try process.wait("the agent to be gone") { try asker.status().unknown == [.windows, .microphones] }
     }
 
+    @Test func whatASourceKnowsWindowsFromIsInTheStatusUntilItDetaches() throws {
+        let process = try BrokerProcess()
+        let agent = try process.client()
+        refused(.notTrusted, "Attach") { try agent.shell("DescribeSource", .string("sway")) }
+        try agent.shell("AttachPlacing", .string("agent"), .dictionaries([]))
+        try agent.shell("WatchMicrophones", .boolean(true))
+        #expect(try agent.status().speakers.map(\.source) == ["", ""])
+        let longest = String(repeating: "ä", count: 127) + "x"
+        for words in ["sway 1.7", longest, ""] {
+            try agent.shell("DescribeSource", .string(words))
+            #expect(
+                try agent.status().speakers.map { [$0.role, $0.source] } == [["agent", words], ["microphones", ""]])
+        }
+        // It is shown on terminals.
+        try agent.shell("DescribeSource", .string("sway\n\u{1b}[31m1.7"))
+        #expect(try agent.status().speakers.first?.source == "sway  [31m1.7")
+        refused(.invalidValue, "words", "255") { try agent.shell("DescribeSource", .string(longest + "x")) }
+        #expect(try agent.status().speakers.first?.source == "sway  [31m1.7")
+        try agent.shell("Detach", .string("agent"))
+        try agent.shell("Attach", .string("agent"))
+        #expect(try agent.status().speakers.first?.source == "")
+    }
+
     @Test func appsPlacedWithAttachCountTogetherWithTheSource() throws {
         let process = try BrokerProcess()
         let session = try process.client("photos").session()

@@ -5,6 +5,11 @@ struct FakeProcesses: ProcessTable {
     var all: [Int32: (app: String, parent: Int32)]
     func app(of process: Int32) -> String? { all[process]?.app }
     func parent(of process: Int32) -> Int32? { all[process]?.parent }
+    /// Of those that are in one.
+    var units: [Int32: String] = [:]
+    func appUnit(of process: Int32) -> String? { units[process] }
+    var inTerminals: Set<Int32> = []
+    func hasTerminal(_ process: Int32) -> Bool { inTerminals.contains(process) }
 
     /// A session manager (10), a terminal (20) with a shell (21) and a program in it (22), a browser (30) with a process
     /// for the camera (31), an editor (40).

@@ -109,6 +109,62 @@ struct PlacementTests {
         #expect(found == ["terminal": focused, "camclient": inFront])
     }
 
+    /// A browser (30, 31) whose other process (32) has lost its parent, in the browser's unit; a terminal (20) in a unit of
+    /// its own, with what was started in it: a player with a window (23), a tool (22), and one that left (24).
+    private var units: FakeProcesses {
+        var table = FakeProcesses.usual
+        table.all[32] = ("orphan", 1)
+        table.all[23] = ("player", 21)
+        table.all[24] = ("left", 1)
+        table.units = [30: "browser", 31: "browser", 32: "browser"]
+        for process: Int32 in 20...24 { table.units[process] = "terminal" }
+        table.inTerminals = [21, 22, 23, 24]
+        return table
+    }
+
+    @Test(
+        "A client that no window's process started is where its unit's window is, if the desktop made that unit for one app"
+    )
+    func behindAUnit() {
+        let clients: [ClientProcess] = [.init(process: 32, app: "orphan")]
+        #expect(places([.of(20), .of(30)], active: 30, clients: clients, units)["orphan"] == focused)
+        #expect(places([.of(20), .of(30, hidden: true)], clients: clients, units)["orphan"] == .background)
+        // A helper's window beside the one of the process that started it is the same app's.
+        #expect(places([.of(30), .of(31, hidden: true)], active: 30, clients: clients, units)["orphan"] == focused)
+        var apart = units
+        apart.units[32] = nil
+        #expect(places([.of(20), .of(30)], active: 30, clients: clients, apart)["orphan"] == nil)
+    }
+
+    @Test("A unit in which two programs that did not start each other have windows says nothing about a third")
+    func severalInAUnit() {
+        var table = units
+        table.units[40] = "browser"
+        let clients: [ClientProcess] = [.init(process: 32, app: "orphan")]
+        #expect(places([.of(30), .of(40)], active: 30, clients: clients, table)["orphan"] == nil)
+    }
+
+    @Test(
+        "What was started in one terminal is where its own window is, or where the terminal is, and never where another's is"
+    )
+    func terminals() {
+        let clients: [ClientProcess] = [
+            .init(process: 22, app: "tool"), .init(process: 23, app: "player"), .init(process: 24, app: "left"),
+        ]
+        let player = places([.of(20, hidden: true), .of(23)], active: 23, clients: clients, units)
+        #expect(player["player"] == focused && player["tool"] == .background && player["left"] == nil)
+        let terminal = places([.of(20), .of(23, hidden: true)], active: 20, clients: clients, units)
+        #expect(terminal["player"] == .background && terminal["tool"] == focused && terminal["left"] == nil)
+        // Also where the terminal has no window that is known: the player's is not the tool's.
+        #expect(places([.of(23)], active: 23, clients: clients, units)["tool"] == nil)
+    }
+
+    @Test("Two programs that a launcher started are no one app")
+    func siblings() {
+        let clients: [ClientProcess] = [.init(process: 31, app: "capture")]
+        #expect(places([.of(40)], active: 40, clients: clients)["capture"] == nil)
+    }
+
     @Test("A client that nothing with a window started is not placed; nor does a circle of parents hold anybody up")
     func noWindowAnywhere() {
         #expect(places([.of(40)], clients: [.init(process: 22, app: "camclient")])["camclient"] == nil)

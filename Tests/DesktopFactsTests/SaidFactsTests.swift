@@ -74,6 +74,17 @@ struct SaidFactsTests {
             ])
     }
 
+    @Test("What windows are known from is said behind them, again where it is another, and never without them")
+    func source() {
+        var said = SaidFacts()
+        #expect(said.toSay(UserFacts(source: "sway")) == [])
+        #expect(said.toSay(UserFacts(placements: [:], source: "sway 1.7")) == [.attach([]), .describe("sway 1.7")])
+        #expect(said.toSay(UserFacts(placements: [:], source: "sway 1.7")) == [])
+        #expect(said.toSay(UserFacts(placements: [:], source: "sway 1.8")) == [.describe("sway 1.8")])
+        #expect(said.toSay(UserFacts(source: "sway 1.8")) == [.detach])
+        #expect(said.toSay(UserFacts(placements: [:], source: "sway 1.8")) == [.attach([]), .describe("sway 1.8")])
+    }
+
     @Test("A new connection is told everything again")
     func anew() {
         let facts = UserFacts(placements: ["a": focused], microphones: ["call"])

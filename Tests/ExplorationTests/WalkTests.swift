@@ -11,7 +11,7 @@ private enum Reach {
     #else
         // Enough for half a dozen worlds to be walked whole.
         static let deepStates = 16_000
-        static let meetingStates = 2500
+        static let meetingStates = 2000
     #endif
 }
 

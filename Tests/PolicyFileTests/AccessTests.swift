@@ -32,6 +32,17 @@ struct AccessTests {
         #expect(rights == Rights(seat: true, users: [], groups: [], services: [], identity: .any))
     }
 
+    @Test("Users are asked about their apps where the policy says so, and only then")
+    func asks() throws {
+        #expect(try PolicyFile.parse("name = \"k\"\n", file: "p.toml").rights.apps == .all)
+        let asking = try PolicyFile.parse("name = \"k\"\n[access]\napps = \"ask\"\n", file: "p.toml")
+        #expect(asking.rights.apps == .ask)
+        #expect(try PolicyFile.parse(PolicyWriter.text(asking), file: "again.toml") == asking)
+        let wrong = PolicyFile.check("name = \"k\"\n[access]\napps = \"asks\"\n", file: "p.toml")
+        #expect(wrong?.problems.first?.message.contains("\"asks\"") == true)
+        #expect(wrong?.problems.first?.isWarning == false)
+    }
+
     @Test("Names become the numbers of the machine that reads them, and one it does not know is nobody's")
     func names() throws {
         let rights = try PolicyFile.parse(Self.text, file: "p.toml", accounts: TwoUsers()).rights

@@ -56,7 +56,7 @@ struct PolicyGenerator {
     private mutating func rights() -> Rights {
         Rights(
             seat: coin(), users: accounts(), groups: accounts(), services: (0..<roll(0, 3)).map { _ in name() },
-            identity: coin() ? .any : .strong)
+            identity: coin() ? .any : .strong, apps: coin() ? .all : .ask)
     }
 
     /// Each once; a name is of nobody where no machine is asked.

@@ -12,7 +12,7 @@ struct WriterTests {
         shellUnit: "org.gnome.Shell@wayland.service", agentUnit: "camagent.service",
         rights: Rights(
             seat: false, users: [Rights.Account(number: 1001)], groups: [Rights.Account(name: "video", number: nil)],
-            services: ["booth.service"], identity: .strong),
+            services: ["booth.service"], identity: .strong, apps: .ask),
         attributes: [Attribute(name: "duty", values: ["on-call", "on-shift", "off"], default: "on-shift")],
         causeRules: [
             CauseRule(

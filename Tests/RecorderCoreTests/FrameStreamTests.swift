@@ -140,6 +140,29 @@ import Testing
         #expect(sender.takeReleases())
     }
 
+    @Test func aClientReadsOfOtherBuffersBeforeTheOldOnesAreBlanked() throws {
+        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
+        defer { close(theirs) }
+        var record = [UInt8](repeating: 0, count: FrameRecord.encodedBytes)
+        var buffer: Int32 = -1
+        func widths() -> [UInt32] {
+            var seen: [UInt32] = []
+            while camarb_packet_receive(theirs, &record, record.count, &buffer, 0) == record.count {
+                if buffer >= 0 { close(buffer) }
+                if case .buffer(let announced)? = FrameRecord(decoding: record[...]) { seen.append(announced.width) }
+            }
+            return seen
+        }
+        #expect(widths().allSatisfy { $0 == UInt32(Self.layout.width) })
+        var seenBefore: [[UInt32]] = []
+        sender.onPoolFree = { pool in
+            seenBefore.append(widths())
+            pool.blank()
+        }
+        try sender.replaceBuffers(layout: PictureLayout(width: 320, height: 240, pixelFormat: "420v"))
+        #expect(seenBefore == [[UInt32](repeating: 320, count: BufferPool.buffersUsual)])
+    }
+
     @Test func twoStreamsNeverShareABuffer() throws {
         var inodes: Set<UInt> = []
         var ends: [Int32] = []

@@ -54,6 +54,15 @@ struct GeneratedEvent {
                     active: flag(), locked: flag(), seat: flag() ? nil : SeatID(flag() ? "seat0" : "seat1"), user: 1001)
             )
         case .loginSessionEnded: .loginSessionEnded(login())
+        case .answered:
+            .answered(
+                app(), isClaimed: flag(), flag() ? random.pick(AppAnswer.allCases) : nil,
+                by: random.pick(AnswerOrigin.allCases))
+        case .questionAnswered:
+            .questionAnswered(flag() ? 1 : .max, random.pick(AppAnswer.allCases))
+        case .questionsWatched: .questionsWatched(user: user(), flag())
+        case .stoppedByUser: .stoppedByUser(app())
+        case .ownPrivacy: .ownPrivacy(user: user(), on: flag())
         case .cameraAppeared: .cameraAppeared(camera(), capabilities())
         case .cameraDisappeared: .cameraDisappeared(camera())
         case .privacy: .privacy(flag() ? camera() : nil, on: flag())

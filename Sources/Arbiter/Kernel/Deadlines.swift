@@ -45,7 +45,7 @@ extension Arbiter {
         meetTimers([.backoff, .noRoom], &turn)
         for camera in state.cameraOrder { meetDeadlines(of: camera, &turn) }
         meetTimers([.closing, .resuming], &turn)
-        meetTimers([.coolDown, .leaseUsed, .falling], &turn)
+        meetTimers([.coolDown, .leaseUsed, .falling, .question], &turn)
         for source in state.sources.indices {
             if let until = state.sources[source].state.until, until <= state.now { thaw(source, &turn) }
         }
@@ -84,6 +84,7 @@ extension Arbiter {
             case .backoff, .noRoom, .coolDown: if let camera = timer.camera { turn.touch(camera) }
             case .closing, .resuming: if let camera = timer.camera { closeTooLate(on: camera, &turn) }
             case .leaseUsed, .reservation: break
+            case .question: if let app = timer.app { questionIsLate(app, &turn) }
             case .falling:
                 state.world.pressureLevel = UInt8(timer.amount)
                 touchAll(&turn)

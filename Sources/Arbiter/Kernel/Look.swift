@@ -12,6 +12,8 @@ package struct Look: BitwiseCopyable {
     /// What the machine itself forbids, under every policy; each leaves nothing.
     package let machine: CauseSet
     let isStuck: Bool
+    /// Of the privacy switches only its user's own one is on.
+    let isOwnPrivacy: Bool
     let limits: Limits
     /// What the session itself wants: `watching` where it asked to watch only.
     let wish: Access
@@ -102,7 +104,8 @@ package struct Look: BitwiseCopyable {
     func rule(of cause: Cause, _ waits: Session.Waiting?) -> Rule {
         switch cause {
         case .videoDeviceDisconnected: .law(.unplugged)
-        case .videoDeviceBlockedByPrivacy: .law(.privacy)
+        case .videoDeviceBlockedByPrivacy: .law(isOwnPrivacy ? .ownPrivacy : .privacy)
+        case .waitingForPermission: .law(.asks)
         case .systemSleep: .law(.sleep)
         case .loginSessionInactive: .law(.loginSession)
         case .deviceError: .law(isStuck ? .stuck : .deviceFailed)
@@ -158,14 +161,18 @@ extension State {
             memory.foregroundApps = foregroundApps(of: user)
         }
         let facts = facts(session, client, memory.foregroundApps)
-        let machine = memory.causes.union(machineCauses(session, client))
+        let isPrivate = privateUsers.isEmpty ? false : privateUsers.contains(user)
+        var machine = memory.causes.union(machineCauses(session, client))
+        if isPrivate { machine.insert(.videoDeviceBlockedByPrivacy) }
         let limits = Look.Limits(facts, policy)
         let wish: Access = policy.shares && session.has.contains(.asksToWatch) ? .watching : .all
         let rank = rank(facts, client)
         let started = session.request?.started ?? 0
         return Look(
             session: slot, id: session.id, camera: session.camera, app: client.app, user: user,
-            facts: facts, machine: machine, isStuck: memory.isStuck, limits: limits, wish: wish,
+            facts: facts, machine: machine, isStuck: memory.isStuck,
+            isOwnPrivacy: isPrivate && !memory.causes.contains(.videoDeviceBlockedByPrivacy), limits: limits,
+            wish: wish,
             access: machine.isEmpty ? limits.access.intersection(wish) : .none,
             claims: !memory.isStuck && machine.allEndWithTheFirstFrame && !limits.access.isDisjoint(with: wish)
                 && !(session.lost != nil && findsNoRoom(slot)), rank: rank,
@@ -224,6 +231,7 @@ extension State {
     private func machineCauses(_ session: Session, _ client: Client) -> CauseSet {
         var causes = CauseSet()
         if isAway(client, from: session.camera) { causes.insert(.loginSessionInactive) }
+        if permission(of: client) == .asked { causes.insert(.waitingForPermission) }
         if let lost = session.lost { causes.insert(lost.cause) }
         if session.has.contains(.reestablished) { causes.insert(.brokerRestarted) }
         if session.has.contains(.sensitiveContent) { causes.insert(.sensitiveContentMitigationActivated) }

@@ -28,6 +28,7 @@ extension Arbiter {
             // Whoever follows in its own place was decided alone; everybody else is weighed against it now.
             if seating.isSuccession || seating.takesOwnPlace { turn.touch(cameras) }
         }
+        askUsers(&turn)
         announcePriorities(&turn)
     }
 
@@ -62,14 +63,14 @@ extension Arbiter {
 
     /// Looks at everybody who asks for a camera, and notes since when each contends.
     private mutating func look(at camera: Slot<Camera>, _ seating: inout Seating, _ turn: inout Turn) {
-        if state.cameras[camera].tenancy.survivor != nil, !state.causes(of: state.cameras[camera]).isEmpty {
-            endSurvivor(camera, &turn)
-        }
+        if state.cameras[camera].tenancy.survivor != nil, state.barsSurvivor(camera) { endSurvivor(camera, &turn) }
         let first = seating.looks.count
         var place = state.cameras[camera].firstRequest
         var memory = LookMemory()
         while let slot = place {
-            seating.add(state.look(at: slot, &memory))
+            let look = state.look(at: slot, &memory)
+            if look.machine.contains(.waitingForPermission) { turn.meetsUndecided = true }
+            seating.add(look)
             noteClaim(of: slot, &seating)
             place = state.sessions[slot].nextOnCamera
         }

@@ -101,6 +101,7 @@ extension Arbiter {
         guard state.mayUse(look.camera, state.sessions[look.session].client) else {
             return (.deniedByPolicy, .law(.noRight))
         }
+        if let law = state.permission(of: look.session).denial { return (.deniedByUser, .law(law)) }
         if look.rank.denies { return (.deniedByPolicy, state.policy.rank(look.facts).rule) }
         return isImpossible(look.session, on: look.camera) ? (.configurationLost, .law(.formatLost)) : nil
     }
@@ -198,6 +199,13 @@ extension Arbiter {
 
 extension State {
     func app(of session: Slot<Session>) -> AppRef { clients[sessions[session].client].app }
+
+    /// Something keeps everybody off it, or the user of the app that it is kept for has its own privacy switch on.
+    func barsSurvivor(_ camera: Slot<Camera>) -> Bool {
+        if !causes(of: cameras[camera]).isEmpty { return true }
+        guard !privateUsers.isEmpty, let app = reservation(of: camera) else { return false }
+        return privateUsers.contains(apps[app.slot].user)
+    }
 
     /// The app that a camera is kept for: what is said by name reaches who only claims it while nobody vouched-for is there.
     func reservation(of camera: Slot<Camera>) -> AppRef? {

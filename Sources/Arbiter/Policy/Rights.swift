@@ -12,6 +12,7 @@ public struct Rights: Hashable, Sendable {
     /// Apps that the kernel vouches for, by their units.
     public var services: [String]
     public var identity: Identity
+    public var apps: Apps
 
     /// A user or a group: its number, and its name where the file has that.
     public struct Account: Hashable, Sendable {
@@ -29,15 +30,23 @@ public struct Rights: Hashable, Sendable {
         case strong
     }
 
+    public enum Apps: String, Hashable, Sendable, CaseIterable {
+        /// Every app of whoever has the right, but those to which their user said no.
+        case all
+        /// An app that `services` does not name needs its user's yes: the user is asked at its start.
+        case ask
+    }
+
     public init(
         seat: Bool = true, users: [Account] = [], groups: [Account] = [], services: [String] = [],
-        identity: Identity = .any
+        identity: Identity = .any, apps: Apps = .all
     ) {
         self.seat = seat
         self.users = users
         self.groups = groups
         self.services = services
         self.identity = identity
+        self.apps = apps
     }
 
     /// The names that nobody answers to, users before groups.
@@ -48,6 +57,7 @@ public struct Rights: Hashable, Sendable {
 struct CompiledRights: Sendable {
     let seat: Bool
     let demandsStrong: Bool
+    let asks: Bool
     private let users: Set<UInt32>
     private let groups: Set<UInt32>
     private let services: Set<String>
@@ -55,6 +65,7 @@ struct CompiledRights: Sendable {
     init(_ rights: Rights) {
         seat = rights.seat
         demandsStrong = rights.identity == .strong
+        asks = rights.apps == .ask
         users = Set(rights.users.compactMap(\.number))
         groups = Set(rights.groups.compactMap(\.number))
         services = Set(rights.services)

@@ -157,6 +157,7 @@ extension State {
             users.append(User(user: app.user, apps: 1))
         }
         updateAttributes(slot)
+        updateWords(slot)
         return slot
     }
 

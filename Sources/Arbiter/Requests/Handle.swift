@@ -16,6 +16,8 @@ extension Arbiter {
         case .sourceAttached, .sourceGone, .placed, .unplaced, .microphone, .sensitiveContent, .operatorChose,
             .attribute, .loginSession, .loginSessionEnded:
             handleUsersWorld(event, &turn)
+        case .answered, .questionAnswered, .questionsWatched, .stoppedByUser, .ownPrivacy:
+            handlePermission(event, &turn)
         case .cameraAppeared, .cameraDisappeared, .privacy, .heldOutside, .pressure, .sleep:
             handleMachine(event, &turn)
         case .recorderStreaming, .recorderCut, .recorderClosedStreams, .recorderConfigured,

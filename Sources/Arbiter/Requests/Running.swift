@@ -34,6 +34,10 @@ extension Arbiter {
         guard state.mayUse(camera, state.sessions[slot].client) else {
             return refuse(noRight(of: slot, to: camera), .law(.noRight), .accessDenied)
         }
+        if case .denied(let inStore) = state.permission(of: slot) {
+            return refuse(
+                saidNo(to: look.app, inStore: inStore), .law(inStore ? .deniedInStore : .saidNo), .accessDenied)
+        }
         if look.rank.denies {
             let rule = state.policy.rank(look.facts).rule
             return refuse("The policy \"\(policy.name)\" does not give the camera to \(app).", rule)
@@ -50,6 +54,15 @@ extension Arbiter {
                 .law(.ownConflictRefuse))
         }
         return true
+    }
+
+    private func saidNo(to app: AppRef, inStore: Bool) -> String {
+        let id = state.id(app)
+        let said =
+            inStore
+            ? "the permission store of its desktop says no, which the desktop's settings change"
+            : "its user said no, which \"camclient apps allow\" changes"
+        return "\(id.name) of user \(id.user) may not have cameras: \(said)."
     }
 
     /// Another session of the same app on the same camera for whose sake this one may not start: any, where the policy

@@ -27,6 +27,8 @@ package struct App: Sendable, Codable, BitwiseCopyable {
         var attributes: UInt64 = 0
         /// Its sessions that ask to run.
         var requests: Int32 = 0
+        /// What is said of it: kept beside the names, so that it outlives the row.
+        package var word = State.Word.none
     }
 
     package subscript(app: AppRef) -> Side {

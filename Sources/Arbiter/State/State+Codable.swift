@@ -6,6 +6,7 @@ extension State: Codable {
     private enum Key: String, CodingKey {
         case now, carriedTexts, clients, sessions, cameras, apps, logins, users, sources, timers, microphones
         case clientSlots, sessionSlots, appNames, cameraNames, loginNames, cameraOrder, seats
+        case words, privateUsers, questionWatchers
         case clientTexts, sessionSettings, cameraSettings, attributes, world, lastOrdinal, generation, ledger
     }
 
@@ -28,6 +29,9 @@ extension State: Codable {
         sources = try read(.sources)
         timers = try read(.timers)
         microphones = try read(.microphones)
+        words = try read(.words)
+        privateUsers = try read(.privateUsers)
+        questionWatchers = try read(.questionWatchers)
         clientSlots = try read(.clientSlots)
         sessionSlots = try read(.sessionSlots)
         appNames = try read(.appNames)
@@ -58,6 +62,9 @@ extension State: Codable {
         try members.encode(sources, forKey: .sources)
         try members.encode(timers, forKey: .timers)
         try members.encode(microphones, forKey: .microphones)
+        try members.encode(words, forKey: .words)
+        try members.encode(privateUsers, forKey: .privateUsers)
+        try members.encode(questionWatchers, forKey: .questionWatchers)
         try members.encode(clientSlots, forKey: .clientSlots)
         try members.encode(sessionSlots, forKey: .sessionSlots)
         try members.encode(appNames, forKey: .appNames)

@@ -28,6 +28,9 @@ extension State {
         share(&sources, other.sources)
         copy(&timers, other.timers)
         copy(&microphones, other.microphones)
+        share(&words, other.words)
+        share(&privateUsers, other.privateUsers)
+        share(&questionWatchers, other.questionWatchers)
         clientSlots.become(other.clientSlots)
         sessionSlots.become(other.sessionSlots)
         appNames.become(other.appNames)
@@ -50,8 +53,10 @@ extension Ledger {
     fileprivate mutating func become(_ other: borrowing Ledger) {
         (decision, grant) = (other.decision, other.grant)
         (lastRecording, photo) = (other.lastRecording, other.photo)
+        lastQuestion = other.lastQuestion
         share(&recordings, other.recordings)
         share(&photos, other.photos)
+        share(&questions, other.questions)
     }
 }
 

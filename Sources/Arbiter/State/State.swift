@@ -21,6 +21,11 @@ package struct State: Sendable {
     package var timers: [TimedFact] = []
     /// Sorted by their names, so that the first is always the same one.
     package var microphones: [Slot<App>] = []
+    /// What is said of apps, by user and name; of most of them nothing, and they need not be there.
+    package var words: [AppWord] = []
+    /// Users whose own privacy switch is on, and users who would see a question. The one who came last is last.
+    package var privateUsers: [UInt32] = []
+    package var questionWatchers: [UInt32] = []
 
     package var clientSlots = Directory<Client>()
     package var sessionSlots = Directory<Session>()
@@ -74,9 +79,19 @@ package struct Ledger: Sendable, Codable {
     var grant: UInt64 = 0
     var lastRecording: RecordingID = 0
     var photo: PhotoID = 0
+    var lastQuestion: QuestionID = 0
     /// Recordings and photos under way, the oldest first.
     package var recordings: [Recording] = []
     package var photos: [Photo] = []
+    /// Those that stand; each has a timer of its app.
+    package var questions: [Question] = []
+
+    package struct Question: Hashable, Sendable, Codable, BitwiseCopyable {
+        let id: QuestionID
+        package let app: AppRef
+        let session: UInt64
+        let camera: Slot<Camera>
+    }
 
     package struct Recording: Sendable, Codable, BitwiseCopyable {
         let id: RecordingID

@@ -20,6 +20,8 @@ package struct TimedFact: Hashable, Sendable, Codable, BitwiseCopyable {
         case falling
         /// A recorder core that outlived the broker was told whose it is now: it is killed where it says nothing until then.
         case resuming
+        /// The app's user is asked about it: no answer until then is a no.
+        case question
     }
 
     package let kind: Kind

@@ -26,6 +26,8 @@ public struct Status: Sendable {
         public var next: SessionID?
         /// The rule that gave it to the holder.
         public var rule: String?
+        /// Since when the holder has it.
+        public var heldSince: Moment?
         public var leaseUntil: Moment?
         public var revokedAt: Moment?
     }
@@ -112,6 +114,27 @@ extension Arbiter {
         return found
     }
 
+    /// A user's own apps that wait for a camera which somebody else has: each app once a camera, since its longest wait, the
+    /// longest first.
+    public func waits(of user: UInt32) -> [(camera: CameraID, app: AppID, since: Moment)] {
+        var found: [(camera: CameraID, app: AppID, since: Moment)] = []
+        for slot in state.sessionSlots.slots {
+            let session = state.sessions[slot]
+            guard case .interrupted(let causes, _) = session.shown, causes.contains(.videoDeviceInUseByAnotherClient),
+                let began = session.ledger.open?.began
+            else { continue }
+            let app = state.id(state.clients[session.client].app)
+            guard app.user == user else { continue }
+            let camera = state.cameraNames[session.camera]
+            if let place = found.firstIndex(where: { $0.camera == camera && $0.app == app }) {
+                found[place].since = min(found[place].since, began)
+            } else {
+                found.append((camera, app, began))
+            }
+        }
+        return found.sorted { ($0.since, $0.app) < ($1.since, $1.app) }
+    }
+
     /// The status without its sessions, whose number it does not cost.
     public func overview() -> Status {
         Status(
@@ -144,7 +167,8 @@ extension Arbiter {
             holder: held.map { state.id($0.session) },
             holderApp: held.map { state.id(state.clients[state.sessions[$0.session].client].app) },
             next: (camera.promise?.session ?? held?.contest?.beneficiary).map { state.id($0) },
-            rule: held.map { text($0.rule) }, leaseUntil: held?.leaseUntil, revokedAt: revokedAt)
+            rule: held.map { text($0.rule) }, heldSince: held?.since, leaseUntil: held?.leaseUntil, revokedAt: revokedAt
+        )
     }
 
     public func status(of id: SessionID) -> Status.SessionStatus? {

@@ -39,6 +39,8 @@ private struct InvariantCheck {
                 state.right(of: slot) == state.clients[slot].right,
                 "12: the right of client \(state.clients[slot].id) is not what its facts give")
         }
+        checkWords()
+        checkQuestions()
         checkBudget()
         checkWakeUps()
     }
@@ -79,7 +81,8 @@ private struct InvariantCheck {
         check(state.reservation(of: slot) != nil, "1: \(name(slot)) is captured from for nobody, without an end")
         check(camera.promise == nil, "1: \(name(slot)) is promised while it is captured from for another grant")
         check(
-            state.causes(of: camera).isEmpty, "1: \(name(slot)) is captured from although something keeps everybody off"
+            !state.barsSurvivor(slot),
+            "1: \(name(slot)) is captured from although something keeps everybody off"
         )
         for other in state.cameraOrder where other != slot {
             let beside = state.cameras[other]
@@ -87,6 +90,43 @@ private struct InvariantCheck {
                 beside.tenancy.held == nil && beside.tenancy.survivor == nil && beside.promise == nil
                     || !state.policy.conflict(camera.place, beside.place),
                 "1: \(name(slot)) and \(name(other)) conflict, and both are in use")
+        }
+    }
+
+    // MARK: What users say
+
+    /// Each row has what is said of its name, and nobody whom its user denies asks to run.
+    private func checkWords() {
+        for slot in state.namedApps {
+            let name = state.id(slot)
+            for isClaimed in [false, true] {
+                let app = state.ref(slot, isClaimed: isClaimed)
+                let word = state.word(of: name, isClaimed: isClaimed)
+                check(state.apps[slot][app].word == word, "12: what is said of \(name.name) is not what its row has")
+                let isDenied = word == .denied || word == .deniedInStore
+                check(
+                    !isDenied || state.apps[slot][app].requests == 0,
+                    "12: \(name.name) asks for a camera, and its user said no")
+            }
+        }
+    }
+
+    /// One a user at most; about who asks, and with an end; and nobody waits for a word unless its user is asked something.
+    private func checkQuestions() {
+        let asking = state.whoAsks.map { state.app(of: $0) }
+        func user(_ app: AppRef) -> UInt32 { state.apps[app.slot].user }
+        let questions = state.ledger.questions
+        for question in questions {
+            check(asking.contains(question.app), "4: a user is asked about an app that does not ask")
+            check(
+                state.timers.count { $0.kind == .question && $0.app == question.app } == 1,
+                "4: a question has no end, or two")
+            check(
+                questions.count { user($0.app) == user(question.app) } == 1,
+                "4: user \(user(question.app)) is asked two things at once")
+        }
+        for app in asking where !questions.contains(where: { user($0.app) == user(app) }) {
+            check(false, "4: an app of user \(user(app)) waits for a word, and nobody is asked")
         }
     }
 
@@ -150,6 +190,7 @@ private struct InvariantCheck {
         check(
             state.mayUse(session.camera, session.client),
             "12: session \(id) runs without a right to \(name(session.camera))")
+        check(state.permission(of: slot) == .given, "12: session \(id) runs without its user's leave")
         let allowed = state.look(at: slot).access(session.waits)
         check(access == allowed, "2: session \(id) may \(access.names), and its causes leave \(allowed.names)")
         check(session.ledger.open == nil, "3: session \(id) runs inside an interruption")

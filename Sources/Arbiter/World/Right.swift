@@ -10,6 +10,8 @@ struct Right: Hashable, Sendable, Codable, BitwiseCopyable {
     var seats: UInt64 = 0
     /// Those of them that show it, unlocked.
     var activeSeats: UInt64 = 0
+    /// Where nothing is said of its app, its user is asked.
+    var isAsked = false
 }
 
 /// By what a client may use a camera, in words: the first that holds, in this order.
@@ -40,6 +42,12 @@ extension State {
 
     /// Found out anew: by the policy in force, and the login sessions as they are.
     func right(of slot: Slot<Client>) -> Right {
+        var right = placesOfRight(of: slot)
+        right.isAsked = isAsked(clients[slot], appNames[clients[slot].app.slot])
+        return right
+    }
+
+    private func placesOfRight(of slot: Slot<Client>) -> Right {
         let client = clients[slot]
         let reason = namedReason(of: slot)
         if reason != .none { return Right(isNamed: true) }

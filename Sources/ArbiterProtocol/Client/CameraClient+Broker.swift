@@ -98,6 +98,18 @@ extension CameraClient {
         try await broker("DeclareClient", [.dictionary(declaration.wire)])
     }
 
+    /// From now on this connection is another process of the same user's, as if that one had connected itself; said before
+    /// anything else, and for a user's agent alone.
+    /// - Parameters:
+    ///   - began: when it did, in nanoseconds since the machine's start.
+    /// - Returns: its app.
+    /// - Throws: `.notTrusted` where this client may not, `.invalidValue` where there is no such process (any more).
+    public func standFor(process: Int32, began: UInt64) async throws(BrokerError) -> String {
+        let answer = try await broker("StandFor", [.uint32(UInt32(bitPattern: process)), .uint64(began)])
+        var reader = WireReader("StandFor", answer)
+        return try reader.string("app")
+    }
+
     /// Says where the client's app is, for policies that believe `self-declared`.
     public func declarePresence(_ presence: Presence, focused: Bool = false) async throws(BrokerError) {
         try await broker("DeclarePresence", [.string(presence.wireName), .boolean(focused)])

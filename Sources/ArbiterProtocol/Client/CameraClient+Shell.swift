@@ -22,7 +22,7 @@ public struct ConnectedClient: Hashable, Sendable {
 /// Every call throws `.notTrusted` when it trusts this one not.
 extension CameraClient {
     @discardableResult
-    private func shell(_ member: String, _ arguments: [WireValue] = []) async throws(BrokerError) -> [WireValue] {
+    func shell(_ member: String, _ arguments: [WireValue] = []) async throws(BrokerError) -> [WireValue] {
         try await call(ObjectPath.shell, InterfaceName.shell, member, arguments)
     }
 
@@ -39,6 +39,12 @@ extension CameraClient {
             ]
         }
         try await shell("AttachPlacing", [.string(source.rawValue), .dictionaries(places)])
+    }
+
+    /// Says what this source knows the windows from, for people who ask for the status.
+    /// - Parameter words: at most 255 bytes, such as `sway 1.7`.
+    public func describeSource(_ words: String) async throws(BrokerError) {
+        try await shell("DescribeSource", [.string(words)])
     }
 
     /// Is a presence source no more.

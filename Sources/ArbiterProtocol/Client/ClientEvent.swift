@@ -141,6 +141,14 @@ public enum BrokerNotice: Hashable, Sendable {
     case clientsChanged
     /// This client speaks for a user's desktop no more in this role, which is for somebody else, in words.
     case displaced(role: String, by: String)
+    /// For who called `watchQuestions`: may an app of its user have cameras?
+    case question(AppQuestion)
+    /// That question is over, be it that it was answered.
+    case questionEnded(QuestionID, QuestionEnd)
+    /// For who called `cameraUse`: ask again.
+    case useChanged
+    /// For who speaks for a user: an interruption ended a recording of one of its apps.
+    case recordingCut(RecordingCut)
     /// For watchers: a decision as scenario lines.
     case decided(DecisionID, at: Moment, trace: String)
     /// For those who trace: a step of the core, as a line without its checksum.
@@ -163,6 +171,11 @@ public enum BrokerNotice: Hashable, Sendable {
         case "PrioritiesChanged": self = .prioritiesChanged
         case "ClientsChanged": self = .clientsChanged
         case "Displaced": self = .displaced(role: try reader.string("role"), by: try reader.string("by"))
+        case "Question": self = .question(try AppQuestion(&reader))
+        case "QuestionEnded":
+            self = .questionEnded(try reader.uint32("question"), try reader.word("answer"))
+        case "UseChanged": self = .useChanged
+        case "RecordingCut": self = .recordingCut(try RecordingCut(&reader))
         case "Decided":
             self = .decided(
                 try reader.uint64("decision"), at: Moment(nanoseconds: try reader.int64("moment")),

@@ -13,6 +13,8 @@ public struct BrokerStatus: Hashable, Sendable {
     public var speakers: [SpeakerStatus]
     /// The privacy switch of the whole machine is on.
     public var isPrivate: Bool
+    /// The asker's user has the privacy switch for its own sessions on.
+    public var isOwnPrivate: Bool
     /// The machine sleeps, or is about to.
     public var isAsleep: Bool
     /// Why login sessions are not known, so that nobody is paused for one; empty when they are.
@@ -37,7 +39,7 @@ public struct BrokerStatus: Hashable, Sendable {
 
     public init(
         version: String, policy: String, degraded: String = "", presenceKnown: Bool, unknown: [UnknownFact] = [],
-        speakers: [SpeakerStatus] = [], isPrivate: Bool = false, isAsleep: Bool = false,
+        speakers: [SpeakerStatus] = [], isPrivate: Bool = false, isOwnPrivate: Bool = false, isAsleep: Bool = false,
         loginSessionsUnknown: String = "", loginSessions: [LoginSessionStatus] = [],
         pressure: SystemPressure = .nominal, pressureWords: PressureStatus = PressureStatus(),
         budgets: [BudgetUse] = [], moment: Moment,
@@ -51,6 +53,7 @@ public struct BrokerStatus: Hashable, Sendable {
         self.unknown = unknown
         self.speakers = speakers
         self.isPrivate = isPrivate
+        self.isOwnPrivate = isOwnPrivate
         self.isAsleep = isAsleep
         self.loginSessionsUnknown = loginSessionsUnknown
         self.loginSessions = loginSessions
@@ -122,8 +125,13 @@ public struct SpeakerStatus: Hashable, Sendable {
     public var unit: String
     /// The kernel names it by the number of its process only.
     public var isWeak: Bool
+    /// What it knows the windows from, in its own words; empty when it has not said, or the asker may not know it.
+    public var source: String
 
-    public init(role: String, user: UInt32?, app: Interrupter, process: Int32, unit: String, isWeak: Bool) {
+    public init(
+        role: String, user: UInt32?, app: Interrupter, process: Int32, unit: String, isWeak: Bool, source: String = ""
+    ) {
+        self.source = source
         self.role = role
         self.user = user
         self.app = app
@@ -264,7 +272,7 @@ extension BrokerStatus {
                 "version": .string(version), "policy": .string(policy), "degraded": .string(degraded),
                 "presenceKnown": .boolean(presenceKnown), "unknown": .strings(unknown.map(\.rawValue)),
                 "speakers": .dictionaries(speakers.map(\.wire)),
-                "privacy": .boolean(isPrivate), "asleep": .boolean(isAsleep),
+                "privacy": .boolean(isPrivate), "ownPrivacy": .boolean(isOwnPrivate), "asleep": .boolean(isAsleep),
                 "loginSessionsUnknown": .string(loginSessionsUnknown),
                 "loginSessions": .dictionaries(loginSessions.map(\.wire)),
                 "pressure": .string(pressure.wireName), "pressureSaid": .string(pressureWords.said.wireName),
@@ -303,7 +311,9 @@ extension BrokerStatus {
             version: try broker.string("version"), policy: try broker.string("policy"),
             degraded: try broker.string("degraded"), presenceKnown: try broker.boolean("presenceKnown"),
             unknown: try broker.strings("unknown").compactMap(UnknownFact.init(rawValue:)), speakers: speakers,
-            isPrivate: try broker.boolean("privacy"), isAsleep: try broker.boolean("asleep"),
+            isPrivate: try broker.boolean("privacy"),
+            isOwnPrivate: broker.has("ownPrivacy") ? try broker.boolean("ownPrivacy") : false,
+            isAsleep: try broker.boolean("asleep"),
             loginSessionsUnknown: try broker.string("loginSessionsUnknown"),
             loginSessions: logins,
             pressure: SystemPressure(wireName: try broker.string("pressure")) ?? .nominal,
@@ -350,7 +360,7 @@ extension SpeakerStatus {
         [
             "role": .string(role), "everybody": .boolean(user == nil), "user": .uint32(user ?? 0),
             "app": .string(app.wireName), "process": .uint32(UInt32(clamping: process)), "unit": .string(unit),
-            "weak": .boolean(isWeak),
+            "weak": .boolean(isWeak), "source": .string(source),
         ]
     }
 
@@ -360,7 +370,7 @@ extension SpeakerStatus {
             role: try fields.string("role"), user: try fields.boolean("everybody") ? nil : user,
             app: Interrupter(wireName: try fields.string("app")) ?? .app(""),
             process: Int32(clamping: try fields.uint64("process")), unit: try fields.string("unit"),
-            isWeak: try fields.boolean("weak"))
+            isWeak: try fields.boolean("weak"), source: try fields.string("source"))
     }
 }
 

@@ -16,6 +16,16 @@ extension Interface {
                 `requiresFullScreen` (b); where camarbd trusts claims also `loginSession` (s). Before its first session.
                 """),
             Method(
+                "StandFor", [Argument("process", "u"), Argument("began", "t")],
+                gives: [Argument("app", "s")],
+                """
+                From now on this connection is another process of its own user's, as if that one had connected itself; \
+                the answer is its app. `began` is when that process did, in nanoseconds since the machine's start (field \
+                22 of `/proc/PID/stat`, whose ticks are 10 ms), so that no later one under its number is meant. It ends \
+                with either process. For the unit that the policy names under `[agent]`, and for who is trusted; once, \
+                and before anything else that says what the client is.
+                """),
+            Method(
                 "DeclarePresence", [Argument("presence", "s"), Argument("focused", "b")],
                 "Says where the client's app is, for policies that believe `self-declared`."),
             Method(
@@ -276,6 +286,12 @@ extension Interface {
                 The same, with all apps placed at once: no app is in the background until its turn comes. Each has \
                 `app` s, `presence` s and `focused` b.
                 """),
+            Method(
+                "DescribeSource", [Argument("words", "s")],
+                """
+                What a presence source knows the windows from, for people: at most 255 bytes, such as `sway 1.7`. Status \
+                has it in `speakers`, until the source detaches.
+                """),
             Method("Detach", [Argument("source", "s")], "Is a presence source no more."),
             Method(
                 "PlaceApp", [Argument("app", "s"), Argument("presence", "s"), Argument("focused", "b")],
@@ -325,7 +341,7 @@ extension Interface {
             Method(
                 "Plug", [Argument("camera", "s"), Argument("present", "b")],
                 "Unplugs or re-plugs a simulated or file camera."),
-        ],
+        ] + shellAnswers,
         signals: [
             Signal(
                 "ClientsChanged", [], "For who asked `ListClients`: a client of its user came, went or has another app."
@@ -333,10 +349,10 @@ extension Interface {
             Signal(
                 "Displaced", [Argument("role", "s"), Argument("by", "s")],
                 """
-                To who was `shell`, `agent` or knew the `microphones`: somebody else is it now, in words, and what the \
-                caller said ends as when it leaves.
+                To who was `shell`, `agent`, knew the `microphones` or was asked (`ask`): somebody else is it now, in \
+                words, and what the caller said ends as when it leaves.
                 """),
-        ],
+        ] + shellAnswerSignals,
         properties: [])
 
     /// Between broker (the caller) and recorder core, on a private connection. `grant` orders everything:

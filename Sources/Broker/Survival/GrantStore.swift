@@ -145,16 +145,8 @@ final class GrantStore {
     @discardableResult
     private func write() -> Bool {
         let text = entries.sorted { $0.key < $1.key }.compactMap { $1.line.map { $0 + "\n" } }.joined()
-        let unfinished = path + ".new"
-        let descriptor = open(
-            unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-        guard descriptor >= 0 else { return false }
-        let bytes = Array(text.utf8)
-        let written = Glibc.write(descriptor, bytes, bytes.count)
-        close(descriptor)
-        if written == bytes.count, rename(unfinished, path) == 0 { return true }
-        unlink(unfinished)
-        return false
+        do throws(SystemFault) { try WholeFile.write(text, to: path) } catch { return false }
+        return true
     }
 
     // MARK: Where recorder cores wait

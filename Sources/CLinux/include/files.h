@@ -1,5 +1,7 @@
 /* Whether a descriptor can take a photo or a recording. */
 #pragma once
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Why it cannot. */
@@ -28,3 +30,9 @@ struct camarb_file {
 
 /* Checks without touching the file's content. It may ask whoever serves the file, and wait for him without end. */
 enum camarb_file_fault camarb_check_output_file(int descriptor, struct camarb_file *file);
+
+/* Whether a file of that name gives whoever runs it capabilities that he has not: an extended attribute, as capabilities(7) has it. */
+bool camarb_file_has_capabilities(const char *path);
+
+/* Whether a text is somewhere in these bytes. */
+bool camarb_bytes_have(const void *bytes, size_t count, const char *text);

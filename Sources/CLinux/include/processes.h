@@ -62,8 +62,11 @@ int64_t camarb_monotonic_ns(void);
 uint64_t camarb_raise_descriptor_limit(void);
 
 /* A connected or listening Unix stream socket, close-on-exec and non-blocking; or -errno.
-   -ENAMETOOLONG when the path does not fit. connect itself waits while the listener's backlog is full. */
+   -ENAMETOOLONG when the path does not fit. connect itself waits while the listener's backlog is full; a path
+   that begins with an at sign is an abstract name to it. */
 int camarb_unix_connect(const char *path);
+/* The same, and -EAGAIN where connecting would have to wait. */
+int camarb_unix_connect_now(const char *path);
 /* Whether somebody listens there, without waiting: 0, -ECONNREFUSED when nobody does, or another -errno. */
 int camarb_unix_probe(const char *path);
 int camarb_unix_listen(const char *path, int backlog);
@@ -116,3 +119,10 @@ int camarb_forbid_inspection(void);
 
 /* The process that started a process, and its effective user. 0, or -errno. */
 int camarb_process_of(pid_t pid, pid_t *parent, uid_t *user);
+
+/* 1 when a process has a controlling terminal, as what is started in one has, 0 when it has none; or -errno. */
+int camarb_has_terminal(pid_t pid);
+
+/* The groups of a process beside its effective one, of which there may be `count_max`. Their number, or -errno; -ERANGE: there are
+ * more. */
+int camarb_groups_of(pid_t pid, gid_t *primary, gid_t *groups, int count_max);

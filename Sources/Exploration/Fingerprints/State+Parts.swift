@@ -103,15 +103,31 @@ extension State {
     @inline(__always) func writeMachine(into writer: inout FingerprintWriter) {
         var word: UInt64 = (world.isPrivate ? 1 : 0) | (world.isAsleep ? 2 : 0)
         word |= UInt64(world.pressureLevel) << 8
+        word |= words.isEmpty && privateUsers.isEmpty && questionWatchers.isEmpty ? 0 : 1 << 32
         word |= (sources.isEmpty ? 0 : 4) | (logins.rows.isEmpty ? 0 : 8) | UInt64(seats.count) << 16
         writer.combine(word)
         if seats.count > 1 { writer.ordered(Array(seats.dropFirst())) { $0.combine($1.name) } }
         if !sources.isEmpty { writeSources(into: &writer) }
+        if !words.isEmpty || !privateUsers.isEmpty || !questionWatchers.isEmpty { writeWords(into: &writer) }
         if !logins.rows.isEmpty {
             writer.unordered(logins.rows.indices.lazy.filter { logins.rows[$0].mark != 0 }) { writer, place in
                 writer.combine(id(Slot<Login>(place)).name)
                 writer.combine(logins.rows[place].mark)
             }
+        }
+    }
+
+    /// What users say, of apps and for themselves; the words are sorted.
+    private func writeWords(into writer: inout FingerprintWriter) {
+        writer.ordered(words) { writer, word in
+            writer.combine(word.app.name)
+            var mark = UInt64(word.app.user) | (word.isClaimed ? 1 << 32 : 0) | (word.isDenied ? 1 << 33 : 0)
+            // Where an answer comes from is shown, and decides nothing.
+            mark |= word.answer.map { $0 == .allow ? 1 << 34 : 1 << 35 } ?? 0
+            writer.combine(mark)
+        }
+        for users in [privateUsers, questionWatchers] {
+            writer.unordered(users) { $0.combine(UInt64($1)) }
         }
     }
 

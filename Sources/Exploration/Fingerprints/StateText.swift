@@ -51,13 +51,14 @@ struct StateText {
         "State.now", "State.users", "Camera.firstRequest", "Camera.place", "Camera.who", "Camera.position",
         "Client.who", "Client.loweredRank", "Client.hasLoweredItself", "Client.firstSession", "Client.nextOfApp",
         "Session.nextOnCamera", "Session.nextOfClient", "App.generation", "Side.firstClient", "Side.isInFront",
-        "Side.attributes", "Side.requests", "Login.clients", "Client.right", "Machine.severalUsersAsk",
+        "Side.attributes", "Side.requests", "Login.clients", "Client.right", "Side.word", "Machine.severalUsersAsk",
         "Machine.attributedApps", "State.carriedTexts",
         // Only counts, or names.
         "State.lastOrdinal", "State.generation", "Camera.grant", "Camera.handover", "Survivor.grant", "Ledger.sequence",
         "Ledger.interruptions", "Ledger.sharersTold", "Interruption.id", "Interruption.began", "Interruption.causes",
         "Ledger.decision", "Ledger.grant",
-        "Ledger.photo", "Ledger.lastRecording", "Recording.id", "Photo.id",
+        "Ledger.photo", "Ledger.lastRecording", "Recording.id", "Photo.id", "Ledger.lastQuestion", "Ledger.questions",
+        "AppWord.origin",
         // History.
         "Held.since",
     ]

@@ -17,6 +17,7 @@ struct FeatureSpotter: Sendable {
             case .killRecorder: features.insert(.killed)
             case .openStream: features.insert(.stream)
             case .resume: features.insert(.reclaimed)
+            case .announce(.questionEnded(_, _, .late)): features.insert(.unanswered)
             case .answered, .cut, .open, .configure, .closeStreams, .capturePhoto, .startRecording, .stopRecording,
                 .announce:
                 break
@@ -78,6 +79,8 @@ struct FeatureSpotter: Sendable {
         case .leaseExpired: features.insert(.lease)
         case .deniedByPolicy: features.insert(.denied)
         case .configurationLost: features.insert(.configurationLost)
+        case .stoppedByUser: features.insert(.stoppedByUser)
+        case .deniedByUser: features.insert(.saidNo)
         case .recorderFailed: features.insert(.gaveUp)
         }
     }
@@ -97,6 +100,7 @@ struct FeatureSpotter: Sendable {
             case .deviceError: features.insert(.deviceError)
             case .recorderReset: features.insert(.reset)
             case .brokerRestarted: features.insert(.brokerRestarted)
+            case .waitingForPermission: features.insert(.asked)
             case .videoDeviceInUseByAnotherClient: break
             }
         }

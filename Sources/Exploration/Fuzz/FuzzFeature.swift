@@ -8,6 +8,8 @@ public enum FuzzFeature: String, Sendable, CaseIterable {
     case unplugged, configurationLost, privacy, loginSession, sleep, heldOutside, deviceError, reset, killed, gaveUp
     /// Somebody had no right to a camera, or lost it by a reload.
     case noRight, rightTaken
+    /// A user was asked about an app, said no, did not answer, or stopped it.
+    case asked, saidNo, unanswered, stoppedByUser
     case brokerRestarted, sourceGone, otherUser, operatorChose
     /// Compared with the reference to its end.
     case compared

@@ -116,6 +116,7 @@ extension Policy {
         }
         simpler += [
             with { $0.rights.seat = rights.seat }, with { $0.rights.identity = rights.identity },
+            with { $0.rights.apps = rights.apps },
             with { $0.contention.tie = usual.tie }, with { $0.contention.sameApp = usual.sameApp },
             with { $0.contention.ownConflict = usual.ownConflict },
             with { $0.contention.newcomer = usual.newcomer }, with { $0.contention.loser = usual.loser },

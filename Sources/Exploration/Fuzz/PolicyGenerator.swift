@@ -96,6 +96,7 @@ public struct PolicyGenerator: Sendable {
         if random.chance(50) { rights.groups = some(FuzzNames.groups, atLeast: 1).map(account) }
         if random.chance(50) { rights.services = some(FuzzNames.apps, atLeast: 1) }
         if random.chance(20) { rights.identity = .strong }
+        if random.chance(35) { rights.apps = .ask }
         return rights
     }
 

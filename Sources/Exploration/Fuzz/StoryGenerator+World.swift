@@ -33,6 +33,25 @@ extension StoryGenerator {
         }
     }
 
+    /// What users say of their apps.
+    mutating func word() {
+        let user = random.chance(30) ? " user=\(random.pick(FuzzNames.users))" : ""
+        switch random.below(100) {
+        case 0..<45:
+            let claimed = random.chance(30) ? " claimed" : ""
+            let by = random.pick(["", "", " by question", " by permission-store"])
+            let app = app()
+            say("answer \(app) \(random.pick(["allow", "allow", "deny", "none"]))\(claimed)\(by)")
+            later("answer \(app) none\(claimed)\(by)")
+        case 45..<65: say("answer-question \(1 + random.below(3)) \(random.pick(AppAnswer.allCases).rawValue)")
+        case 65..<72: say("questions \(random.chance(60) ? "watched" : "unwatched")\(user)")
+        case 72..<86: say("stop-app \(app())")
+        default:
+            say("own-privacy on\(user)")
+            later("own-privacy off\(user)")
+        }
+    }
+
     private mutating func placement() {
         let by = random.chance(25) ? " by \(random.pick(PresenceSource.allCases).rawValue)" : ""
         if random.chance(15) { return say("presence \(app()) gone\(by)") }

@@ -123,7 +123,7 @@ struct StoryGenerator: Sendable {
     }
 
     private enum Turn {
-        case client, newSession, session, user, machine, recorder, reload, reserve
+        case client, newSession, session, user, machine, recorder, reload, reserve, word
     }
 
     /// What a story is about: of most it has some things not at all, so that the others get the room in which they meet.
@@ -131,7 +131,7 @@ struct StoryGenerator: Sendable {
         let weights: [(turn: Turn, weight: Int)] = [
             (.client, 7), (.newSession, 7), (.user, 16), (.machine, 11), (.recorder, 10), (.reload, 8),
             // Brokers say so as they begin, and hardly ever again.
-            (.reserve, 1),
+            (.reserve, 1), (.word, 6),
         ]
         let kept = weights.filter { _ in random.chance(70) }
         return kept.reduce(into: Array(repeating: .session, count: 44)) {
@@ -149,6 +149,7 @@ struct StoryGenerator: Sendable {
         case .recorder: behaves ? session() : recorder()
         case .reload: try reload()
         case .reserve: say("reserve \(camera()) \(app())")
+        case .word: word()
         }
     }
 
@@ -178,6 +179,7 @@ struct StoryGenerator: Sendable {
     /// What the core counts by itself: a cut, a kill, the first backoff, a freeze or the answer to `open`, and a window.
     private static let bounds: [Duration] = [
         Bound.cut, Bound.kill, Bound.firstBackoff, Bound.sourceFreeze, .seconds(10), Bound.steady, Bound.reservation,
+        Bound.question,
     ]
     private static let blinks: [Int64] = [1, 50, 100, 200, 250, 400, 499, 500, 501, 750]
     private static let whiles: [Int64] = [20, 30, 60, 61, 120, 600]

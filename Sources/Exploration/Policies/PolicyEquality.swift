@@ -43,7 +43,8 @@ struct PolicyEquality {
     private var haveSameRights: Bool {
         func numbers(_ accounts: [Rights.Account]) -> Set<UInt32> { Set(accounts.compactMap(\.number)) }
         let (one, other) = (first.rights, second.rights)
-        return one.seat == other.seat && one.identity == other.identity && Set(one.services) == Set(other.services)
+        return one.seat == other.seat && one.identity == other.identity && one.apps == other.apps
+            && Set(one.services) == Set(other.services)
             && numbers(one.users) == numbers(other.users) && numbers(one.groups) == numbers(other.groups)
     }
 

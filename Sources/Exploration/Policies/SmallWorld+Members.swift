@@ -75,6 +75,16 @@ extension SmallWorld {
         return lines + logins(reads, active: 0)
     }
 
+    /// Where a policy has users asked about their apps, they have said yes: what becomes of one that is not answered is the
+    /// core's, whatever the policy.
+    static func answerLines(_ reads: PolicyReads, _ members: [Member]) -> [String] {
+        guard reads.policies.contains(where: { $0.rights.apps == .ask }) else { return [] }
+        return unique(
+            members.filter { $0.app.user != 0 }.map {
+                "answer \(text($0.app)) allow\($0.character.isClaimed ? " claimed" : "")"
+            })
+    }
+
     /// One login session at most is the active one; nil: none is.
     private static func logins(_ reads: PolicyReads, active: Int?) -> [String] {
         guard reads.login else { return [] }

@@ -74,7 +74,7 @@ struct SmallWorld: Sendable {
         castNumber = cast.number
         cameraLines = stage.map { "camera \(quoted($0.id.name)) \($0.position.rawValue)" }
         let members = Self.members(cast, stage.map(\.id), placing)
-        var setupLines = Self.sourceLines(reads)
+        var setupLines = Self.sourceLines(reads) + Self.answerLines(reads, members)
         for member in members { setupLines += member.entry }
         self.setupLines = setupLines
         let text =

@@ -64,6 +64,7 @@ extension HouseRights {
         groups = rights.groups.compactMap(\.number)
         services = rights.services
         onlyStrong = rights.identity == .strong
+        asks = rights.apps == .ask
     }
 }
 

@@ -45,6 +45,11 @@ extension ReferenceArbiter {
             load(PolicyAsHouse(policy))
             occasion.isReload = true
         case .pressure(let level): world.press(level, settle: policy.pressureSettle)
+        case .answered(let app, let isClaimed, let answer, let origin):
+            guard say(WholeWorld.App(app, isClaimed: isClaimed), answer, inStore: origin == .permissionStore) else {
+                return false
+            }
+        case .stoppedByUser(let app): guard stop(named: app) else { return false }
         case .attribute(let app, let name, let value): guard tell(app, name, value) else { return false }
         default: guard world.take(event) else { return false }
         }

@@ -12,6 +12,8 @@ public import Scenario
 public struct ReferenceJudge: FuzzJudge {
     private var reference = ReferenceArbiter(policy: PolicyAsHouse(.firstCome))
     private var recordings: [RecordingID: SessionID] = [:]
+    /// Whom each question is about: numbers are the core's.
+    private var questions: [QuestionID: WholeWorld.App] = [:]
     /// What is recorded for grants of before a restart.
     private var survivors: [GrantID: RecordingID] = [:]
     private var isSilent = false
@@ -33,6 +35,9 @@ public struct ReferenceJudge: FuzzJudge {
         for case .notify(_, let session, _, let notice) in step.effects {
             if case .recordingStarted(let id) = notice { recordings[id] = session }
             if case .sessionStopped(.configurationLost, _) = notice { isSilent = true }
+        }
+        for case .announce(.question(let question)) in step.effects {
+            questions[question.id] = WholeWorld.App(question.app, isClaimed: question.isClaimed)
         }
         if isSilent { return nil }
         switch step.event {
@@ -69,8 +74,15 @@ public struct ReferenceJudge: FuzzJudge {
         case .commitConfiguration(let session) where isRefused:
             reference.closeBatch(session)
             return nil
-        case .created, .configure, .beginConfiguration, .ready: if isRefused { return nil }
+        case .created, .configure, .beginConfiguration, .ready, .questionAnswered: if isRefused { return nil }
         default: break
+        }
+        if case .questionAnswered(let id, let answer) = step.event {
+            guard let app = questions[id], reference.answer(app, answer) else {
+                return "the reference asks nothing about question \(id), and the core took an answer"
+            }
+            reference.judge()
+            return nil
         }
         let isTaken = reference.take(step.event)
         if isTaken != isRefused { return nil }

@@ -21,6 +21,8 @@ extension WholeWorld {
         case .operatorChose(let app): operatorChoice = app
         case .loginSession(let id, let facts): logins[id] = facts
         case .loginSessionEnded(let id): logins[id] = nil
+        case .ownPrivacy(let user, let on):
+            if on { privateUsers.insert(user) } else { privateUsers.remove(user) }
         default: return takeMachine(event)
         }
         return true

@@ -49,6 +49,12 @@ extension Arbiter {
         case .pressure(let level):
             let falling = state.timers.last { $0.kind == .falling }.map { UInt8($0.amount) }
             return (falling ?? state.world.pressureLevel) == level.rawValue
+        case .ownPrivacy(let user, let on): return state.privateUsers.contains(user) == on
+        case .questionsWatched(let user, let on): return state.questionWatchers.contains(user) == on
+        case .answered(let app, let isClaimed, let answer, let origin):
+            let word = state.said(of: app, isClaimed: isClaimed)
+            if origin == .permissionStore { return (word?.isDenied ?? false) == (answer != nil) }
+            return word?.answer == answer && (answer == nil || word?.origin == origin)
         case .sleep(let asleep): return state.world.isAsleep == asleep
         case .privacy(let camera?, let on):
             return state.camera(camera).map { state.cameras.rows[Int($0.index)].isPrivate == on } ?? false
@@ -69,7 +75,7 @@ extension Arbiter {
 
     /// Every camera is there and open to everybody, and the machine is awake.
     var isMachineWhole: Bool {
-        !state.world.isAsleep && !state.world.isPrivate
+        !state.world.isAsleep && !state.world.isPrivate && state.privateUsers.isEmpty
             && state.cameras.rows.allSatisfy { $0.isPresent && !$0.isPrivate }
     }
 

@@ -148,7 +148,7 @@ private struct CoveredStep {
             case .evicted: if !isOwn { coverage.fire(.choice(.loser)) }
             case .leaseExpired: coverage.fire(.rankChoice(rule: verdict.text, .lease))
             case .deniedByPolicy: coverage.fire(.rankChoice(rule: verdict.text, .deny))
-            case .configurationLost, .recorderFailed: return
+            case .configurationLost, .recorderFailed, .stoppedByUser, .deniedByUser: return
             }
         }
         noteOverride(verdict, held, &coverage)

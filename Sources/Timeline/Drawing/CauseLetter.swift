@@ -17,6 +17,7 @@ extension Cause {
         case .deviceError: "E"
         case .recorderReset: "R"
         case .brokerRestarted: "X"
+        case .waitingForPermission: "Q"
         }
     }
 }

@@ -67,6 +67,7 @@ enum SVGPalette {
         case .deviceError: "#d9480f"
         case .recorderReset: "#862e9c"
         case .brokerRestarted: "#087f5b"
+        case .waitingForPermission: "#1971c2"
         case nil: "#868e96"
         }
     }
@@ -87,6 +88,7 @@ enum SVGPalette {
         case .deviceError: (45, [1, 2], false)
         case .recorderReset: (-45, [1, 2], false)
         case .brokerRestarted: (0, [1, 2], false)
+        case .waitingForPermission: (90, [4], true)
         case nil: (90, [1, 2], false)
         }
     }

@@ -27,7 +27,7 @@ public struct TerminalStyle: Hashable, Sendable {
         switch cause {
         case .videoDeviceInUseByAnotherClient: .magenta
         case .audioDeviceInUseByAnotherClient: .blue
-        case .videoDeviceNotAvailableInBackground, .loginSessionInactive, .systemSleep: .cyan
+        case .videoDeviceNotAvailableInBackground, .loginSessionInactive, .systemSleep, .waitingForPermission: .cyan
         case .videoDeviceNotAvailableWithMultipleForegroundApps: .yellow
         case .videoDeviceNotAvailableDueToSystemPressure, .sensitiveContentMitigationActivated,
             .videoDeviceDisconnected, .videoDeviceBlockedByPrivacy, .deviceError, .recorderReset, .brokerRestarted:

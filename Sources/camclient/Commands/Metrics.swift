@@ -32,15 +32,6 @@ struct Metrics: AsyncParsableCommand {
         let text = try await connection.ask { try await $0.metrics() }
         guard let textfile else { return Output.text(text) }
         // The collector may look at any moment, and must never see half a file.
-        let unfinished = textfile + ".\(getpid())"
-        do throws(Failure) {
-            try writeText(OpenMetrics.older(text), to: unfinished)
-            guard rename(unfinished, textfile) == 0 else {
-                throw Failure.file(textfile, "cannot be written", errno)
-            }
-        } catch {
-            unlink(unfinished)
-            throw error
-        }
+        try writeTextAtOnce(OpenMetrics.older(text), to: textfile)
     }
 }

@@ -98,6 +98,8 @@ enum ShellCommand {
     case override(String?)
     case attribute(String, String, String?)
     case plug(String, Bool)
+    case stopApp(String)
+    case ownPrivacy(Bool)
     case wait(Duration)
 
     static let help = """
@@ -107,6 +109,9 @@ enum ShellCommand {
           microphone take|release APP  the app has the microphone, or no more
           privacy on|off [CAMERA]      the camera's own privacy switch, or the one of
                                        all; a camera is free when both are off
+          own-privacy on|off           the switch of this user's own sessions, on
+                                       every camera
+          stop-app APP                 stop the app's sessions
           pressure LEVEL               nominal, fair, serious, critical
           sensitive APP                interrupt the app until it continues
           sleep, wake                  the machine is about to sleep, or woke
@@ -150,6 +155,9 @@ enum ShellCommand {
             self = .override(app == "none" ? nil : app)
         case "attribute":
             self = .attribute(try words.next("an app"), try words.next("an attribute"), words.next())
+        case "own-privacy":
+            self = .ownPrivacy(try words.next("a state", ["on", "off"]) { Self.flag($0, "on", "off") })
+        case "stop-app": self = .stopApp(try words.next("an app"))
         case "plug": self = .plug(try words.next("a camera"), true)
         case "unplug": self = .plug(try words.next("a camera"), false)
         case "wait":
@@ -199,8 +207,28 @@ enum ShellCommand {
         case .override(let app): try await client.setOverride(app: app)
         case .attribute(let app, let name, let value):
             try await client.setAttribute(app: app, name, to: value)
+        case .ownPrivacy(let on):
+            try await client.speaking { (client) throws(BrokerError) in try await client.setOwnPrivacy(on) }
+        case .stopApp(let app):
+            try await client.speaking { (client) throws(BrokerError) in try await client.stop(app: app) }
         case .plug(let camera, let present): try await client.plug(camera: camera, present: present)
         case .wait(let duration): try? await Task.sleep(for: duration)
+        }
+    }
+}
+
+extension CameraClient {
+    /// Says something for its user, and where only who speaks for that user may, speaks first: as the one who is asked, which
+    /// takes nothing from a shell or an agent that knows where apps are.
+    fileprivate func speaking(
+        _ say: (CameraClient) async throws(BrokerError) -> Void
+    ) async throws(BrokerError) {
+        do throws(BrokerError) {
+            try await say(self)
+        } catch  where error.kind == .notTrusted {
+            try await watchQuestions(true)
+            try await say(self)
+            try await watchQuestions(false)
         }
     }
 }

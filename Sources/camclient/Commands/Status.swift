@@ -34,7 +34,7 @@ extension BrokerStatus {
             lines.append(
                 "not known: \(facts), because no shell and no camagent says (camagent --print shows what one sees)")
         }
-        lines += speakers.map(\.line)
+        lines += speakers.flatMap(\.lines)
         if !loginSessionsUnknown.isEmpty {
             lines.append("login sessions are not known: \(loginSessionsUnknown.printable)")
             lines.append(
@@ -45,6 +45,7 @@ extension BrokerStatus {
         let others = loginSessions.count { $0.seat.isEmpty }
         if others > 0 { lines.append("login sessions without a seat: \(others)") }
         if isPrivate { lines.append("the privacy switch of the machine is on: no app has a camera") }
+        if isOwnPrivate { lines.append("your own privacy switch is on: none of your apps has a camera") }
         if isAsleep { lines.append("the machine sleeps, or is about to: no app has a camera") }
         if pressure != .nominal { lines.append("pressure is \(pressure.wireName)\(pressureReason)") }
         if !pressureWords.trouble.isEmpty {
@@ -98,7 +99,7 @@ extension BrokerStatus {
             "version": .string(version), "policy": .string(policy), "degraded": .string(degraded),
             "presenceKnown": .bool(presenceKnown), "unknown": .strings(unknown.map(\.rawValue)),
             "speakers": .array(speakers.map(\.json)),
-            "privacy": .bool(isPrivate), "asleep": .bool(isAsleep),
+            "privacy": .bool(isPrivate), "ownPrivacy": .bool(isOwnPrivate), "asleep": .bool(isAsleep),
             "loginSessionsKnown": .bool(loginSessionsUnknown.isEmpty),
             "loginSessionsUnknown": .string(loginSessionsUnknown),
             "loginSessions": .array(loginSessions.map(\.json)),
@@ -114,18 +115,22 @@ extension BrokerStatus {
 }
 
 extension SpeakerStatus {
-    fileprivate var line: String {
-        var words = ["\(role.printable) of \(user.map { "user \($0)" } ?? "everybody"): \(app.description.printable)"]
+    fileprivate var lines: [String] {
+        let whose = user.map { "user \($0)" } ?? "everybody"
+        var words = ["\(role.printable) of \(whose): \(app.description.printable)"]
         if process != 0 { words.append("process \(process)") }
         if !unit.isEmpty { words.append("unit \(unit.printable)") }
         if isWeak { words.append("weak identity") }
-        return words.joined(separator: ", ")
+        let line = words.joined(separator: ", ")
+        if source.isEmpty { return [line] }
+        return [line, "windows of \(whose): known from \(source.printable), told by \(app.description.printable)"]
     }
 
     fileprivate var json: JSON {
         .object([
             "role": .string(role), "user": user.map { .count(UInt64($0)) } ?? .null, "app": .string(app.wireName),
             "process": .integer(Int64(process)), "unit": .string(unit), "weak": .bool(isWeak),
+            "source": .string(source),
         ])
     }
 }
@@ -160,6 +165,11 @@ extension SessionStatus {
     fileprivate var words: String {
         var words = state.rawValue
         switch state {
+        case .interrupted where causes.contains(.videoDeviceBlockedByPrivacy):
+            // Somebody's will, and nothing that passes by itself; what else there is comes after it.
+            let others = causes.ordered.filter { $0 != .videoDeviceBlockedByPrivacy }.map(\.shortName)
+            words = "switched off (privacy)"
+            if !others.isEmpty { words += ", and interrupted: \(others.joined(separator: ", "))" }
         case .interrupted: words += ": \(causes.ordered.map(\.shortName).joined(separator: ", "))"
         case .restricted: words += " to \(access.names.joined(separator: ", "))"
         case .stopped, .running: break

@@ -64,7 +64,10 @@ struct Watch: AsyncParsableCommand {
                 show(DecisionTrace(decision, at: moment, trace), &picture, &live)
             case .holderChanged(let camera, let holder)?:
                 note(.fact(.now, .holder(camera: camera.name, holder?.description)), &picture, &live)
-            case .camerasChanged?, .prioritiesChanged?, .clientsChanged?, .displaced?, .traced?, .traceLost?: break
+            case .camerasChanged?, .prioritiesChanged?, .clientsChanged?, .displaced?, .traced?, .traceLost?,
+                .question?,
+                .questionEnded?, .useChanged?, .recordingCut?:
+                break
             }
         }
         if let svg { try writeText(picture.timeline(until: .now).svg(), to: svg) }

@@ -14,6 +14,18 @@ func writeText(_ text: String, to path: String) throws(Failure) {
     }
 }
 
+/// The same in one step: who looks meanwhile sees the old file or the new one.
+func writeTextAtOnce(_ text: String, to path: String) throws(Failure) {
+    let unfinished = "\(path).\(getpid())"
+    do throws(Failure) {
+        try writeText(text, to: unfinished)
+        guard rename(unfinished, path) == 0 else { throw Failure.file(path, "cannot be written", errno) }
+    } catch {
+        unlink(unfinished)
+        throw error
+    }
+}
+
 /// A whole text file; `-` is standard input.
 func readText(_ path: String) throws(Failure) -> String {
     let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)

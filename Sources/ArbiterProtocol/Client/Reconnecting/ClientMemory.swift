@@ -14,7 +14,7 @@ struct ClientMemory {
     static let declarationsMax = 64
 
     private static let declaring: Set<String> = [
-        "DeclareClient", "DeclarePresence", "LowerPriority", "LowerAttribute", "Watch",
+        "StandFor", "DeclareClient", "DeclarePresence", "LowerPriority", "LowerAttribute", "Watch",
     ]
 
     // MARK: Calls

@@ -36,7 +36,8 @@ extension ReconnectingTransport {
         }
         for declaration in state.withLock({ $0.memory.declarations }) {
             do throws(BrokerError) { _ = try await transport.call(declaration.call) } catch {
-                if error.isOfTheConnection { throw error }
+                // Nor is it anybody else's than whom it stands for.
+                if error.isOfTheConnection || declaration.key == "StandFor" { throw error }
                 // Another policy may know no such rank or attribute: then it counts no more.
             }
         }
@@ -116,5 +117,5 @@ extension ReconnectingTransport {
 
 extension BrokerError {
     /// The broker has said nothing; it is not there.
-    fileprivate var isOfTheConnection: Bool { kind == .disconnected || kind == .noReply }
+    package var isOfTheConnection: Bool { kind == .disconnected || kind == .noReply }
 }

@@ -140,6 +140,8 @@ struct SessionMemory {
             return [.interruptionWithdrawn(id: id + offset)]
         case .wasInterrupted(let id, let causes, let interrupter, let cutting, let rule):
             warned = nil
+            // Who is interrupted has asked to run, also where the broker ends before it has said so in its answer.
+            wantsToRun = true
             let mine = see(id)
             if hold.notes(causes, interrupter, rule) { return [] }
             guard let open, open.isCarried else {
@@ -166,7 +168,7 @@ struct SessionMemory {
             return [ended(carried, with: causesItHad, now, willResume)]
         case .didStartRunning:
             hold = .none
-            isRunning = true
+            (isRunning, wantsToRun) = (true, true)
             hasNewGrant()
             (access, accessCauses) = (.all, CauseSet())
             return endOfCarried(now, willResume: true) + [event]

@@ -63,6 +63,8 @@ struct TraceRecord: AsyncParsableCommand {
                 failure = Failure(error)
                 break recording
             case .notice(.decided), .notice(.holderChanged), .notice(.camerasChanged), .notice(.prioritiesChanged),
+                .notice(.question), .notice(.questionEnded),
+                .notice(.useChanged), .notice(.recordingCut),
                 .notice(.clientsChanged), .notice(.displaced):
                 continue
             }

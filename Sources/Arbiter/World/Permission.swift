@@ -1,0 +1,309 @@
+public import Vocabulary
+
+/// Whether its user lets an app have cameras: beside the right, which is the client's, and asked after it.
+///
+///     given ◀──allow── asked ──deny, late──▶ its sessions are stopped, and a start asks anew or is refused
+///
+/// A no counts under every policy; a yes is wanted only where the policy has `[access] apps = "ask"`.
+package enum Permission: Hashable, Sendable {
+    case given
+    /// Nothing is said, and the policy wants it said: its sessions wait (cause 108).
+    case asked
+    /// By its user, or in the permission store of its user's desktop.
+    case denied(inStore: Bool)
+
+    /// The rule by which it is denied; nil: it is not.
+    var denial: Law? {
+        guard case .denied(let inStore) = self else { return nil }
+        return inStore ? .deniedInStore : .saidNo
+    }
+}
+
+/// What is said of one app of a user's.
+public struct AppWord: Hashable, Sendable, Codable {
+    public let app: AppID
+    /// It is said of whoever claims the name. What the kernel vouches for is another app.
+    public let isClaimed: Bool
+    /// Nil: its user said nothing.
+    public internal(set) var answer: AppAnswer?
+    /// Where that comes from.
+    public internal(set) var origin: AnswerOrigin
+    /// The permission store says no.
+    public internal(set) var isDenied: Bool
+
+    /// By user, then by name, the vouched-for app first.
+    fileprivate func isBefore(_ app: AppID, _ isClaimed: Bool) -> Bool {
+        if self.app.user != app.user { return self.app.user < app.user }
+        return self.app.name != app.name ? self.app.name < app.name : !self.isClaimed && isClaimed
+    }
+}
+
+/// A user is asked whether an app may have cameras.
+public struct Question: Hashable, Sendable {
+    public var id: QuestionID
+    public var app: AppID
+    /// The kernel does not vouch for the name.
+    public var isClaimed: Bool
+    /// Whose start asked, and for which camera.
+    public var session: SessionID
+    public var camera: CameraID
+    /// Then it is late.
+    public var until: Moment
+}
+
+extension State {
+    /// A byte of an app's row, so that a look asks for no name.
+    package enum Word: UInt8, Hashable, Sendable, Codable, BitwiseCopyable {
+        case none, allowed, denied, deniedInStore
+    }
+
+    func permission(of client: Client) -> Permission {
+        switch apps[client.app.slot][client.app].word {
+        case .none: client.right.isAsked ? .asked : .given
+        case .allowed: .given
+        case .denied: .denied(inStore: false)
+        case .deniedInStore: .denied(inStore: true)
+        }
+    }
+
+    package func permission(of session: Slot<Session>) -> Permission {
+        permission(of: clients[sessions[session].client])
+    }
+
+    /// Whether the policy has its user asked: nobody is about root's apps, and about what the policy itself names.
+    func isAsked(_ client: Client, _ app: AppID) -> Bool {
+        guard policy.rights.asks, app.user != 0 else { return false }
+        return client.app.isClaimed || !policy.rights.names(service: app.name)
+    }
+
+    // MARK: Words
+
+    private func place(of app: AppID, _ isClaimed: Bool) -> Int {
+        var (low, high) = (0, words.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if words[middle].isBefore(app, isClaimed) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    package func said(of app: AppID, isClaimed: Bool) -> AppWord? {
+        let place = place(of: app, isClaimed)
+        guard place < words.count, words[place].app == app, words[place].isClaimed == isClaimed else { return nil }
+        return words[place]
+    }
+
+    /// The word that counts. What the store denies is denied to whoever bears the name: a claim gains nothing by it.
+    func word(of app: AppID, isClaimed: Bool) -> Word {
+        if words.isEmpty { return .none }
+        if said(of: app, isClaimed: false)?.isDenied == true { return .deniedInStore }
+        return switch said(of: app, isClaimed: isClaimed)?.answer {
+        case nil: .none
+        case .allow: .allowed
+        case .deny: .denied
+        }
+    }
+
+    /// Changes what is said; what says nothing any more is forgotten.
+    fileprivate mutating func say(of app: AppID, isClaimed: Bool, _ change: (inout AppWord) -> Void) {
+        let place = place(of: app, isClaimed)
+        if said(of: app, isClaimed: isClaimed) == nil {
+            words.insert(
+                AppWord(app: app, isClaimed: isClaimed, answer: nil, origin: .user, isDenied: false), at: place)
+        }
+        change(&words[place])
+        if words[place].answer == nil, !words[place].isDenied { words.remove(at: place) }
+        if let slot = appNames[app] { updateWords(slot) }
+    }
+
+    /// Of a row that is new, or after a word about its name.
+    mutating func updateWords(_ slot: Slot<App>) {
+        let name = appNames[slot]
+        apps[slot].vouched.word = word(of: name, isClaimed: false)
+        apps[slot].claimed.word = word(of: name, isClaimed: true)
+    }
+}
+
+extension Arbiter {
+    mutating func handlePermission(_ event: Event, _ turn: inout Turn) {
+        switch event {
+        case .answered(let app, let isClaimed, let answer, let origin):
+            self.answer(app, isClaimed, answer, origin, &turn)
+        case .questionAnswered(let id, let answer): answerQuestion(id, answer, &turn)
+        case .questionsWatched(let user, let on):
+            state.questionWatchers.removeAll { $0 == user }
+            if on { state.questionWatchers.append(user) }
+        case .stoppedByUser(let app): stop(app, &turn)
+        case .ownPrivacy(let user, let on):
+            state.privateUsers.removeAll { $0 == user }
+            if on { state.privateUsers.append(user) }
+            touchAll(&turn)
+        default: break
+        }
+    }
+
+    // MARK: Answers
+
+    private mutating func answer(
+        _ app: AppID, _ isClaimed: Bool, _ answer: AppAnswer?, _ origin: AnswerOrigin, _ turn: inout Turn
+    ) {
+        guard app.user != 0 else {
+            return turn.refuse(.invalidValue, "Nobody is asked about root's apps: they always may.", .answersBounded)
+        }
+        let isStores = origin == .permissionStore
+        if isStores, isClaimed || answer == .allow {
+            return turn.refuse(
+                .invalidValue, "A permission store denies apps by their names, and allows none.", .answersBounded)
+        }
+        let before = state.said(of: app, isClaimed: isClaimed)
+        let isNew = answer != nil && (isStores ? before?.isDenied != true : before?.answer == nil)
+        if isNew {
+            let count = state.words.count { $0.app.user == app.user && (isStores ? $0.isDenied : $0.answer != nil) }
+            guard count < Bound.answersMax else {
+                return turn.refuse(
+                    .limitExceeded,
+                    "\(count) answers are kept for user \(app.user), the most there may be; forget some of them.",
+                    .answersBounded)
+            }
+        }
+        state.say(of: app, isClaimed: isClaimed) { word in
+            if isStores {
+                word.isDenied = answer != nil
+            } else {
+                word.answer = answer
+                word.origin = origin
+            }
+        }
+        let after = state.said(of: app, isClaimed: isClaimed)
+        if !isStores, before?.answer != after?.answer || before?.origin != after?.origin {
+            turn.effects.append(.announce(.answerKept(app, isClaimed: isClaimed, answer, by: origin)))
+        }
+        if let slot = state.appNames[app] { obeyWords(slot, &turn) }
+    }
+
+    /// Both apps of a name: what the store denies, neither may.
+    private mutating func obeyWords(_ slot: Slot<App>, _ turn: inout Turn) {
+        for isClaimed in [false, true] {
+            let app = state.ref(slot, isClaimed: isClaimed)
+            let word = state.apps[slot][app].word
+            switch word {
+            case .none: break
+            case .allowed: endQuestion(about: app, .allow, &turn)
+            case .denied, .deniedInStore:
+                stopAll(of: app, .deniedByUser, rule: word == .deniedInStore ? .deniedInStore : .saidNo, &turn)
+                endQuestion(about: app, .deny, &turn)
+            }
+            touch(app: app, &turn)
+        }
+        state.release(slot)
+    }
+
+    /// Every session of an app that asks to run.
+    private mutating func stopAll(of app: AppRef, _ reason: StopReason, rule law: Law, _ turn: inout Turn) {
+        for client in state.clients(of: app) {
+            for session in state.sessions(of: client) {
+                stopForGood(session, reason, .law(law), why: .interrupted, &turn)
+            }
+        }
+    }
+
+    /// By name: whichever app bears it, the user sees the name.
+    private mutating func stop(_ id: AppID, _ turn: inout Turn) {
+        let both = state.appNames[id].map { slot in [false, true].map { state.ref(slot, isClaimed: $0) } } ?? []
+        guard both.contains(where: { state.apps[$0.slot][$0].requests > 0 }) else {
+            return turn.refuse(
+                .invalidValue, "No app \"\(id.name)\" of user \(id.user) asks for a camera.", .stoppedByUser)
+        }
+        for app in both { stopAll(of: app, .stoppedByUser, rule: .stoppedByUser, &turn) }
+    }
+
+    // MARK: Questions
+
+    private mutating func answerQuestion(_ id: QuestionID, _ answer: AppAnswer, _ turn: inout Turn) {
+        guard let question = state.ledger.questions.first(where: { $0.id == id }) else {
+            return turn.refuse(
+                .invalidValue, "Question \(id) is over, or was never asked; QuestionEnded says which ones are.",
+                .questionsEnd)
+        }
+        self.answer(state.id(question.app), question.app.isClaimed, answer, .question, &turn)
+    }
+
+    private mutating func endQuestion(about app: AppRef, _ end: QuestionEnd, _ turn: inout Turn) {
+        guard let place = state.ledger.questions.firstIndex(where: { $0.app == app }) else { return }
+        let question = state.ledger.questions.remove(at: place)
+        state.timers.removeAll { $0.kind == .question && $0.app == app }
+        // Whoever is next may ask for a camera that this step does not look at.
+        turn.meetsUndecided = true
+        turn.effects.append(
+            .announce(.questionEnded(question.id, user: state.apps[app.slot].user, end)))
+    }
+
+    /// Nobody answered: no for this time, and nothing is kept.
+    mutating func questionIsLate(_ app: AppRef, _ turn: inout Turn) {
+        let isWatched = state.questionWatchers.contains(state.apps[app.slot].user)
+        stopAll(of: app, .deniedByUser, rule: isWatched ? .notAnswered : .nobodyToAsk, &turn)
+        endQuestion(about: app, .late, &turn)
+    }
+
+    /// After everything else of a step: questions whose app does not ask any more are withdrawn, and each user who is not
+    /// asked anything is asked about who asked first.
+    mutating func askUsers(_ turn: inout Turn) {
+        if !turn.meetsUndecided, state.ledger.questions.isEmpty { return }
+        let asking = state.whoAsks
+        for question in state.ledger.questions where !asking.contains(where: { state.app(of: $0) == question.app }) {
+            endQuestion(about: question.app, .gone, &turn)
+            state.release(question.app.slot)
+        }
+        for session in asking {
+            let app = state.app(of: session)
+            let user = state.apps[app.slot].user
+            if state.ledger.questions.contains(where: { state.apps[$0.app.slot].user == user }) { continue }
+            state.ledger.lastQuestion &+= 1
+            state.ledger.questions.append(
+                Ledger.Question(
+                    id: state.ledger.lastQuestion, app: app, session: state.sessions[session].id,
+                    camera: state.sessions[session].camera))
+            state.timers.append(TimedFact(.question, until: state.now + Bound.question, app: app))
+            if let question = question(about: app) { turn.effects.append(.announce(.question(question))) }
+        }
+    }
+
+    private func question(about app: AppRef) -> Question? {
+        guard let known = state.ledger.questions.first(where: { $0.app == app }),
+            let timer = state.timers.first(where: { $0.kind == .question && $0.app == app })
+        else { return nil }
+        return Question(
+            id: known.id, app: state.id(app), isClaimed: app.isClaimed, session: SessionID(known.session),
+            camera: state.cameraNames[known.camera], until: timer.due)
+    }
+}
+
+extension State {
+    /// Sessions whose user is asked, or will be: who asked first comes first. While its user is away or the machine sleeps
+    /// nobody could answer.
+    var whoAsks: [Slot<Session>] {
+        if world.isAsleep { return [] }
+        return requesting.filter { slot in
+            let client = clients[sessions[slot].client]
+            return permission(of: client) == .asked && !isAway(client, from: sessions[slot].camera)
+        }
+        .sorted {
+            (sessions[$0].request?.started ?? 0, sessions[$0].id) < (
+                sessions[$1].request?.started ?? 0, sessions[$1].id
+            )
+        }
+    }
+}
+
+// MARK: For who shows it
+
+extension Arbiter {
+    /// The questions that stand, in the order in which they were asked: at most one a user.
+    public var questions: [Question] { state.ledger.questions.compactMap { question(about: $0.app) } }
+
+    /// What is said of a user's apps, by name, the vouched-for one first.
+    public func words(of user: UInt32) -> [AppWord] { state.words.filter { $0.app.user == user } }
+
+    /// A user's own privacy switch is on.
+    public func isPrivate(for user: UInt32) -> Bool { state.privateUsers.contains(user) }
+}

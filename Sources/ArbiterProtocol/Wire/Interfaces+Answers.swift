@@ -1,0 +1,78 @@
+extension Interface {
+    /// The part of `Shell1` that is about a user's apps: questions, answers, what is in use, and ending it.
+    static let shellAnswers: [Method] = [
+        Method(
+            "WatchQuestions", [Argument("on", "b")],
+            """
+            The caller is asked about its user's apps, where the policy has `[access] apps = "ask"`. One client is for a \
+            user, as with `Attach`. While nobody is, questions wait for whoever comes, until they are late.
+            """),
+        Method(
+            "AnswerQuestion", [Argument("question", "u"), Argument("answer", "s")],
+            "`allow` or `deny`, from who is asked and from root. A question that is over is refused."),
+        Method(
+            "ListAnswers", gives: [Argument("answers", "aa{sv}")],
+            """
+            What is said of the caller's user's apps: `app` s, `vouched` b (the kernel vouches for the name; else it is a \
+            claim), `answer` s (allow, deny), `since` s (a date, \"\" where it is not known) and `from` s (question, user, \
+            permission-store).
+            """),
+        Method(
+            "SetAnswer", [Argument("app", "s"), Argument("vouched", "b"), Argument("answer", "s")],
+            """
+            `allow`, `deny`, or \"\" which forgets it. Neither from a sandbox nor from a service: an app does not answer for \
+            itself.
+            """),
+        Method(
+            "SetDenied", [Argument("apps", "as")],
+            """
+            The apps to which the permission store of the caller's desktop says no, all anew each time; at most 1,024. From \
+            the `agent` of their user, where there is none from who knows its microphones, and from root.
+            """),
+        Method(
+            "StopApp", [Argument("app", "s")],
+            """
+            Stops the app's sessions that ask to run: `SessionStopped(stopped-by-user)`. For who speaks for its user in \
+            any role, and for root.
+            """),
+        Method(
+            "SetOwnPrivacy", [Argument("on", "b")],
+            """
+            The privacy switch for all sessions of the caller's user, on every camera. It stays when the caller leaves, and over the broker's end. For \
+            who speaks for that user in any role, and for root.
+            """),
+        Method(
+            "ListUse", gives: [Argument("cameras", "aa{sv}")],
+            """
+            Each camera that somebody has or that a session of the caller's user waits for: `camera` s, `name` s, `holder` \
+            s, `own` b, `recording` b, `since` x (µs of CLOCK_REALTIME; 0: not known), and `waiting` aa{sv} of the user's \
+            own apps (`app` s, `since` x), longest first, at most 64. From then on `UseChanged` says when to ask again. For \
+            who speaks for a user in any role, and for root.
+            """),
+    ]
+
+    static let shellAnswerSignals: [Signal] = [
+        Signal(
+            "Question",
+            [
+                Argument("question", "u"), Argument("app", "s"), Argument("vouched", "b"), Argument("program", "s"),
+                Argument("camera", "s"), Argument("seconds", "u"),
+            ],
+            """
+            To who is asked: may this app of its user have cameras? `vouched`: the kernel vouches for the name, else the app \
+            claims it. `program` is the path of its executable, or \"\"; `camera` its name for people; an answer counts \
+            for so many `seconds` more. One at a time for each user.
+            """),
+        Signal(
+            "QuestionEnded", [Argument("question", "u"), Argument("answer", "s")],
+            "To who is asked: `allow`, `deny`, `late` (nobody answered: no, and nothing is stored) or `gone`."),
+        Signal("UseChanged", [], "For who asked `ListUse`: ask again. The next comes only after that."),
+        Signal(
+            "RecordingCut",
+            [Argument("app", "s"), Argument("camera", "s"), Argument("by", "s"), Argument("why", "s")],
+            """
+            To who speaks for the app's user: an interruption ended a recording of that app. `by` as far as that user may \
+            know, or \"\"; `why` is the cause.
+            """),
+    ]
+}

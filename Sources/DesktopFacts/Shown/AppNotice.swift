@@ -1,0 +1,84 @@
+public import ArbiterProtocol
+
+/// Something that happened to one of the user's apps, and that its user would want to know.
+public enum AppNotice: Hashable, Sendable {
+    /// An interruption ended its recording.
+    /// - Parameter by: who took the camera, as far as the user may know.
+    case recordingCut(app: String, camera: String, by: Interrupter?, cause: Cause)
+    /// It has waited for a camera longer than `Waits.patience`.
+    case waits(app: String, camera: String, holder: Interrupter?)
+
+    /// For people, without markup.
+    public var sentence: String {
+        switch self {
+        case .recordingCut(let app, let camera, let by, let cause):
+            "The recording of \(ShownText.name(app)) with \(ShownText.name(camera)) was cut: \(cause.shownWords(by)). "
+                + "What was recorded until then is kept."
+        case .waits(let app, let camera, let holder):
+            "\(ShownText.name(app)) waits for \(ShownText.name(camera))"
+                + (holder.map { ", which \($0.shownNameInside) has." } ?? ".")
+        }
+    }
+
+    fileprivate var summary: String {
+        switch self {
+        case .recordingCut: "A recording was cut"
+        case .waits: "An app waits for a camera"
+        }
+    }
+}
+
+/// What one notification says.
+public struct NotificationText: Hashable, Sendable {
+    public var summary: String
+    /// Without markup.
+    public var body: String
+
+    public init(summary: String, body: String) {
+        self.summary = summary
+        self.body = body
+    }
+
+    /// - Parameter leftOut: so many more happened that are not listed.
+    init(_ notices: [AppNotice], leftOut: Int) {
+        summary = notices.count + leftOut == 1 ? notices[0].summary : "Several apps lost a camera or wait for one"
+        let sentences = notices.map(\.sentence) + (leftOut == 0 ? [] : ["The same happened \(leftOut) more times."])
+        body = sentences.joined(separator: "\n")
+    }
+
+    /// The body for a server whose bodies have markup.
+    public var markup: String { ShownText.escaped(body) }
+}
+
+extension Interrupter {
+    /// For people, inside a sentence.
+    fileprivate var shownNameInside: String {
+        switch self {
+        case .anotherUsersApp: "another user's app"
+        case .app, .outside: shownName
+        }
+    }
+}
+
+extension Cause {
+    /// Why an app lost its camera, for its user.
+    fileprivate func shownWords(_ by: Interrupter?) -> String {
+        let taker = by?.shownNameInside ?? "another app"
+        return switch self {
+        case .videoDeviceInUseByAnotherClient, .videoDeviceNotAvailableWithMultipleForegroundApps:
+            "\(taker) has the camera now"
+        case .audioDeviceInUseByAnotherClient: "\(taker) has the microphone now"
+        case .videoDeviceNotAvailableInBackground: "the app is in the background"
+        case .videoDeviceNotAvailableDueToSystemPressure: "the machine is too hot or too busy"
+        case .sensitiveContentMitigationActivated: "sensitive content was seen"
+        case .videoDeviceDisconnected: "the camera was unplugged"
+        case .videoDeviceBlockedByPrivacy: "privacy is on"
+        case .waitingForPermission: "you have not said yet whether it may have cameras"
+        case .loginSessionInactive: "another login session is in front"
+        case .systemSleep: "the machine goes to sleep"
+        case .deviceError: "the camera failed"
+        case .recorderReset: "the camera had to be started anew"
+        case .brokerRestarted: "the camera service was started anew"
+        }
+    }
+}
