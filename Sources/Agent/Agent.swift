@@ -5,9 +5,12 @@ public import SystemdBus
 
 /// camagent: looks at a user's desktop, and tells the broker.
 ///
-///     X11 ─────▶ windows ───┐
+///     a desktop▶ windows ───┐
 ///     PipeWire ▶ streams ───┼─▶ facts about apps ─▶ what the broker does not know yet ─▶ Shell1
 ///     broker ──▶ clients ───┘
+///
+/// And shows its user what the broker says of the cameras (`UserFace`).
+/// And keeps the broker's door in PipeWire (`PipeWireDoor`).
 ///
 /// Everything happens on the loop's thread. It decides nothing, and keeps nothing that it could not see anew.
 public final class Agent {
@@ -15,9 +18,11 @@ public final class Agent {
     private let loop: EventLoop
     private let journal = Journal(identifier: "camagent")
     private let user = geteuid()
-    private var windows: WindowWatcher?
+    private var windows: (any DesktopSource)?
     private var microphones: MicrophoneWatcher?
     private var link: BrokerLink?
+    private var face: UserFace?
+    private var door: PipeWireDoor?
     /// Why windows are not even looked for.
     private var windowTrouble: String?
     /// What was written down about windows and microphones, so that it is written once.
@@ -30,47 +35,50 @@ public final class Agent {
     public init(_ options: AgentOptions, on loop: EventLoop) throws(SystemFault) {
         self.options = options
         self.loop = loop
-        windowTrouble = Self.whyNoWindows(options)
-        if windowTrouble == nil {
-            windows = try WindowWatcher(on: loop, display: options.display) { [unowned self] in look() }
+        let found = ChosenSource(
+            options.windows, display: options.display, variable: environment, isThere: { access($0, F_OK) == 0 })
+        switch found {
+        case .x11: windows = try X11Source(on: loop, display: options.display) { [unowned self] in look() }
+        case .sway(let socket): windows = try SwaySource(on: loop, socket: socket) { [unowned self] in look() }
+        case .kwin: windows = try KWinSource(on: loop) { [unowned self] in look() }
+        case .none(let why): windowTrouble = why
         }
         if options.microphones == .automatic {
             microphones = try MicrophoneWatcher(on: loop) { [unowned self] in look() }
         }
         if options.printing == nil {
-            link = try BrokerLink(on: loop, address: options.socket, user: user, journal: journal) {
-                [unowned self] in look()
+            if options.hasFace { face = try UserFace(options, on: loop, user: user, journal: journal) }
+            link = try BrokerLink(
+                on: loop, address: options.socket, user: user, journal: journal,
+                onClients: { [unowned self] in look() },
+                onFace: { [unowned self] in face?.took($0) })
+            if options.pipeWireDoor == .automatic {
+                door = try PipeWireDoor(on: loop, address: options.socket, journal: journal)
             }
         }
         // First of all, while no other thread reads the environment: libpipewire sets a variable.
         microphones?.open()
+        door?.open()
         windows?.open()
         link?.connect()
+        door?.connect()
         look()
         ServiceManager.ready(status: "telling the broker what is seen")
         loop.startWatchdog()
     }
 
-    public func stop() { link?.disconnect() }
-
-    private static func whyNoWindows(_ options: AgentOptions) -> String? {
-        switch options.windows {
-        case .none: return "--windows none"
-        case .x11: return nil
-        case .automatic:
-            if options.display != nil { return nil }
-            if environment("WAYLAND_DISPLAY") != nil || environment("XDG_SESSION_TYPE") == "wayland" {
-                return "this is a Wayland session, where the compositor alone knows the windows"
-            }
-            return environment("DISPLAY") == nil ? "there is no X11 display ($DISPLAY is not set)" : nil
-        }
+    public func stop() {
+        face?.stop()
+        door?.close()
+        link?.disconnect()
     }
 
     /// Puts together what is seen, and tells or prints it.
     private func look() {
         let names = AppNames(link?.clients ?? [], SystemProcesses(user: user))
         let facts = UserFacts(
-            desktop: windows?.desktop, captures: microphones?.captures, user: user, names: names)
+            desktop: windows?.desktop, captures: microphones?.captures, user: user, names: names,
+            source: windows?.name ?? "")
         noteTroubles()
         link?.tell(facts)
         if options.printing != nil { show(facts) }
@@ -81,7 +89,7 @@ public final class Agent {
         guard options.printing == nil else { return }
         let trouble = windowTrouble ?? windows?.trouble
         if trouble != told.windows {
-            journal.send(.notice, trouble.map { "windows: \($0)" } ?? "windows: known")
+            journal.send(.notice, trouble.map { "windows: \($0)" } ?? "windows: known from \(windows?.name ?? "")")
             told.windows = trouble
         }
         let silence = microphones == nil ? "--microphones none" : microphones?.trouble
@@ -94,7 +102,7 @@ public final class Agent {
         for window in nameless.subtracting(strangers).sorted() {
             journal.send(
                 .notice,
-                "window 0x\(String(window, radix: 16)) is of no process that the X server can name; its app is not placed"
+                "window 0x\(String(window, radix: 16)) is of no known process; its app is not placed"
             )
         }
         strangers = nameless
@@ -110,7 +118,8 @@ public final class Agent {
         var names: [Int32: String] = [:]
         for process in processes { names[process] = table.app(of: process) }
         let sight = Sight(
-            user: user, desktop: windows?.desktop, captures: microphones?.captures,
+            user: user, source: windows?.desktop == nil ? nil : windows?.name, desktop: windows?.desktop,
+            captures: microphones?.captures,
             windowTrouble: windowTrouble ?? windows?.trouble,
             microphoneTrouble: microphones == nil ? "--microphones none" : microphones?.trouble, facts: facts,
             names: names)

@@ -1,14 +1,16 @@
+public import DesktopFacts
 import SystemdBus
 
 /// What camagent was told on its command line.
 public struct AgentOptions: Sendable {
-    public enum Windows: String, Sendable, CaseIterable {
-        /// X11, unless this is a Wayland session or there is no display.
+    public enum Microphones: String, Sendable, CaseIterable {
         case automatic = "auto"
-        case x11, none
+        case none
     }
 
-    public enum Microphones: String, Sendable, CaseIterable {
+    /// Of what the user sees and says, what there is.
+    public enum Shown: String, Sendable, CaseIterable {
+        /// Where the desktop has it.
         case automatic = "auto"
         case none
     }
@@ -25,13 +27,22 @@ public struct AgentOptions: Sendable {
     public var socket: String?
     /// Nil: `$DISPLAY`.
     public var display: String?
-    public var windows = Windows.automatic
+    public var windows = ChosenSource.Asked.automatic
     public var microphones = Microphones.automatic
+    /// The item in the panel.
+    public var indicator = Shown.automatic
+    /// Notifications about what happened to apps; questions are another matter.
+    public var notifications = Shown.automatic
+    public var questions = Shown.automatic
+    public var permissionStore = Shown.automatic
+    public var pipeWireDoor = Shown.automatic
     /// Nil: nothing is printed, and a broker is told.
     public var printing: Printing?
     public var isJSON = false
 
     public init() {}
+
+    var hasFace: Bool { [indicator, notifications, questions, permissionStore].contains(.automatic) }
 
     public static let version = "0.1.0"
 
@@ -52,8 +63,13 @@ public struct AgentOptions: Sendable {
                 switch flag {
                 case "--socket", "--address": options.socket = try flags.value("a path")
                 case "--display": options.display = try flags.value("a display, such as :0")
-                case "--windows": options.windows = try flags.word(Windows.self)
+                case "--windows": options.windows = try flags.word(ChosenSource.Asked.self)
                 case "--microphones": options.microphones = try flags.word(Microphones.self)
+                case "--indicator": options.indicator = try flags.word(Shown.self)
+                case "--notifications": options.notifications = try flags.word(Shown.self)
+                case "--questions": options.questions = try flags.word(Shown.self)
+                case "--permission-store": options.permissionStore = try flags.word(Shown.self)
+                case "--pipewire-door": options.pipeWireDoor = try flags.word(Shown.self)
                 case "-h", "--help": if try flags.isThere() { return .show(help) }
                 case "--version": if try flags.isThere() { return .show("camagent \(version)\n") }
                 case "--print": if try flags.isThere() { options.printing = .always }
@@ -72,24 +88,35 @@ public struct AgentOptions: Sendable {
     }
 
     static let help = """
-        camagent tells camarbd where a user's apps are and which of them have a microphone. Each user runs one.
+        camagent tells camarbd where a user's apps are and which of them have a microphone, and shows its user which of
+        them have a camera. Each user runs one.
 
         usage: camagent [--socket SOCKET] [--display NAME] [--windows HOW] [--microphones HOW]
+                        [--indicator HOW] [--notifications HOW] [--questions HOW] [--permission-store HOW]
+                        [--pipewire-door HOW]
                camagent --once|--print [--json]
 
           --socket SOCKET     the broker's socket: a path, or unix:path=…; without it $CAMARB_SOCKET, else
                               $XDG_RUNTIME_DIR/camarb/socket, else /run/camarb/socket
           --display NAME      the X11 display; without it $DISPLAY
-          --windows HOW       auto (X11, unless this is a Wayland session), x11, none
+          --windows HOW       auto (sway and KWin in their Wayland sessions, nothing in others, else X11),
+                              x11, sway, kwin, none
           --microphones HOW   auto (PipeWire, where it is), none
+          --indicator HOW     auto (an icon in the panel while a camera is in use, where panels show such), none
+          --notifications HOW auto (an app lost a recording, or waits long for a camera), none
+          --questions HOW     auto (asks by a notification with buttons, where the policy has apps = "ask"), none
+          --permission-store HOW
+                              auto (the broker is told which apps the desktop's portals deny the camera), none
+          --pipewire-door HOW auto (the broker's cameras in PipeWire, where it is), none
           --once              print what there is to see and end; no broker is told
           --print             the same, and again at each change, until Ctrl-C
           --json              with these two: one JSON object a line
           --version, --help
 
         Windows: the app whose window has the focus is focused, one that fills the screen is fullscreen, one that can
-        be seen is in front (split), all others are in the background. Only X11 tells every program about windows; on
-        Wayland the compositor itself has to tell the broker (docs/wire.md, Shell1).
+        be seen is in front (split), all others are in the background. X11, sway ($SWAYSOCK) and KWin tell
+        programs about windows and their processes. Other Wayland compositors have to tell the broker themselves
+        (docs/wire.md, Shell1), as GNOME Shell does with the extension camarb@camarb.org.
         Microphones: an app has one while it records through PipeWire, and no more while its stream is paused.
         What cannot be known is said once, and camclient status shows it; what comes back is found by itself.
 

@@ -15,50 +15,42 @@ final class BrokerLink {
         case clients([ClientProcess])
         case said([BrokerError])
         case displaced(role: String, by: String)
+        case notice(BrokerNotice)
         case ended(BrokerError)
     }
 
-    /// News with the number of the connection they are of: those of an earlier one are nobody's.
-    private final class Mailbox: Sendable {
-        private let items = Mutex<[(Int, News)]>([])
-        private let wakeup = Mutex<Wakeup?>(nil)
-
-        func setWakeup(_ new: Wakeup) { wakeup.withLock { $0 = new } }
-
-        func post(_ number: Int, _ news: News) {
-            items.withLock { $0.append((number, news)) }
-            wakeup.withLock { $0?.signal() }
-        }
-
-        func take() -> [(Int, News)] {
-            items.withLock { items in
-                defer { items = [] }
-                return items
-            }
-        }
+    /// What concerns what the user sees and says.
+    enum FaceNews {
+        case connected(CameraClient)
+        /// What is seen was said, or there is nothing to say: from now on camagent speaks for its user, if it does.
+        case spoke
+        case notice(BrokerNotice)
+        case ended
     }
 
+    /// News with the number of the connection they are of: those of an earlier one are nobody's.
     /// One connection, from its beginning to its end.
     private struct Connection: Sendable {
         var number: Int
         var address: String?
-        var mailbox: Mailbox
+        var mailbox: Mailbox<(Int, News)>
 
         func run() async {
             do throws(BrokerError) {
                 let client = try CameraClient.connect(address: address)
                 let notices = client.brokerNotices
-                mailbox.post(number, .connected(client, try await clients(of: client)))
+                mailbox.post((number, .connected(client, try await clients(of: client))))
                 for await notice in notices {
                     switch notice {
-                    case .clientsChanged: mailbox.post(number, .clients(try await clients(of: client)))
-                    case .displaced(let role, let by): mailbox.post(number, .displaced(role: role, by: by))
-                    case .ended(let error): mailbox.post(number, .ended(error))
+                    case .clientsChanged: mailbox.post((number, .clients(try await clients(of: client))))
+                    case .displaced(let role, let by): mailbox.post((number, .displaced(role: role, by: by)))
+                    case .ended(let error): mailbox.post((number, .ended(error)))
+                    case .question, .questionEnded, .useChanged, .recordingCut: mailbox.post((number, .notice(notice)))
                     case .camerasChanged, .holderChanged, .prioritiesChanged, .decided, .traced, .traceLost: break
                     }
                 }
             } catch {
-                mailbox.post(number, .ended(error))
+                mailbox.post((number, .ended(error)))
             }
         }
 
@@ -74,7 +66,8 @@ final class BrokerLink {
     private let user: UInt32
     private let journal: Journal
     private let onClients: () -> Void
-    private let mailbox = Mailbox()
+    private let onFace: (FaceNews) -> Void
+    private let mailbox = Mailbox<(Int, News)>()
     private var retry: Timer?
     /// Asks again to speak for the user.
     private var speakAgain: Timer?
@@ -93,12 +86,14 @@ final class BrokerLink {
 
     /// - Parameter onClients: `clients` are others.
     init(
-        on loop: EventLoop, address: String?, user: UInt32, journal: Journal, onClients: @escaping () -> Void
+        on loop: EventLoop, address: String?, user: UInt32, journal: Journal, onClients: @escaping () -> Void,
+        onFace: @escaping (FaceNews) -> Void
     ) throws(SystemFault) {
         self.address = address
         self.user = user
         self.journal = journal
         self.onClients = onClients
+        self.onFace = onFace
         mailbox.setWakeup(try loop.addWakeup { [unowned self] in takeNews() })
         retry = try loop.addTimer { [unowned self] in connect() }
         speakAgain = try loop.addTimer { [unowned self] in speak() }
@@ -136,14 +131,21 @@ final class BrokerLink {
                 trouble = nil
                 take(clients)
                 speak()
+                onFace(.connected(client))
+                if !isBusy { onFace(.spoke) }
             case .clients(let clients): take(clients)
             case .said(let refusals):
                 isBusy = false
                 note(refusals)
                 if refusals.contains(where: { $0.kind == .notTrusted }) { beSilent() } else { speak() }
+                onFace(.spoke)
+            // Who is asked about apps is another matter than who says where they are.
+            case .displaced(let role, let by) where role == "ask":
+                onFace(.notice(.displaced(role: role, by: by)))
             case .displaced(let role, let by):
                 journal.send(.notice, "somebody else speaks as the \(role) now: \(by)")
                 beSilent()
+            case .notice(let notice): onFace(.notice(notice))
             case .ended(let error): ended(error)
             }
         }
@@ -176,6 +178,7 @@ final class BrokerLink {
         trouble = error.message
         retry?.arm(at: EventLoop.now + backOff.wait().nanoseconds)
         take([])
+        onFace(.ended)
     }
 
     // MARK: What is said
@@ -194,12 +197,12 @@ final class BrokerLink {
                 } catch {
                     switch error.kind {
                     // The rest could not be said either: everything is, on the next connection.
-                    case .disconnected, .noReply: return mailbox.post(number, .ended(error))
+                    case .disconnected, .noReply: return mailbox.post((number, .ended(error)))
                     default: refusals.append(error)
                     }
                 }
             }
-            mailbox.post(number, .said(refusals))
+            mailbox.post((number, .said(refusals)))
         }
     }
 }
@@ -215,6 +218,7 @@ extension Statement {
                     AppPlacement(
                         app: "\($0.app)@\(user)", presence: $0.placement.presence, isFocused: $0.placement.isFocused)
                 })
+        case .describe(let source): try await client.describeSource(source)
         case .detach: try await client.detach(as: .agent)
         case .place(let placed):
             let placement = placed.placement

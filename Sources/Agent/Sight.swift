@@ -5,6 +5,8 @@ import JSONText
 /// What an agent sees at one moment, for people who wonder and for programs.
 struct Sight: Equatable {
     var user: UInt32
+    /// What the windows are known from; nil where they are not.
+    var source: String?
     var desktop: Desktop?
     var captures: [CaptureStream]?
     var windowTrouble: String?
@@ -14,7 +16,7 @@ struct Sight: Equatable {
     var names: [Int32: String]
 
     var text: String {
-        var lines = ["windows"]
+        var lines = [source.map { "windows, from \($0)" } ?? "windows"]
         if let windowTrouble { lines.append("  \(desktop == nil ? "not known: " : "")\(windowTrouble)") }
         if let desktop {
             let rows = desktop.windows.enumerated().reversed().map { place, window in
@@ -44,7 +46,7 @@ struct Sight: Equatable {
 
     var json: JSON {
         .object([
-            "user": .integer(Int64(user)),
+            "user": .integer(Int64(user)), "source": .optional(source),
             "windows": desktop.map { desktop in
                 .array(desktop.windows.enumerated().map { json(of: $1, desktop.placement(of: $0)) })
             } ?? .null,

@@ -8,6 +8,8 @@ struct SystemProcesses: ProcessTable {
 
     func app(of process: Int32) -> String? { AppIdentity.name(of: process, user: user) }
     func parent(of process: Int32) -> Int32? { AppIdentity.owner(of: process)?.parent }
+    func appUnit(of process: Int32) -> String? { AppIdentity.appUnit(of: process, user: user) }
+    func hasTerminal(_ process: Int32) -> Bool { AppIdentity.hasTerminal(process) ?? false }
 }
 
 /// A variable that is set, and not to nothing.

@@ -32,6 +32,18 @@ bool camarb_library_load(void) {
         {&camarb_library.context_connect, "pw_context_connect"},
         {&camarb_library.core_disconnect, "pw_core_disconnect"},
         {&camarb_library.proxy_destroy, "pw_proxy_destroy"},
+        {&camarb_library.properties_new, "pw_properties_new"},
+        {&camarb_library.properties_set, "pw_properties_set"},
+        {&camarb_library.stream_new, "pw_stream_new"},
+        {&camarb_library.stream_destroy, "pw_stream_destroy"},
+        {&camarb_library.stream_add_listener, "pw_stream_add_listener"},
+        {&camarb_library.stream_connect, "pw_stream_connect"},
+        {&camarb_library.stream_update_params, "pw_stream_update_params"},
+        {&camarb_library.stream_get_node_id, "pw_stream_get_node_id"},
+        {&camarb_library.stream_dequeue_buffer, "pw_stream_dequeue_buffer"},
+        {&camarb_library.stream_queue_buffer, "pw_stream_queue_buffer"},
+        {&camarb_library.stream_trigger_process, "pw_stream_trigger_process"},
+        {&camarb_library.stream_set_error, "pw_stream_set_error"},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         if (find(wanted[i].function, wanted[i].name)) continue;

@@ -13,6 +13,19 @@ struct camarb_library {
     struct pw_core *(*context_connect)(struct pw_context *, struct pw_properties *, size_t);
     int (*core_disconnect)(struct pw_core *);
     void (*proxy_destroy)(struct pw_proxy *);
+    struct pw_properties *(*properties_new)(const char *, ...);
+    int (*properties_set)(struct pw_properties *, const char *, const char *);
+    struct pw_stream *(*stream_new)(struct pw_core *, const char *, struct pw_properties *);
+    void (*stream_destroy)(struct pw_stream *);
+    void (*stream_add_listener)(struct pw_stream *, struct spa_hook *, const struct pw_stream_events *, void *);
+    int (*stream_connect)(
+        struct pw_stream *, enum pw_direction, uint32_t, enum pw_stream_flags, const struct spa_pod **, uint32_t);
+    int (*stream_update_params)(struct pw_stream *, const struct spa_pod **, uint32_t);
+    uint32_t (*stream_get_node_id)(struct pw_stream *);
+    struct pw_buffer *(*stream_dequeue_buffer)(struct pw_stream *);
+    int (*stream_queue_buffer)(struct pw_stream *, struct pw_buffer *);
+    int (*stream_trigger_process)(struct pw_stream *);
+    int (*stream_set_error)(struct pw_stream *, int, const char *, ...);
 };
 extern struct camarb_library camarb_library;
 

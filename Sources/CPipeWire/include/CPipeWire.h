@@ -3,6 +3,8 @@
  * libpipewire is opened at run time, so that a machine without it runs the same program. Everything happens on the
  * caller's thread, in camarb_pipewire_turn. */
 #pragma once
+#include "door.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>

@@ -9,7 +9,7 @@ import SystemdBus
 ///     opening ──▶ open: reading, then known while a window manager lists them ──lost──▶ closed, opened again later
 ///
 /// The loop never waits for the server: connecting does, and is a task's.
-final class WindowWatcher {
+final class X11Source: DesktopSource {
     /// What a task that opened a display leaves for the loop, which alone uses it from then on.
     private final class Door: Sendable {
         private let result = Mutex<(fault: camarb_x11_fault, opened: UInt)?>(nil)
@@ -39,8 +39,7 @@ final class WindowWatcher {
     /// Nil while the windows are not known; `trouble` then says why.
     private(set) var desktop: Desktop?
     private(set) var trouble: String?
-    /// It is known, or known why not.
-    var isSettled: Bool { desktop != nil || trouble != nil }
+    var name: String { "X11 display \(displayName)" }
 
     private let loop: EventLoop
     private let display: String?
@@ -93,8 +92,10 @@ final class WindowWatcher {
         x11 = nil
     }
 
+    private var displayName: String { display ?? environment("DISPLAY") ?? "" }
+
     private func failed(_ fault: camarb_x11_fault) {
-        let name = display ?? environment("DISPLAY") ?? ""
+        let name = displayName
         switch fault {
         case camarb_x11_elsewhere:
             know(nil, "the display \(name) may be another machine's, whose processes are not this one's")

@@ -1,0 +1,123 @@
+import ArbiterProtocol
+import CPipeWire
+import FrameStream
+import SystemdBus
+
+/// A program's stream that means a camera: its session at the broker, and what it is shown.
+final class DoorConsumer {
+    let number: UInt32
+    let camera: UInt32
+    /// Whose it is, for the bound of one program's.
+    enum Owner: Hashable {
+        case process(Int32)
+        /// Nobody knows, and so it is whoever has the connection to PipeWire.
+        case connection(UInt32)
+    }
+    let owner: Owner
+    private(set) var app: String?
+
+    private let loop: EventLoop
+    private let door: OpaquePointer
+    private let session: DoorSession
+    private var receiver: FrameReceiver?
+    private var source: IOSource?
+    private var slate = DoorSlate.waiting
+
+    init(
+        _ number: UInt32, camera: UInt32, owner: Owner, of door: OpaquePointer, on loop: EventLoop,
+        _ session: DoorSession
+    ) {
+        self.number = number
+        self.camera = camera
+        self.owner = owner
+        self.door = door
+        self.loop = loop
+        self.session = session
+    }
+
+    func close() {
+        endStream()
+        session.close()
+    }
+
+    // MARK: What PipeWire says
+
+    func runs(_ format: DoorFormat) {
+        show(.waiting)
+        session.want(format)
+    }
+
+    func pauses() {
+        endStream()
+        session.want(nil)
+    }
+
+    // MARK: What the broker says
+
+    func take(_ news: DoorSession.News) {
+        switch news {
+        case .named(let name): app = name
+        case .slate(let slate):
+            // Nothing that was taken before the cut is shown behind its slate; the next grant has a stream of its own.
+            if slate.kind != DoorSlate.waiting.kind { endStream() }
+            show(slate)
+        case .stream(let stream): begin(stream.take())
+        }
+    }
+
+    private func show(_ slate: DoorSlate) {
+        self.slate = slate
+        camarb_door_show_slate(door, number, slate.kind.rawValue, slate.reason, slate.interrupter)
+    }
+
+    private func begin(_ descriptor: Int32) {
+        endStream()
+        guard descriptor >= 0 else { return }
+        slate = .waiting
+        let receiver = FrameReceiver(adopting: descriptor)
+        self.receiver = receiver
+        // Where the loop has no room for it, the slate stays.
+        source = try? loop.addIO(descriptor, .readable) { [unowned self] _ in turn() }
+    }
+
+    private func endStream() {
+        source?.cancel()
+        source = nil
+        receiver = nil
+    }
+
+    /// The newest frame that is there; what is older nobody would see.
+    private func turn() {
+        guard let receiver else { return }
+        do throws(FrameStreamFault) {
+            switch try receiver.newest(within: .zero) {
+            // With its end behind it, it may be blanked already.
+            case .frame where receiver.hasEnded:
+                endStream()
+                show(slate)
+            case .frame(let frame):
+                show(frame, receiver)
+                receiver.release(frame)
+            case .timedOut: break
+            case .ended:
+                endStream()
+                show(slate)
+            }
+        } catch {
+            endStream()
+            show(DoorSlate(kind: .noAccess, reason: error.description))
+        }
+    }
+
+    private func show(_ frame: FrameReceiver.Frame, _ receiver: FrameReceiver) {
+        let layout = frame.layout
+        receiver.withBytes(of: frame) { bytes in
+            guard let start = bytes.baseAddress, bytes.count >= layout.bytes else { return }
+            let pixels = start.assumingMemoryBound(to: UInt8.self)
+            var picture = camarb_door_picture(
+                luma: pixels, chroma: pixels + layout.lumaBytes, stride: UInt32(layout.stride),
+                width: UInt32(layout.width), height: UInt32(layout.height), captured: frame.record.timestamp)
+            camarb_door_show_frame(door, number, &picture)
+        }
+    }
+}

@@ -1,0 +1,22 @@
+import Glibc
+import Synchronization
+
+/// A descriptor on its way to somebody who may not be there any more.
+final class PassedOn: Sendable {
+    private let descriptor: Mutex<Int32>
+
+    init(owning descriptor: Int32) { self.descriptor = Mutex(descriptor) }
+
+    deinit {
+        let left = take()
+        if left >= 0 { close(left) }
+    }
+
+    /// The caller's from now on; -1: it was taken before.
+    func take() -> Int32 {
+        descriptor.withLock { descriptor in
+            defer { descriptor = -1 }
+            return descriptor
+        }
+    }
+}

@@ -1,0 +1,469 @@
+/* Who is there: the programs at PipeWire that want video, and which doorway each of them means. */
+#include "door_inside.h"
+
+#include "CPipeWire.h"
+
+#include <errno.h>
+#include <pipewire/extensions/metadata.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is written down at a consumer, for an agent that comes after this one: the doorway's name, and the consumer's serial
+ * number, since its other number is given to others later. */
+#define ADOPTION_KEY "camarb.camera"
+
+static const char *text_of(const struct spa_dict *properties, const char *key) {
+    const char *text = properties ? spa_dict_lookup(properties, key) : NULL;
+    return text ? text : "";
+}
+
+static int64_t number_of(const struct spa_dict *properties, const char *key, int64_t otherwise) {
+    const char *text = text_of(properties, key);
+    if (!*text) return otherwise;
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    return *end || errno || value < 0 || value > UINT32_MAX ? otherwise : value;
+}
+
+void camarb_door_tell(struct camarb_door *door, struct camarb_door_event event) {
+    if (door->event_count == EVENTS_MAX) {
+        door->lost = true;
+        return;
+    }
+    door->events[(door->event_first + door->event_count++) % EVENTS_MAX] = event;
+}
+
+bool camarb_door_next(struct camarb_door *door, struct camarb_door_event *event) {
+    if (door->event_count == 0) return false;
+    *event = door->events[door->event_first];
+    door->event_first = (door->event_first + 1) % EVENTS_MAX;
+    door->event_count--;
+    return true;
+}
+
+static struct consumer *consumer_of(struct camarb_door *door, uint32_t id) {
+    for (int at = 0; at < CAMARB_DOOR_CONSUMERS_MAX; at++)
+        if (door->consumers[at] && door->consumers[at]->id == id) return door->consumers[at];
+    return NULL;
+}
+
+static struct connection *connection_of(struct camarb_door *door, uint32_t id) {
+    for (int at = 0; at < CONNECTIONS_MAX; at++)
+        if (door->connections[at] && door->connections[at]->id == id) return door->connections[at];
+    return NULL;
+}
+
+/* --- Which doorway is meant --- */
+
+static const struct camera *camera_named(const struct camarb_door *door, const char *node_name) {
+    for (int at = 0; *node_name && at < CAMARB_DOOR_CAMERAS_MAX; at++)
+        if (door->cameras[at] && strcmp(door->cameras[at]->node_name, node_name) == 0) return door->cameras[at];
+    return NULL;
+}
+
+/* A target is a name, a serial number or, as programs before PipeWire 0.3.64 say it, a node's number. */
+static bool is_target(const struct camarb_door *door, const struct camera *camera, const char *target) {
+    if (strcmp(camera->node_name, target) == 0) return true;
+    uint32_t node = camera->doorway ? camarb_library.stream_get_node_id(camera->doorway->stream) : PW_ID_ANY;
+    if (node == PW_ID_ANY) return false;
+    char number[16];
+    snprintf(number, sizeof number, "%u", node);
+    if (strcmp(number, target) == 0) return true;
+    for (uint32_t at = 0; at < door->source_count; at++)
+        if (door->sources[at].id == node) return strcmp(door->sources[at].serial, target) == 0;
+    return false;
+}
+
+static const struct camera *meant_by(const struct camarb_door *door, const struct consumer *consumer) {
+    const struct camera *adopted = camera_named(door, consumer->adopted);
+    if (adopted) return adopted;
+    if (!*consumer->target) return camera_named(door, door->default_source);
+    for (int at = 0; at < CAMARB_DOOR_CAMERAS_MAX; at++)
+        if (door->cameras[at] && is_target(door, door->cameras[at], consumer->target)) return door->cameras[at];
+    return NULL;
+}
+
+static void write_down(struct camarb_door *door, const struct consumer *consumer) {
+    if (!door->metadata || !consumer->camera) return;
+    char value[NAME_ROOM + 32];
+    snprintf(value, sizeof value, "%s %s", consumer->serial, consumer->camera->node_name);
+    pw_metadata_set_property(door->metadata, consumer->id, ADOPTION_KEY, "", value);
+}
+
+/* Tells of consumers whose doorway and whose program are known by now. Not before everything was told that was there at the
+ * beginning: what an earlier agent wrote down counts more than a number that is another's by now. */
+static void look(struct camarb_door *door) {
+    if (door->markers_left > 0) return;
+    for (int at = 0; at < CAMARB_DOOR_CONSUMERS_MAX; at++) {
+        struct consumer *consumer = door->consumers[at];
+        if (!consumer || !consumer->has_info || consumer->was_told) continue;
+        const struct connection *connection = connection_of(door, consumer->client);
+        if (!connection || !connection->has_info) continue;
+        const struct camera *camera = meant_by(door, consumer);
+        if (!camera) continue;
+        consumer->camera = camera;
+        consumer->was_told = true;
+        struct camarb_door_event event = {
+            .kind = camarb_door_consumer_came,
+            .client = consumer->client,
+            .consumer = consumer->id,
+            .camera = camera->number,
+            .process = connection->process,
+            .user = connection->user,
+            .is_portal = connection->is_portal,
+            .claimed_process = consumer->claimed_process ? consumer->claimed_process : connection->claimed_process,
+        };
+        snprintf(event.name, sizeof event.name, "%s", *consumer->name ? consumer->name : connection->name);
+        snprintf(event.portal_app, sizeof event.portal_app, "%s", connection->portal_app);
+        camarb_door_tell(door, event);
+    }
+}
+
+/* --- What the server tells --- */
+
+static void connection_told(void *data, const struct pw_client_info *info) {
+    struct connection *connection = data;
+    if (!info->props) return;
+    connection->has_info = true;
+    connection->is_portal = strcmp(text_of(info->props, PW_KEY_ACCESS), "portal") == 0;
+    connection->claimed_process = (pid_t)number_of(info->props, PW_KEY_APP_PROCESS_ID, 0);
+    snprintf(connection->name, sizeof connection->name, "%s", text_of(info->props, PW_KEY_APP_NAME));
+    snprintf(
+        connection->portal_app, sizeof connection->portal_app, "%s", text_of(info->props, "pipewire.access.portal.app_id"));
+    look(connection->door);
+}
+
+static const struct pw_client_events client_events = {.version = PW_VERSION_CLIENT_EVENTS, .info = connection_told};
+
+/* What a connection may do is told to those alone who ask about it. */
+static void ask_about(struct camarb_door *door, uint32_t id) {
+    struct connection *connection = connection_of(door, id);
+    if (!connection || connection->proxy) return;
+    connection->proxy = pw_registry_bind(door->registry, id, PW_TYPE_INTERFACE_Client, PW_VERSION_CLIENT, 0);
+    if (connection->proxy) pw_client_add_listener(connection->proxy, &connection->listener, &client_events, connection);
+}
+
+static void consumer_told(void *data, const struct pw_node_info *info) {
+    struct consumer *consumer = data;
+    if (!info->props || consumer->has_info) return;
+    consumer->has_info = true;
+    consumer->client = (uint32_t)number_of(info->props, PW_KEY_CLIENT_ID, PW_ID_ANY);
+    consumer->claimed_process = (pid_t)number_of(info->props, PW_KEY_APP_PROCESS_ID, 0);
+    const char *name = text_of(info->props, PW_KEY_APP_NAME);
+    snprintf(consumer->name, sizeof consumer->name, "%s", *name ? name : text_of(info->props, PW_KEY_NODE_NAME));
+    const char *target = text_of(info->props, PW_KEY_TARGET_OBJECT);
+    snprintf(consumer->target, sizeof consumer->target, "%s", *target ? target : text_of(info->props, "node.target"));
+    ask_about(consumer->door, consumer->client);
+    look(consumer->door);
+}
+
+static const struct pw_node_events node_events = {.version = PW_VERSION_NODE_EVENTS, .info = consumer_told};
+
+static void consumer_appeared(struct camarb_door *door, uint32_t id, const struct spa_dict *properties) {
+    for (int at = 0; at < CAMARB_DOOR_CONSUMERS_MAX; at++) {
+        if (door->consumers[at]) continue;
+        struct consumer *consumer = calloc(1, sizeof *consumer);
+        if (!consumer) return;
+        consumer->door = door;
+        consumer->id = id;
+        consumer->client = PW_ID_ANY;
+        snprintf(consumer->serial, sizeof consumer->serial, "%s", text_of(properties, PW_KEY_OBJECT_SERIAL));
+        consumer->proxy = pw_registry_bind(door->registry, id, PW_TYPE_INTERFACE_Node, PW_VERSION_NODE, 0);
+        if (!consumer->proxy) {
+            free(consumer);
+            return;
+        }
+        pw_node_add_listener(consumer->proxy, &consumer->listener, &node_events, consumer);
+        door->consumers[at] = consumer;
+        return;
+    }
+}
+
+static void connection_appeared(struct camarb_door *door, uint32_t id, const struct spa_dict *properties) {
+    for (int at = 0; at < CONNECTIONS_MAX; at++) {
+        if (door->connections[at]) continue;
+        struct connection *connection = calloc(1, sizeof *connection);
+        if (!connection) return;
+        connection->door = door;
+        connection->id = id;
+        connection->process = (pid_t)number_of(properties, PW_KEY_SEC_PID, 0);
+        connection->user = number_of(properties, PW_KEY_SEC_UID, -1);
+        door->connections[at] = connection;
+        camarb_door_tell(
+            door, (struct camarb_door_event){
+                      .kind = camarb_door_client_came, .client = id, .process = connection->process, .user = connection->user});
+        return;
+    }
+}
+
+/* --- Metadata --- */
+
+/* {"name":"camarb.front"} */
+static void read_default(struct camarb_door *door, const char *value) {
+    door->default_source[0] = 0;
+    const char *name = value ? strstr(value, "\"name\"") : NULL;
+    name = name ? strchr(name + strlen("\"name\""), '"') : NULL;
+    size_t length = name ? strcspn(name + 1, "\"") : 0;
+    if (length > 0 && length < sizeof door->default_source)
+        snprintf(door->default_source, sizeof door->default_source, "%.*s", (int)length, name + 1);
+}
+
+static int metadata_told(void *data, uint32_t subject, const char *key, const char *type, const char *value) {
+    (void)type;
+    struct camarb_door *door = data;
+    if (!key) return 0;
+    if (subject == PW_ID_CORE && strcmp(key, "default.video.source") == 0) read_default(door, value);
+    struct consumer *consumer = strcmp(key, ADOPTION_KEY) == 0 ? consumer_of(door, subject) : NULL;
+    if (consumer && value) {
+        size_t length = strlen(consumer->serial);
+        bool is_meant = length > 0 && strncmp(value, consumer->serial, length) == 0 && value[length] == ' ';
+        snprintf(consumer->adopted, sizeof consumer->adopted, "%s", is_meant ? value + length + 1 : "");
+    }
+    look(door);
+    return 0;
+}
+
+static const struct pw_metadata_events metadata_events = {.version = PW_VERSION_METADATA_EVENTS, .property = metadata_told};
+
+static void forget_metadata(struct camarb_door *door) {
+    if (!door->metadata) return;
+    spa_hook_remove(&door->metadata_listener);
+    camarb_library.proxy_destroy((struct pw_proxy *)door->metadata);
+    door->metadata = NULL;
+    door->default_source[0] = 0;
+}
+
+static void metadata_appeared(struct camarb_door *door, uint32_t id, const struct spa_dict *properties) {
+    if (strcmp(text_of(properties, "metadata.name"), "default") != 0) return;
+    forget_metadata(door);
+    door->metadata_id = id;
+    door->metadata = pw_registry_bind(door->registry, id, PW_TYPE_INTERFACE_Metadata, PW_VERSION_METADATA, 0);
+    if (!door->metadata) return;
+    pw_metadata_add_listener(door->metadata, &door->metadata_listener, &metadata_events, door);
+    /* The session manager keeps it, and this one has just begun. */
+    for (int at = 0; at < CAMARB_DOOR_CONSUMERS_MAX; at++)
+        if (door->consumers[at]) write_down(door, door->consumers[at]);
+}
+
+/* --- The registry --- */
+
+static void source_appeared(struct camarb_door *door, uint32_t id, const struct spa_dict *properties) {
+    if (door->source_count == SOURCES_MAX) return;
+    struct source *source = &door->sources[door->source_count++];
+    source->id = id;
+    snprintf(source->serial, sizeof source->serial, "%s", text_of(properties, PW_KEY_OBJECT_SERIAL));
+    look(door);
+}
+
+static void appeared(
+    void *data, uint32_t id, uint32_t permissions, const char *type, uint32_t version,
+    const struct spa_dict *properties) {
+    (void)permissions, (void)version;
+    if (!properties) return;
+    if (strcmp(type, PW_TYPE_INTERFACE_Client) == 0) connection_appeared(data, id, properties);
+    if (strcmp(type, PW_TYPE_INTERFACE_Metadata) == 0) metadata_appeared(data, id, properties);
+    if (strcmp(type, PW_TYPE_INTERFACE_Node) != 0) return;
+    const char *class = text_of(properties, PW_KEY_MEDIA_CLASS);
+    if (strcmp(class, "Stream/Input/Video") == 0) consumer_appeared(data, id, properties);
+    if (strcmp(class, "Video/Source") == 0) source_appeared(data, id, properties);
+}
+
+static void free_consumer(struct consumer *consumer) {
+    spa_hook_remove(&consumer->listener);
+    camarb_library.proxy_destroy((struct pw_proxy *)consumer->proxy);
+    camarb_node_free(consumer->node);
+    free(consumer);
+}
+
+static void free_connection(struct connection *connection) {
+    if (connection->proxy) {
+        spa_hook_remove(&connection->listener);
+        camarb_library.proxy_destroy((struct pw_proxy *)connection->proxy);
+    }
+    free(connection);
+}
+
+static void vanished(void *data, uint32_t id) {
+    struct camarb_door *door = data;
+    for (int at = 0; at < CAMARB_DOOR_CONSUMERS_MAX; at++) {
+        struct consumer *consumer = door->consumers[at];
+        if (!consumer || consumer->id != id) continue;
+        door->consumers[at] = NULL;
+        if (consumer->was_told) {
+            if (door->metadata) pw_metadata_set_property(door->metadata, id, ADOPTION_KEY, NULL, NULL);
+            camarb_door_tell(door, (struct camarb_door_event){.kind = camarb_door_consumer_went, .consumer = id});
+        }
+        free_consumer(consumer);
+        return;
+    }
+    for (int at = 0; at < CONNECTIONS_MAX; at++) {
+        if (!door->connections[at] || door->connections[at]->id != id) continue;
+        free_connection(door->connections[at]);
+        door->connections[at] = NULL;
+        camarb_door_tell(door, (struct camarb_door_event){.kind = camarb_door_client_went, .client = id});
+        return;
+    }
+    for (uint32_t at = 0; at < door->source_count; at++)
+        if (door->sources[at].id == id) door->sources[at--] = door->sources[--door->source_count];
+    if (door->metadata && door->metadata_id == id) forget_metadata(door);
+}
+
+static void answered(void *data, uint32_t id, int sequence) {
+    struct camarb_door *door = data;
+    if (id != PW_ID_CORE || sequence != door->marker || door->markers_left == 0) return;
+    /* The first answer follows the list of what there is, the second what was asked about each of them, the third what was
+     * asked about their connections. */
+    if (--door->markers_left > 0)
+        door->marker = pw_core_sync(door->core, PW_ID_CORE, 0);
+    else
+        look(door);
+}
+
+static void failed(void *data, uint32_t id, int sequence, int result, const char *message) {
+    (void)sequence, (void)message;
+    struct camarb_door *door = data;
+    if (id == PW_ID_CORE && result == -EPIPE) door->lost = true;
+}
+
+static const struct pw_core_events core_events = {
+    .version = PW_VERSION_CORE_EVENTS, .done = answered, .error = failed};
+static const struct pw_registry_events registry_events = {
+    .version = PW_VERSION_REGISTRY_EVENTS, .global = appeared, .global_remove = vanished};
+
+/* --- Opening and closing --- */
+
+int camarb_door_open(struct camarb_door **opened) {
+    *opened = NULL;
+    if (!camarb_library_load()) return camarb_pipewire_no_library;
+    struct camarb_door *door = calloc(1, sizeof *door);
+    if (!door) return camarb_pipewire_no_server;
+    door->loop = camarb_library.loop_new(NULL);
+    if (door->loop) {
+        pw_loop_enter(door->loop);
+        door->context = camarb_library.context_new(door->loop, NULL, 0);
+    }
+    struct pw_properties *properties = camarb_library.properties_new(PW_KEY_APP_NAME, "camagent", NULL);
+    if (door->context) door->core = camarb_library.context_connect(door->context, properties, 0);
+    if (door->core) {
+        pw_core_add_listener(door->core, &door->core_listener, &core_events, door);
+        door->registry = pw_core_get_registry(door->core, PW_VERSION_REGISTRY, 0);
+    }
+    if (!door->registry) {
+        camarb_door_close(door);
+        return camarb_pipewire_no_server;
+    }
+    pw_registry_add_listener(door->registry, &door->registry_listener, &registry_events, door);
+    door->markers_left = 3;
+    door->marker = pw_core_sync(door->core, PW_ID_CORE, 0);
+    *opened = door;
+    return camarb_pipewire_good;
+}
+
+void camarb_door_close(struct camarb_door *door) {
+    if (!door) return;
+    for (int at = 0; at < CAMARB_DOOR_CONSUMERS_MAX; at++)
+        if (door->consumers[at]) free_consumer(door->consumers[at]);
+    for (int at = 0; at < CONNECTIONS_MAX; at++)
+        if (door->connections[at]) free_connection(door->connections[at]);
+    for (int at = 0; at < CAMARB_DOOR_CAMERAS_MAX; at++) {
+        if (!door->cameras[at]) continue;
+        camarb_node_free(door->cameras[at]->doorway);
+        free(door->cameras[at]);
+    }
+    forget_metadata(door);
+    if (door->registry) {
+        spa_hook_remove(&door->registry_listener);
+        camarb_library.proxy_destroy((struct pw_proxy *)door->registry);
+    }
+    if (door->core) {
+        spa_hook_remove(&door->core_listener);
+        camarb_library.core_disconnect(door->core);
+    }
+    if (door->context) camarb_library.context_destroy(door->context);
+    if (door->loop) {
+        pw_loop_leave(door->loop);
+        camarb_library.loop_destroy(door->loop);
+    }
+    free(door);
+}
+
+int camarb_door_descriptor(const struct camarb_door *door) { return pw_loop_get_fd(door->loop); }
+
+bool camarb_door_turn(struct camarb_door *door) {
+    int result = pw_loop_iterate(door->loop, 0);
+    if (result < 0 && result != -EINTR) door->lost = true;
+    return !door->lost;
+}
+
+/* --- Cameras and nodes --- */
+
+int camarb_door_add_camera(
+    struct camarb_door *door, uint32_t number, const char *id, const char *name, const struct camarb_door_size *sizes,
+    uint32_t size_count) {
+    if (size_count == 0) return -EINVAL;
+    for (int at = 0; at < CAMARB_DOOR_CAMERAS_MAX; at++) {
+        if (door->cameras[at]) continue;
+        struct camera *camera = calloc(1, sizeof *camera);
+        if (!camera) return -ENOMEM;
+        camera->number = number;
+        snprintf(camera->node_name, sizeof camera->node_name, "camarb.%s", id);
+        snprintf(camera->name, sizeof camera->name, "%s", name);
+        camera->size_count = size_count < CAMARB_DOOR_SIZES_MAX ? size_count : CAMARB_DOOR_SIZES_MAX;
+        memcpy(camera->sizes, sizes, camera->size_count * sizeof *sizes);
+        camera->doorway = camarb_node_new(door, camera, PW_ID_ANY);
+        if (!camera->doorway) {
+            free(camera);
+            return -EIO;
+        }
+        camarb_node_show_slate(
+            camera->doorway, 0, "Nobody links this app to the camera. Is camarb's script part of WirePlumber?", "");
+        door->cameras[at] = camera;
+        look(door);
+        return 0;
+    }
+    return -ENOSPC;
+}
+
+void camarb_door_remove_camera(struct camarb_door *door, uint32_t number) {
+    for (int at = 0; at < CAMARB_DOOR_CAMERAS_MAX; at++) {
+        struct camera *camera = door->cameras[at];
+        if (!camera || camera->number != number) continue;
+        for (int other = 0; other < CAMARB_DOOR_CONSUMERS_MAX; other++) {
+            struct consumer *consumer = door->consumers[other];
+            if (!consumer || consumer->camera != camera) continue;
+            camarb_node_free(consumer->node);
+            consumer->node = NULL;
+            consumer->camera = NULL;
+            consumer->was_told = false;
+            /* It waits for this camera, also when another has its numbers by then. */
+            snprintf(consumer->adopted, sizeof consumer->adopted, "%s", camera->node_name);
+        }
+        camarb_node_free(camera->doorway);
+        free(camera);
+        door->cameras[at] = NULL;
+        return;
+    }
+}
+
+int camarb_door_admit(struct camarb_door *door, uint32_t id) {
+    struct consumer *consumer = consumer_of(door, id);
+    if (!consumer || !consumer->camera) return -ENOENT;
+    if (consumer->node) return 0;
+    consumer->node = camarb_node_new(door, consumer->camera, id);
+    if (!consumer->node) return -EIO;
+    write_down(door, consumer);
+    return 0;
+}
+
+void camarb_door_show_slate(
+    struct camarb_door *door, uint32_t id, int kind, const char *reason, const char *interrupter) {
+    struct consumer *consumer = consumer_of(door, id);
+    if (consumer && consumer->node) camarb_node_show_slate(consumer->node, kind, reason, interrupter);
+}
+
+void camarb_door_show_frame(struct camarb_door *door, uint32_t id, const struct camarb_door_picture *picture) {
+    struct consumer *consumer = consumer_of(door, id);
+    if (consumer && consumer->node) camarb_node_show_frame(consumer->node, picture);
+}

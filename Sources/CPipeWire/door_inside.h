@@ -1,0 +1,124 @@
+/* The inside of the door: what door.c (who is there) and door_nodes.c (what is shown to them) share. */
+#pragma once
+#include "include/door.h"
+#include "library.h"
+#include "pixels.h"
+
+#define NAME_ROOM 160
+
+struct camera;
+
+/* A stream of ours: a doorway, or the private node of one consumer. */
+/* Of a stream, at the most. */
+#define BUFFERS_MAX 8
+
+struct node {
+    struct camarb_door *door;
+    const struct camera *camera;
+    /* PipeWire's number of the consumer; PW_ID_ANY: a doorway. */
+    uint32_t consumer;
+    struct pw_stream *stream;
+    struct spa_hook listener;
+    struct spa_source *timer;
+    bool has_format, is_running;
+    enum camarb_pixels pixels;
+    uint32_t width, height, rate;
+    /* The slate in the stream's format, as it was drawn last; and which one it is, so that a buffer that has it already is sent
+     * as it is. Never 0. */
+    uint8_t *slate;
+    /* What it takes of the bound of all. */
+    size_t picture_bytes;
+    uintptr_t slate_number;
+    int slate_kind;
+    char slate_reason[192], slate_interrupter[160];
+    /* It shows frames, not slates. */
+    bool is_live;
+    /* It has given no buffer back for a while. */
+    bool is_stalled;
+    int64_t last_taken;
+    /* All that the program may have mapped, as PipeWire has made them. */
+    struct pw_buffer *buffers[BUFFERS_MAX];
+    uint32_t buffer_count;
+    /* What the process callback writes; NULL: the slate. */
+    const struct camarb_door_picture *picture;
+    int64_t last_frame;
+    uint64_t sequence;
+};
+
+struct camera {
+    uint32_t number;
+    char node_name[NAME_ROOM], name[NAME_ROOM];
+    struct camarb_door_size sizes[CAMARB_DOOR_SIZES_MAX];
+    uint32_t size_count;
+    struct node *doorway;
+};
+
+struct consumer {
+    struct camarb_door *door;
+    uint32_t id, client;
+    char serial[24], target[NAME_ROOM];
+    struct pw_node *proxy;
+    struct spa_hook listener;
+    bool has_info, was_told;
+    /* Of the program behind it, as far as the node says so. */
+    pid_t claimed_process;
+    char name[64];
+    /* What an earlier agent wrote down: the name of the doorway it means. */
+    char adopted[NAME_ROOM];
+    const struct camera *camera;
+    struct node *node;
+};
+
+struct connection {
+    struct camarb_door *door;
+    uint32_t id;
+    /* Bound as soon as a consumer is of it. */
+    struct pw_client *proxy;
+    struct spa_hook listener;
+    bool has_info, is_portal;
+    pid_t process, claimed_process;
+    int64_t user;
+    char name[64], portal_app[128];
+};
+
+/* A camera in the registry, also somebody else's. */
+struct source {
+    uint32_t id;
+    char serial[24];
+};
+
+/* What may be untold at once: each consumer with a beginning and an end of its stream, and as many connections. */
+#define EVENTS_MAX 1024
+#define CONNECTIONS_MAX 1024
+#define SOURCES_MAX 256
+
+struct camarb_door {
+    struct pw_loop *loop;
+    struct pw_context *context;
+    struct pw_core *core;
+    struct pw_registry *registry;
+    struct spa_hook core_listener, registry_listener;
+    struct pw_metadata *metadata;
+    uint32_t metadata_id;
+    struct spa_hook metadata_listener;
+    char default_source[NAME_ROOM];
+    struct camera *cameras[CAMARB_DOOR_CAMERAS_MAX];
+    struct consumer *consumers[CAMARB_DOOR_CONSUMERS_MAX];
+    struct connection *connections[CONNECTIONS_MAX];
+    struct source sources[SOURCES_MAX];
+    uint32_t source_count;
+    struct camarb_door_event events[EVENTS_MAX];
+    uint32_t event_first, event_count;
+    size_t picture_bytes;
+    int marker, markers_left;
+    bool lost;
+};
+
+/* Puts an event last. An event that finds no room ends the connection: what was told would not be true any more. */
+void camarb_door_tell(struct camarb_door *door, struct camarb_door_event event);
+
+/* NULL where PipeWire or memory fails; errno says why. */
+struct node *camarb_node_new(struct camarb_door *door, const struct camera *camera, uint32_t consumer);
+void camarb_node_free(struct node *node);
+void camarb_node_show_slate(struct node *node, int kind, const char *reason, const char *interrupter);
+void camarb_node_show_frame(struct node *node, const struct camarb_door_picture *picture);

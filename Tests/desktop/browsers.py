@@ -1,0 +1,293 @@
+"""Browsers that know no broker, through the desktop portal and PipeWire: what a page sees, pixel by pixel."""
+import collections, contextlib, http.server, os, pathlib, shutil, signal, subprocess, tempfile, threading, time, urllib.parse
+
+from desktop import Screen, needs
+from harness import Skipped, claim, die_with_parent, wait_until
+from pipewire_door import SIDE, SWAPS, Focus, Video, Viewer, agent, kind, sessions
+from harness import Daemon
+
+PAGE = pathlib.Path(__file__).with_name("page.html")
+# A browser that begins on a busy machine of two cores.
+PATIENCE = 60.0
+PERMISSIONS = "org.freedesktop.impl.portal.PermissionStore"
+
+
+class Portal(Video):
+    """A session with the desktop portal, its permission store that lets everybody see cameras, and a screen for it."""
+
+    def begin(self):
+        needs("Xvfb", "gdbus", "chromium", "firefox-esr")
+        self.programs = pathlib.Path("/usr/libexec")
+        if not (self.programs / "xdg-desktop-portal").exists():
+            raise Skipped("there is no xdg-desktop-portal here (make/packages desktop installs it)")
+        if "DISPLAY" not in self.variables:
+            self.screen = Screen(manager=False)
+            self.screen.__enter__()
+            self.variables.update(XDG_CURRENT_DESKTOP="gtk", DISPLAY=self.screen.name)
+            self.ask("dbus-update-activation-environment", "DISPLAY", "XDG_CURRENT_DESKTOP")
+        super().begin()
+        for name in ("xdg-permission-store", "xdg-desktop-portal-gtk", "xdg-desktop-portal"):
+            self.start(self.programs / name, "-r")
+            self.owns({"xdg-permission-store": PERMISSIONS, "xdg-desktop-portal-gtk": "org.freedesktop.impl.portal.desktop.gtk",
+                       "xdg-desktop-portal": "org.freedesktop.portal.Desktop"}[name])
+        self.ask("gdbus", "call", "--session", "-d", PERMISSIONS, "-o", "/org/freedesktop/impl/portal/PermissionStore", "-m",
+                 f"{PERMISSIONS}.SetPermission", "devices", "true", "camera", "", "['yes']")
+
+    def __exit__(self, *why):
+        super().__exit__(*why)
+        self.screen.__exit__(*why)
+
+    def restart_all(self):
+        """PipeWire ends, and its session manager with it; the portal's connection as well, which it makes anew by itself."""
+        self.kill(self.server)
+        self.kill(self.manager)
+        (self.directory / "pipewire-0").unlink(missing_ok=True)
+        Video.begin(self)
+
+    def owns(self, name):
+        wait_until(f"{name} on the bus", lambda: "true" in self.ask(
+            "gdbus", "call", "--session", "-d", "org.freedesktop.DBus", "-o", "/org/freedesktop/DBus", "-m",
+            "org.freedesktop.DBus.NameHasOwner", name))
+
+
+class Page:
+    """Serves the page, and keeps what each browser says it sees."""
+
+    def __init__(self):
+        page = self
+        self.lock = threading.Lock()
+        self.said = collections.defaultdict(list)
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def answer(self, body=b"", kind="text/html"):
+                self.send_response(200)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def do_GET(self):
+                self.answer(PAGE.read_bytes() if self.path.startswith("/?") else b"")
+
+            def do_POST(self):
+                what, _, query = self.path[1:].partition("?")
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                page.hear(urllib.parse.unquote(query), what, body)
+                self.answer()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        # Browsers that are killed end their connections as they like.
+        self.server.handle_error = lambda *_: None
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def hear(self, name, what, body):
+        with self.lock:
+            if what == "sees":
+                state, frames = body[:32].decode().split()
+                pixels = body[32:]
+                rgb = b"".join(pixels[at:at + 3] for at in range(0, len(pixels), 4))
+                self.said[name].append((kind(rgb), state, int(frames)))
+            else:
+                self.said[name].append((what, body.decode(errors="replace"), None))
+
+    def of(self, name):
+        with self.lock:
+            return list(self.said[name])
+
+
+class Browser:
+    """A browser with a profile of its own, on the page. One that ends by itself before it shows anything is started once more."""
+
+    def __init__(self, portal, page, name, tag=None):
+        self.portal, self.page, self.name, self.tag = portal, page, name, tag or name
+        self.profile = pathlib.Path(tempfile.mkdtemp(prefix=f"{self.tag}.", dir=portal.directory))
+        self.log = self.profile.with_suffix(".log")
+        self.crashes = []
+        self.start()
+
+    def command(self):
+        url = f"http://localhost:{self.page.server.server_port}/?{self.tag}"
+        if self.name == "chromium":
+            return ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+                    f"--user-data-dir={self.profile}", "--use-fake-ui-for-media-stream", "--enable-features=WebRtcPipeWireCamera", url]
+        (self.profile / "user.js").write_text("".join(f'user_pref("{key}", {value});\n' for key, value in (
+            ("media.webrtc.camera.allow-pipewire", "true"), ("media.navigator.permission.disabled", "true"),
+            ("media.autoplay.default", "0"), ("media.autoplay.blocking_policy", "0"),
+            ("privacy.resistFingerprinting", "false"), ("browser.shell.checkDefaultBrowser", "false"),
+            ("datareporting.policy.dataSubmissionEnabled", "false"))))
+        return ["firefox-esr", "--headless", "--no-remote", "--profile", str(self.profile), url]
+
+    def start(self):
+        with open(self.log, "a") as log:
+            self.process = subprocess.Popen(self.command(), env=self.portal.environment(), stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log, preexec_fn=die_with_parent, start_new_session=True)
+
+    def version(self):
+        program = {"chromium": "chromium", "firefox-esr": "firefox-esr"}[self.name]
+        return subprocess.run([program, "--version"], env=self.portal.environment(), capture_output=True, text=True,
+                              timeout=PATIENCE).stdout.strip()
+
+    def opens(self):
+        """Waits until the page has the camera."""
+        def opened():
+            said = self.page.of(self.tag)
+            failed = [text for what, text, _ in said if what == "failed"]
+            if self.process.poll() is not None or failed or "minidump" in self.log.read_text(errors="replace"):
+                why = failed or f"ended with {self.process.poll()}"
+                assert not self.crashes, f"{self.version()} twice: {self.crashes + [why]}\n{self.log.read_text()[-3000:]}"
+                self.crashes.append(why)
+                self.end()
+                with self.page.lock:
+                    self.page.said[self.tag].clear()
+                self.start()
+            return any(what == "opened" for what, _, _ in said)
+
+        wait_until(f"{self.name} to open the camera", opened, PATIENCE)
+
+    def sees(self, wanted, count=1, patience=PATIENCE):
+        """Waits for so many pictures of that kind that come from now on."""
+        before = len(self.page.of(self.tag))
+        wait_until(f"{self.tag} to see {wanted!r}; it sees {self.page.of(self.tag)[-1:]}",
+                   lambda: sum(one[0] == wanted for one in self.page.of(self.tag)[before:]) >= count, patience)
+
+    def is_live_throughout(self):
+        said = self.page.of(self.tag)
+        states = {state for what, state, frames in said if frames is not None}
+        states |= {text.split()[0] for what, text, _ in said if what == "waits"}
+        events = [text for what, text, _ in said if what == "event"]
+        assert states == {"live"} and "ended" not in events, (states, events)
+        return events
+
+    def frames(self):
+        return max((frames for _, _, frames in self.page.of(self.tag) if frames is not None), default=0)
+
+    def end(self):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        self.end()
+        if kind is not None:
+            print(f"  {self.tag} said {self.page.of(self.tag)[-12:]}\n{self.log.read_text(errors='replace')[-1500:]}")
+
+    def note(self):
+        return f"{self.frames()} frames" + (f", after {len(self.crashes)} crash of {self.version()}" if self.crashes else "")
+
+
+@contextlib.contextmanager
+def desk(**options):
+    with Portal() as portal, Daemon(**options) as daemon:
+        yield portal, daemon, Page()
+
+
+def doorway(portal):
+    wait_until("the doorway", lambda: "camarb.front" in portal.nodes())
+
+
+def app_of(daemon, known=()):
+    """The app that has come, as the broker calls it."""
+    return wait_until("a session of an app that was not there", lambda: [
+        one["app"] for one in sessions(daemon) if one["app"] not in known])[0]
+
+
+def swapped(browser):
+    """A browser and a program beside it take turns at one camera, twenty times each; the track stays live."""
+    with desk() as (portal, daemon, page), agent(daemon, portal):
+        doorway(portal)
+        focus = Focus(daemon)
+        with Browser(portal, page, browser) as first:
+            first.opens()
+            first.sees("picture")
+            app = app_of(daemon)
+            with Viewer(portal, "mirror") as mirror:
+                for _ in range(SWAPS):
+                    focus.on("mirror")
+                    mirror.sees("picture")
+                    first.sees("interrupted")
+                    focus.on(app)
+                    mirror.sees("interrupted")
+                    first.sees("picture")
+            first.is_live_throughout()
+            return f"the broker calls it {app}, {first.note()}"
+
+
+@claim("Chromium through the portal is swapped 20 times between picture and slate, and its track stays live")
+def chromium_swaps():
+    return swapped("chromium")
+
+
+@claim("Firefox through the portal is swapped 20 times between picture and slate, and its track stays live")
+def firefox_swaps():
+    return swapped("firefox-esr")
+
+
+@claim("Chromium and Firefox at once see what each may: one the camera and the other a slate, swapped 20 times")
+def both():
+    with desk() as (portal, daemon, page), agent(daemon, portal):
+        doorway(portal)
+        focus = Focus(daemon)
+        with Browser(portal, page, "chromium") as chromium:
+            chromium.opens()
+            chromium.sees("picture")
+            first = app_of(daemon)
+            with Browser(portal, page, "firefox-esr") as firefox:
+                firefox.opens()
+                second = app_of(daemon, {first})
+                for _ in range(SWAPS):
+                    focus.on(second)
+                    firefox.sees("picture")
+                    chromium.sees("interrupted")
+                    focus.on(first)
+                    chromium.sees("picture")
+                    firefox.sees("interrupted")
+                chromium.is_live_throughout()
+                firefox.is_live_throughout()
+                return f"{first}: {chromium.note()}; {second}: {firefox.note()}"
+
+
+def survivors(browser, what, rounds=3):
+    """How often a page's stream goes on after something was restarted, and whether a page that comes then has one."""
+    went_on = 0
+    for _ in range(rounds):
+        with desk() as (portal, daemon, page), contextlib.ExitStack() as stack:
+            door = stack.enter_context(agent(daemon, portal, status=-signal.SIGKILL if what == "camagent" else 0))
+            doorway(portal)
+            with Browser(portal, page, browser) as old:
+                old.opens()
+                old.sees("picture")
+                if what == "camagent":
+                    door.process.kill()
+                    door.process.wait()
+                    stack.enter_context(agent(daemon, portal))
+                elif what == "the session manager":
+                    portal.kill(portal.manager)
+                    portal.manage()
+                elif what == "PipeWire":
+                    portal.restart_all()
+                    doorway(portal)
+                else:
+                    daemon.restart()
+                with contextlib.suppress(AssertionError):
+                    # More than may still have been on their way.
+                    old.sees("picture", count=20, patience=20)
+                    went_on += 1
+            with Browser(portal, page, browser, tag="later") as later:
+                later.opens()
+                later.sees("picture")
+    return f"the page's own stream went on in {went_on} of {rounds}"
+
+
+for browser in ("chromium", "firefox-esr"):
+    for what in ("camagent", "the session manager", "the broker", "PipeWire"):
+        claim(f"{what} is restarted, and {browser} has the camera at the latest when a page asks anew")(
+            lambda browser=browser, what=what: survivors(browser, what))
