@@ -3,8 +3,10 @@
 # One build serves all jobs: release, with the tests. What differed in flags would be built twice, so tests reach inside
 # through `package` access and not through @testable, which wants flags of its own.
 SWIFT_BUILD = swift build -c release
+# libcamarb, the V4L2 door, and the modules for Python and GStreamer: in C, and no part of the Swift package.
+CLIENTS = $(MAKE) --silent -C clients
 
-.PHONY: help build test planted-bugs test-vm demo verify fuzz fuzz-inputs simulate test-threads torture bench install deb format lint install-packages clean
+.PHONY: help build test planted-bugs test-clients test-desktop test-vm demo verify fuzz fuzz-inputs simulate test-threads torture bench bench-vm install deb format lint install-packages clean
 
 help:
 	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
@@ -17,22 +19,26 @@ help:
 	@echo "make simulate          camarbd in simulated time, with faults by chance, for MINUTES=10 (SEED=N: from this seed on)"
 	@echo "make test-threads      ThreadSanitizer on what has threads, built apart (TEST='filter': only these)"
 	@echo "make torture           attacks, loads and faults against camarbd: promise, figure, met or not (ROW='words': only these)"
+	@echo "make test-clients      libcamarb, the V4L2 door with real programs and browsers, Python, GStreamer (SHORT=1: as in make test)"
+	@echo "make test-desktop      browsers through the desktop portal and PipeWire; minutes (CLAIMS='words': only these)"
 	@echo "make test-vm           real cameras' interfaces and login sessions, in a virtual machine (STEPS='words': only these)"
 	@echo "make bench             the broker against programs of its own in C, as ratios (QUICK=1: fewer rounds)"
-	@echo "make build             the programs, in .build/release"
-	@echo "make install           the programs, units, policies and pages, below PREFIX (/usr/local)"
-	@echo "make deb               the Debian package, in .build-deb"
+	@echo "make bench-vm          a consumer of each kind on the kernel's own virtual camera: processor time as a ratio, and delay"
+	@echo "make build             the programs, in .build/release, and the libraries, in clients"
+	@echo "make install           programs, libraries, units, policies and pages, below PREFIX (/usr/local)"
+	@echo "make deb               the Debian packages, in .build-deb"
 	@echo "make format            formats the Swift sources"
 	@echo "make lint              says what \`make format\` would change, and fails if anything"
 	@echo "make install-packages  the Debian packages for all of this"
 	@echo "make clean             removes what was built"
 
 install-packages:
-	@make/packages build test demo bench vm deb
+	@make/packages build test clients demo bench bench-vm vm deb
 
 build:
 	@make/packages build
 	$(SWIFT_BUILD)
+	$(CLIENTS)
 
 test:
 	@make/packages build test
@@ -40,7 +46,7 @@ test:
 
 # Every sixth of those in the core is part of `make test`.
 planted-bugs:
-	@make/packages build test
+	@make/packages build test desktop
 	@Tests/planted-bugs/run
 
 # Part of `make test`, too; here without bounds on states and memory that policies of your own could meet, and with all that
@@ -77,10 +83,20 @@ test-threads:
 	@make/packages build test
 	@Tests/threads/run $(TEST)
 
+test-desktop:
+	@make/packages build test desktop
+	$(SWIFT_BUILD)
+	@/usr/bin/python3 Tests/desktop/run $(CLAIMS)
+
 torture:
 	@make/packages build test
 	$(SWIFT_BUILD)
 	@/usr/bin/python3 Tests/torture/run $(ROW)
+
+test-clients:
+	@make/packages build test $(if $(SHORT),,clients)
+	$(SWIFT_BUILD)
+	@clients/check $(if $(SHORT),--short)
 
 test-vm:
 	@make/packages build vm deb
@@ -98,9 +114,15 @@ bench:
 	$(SWIFT_BUILD)
 	@bench/run $(if $(QUICK),--quick)
 
+bench-vm:
+	@make/packages build vm deb bench-vm
+	$(SWIFT_BUILD)
+	@packaging/deb
+	@Tests/vm/run --bench
+
 install: build
 	@packaging/install --destdir "$(DESTDIR)" --prefix "$(or $(PREFIX),/usr/local)"
-	@echo "Installed. As root: systemd-sysusers; systemctl daemon-reload; udevadm control --reload;"
+	@echo "Installed. As root: ldconfig; systemd-sysusers; systemctl daemon-reload; udevadm control --reload;"
 	@echo "systemctl enable --now camarbd.socket camrecorder.socket"
 
 deb:
@@ -115,4 +137,5 @@ lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests
 
 clean:
+	$(CLIENTS) clean
 	rm -rf .build .build-bench .build-deb .build-demo .build-fuzz .build-planted .build-python .build-threads .build-vm out

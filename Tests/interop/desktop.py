@@ -2,6 +2,7 @@
 manager, and apps that are processes of their own, each with a window and a session."""
 import json, os, pathlib, select, shutil, signal, subprocess, tempfile, time
 
+import groups
 from harness import BROKER, PATIENCE, PROGRAMS, ROOT, Daemon, Skipped, claim, die_with_parent, wait_until
 from xwindow import Display
 
@@ -26,6 +27,9 @@ def tells_apart():
 
 class Screen:
     """An X server without a screen, and a window manager. Each is ended by its own id."""
+
+    # Whose apps are on it: this user's.
+    user = None
 
     def __init__(self, number=None, manager=True):
         needs("Xvfb", "openbox")
@@ -86,18 +90,22 @@ class Screen:
 class Agent:
     """A camagent with surroundings of its own."""
 
-    def __init__(self, daemon, *words, status=0, **variables):
+    def __init__(self, daemon, *words, status=0, user=None, **variables):
+        """With `user` it is that one's, who then can reach no bus and no home of anybody else's."""
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-agent."))
+        if user is not None:
+            os.chown(self.directory, user, user)
         self.log = self.directory / "log"
         self.status = status
         environment = {key: value for key, value in os.environ.items()
-                       if key not in ("DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE", "CAMARB_SOCKET")
+                       if key not in ("DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE", "CAMARB_SOCKET",
+                                      "DBUS_SESSION_BUS_ADDRESS")
                        and not key.startswith("PIPEWIRE_")}
         environment.update({"XDG_RUNTIME_DIR": str(self.directory), **variables})
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(
                 [PROGRAM, "--socket", str(daemon.path), *words], env=environment, stdin=subprocess.DEVNULL, stdout=log,
-                stderr=log, preexec_fn=die_with_parent)
+                stderr=log, preexec_fn=die_with_parent, **as_other(user))
 
     def __enter__(self):
         return self
@@ -123,15 +131,24 @@ class Agent:
         return False
 
 
+def as_other(user):
+    """How Popen starts a program as that user; None is this one."""
+    return {} if user is None else {"user": user, "group": user, "extra_groups": []}
+
+
 class DesktopApp:
     """A desktop_app.py of the test's own."""
 
     def __init__(self, daemon, screen, name, *words):
         self.name = name
+        unit = next((word[5:] for word in words if word.startswith("unit=")), None)
         self.process = subprocess.Popen(
             ["/usr/bin/python3", str(pathlib.Path(__file__).parent / "desktop_app.py"), daemon.address, screen.name,
              name, *words, *([] if tells_apart() else ["claim"])],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, preexec_fn=die_with_parent)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, preexec_fn=die_with_parent,
+            **as_other(screen.user))
+        if unit:
+            groups.put(self.process.pid, unit)
         self.heard = []
         self.window = None if "windowless" in words else self.wait("window")["window"]
 

@@ -1,19 +1,39 @@
 #!/usr/bin/python3
 """An application of a desktop, in a process of its own: a window, and a session of the camera.
 
-usage: desktop_app.py ADDRESS DISPLAY NAME [claim] [forge=PID] [windowless] [helper]
+usage: desktop_app.py ADDRESS DISPLAY NAME [claim] [forge=PID] [windowless] [helper] [child=NAME[+WORD…]] [orphan] [tty]
+                      [unit=GROUP]
 
-NAME becomes the process's own name, and with `claim` also what it says it is. With `windowless` it has a session and no
-window; with `helper` it has a window, and a child without one has the session. What happens to it is said on standard
-output, a JSON line each; it ends when its standard input does, and does what it reads there: fullscreen, window,
+DISPLAY is X11's, or the path of a Wayland socket. NAME becomes the process's own name, and with `claim` also what it says
+it is. With `windowless` it has a session and no window; with `helper` it has a window, and a child without one has the
+session; `child=` starts another that is as its words say. An `orphan` is not its parent's any more, one with `tty` has a
+controlling terminal, and `unit=` waits until it has been put into that control group. What happens to it is said on
+standard output, a JSON line each; it ends when its standard input does, and does what it reads there: fullscreen, window,
 minimize, close, answer (which says that everything that came before has been said).
 """
-import ctypes, json, os, select, subprocess, sys
+import ctypes, fcntl, json, os, pty, select, subprocess, sys, termios
 
+import groups
+import wlwindow
+import xwindow
 from harness import App, die_with_parent
-from xwindow import Display
 
 address, screen, name, *words = sys.argv[1:]
+for word in words:
+    if word.startswith("unit="):
+        groups.wait_for(word[5:])
+if "orphan" in words:
+    reading, writing = os.pipe()
+    if os.fork():
+        os._exit(0)
+    os.close(writing)
+    os.setsid()
+    os.read(reading, 1)  # Until the parent is gone.
+if "tty" in words:
+    if os.getsid(0) != os.getpid():
+        os.setsid()
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
 ctypes.CDLL(None).prctl(15, name.encode(), 0, 0, 0)  # PR_SET_NAME
 
 
@@ -21,27 +41,45 @@ def say(**what):
     print(json.dumps(what), flush=True)
 
 
-app = display = window = child = None
+class X11Window:
+    """A window on X11, with the methods of a Wayland one."""
+
+    def __init__(self):
+        self.display = xwindow.Display(screen)
+        self.window = self.display.window(name)
+        for word in words:
+            if word.startswith("forge="):
+                self.display.claim_process(self.window, int(word[6:]))
+        self.display.show(self.window)
+
+    def __getattr__(self, what):
+        return lambda *how: getattr(self.display, what)(self.window, *how)
+
+    def fileno(self):
+        return self.display.fileno()
+
+    def drain(self):
+        self.display.drain()
+
+
+app = window = None
+children = []
 if "windowless" not in words:
-    display = Display(screen)
-    window = display.window(name)
-    for word in words:
-        if word.startswith("forge="):
-            display.claim_process(window, int(word[6:]))
-    display.show(window)
-    say(what="window", window=window, process=os.getpid())
-if "helper" in words:
-    child = subprocess.Popen(
-        [sys.executable, __file__, address, screen, f"{name}-helper", "windowless", *(set(words) & {"claim"})],
-        stdin=subprocess.PIPE, preexec_fn=die_with_parent)
-else:
+    window = wlwindow.Window(screen, name) if screen.startswith("/") else X11Window()
+    say(what="window", window=getattr(window, "window", name), process=os.getpid())
+started = [word[6:].split("+") for word in words if word.startswith("child=")]
+for called, *its in ([[f"{name}-helper", "windowless"]] if "helper" in words else []) + started:
+    children.append(subprocess.Popen(
+        [sys.executable, __file__, address, screen, called, *its, *(set(words) & {"claim"})], stdin=subprocess.PIPE,
+        preexec_fn=die_with_parent))
+if "helper" not in words:
     app = App(address, name if "claim" in words else None)
     app.session().start()
     say(what="started")
 while True:
-    ready, _, _ = select.select([sys.stdin, *(one for one in (app, display) if one)], [], [])
-    if display in ready:
-        display.drain()
+    ready, _, _ = select.select([sys.stdin, *(one for one in (app, window) if one)], [], [])
+    if window in ready:
+        window.drain()
     if app:
         app.poll()
         for path, member, body in app.signals[app.seen:]:
@@ -50,16 +88,16 @@ while True:
     if sys.stdin in ready:
         command = sys.stdin.readline().strip()
         if command == "fullscreen":
-            display.fill_screen(window)
+            window.fill_screen()
         elif command == "window":
-            display.fill_screen(window, False)
+            window.fill_screen(False)
         elif command == "minimize":
-            display.minimize(window)
+            window.minimize()
         elif command == "close":
-            display.destroy(window)
+            window.destroy()
         elif command == "answer":
             say(what="answer")
         elif not command:
             break
-if child:
+for child in children:
     child.communicate()

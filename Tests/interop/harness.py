@@ -29,6 +29,14 @@ def claim(sentence):
     return register
 
 
+def is_wanted(sentence, words):
+    """Whether a claim is one of those asked for: it contains one of the words, and none of those that have a - before them."""
+    left_out = [word[1:].lower() for word in words if word.startswith("-")]
+    asked = [word.lower() for word in words if not word.startswith("-")]
+    said = sentence.lower()
+    return not any(word in said for word in left_out) and (not asked or any(word in said for word in asked))
+
+
 class Skipped(Exception):
     """The claim needs what this machine cannot have; the run says so, and what."""
 
@@ -92,11 +100,12 @@ def recorders_of(broker):
 class Daemon:
     """A camarbd with a private socket in a temporary directory."""
 
-    def __init__(self, policy="desktop", cameras=(SIMULATED,), extra=(), system_bus="", claims=True, users=(), decides_aloud=True):
+    def __init__(self, policy="desktop", cameras=(SIMULATED,), extra=(), system_bus="", claims=True, users=(), decides_aloud=True,
+                 user=None):
         """`system_bus` is where logind is: nowhere, so that no test depends on who sits at the machine; None is its own.
         With `claims` apps are what they say they are, else what the kernel says. `users` are those beside root whom a
         drop-in of the policy gives a right to cameras: without logind nobody else has one. Each decision is a line of
-        its log, unless that is asked otherwise: of hundreds of thousands nobody reads it."""
+        its log, unless that is asked otherwise: of hundreds of thousands nobody reads it. It is `user`'s own, if one is given."""
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-test."))
         self.path = self.directory / "socket"
         self.address = f"unix:path={self.path}"
@@ -121,6 +130,9 @@ class Daemon:
             command += ["--machine", self.directory]
         # Other users come in, too.
         self.directory.chmod(0o755)
+        self.owner = {} if user is None else {"user": user, "group": user, "extra_groups": []}
+        if user is not None:
+            os.chown(self.directory, user, user)
         self.apps = []
         # How it may end; whoever kills it says so.
         self.ends = (0, -signal.SIGTERM)
@@ -130,7 +142,8 @@ class Daemon:
     def start(self):
         with open(self.log, "a") as log:
             self.process = subprocess.Popen(
-                self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=die_with_parent)
+                self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=die_with_parent,
+                **self.owner)
 
         def listening():
             assert self.process.poll() is None, f"camarbd ended at once:\n{self.said()}"

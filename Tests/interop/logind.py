@@ -12,7 +12,7 @@ MANAGER = DBusAddress(PATH, interface=NAME + ".Manager")
 PROPERTIES = "org.freedesktop.DBus.Properties"
 BUS = DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus")
 CONFIGURATION = """<busconfig><listen>unix:path={path}</listen><auth>EXTERNAL</auth><policy context="default">
-<allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/></policy></busconfig>"""
+<allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/><allow user="*"/></policy></busconfig>"""
 
 
 class Bus:
@@ -20,6 +20,8 @@ class Bus:
 
     def __init__(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-bus."))
+        # Other users come in, too.
+        self.directory.chmod(0o755)
         self.socket = self.directory / "bus"
         self.address = f"unix:path={self.socket}"
         self.process = None

@@ -2,7 +2,7 @@
 session manager are the test's own, with a microphone that hears nothing."""
 import json, os, pathlib, select, shutil, subprocess, tempfile
 
-from desktop import Agent, needs, tells_apart, unknown
+from desktop import Agent, as_other, needs, tells_apart, unknown
 from harness import PATIENCE, Daemon, Skipped, claim, die_with_parent, wait_until
 
 CAUSE = "audio-device-in-use-by-another-client"
@@ -12,11 +12,15 @@ POLICY = "ios9"
 
 
 class Sound:
-    """A bus, PipeWire, its session manager and a microphone, in a directory of their own; each ended by its own id."""
+    """A bus, PipeWire, its session manager and a microphone, in a directory of their own, as `user` if one is given; each
+    ended by its own id."""
 
-    def __init__(self):
+    def __init__(self, user=None):
+        self.user = user
         needs("dbus-daemon", "pipewire", "wireplumber", "pw-cli", "pw-dump", "pw-record", "pw-link")
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-sound."))
+        if user is not None:
+            os.chown(self.directory, user, user)
         self.variables = {"XDG_RUNTIME_DIR": str(self.directory), "HOME": str(self.directory)}
         self.log = self.directory / "log"
         self.running = []
@@ -37,7 +41,7 @@ class Sound:
         with open(self.log, "a") as log:
             process = subprocess.Popen(
                 command, env=self.environment(), pass_fds=passing, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                preexec_fn=die_with_parent)
+                preexec_fn=die_with_parent, **as_other(self.user))
         self.running.append(process)
         return process
 
@@ -74,7 +78,8 @@ class Sound:
 
     def ask(self, *command):
         done = subprocess.run(
-            command, env=self.environment(), capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
+            command, env=self.environment(), capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE,
+            **as_other(self.user))
         assert done.returncode == 0, (command, done)
         return done.stdout
 

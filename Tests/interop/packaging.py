@@ -73,7 +73,10 @@ def understood():
             "camarbd.socket", "camrecorder.socket")
         for file in ("usr/lib/udev/rules.d/72-camarb.rules", "usr/lib/udev/rules.d/74-camarb.rules",
                      "usr/lib/sysusers.d/camarb.conf", "etc/camarb/policy.toml", "usr/lib/tmpfiles.d/camarb.conf", "usr/share/camarb/policies/kiosk.toml",
-                     "usr/libexec/camarb/camkeeper", "usr/share/man/man8/camarbd.8", "usr/share/bash-completion/completions/camclient"):
+                     "usr/libexec/camarb/camkeeper", "usr/share/man/man8/camarbd.8", "usr/share/bash-completion/completions/camclient",
+                     "usr/share/man/man1/camarb-v4l2.1", "usr/share/man/man3/libcamarb.3", "usr/share/man/man7/camarbsrc.7",
+                     "usr/share/gnome-shell/extensions/camarb@camarb.org/metadata.json", "usr/share/wireplumber/main.lua.d/90-camarb.lua",
+                     "usr/share/wireplumber/scripts/camarb.lua"):
             assert pathlib.Path(folder, file).stat().st_size > 0, file
 
 
@@ -87,6 +90,67 @@ def prefix():
         assert mine.read_text() == "mine"
         unit = pathlib.Path(folder, "opt/camarb/lib/systemd/system/camarbd.service").read_text()
         assert "ExecStart=/opt/camarb/sbin/camarbd " in unit and "/usr/" not in unit, unit
+
+
+@claim("all that is installed is in one of the Debian packages")
+def in_packages():
+    with tempfile.TemporaryDirectory() as folder:
+        run(ROOT / "packaging" / "install", "--destdir", folder, "--prefix", "/usr", "--units", "/lib", "--libraries",
+            "/usr/lib/x86_64-linux-gnu", "--programs", PROGRAMS)
+        rules = (ROOT / "packaging" / "debian" / "rules").read_text()
+        patterns = [f"usr/share/{name}" for name in re.search(r"for folder in (.*);", rules)[1].split()]
+        for file in (ROOT / "packaging" / "debian").glob("*.install"):
+            patterns += file.read_text().split()
+        left = [str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*") if not path.is_dir() or path.is_symlink()]
+        left = [path for path in left if not any(
+            pathlib.PurePath(*pathlib.PurePath(path).parts[:count]).match(pattern)
+            for pattern in patterns for count in [len(pattern.split("/"))])]
+        assert not left, f"in no package: {left}"
+
+
+@claim("a program in C and one in Python are built on what is installed, and on nothing of the checkout")
+def libraries():
+    with tempfile.TemporaryDirectory() as folder:
+        installed(folder)
+        program = pathlib.Path(folder, "version")
+        program.with_suffix(".c").write_text(
+            '#include <camarb.h>\n#include <stdio.h>\nint main(void) { return puts(camarb_version()) < 0; }\n')
+        os.environ["PKG_CONFIG_PATH"] = f"{folder}/usr/lib/pkgconfig"
+        os.environ["PKG_CONFIG_SYSROOT_DIR"] = folder
+        try:
+            flags = run("pkg-config", "--cflags", "--libs", "camarb").split()
+            version = run("pkg-config", "--modversion", "camarb").strip()
+        finally:
+            del os.environ["PKG_CONFIG_PATH"], os.environ["PKG_CONFIG_SYSROOT_DIR"]
+        run("gcc", "-o", program, program.with_suffix(".c"), *flags)
+        at = f"LD_LIBRARY_PATH={folder}/usr/lib"
+        assert run("env", at, program).strip() == version
+        said = run("env", at, f"PYTHONPATH={folder}/usr/lib/python3/dist-packages", "/usr/bin/python3", "-B", "-c",
+                   "import camarb; print(camarb.version())")
+        assert said.strip() == version, said
+        defined = run("readelf", "--dyn-syms", "--wide", f"{folder}/usr/lib/libcamarb.so.1")
+        names = re.findall(r" DEFAULT +\d+ (\S+)", defined)
+        assert len(names) > 40 and all(re.match(r"camarb_\w+@@CAMARB_1$|CAMARB_1$", name) for name in names), names
+        return version
+
+
+@claim("the V4L2 door is installed where its command and its generator look for it, below any prefix")
+def door():
+    for prefix, beside in (("/usr", False), ("/opt/camarb", True)):
+        with tempfile.TemporaryDirectory() as folder:
+            installed(folder, prefix)
+            library = f"{prefix}/lib/camarb/libcamarb-v4l2.so"
+            found = os.stat(folder + library)
+            assert found.st_uid == os.getuid() and not found.st_mode & 0o022, oct(found.st_mode)
+            needed = re.findall(r"NEEDED.*\[([^\]]*)\]", run("readelf", "--dynamic", folder + library))
+            assert all(re.match(r"lib(c|m|dl)\.so|ld-linux", name) for name in needed), f"it brings into every program: {needed}"
+            # Elsewhere than below /usr the program loader does not look for the library, and the door finds it beside itself.
+            assert os.path.exists(f"{folder}{prefix}/lib/camarb/libcamarb.so.1") == beside
+            command = pathlib.Path(f"{folder}{prefix}/bin/camarb-v4l2")
+            assert ("'/usr/$LIB/camarb/libcamarb-v4l2.so'" if prefix == "/usr" else library) in command.read_text()
+            generator = pathlib.Path(f"{folder}{prefix}/lib/systemd/user-environment-generators/60-camarb-v4l2")
+            assert f"\nlibrary='{library}'\n" in generator.read_text() and "@" not in generator.read_text()
+            assert all(os.access(file, os.X_OK) for file in (command, generator))
 
 
 @claim("the installed policy is one that camclient finds nothing wrong with, its include too")

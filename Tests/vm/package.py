@@ -7,10 +7,15 @@ sys.path.insert(0, str(ROOT / "Tests" / "interop"))
 from page import Shell, tried
 
 
-def package():
-    """The package's file, which `make deb` has made."""
-    found = sorted((ROOT / ".build-deb").glob("camarb_*.deb"))
-    assert found, "there is no package in .build-deb: make deb makes it"
+# What a machine without programs of its own needs, and all that there is.
+BROKER = ("libcamarb1", "camarb")
+EVERYTHING = (*BROKER, "libcamarb-dev", "python3-camarb", "gstreamer1.0-camarb")
+
+
+def package(name="camarb"):
+    """A package's file, which `make deb` has made."""
+    found = sorted((ROOT / ".build-deb").glob(f"{name}_*.deb"))
+    assert found, f"there is no package {name} in .build-deb: make deb makes it"
     return found[-1]
 
 
@@ -29,8 +34,8 @@ def prepare():
 
 
 class Installed:
-    def __init__(self, flags=None):
-        self.flags = flags
+    def __init__(self, flags=None, packages=BROKER):
+        self.flags, self.packages = flags, packages
 
     def __enter__(self):
         prepare()
@@ -38,16 +43,18 @@ class Installed:
             pathlib.Path("/etc/default/camarb").write_text(f'CAMARB_FLAGS="{self.flags}"\n')
         begun = time.monotonic()
         # A file in /etc that is there already is kept, as an administrator's.
-        dpkg("--install", "--force-confold", package())
+        dpkg("--install", "--force-confold", *map(package, self.packages))
         print(f"installed in {time.monotonic() - begun:.1f} s", flush=True)
-        self.files = [path for path in run("dpkg", "--listfiles", "camarb").splitlines() if "camarb" in path]
+        self.files = [path for path in run("dpkg", "--listfiles", *self.packages).splitlines() if "camarb" in path]
         assert len(self.files) > 20, self.files
         return self
 
     def __exit__(self, kind, *_):
         if kind is not None:
             subprocess.run(["systemctl", "--no-pager", "status", "camarbd.service", "camarbd.socket", "camrecorder.socket"])
-        dpkg("--purge", "camarb")
+        begun = time.monotonic()
+        dpkg("--purge", *self.packages)
+        print(f"purged in {time.monotonic() - begun:.1f} s", flush=True)
 
     def left(self):
         """What is still there of it, after the purge."""
@@ -77,7 +84,8 @@ class Page(Installed):
 
     def __enter__(self):
         prepare()
-        os.symlink(package(), pathlib.Path(self.folder.name) / package().name)
+        for name in self.packages:
+            os.symlink(package(name), pathlib.Path(self.folder.name) / package(name).name)
         path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
         # Unpacking the package is the longest of the commands.
         root = Shell(self.folder.name, path, 6 * PATIENCE)

@@ -1,0 +1,408 @@
+"""What the user sees of the cameras and says about apps: camagent between a session bus with a panel, a notification server
+and a permission store on one side, and a broker on the other."""
+import contextlib, os, tempfile, time
+
+from jeepney import DBusAddress, HeaderFields, new_method_call, new_signal
+from jeepney.io.blocking import open_dbus_connection
+
+import ask
+from desktop import Agent, desk
+from false_broker import FalseBroker, use
+from harness import PATIENCE, SHELL, Refused, Skipped, claim, wait_until
+from logind import Bus
+from session_bus import Notifications, Panel, Store, Watcher
+
+HELD = use("front", "Front camera", "red", own=True, since=1_700_000_000_000_000)
+WAITED = use("front", "Front camera", "blue", own=True, waiting=[("red_one", 1_700_000_000_000_000)])
+
+
+def agent(broker, bus, *words, **variables):
+    return Agent(broker, "--windows", "none", "--microphones", "none", *words, DBUS_SESSION_BUS_ADDRESS=bus.address,
+                 TZ="UTC", **variables)
+
+
+def panel(bus, watcher):
+    """A panel that shows the item which registered last."""
+    wait_until("an item in the panel", lambda: watcher.items)
+    return Panel(bus, watcher.items[-1])
+
+
+@claim("while a camera is in use the panel has an item that says who has it, since when and who waits, and no longer")
+def indicator():
+    with Bus() as bus, Watcher(bus) as watcher, FalseBroker() as broker, agent(broker, bus):
+        broker.wait("ListUse")
+        assert not watcher.items, "an item without a use"
+        broker.uses(HELD)
+        with panel(bus, watcher) as face:
+            shown = face.properties()
+            assert (shown["Category"], shown["Id"], shown["Status"]) == ("Hardware", "camarb", "Active"), shown
+            assert shown["IconName"] == "camera-video-symbolic" and shown["Menu"] == "/MenuBar", shown
+            assert shown["ItemIsMenu"] is True, shown
+            icon, pixels, title, text = shown["ToolTip"]
+            assert title == "A camera is in use" and text == "red has Front camera since 2023-11-14 22:13", shown
+            labels = [label for _, label in face.lines()]
+            assert labels == ["red has Front camera since 2023-11-14 22:13", "-", "Stop red",
+                              "Turn privacy on: no camera for your apps"], labels
+            (kept,) = [id for id, label in face.lines() if label == "Turn privacy on: no camera for your apps"]
+            before = face.menu_call("GetLayout", "iias", 0, 0, [])[0]
+            broker.uses(WAITED)
+            wait_until("the change", lambda: face.line("Stop red__one"))
+            labels = [label for _, label in face.lines()]
+            # Two underscores are one to be read; a time that is not known is not made up.
+            assert labels[:2] == ["blue has Front camera",
+                                  "red__one waits for Front camera since 2023-11-14 22:13"], labels
+            assert labels[3:5] == ["Stop blue", "Stop red__one"], labels
+            assert face.line("Turn privacy on: no camera for your apps") == kept, "a line has another number now"
+            assert face.menu_call("GetLayout", "iias", 0, 0, [])[0] > before, "the menu's revision stays"
+            broker.uses(use("front", "Front <b>", "red", recording=True), use("back", "Back", "another user's app"))
+            wait_until("recording", lambda: face.properties()["IconName"] == "media-record-symbolic")
+            text = face.properties()["ToolTip"][3]
+            assert text == "red has Front &lt;b&gt; and records\nAnother user's app has Back", text
+            assert "Stop red" not in [label for _, label in face.lines()], "another user's app has a line to stop it"
+        broker.uses()
+        wait_until("the item to leave", lambda: not watcher.items)
+
+
+@claim("stop and privacy in the panel's menu reach the broker, and a number that no line has is an error")
+def clicking():
+    with Bus() as bus, Watcher(bus) as watcher, FalseBroker() as broker, agent(broker, bus):
+        broker.uses(HELD)
+        with panel(bus, watcher) as face:
+            stop = face.line("Stop red")
+            face.click(stop)
+            broker.wait("StopApp", (f"red@{os.getuid()}",))
+            face.click(face.line("Turn privacy on: no camera for your apps"))
+            broker.wait("SetOwnPrivacy", (True,))
+            wait_until("privacy to be shown", lambda: face.line("Turn privacy off"))
+            # A line to be read does nothing, and neither does pointing at one.
+            face.click(face.lines()[0][0])
+            face.menu_call("Event", "isvu", stop, "hovered", ("s", ""), 0)
+            broker.uses(use("front", "Front camera", "blue", own=True))
+            wait_until("the other holder", lambda: face.line("Stop blue"))
+            for member, signature, *body in (
+                ("Event", "isvu", stop, "clicked", ("s", ""), 0), ("GetLayout", "iias", stop, -1, []),
+                ("GetProperty", "is", stop, "label"), ("AboutToShow", "i", stop), ("AboutToShow", "i", -1),
+                ("AboutToShowGroup", "ai", [stop, 99999]), ("GetGroupProperties", "aias", [stop], []),
+                ("EventGroup", "a(isvu)", [(stop, "clicked", ("s", ""), 0)]),
+                ("GetGroupProperties", "aias", list(range(10_000)), []), ("Event", "s", "clicked"), ("Fly", "i", 1),
+                ("EventGroup", "a(isvu)", [(id, "clicked", ("s", ""), 0) for id in range(10_000)]),
+            ):
+                try:
+                    face.menu_call(member, signature, *body)
+                except Refused:
+                    continue
+                raise AssertionError(f"{member}{body} was answered")
+            # Those that are there are answered among those that are not.
+            there = face.line("Stop blue")
+            (found,) = face.menu_call("GetGroupProperties", "aias", [stop, there], ["label"])
+            assert found == [(there, {"label": ("s", "Stop blue")})], found
+            assert face.menu_call("AboutToShowGroup", "ai", [stop, there]) == ([], [stop])
+            assert face.menu_call("EventGroup", "a(isvu)", [
+                (stop, "clicked", ("s", ""), 0), (there, "clicked", ("s", ""), 0)]) == ([stop],)
+            broker.wait("StopApp", (f"blue@{os.getuid()}",))
+            assert len(broker.said("StopApp")) == 2, broker.said("StopApp")
+            # Privacy is shown with nobody at a camera, too, and said again to the next broker.
+            broker.uses()
+            wait_until("privacy alone", lambda: face.properties()["IconName"] == "camera-disabled-symbolic")
+            broker.stop()
+            broker.private, broker.calls = False, []
+            broker.start()
+            broker.wait("SetOwnPrivacy", (True,))
+
+
+@claim("the item registers with a panel that comes later, and with the next one; a bus that is restarted gets it anew")
+def panels():
+    with Bus() as bus, FalseBroker() as broker, agent(broker, bus) as face:
+        broker.uses(HELD)
+        face.says("no panel shows status icons")
+        for _ in range(2):
+            with Watcher(bus) as watcher:
+                with panel(bus, watcher) as shown:
+                    assert shown.properties()["Title"] == "A camera is in use"
+        bus.stop()
+        face.says("the session bus has ended the connection")
+        bus.start()
+        with Watcher(bus) as watcher, panel(bus, watcher) as shown:
+            assert shown.line("Stop red"), shown.lines()
+        assert face.said().count("session bus has ended") == 1, face.said()
+
+
+@claim("a cut recording is told at once, those of the next ten seconds in one notification that takes its place")
+def cut():
+    cause = "video-device-in-use-by-another-client"
+    with (Bus() as bus, Watcher(bus) as watcher, Notifications(bus, "body", "body-markup", "actions") as server,
+          FalseBroker() as broker):
+        with agent(broker, bus):
+            # The server is known, and so is the camera's name.
+            broker.wait("WatchQuestions", (True,))
+            broker.uses(HELD)
+            wait_until("the use to be shown", lambda: watcher.items)
+            broker.signal("RecordingCut", "ssss", "r<e>d", "front", "blue", cause)
+            first = server.wait("cut")
+            assert first.summary == "A recording was cut" and first.replaces == 0, first
+            assert first.body == ("The recording of r&lt;e&gt;d with Front camera was cut: blue has the camera now. "
+                                  "What was recorded until then is kept."), first
+            assert first.hints["urgency"] == ("y", 1) and first.actions == [], first
+            for number in range(50):
+                broker.signal("RecordingCut", "ssss", f"app{number}", "front", "", cause)
+            second = server.wait("46 more times")
+            assert second.replaces == first.id and "app3" in second.body and "app4" not in second.body, second
+            assert len(server.shown) == 2, server.shown
+    # Without markup it is the text itself.
+    with Bus() as bus, Notifications(bus, "body") as server, FalseBroker() as broker, agent(broker, bus):
+        broker.uses(use("front", "Front & back", "another user's app",
+                        waiting=[("r<e>d", time.time_ns() // 1000 - 6_000_000)]))
+        told = server.wait("r<e>d waits")
+        assert told.body == "r<e>d waits for Front & back, which another user's app has.", told
+
+
+@claim("a question is a notification with two buttons, whose server alone is believed, and which goes when it is over")
+def questions():
+    with Bus() as bus, Notifications(bus, "actions", "body") as server, FalseBroker() as broker, agent(broker, bus):
+        broker.wait("WatchQuestions", (True,))
+        broker.signal("Question", "usbssu", 7, "Zoom", False, "/usr/bin/python3", "Front camera", 30)
+        asked = server.wait("“Zoom”")
+        assert asked.summary == "May “Zoom” use cameras?", asked
+        assert "nobody vouches for the name" in asked.body and "/usr/bin/python3" in asked.body, asked
+        assert asked.actions == ["allow", "Allow", "deny", "Deny"] and asked.hints["urgency"] == ("y", 2), asked
+        assert asked.time == 30_000, asked
+        # Another program on the bus says to camagent alone that the button was pressed.
+        forger = open_dbus_connection(bus=bus.address, auth_timeout=PATIENCE)
+        names = forger.send_and_get_reply(
+            new_method_call(DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus"),
+                            "ListNames"), timeout=PATIENCE).body[0]
+        for name in (name for name in names if name.startswith(":") and name != forger.unique_name):
+            signal = new_signal(DBusAddress(server.path, interface=server.name), "ActionInvoked", "us", (asked.id, "allow"))
+            signal.header.fields[HeaderFields.destination] = name
+            forger.send(signal)
+        forger.close()
+        # What is no answer, a notification that is not this one, and nonsense.
+        server.press(asked, "default")
+        server.emit("ActionInvoked", "us", asked.id + 1, "allow")
+        server.emit("ActionInvoked", "s", "allow")
+        server.emit("NotificationClosed", "uu", asked.id, 2)
+        server.press(asked, "deny")
+        broker.wait("AnswerQuestion")
+        assert broker.said("AnswerQuestion") == [(7, "deny")], broker.said("AnswerQuestion")
+        broker.signal("QuestionEnded", "us", 7, "deny")
+        wait_until("the notification to be closed", lambda: asked.id in server.closed)
+        broker.signal("Question", "usbssu", 8, "org.example.Vouched", True, "", "Front camera", 12)
+        asked = server.wait("org.example.Vouched")
+        assert "vouches" not in asked.body and "program" not in asked.body and asked.time == 12_000, asked
+        # The next server asks it anew; one without buttons cannot.
+        server.end()
+        broker.wait("WatchQuestions", (False,))
+        with Notifications(bus, "body") as plain:
+            wait_until("the next server to be asked", lambda: plain.asked)
+        with Notifications(bus, "actions") as buttons:
+            wait_until("questions to be wanted again", lambda: broker.said("WatchQuestions").count((True,)) == 2)
+            assert broker.said("WatchQuestions") == [(True,), (False,), (True,)], broker.said("WatchQuestions")
+            broker.signal("Question", "usbssu", 8, "org.example.Vouched", True, "", "Front camera", 9)
+            buttons.press(buttons.wait("org.example.Vouched"), "allow")
+            broker.wait("AnswerQuestion", (8, "allow"))
+
+
+@claim("what the permission store denies the broker is told, again at each change; the store's end changes nothing")
+def permission_store():
+    with Bus() as bus, FalseBroker() as broker, agent(broker, bus):
+        broker.wait("ListUse")
+        with Store(bus, org_denied=["no"], org_allowed=["yes"], org_asked=["ask"]) as store:
+            broker.wait("SetDenied", (["org.denied"],))
+            # The empty key stands for programs outside a sandbox, and names no app.
+            store.set({"": ["no"], "org.b": ["no"], "org.a": ["no"], "org.none": []})
+            broker.wait("SetDenied", (["org.a", "org.b"],))
+            store.set({f"org.app{number:05}": ["no"] for number in range(10_000)})
+            broker.wait("SetDenied", ([f"org.app{number:05}" for number in range(1024)],))
+            # Wrong types change nothing either.
+            store.nonsense["Lookup"] = ("i", (5,))
+            looked = store.looked
+            store.set({"org.c": ["no"]})
+            wait_until("the nonsense to be read", lambda: store.looked > looked)
+        said = len(broker.said("SetDenied"))
+        with Store(bus) as empty:
+            broker.wait("SetDenied", ([],))
+            assert len(broker.said("SetDenied")) == said + 1, broker.said("SetDenied")[said:]
+            empty.set({"org.d": ["no"]})
+            broker.wait("SetDenied", (["org.d"],))
+        broker.stop()
+        broker.calls = []
+        broker.start()
+        broker.wait("SetDenied", (["org.d"],))
+
+
+@claim("a desktop that answers with nonsense, and a program that floods the bus, cost camagent neither its life nor its work")
+def hostile_desktop():
+    with Bus() as bus, Watcher(bus) as watcher, FalseBroker() as broker:
+        with Notifications(bus, "actions") as server, agent(broker, bus) as face:
+            broker.wait("WatchQuestions", (True,))
+            server.nonsense = {"Notify": ("s", ("no number",)), "GetCapabilities": ("ai", ([1, 2],))}
+            broker.signal("Question", "usbssu", 1, "red", True, "", "Front", 30)
+            server.wait("“red”")
+            broker.signal("QuestionEnded", "us", 1, "late")
+            # A broker's nonsense ends that connection only.
+            broker.uses(HELD)
+            with panel(bus, watcher) as shown:
+                (unique,) = shown.connection.send_and_get_reply(new_method_call(
+                    DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus"),
+                    "GetNameOwner", "s", (shown.item,)), timeout=PATIENCE).body
+                assert unique.startswith(":"), unique
+                for path, interface, member, signature, *body in (
+                    ("/StatusNotifierItem", "org.kde.StatusNotifierItem", "Fly", None),
+                    ("/StatusNotifierItem", "org.example.Other", "Activate", "ii", 0, 0),
+                    ("/nowhere", "org.kde.StatusNotifierItem", "Activate", "ii", 0, 0),
+                    ("/StatusNotifierItem", "org.freedesktop.DBus.Properties", "Get", "s", "x"),
+                    ("/StatusNotifierItem", "org.freedesktop.DBus.Properties", "Get", "ss", "org.kde.StatusNotifierItem", "x"),
+                    ("/StatusNotifierItem", "org.freedesktop.DBus.Properties", "GetAll", "s", "org.example.Other"),
+                    ("/StatusNotifierItem", "org.freedesktop.DBus.Properties", "Set", "ssv", "a", "b", ("s", "c")),
+                ):
+                    try:
+                        shown.call(path, interface, member, signature, *body)
+                    except Refused:
+                        continue
+                    raise AssertionError(f"{interface}.{member}{body} was answered")
+                for path in ("/StatusNotifierItem", "/MenuBar"):
+                    (xml,) = shown.call(path, "org.freedesktop.DBus.Introspectable", "Introspect")
+                    assert xml.count("<interface ") == 1 and "<method " in xml, xml
+            # Longer than anything of a desktop's: that connection ends, and the next one is there soon.
+            shout = open_dbus_connection(bus=bus.address, auth_timeout=PATIENCE)
+            shout.send(new_method_call(
+                DBusAddress("/MenuBar", watcher.items[-1], "com.canonical.dbusmenu"), "Event", "s", ("x" * (2 << 20),)))
+            shout.close()
+            gone = watcher.items[-1]
+            wait_until("the next item", lambda: watcher.items and gone not in watcher.items)
+            with Panel(bus, watcher.items[-1]) as shown:
+                assert shown.line("Stop red"), shown.lines()
+            face.ended()
+
+
+@claim("without a session bus camagent says so once and does its work; what is switched off is neither shown nor asked")
+def switched_off():
+    class Nowhere:
+        address = "unix:path=/nonexistent/bus"
+
+    with FalseBroker() as broker, agent(broker, Nowhere) as face:
+        broker.wait("ListUse")
+        face.says("cannot connect to the session bus at /nonexistent/bus")
+        broker.uses(HELD)
+        broker.signal("RecordingCut", "ssss", "red", "front", "", "system-sleep")
+        wait_until("the use to be read", lambda: len(broker.said("ListUse")) > 1)
+    words = [f"--{part}=none" for part in ("indicator", "notifications", "questions", "permission-store")]
+    with Bus() as bus, Watcher(bus) as watcher, Notifications(bus, "actions") as server, Store(bus, a=["no"]) as store:
+        for off in range(4):
+            # All but one of them are switched off, and the last one shows that it came so far.
+            on = words[off]
+            with FalseBroker() as broker, agent(broker, bus, *(word for word in words if word != on)):
+                broker.uses(use("front", "Front", "blue", own=True, waiting=[("red", time.time_ns() // 1000 - 9_000_000)]))
+                shown, looked = len(server.shown), store.looked
+                if "indicator" in on:
+                    wait_until("an item", lambda: watcher.items)
+                elif "notifications" in on:
+                    server.wait("red waits")
+                elif "questions" in on:
+                    broker.wait("WatchQuestions", (True,))
+                else:
+                    broker.wait("SetDenied", (["a"],))
+                assert bool(watcher.items) == ("indicator" in on), on
+                assert ((True,) in broker.said("WatchQuestions")) == ("questions" in on), on
+                assert bool(broker.said("SetDenied")) == ("permission-store" in on), on
+            wait_until("the item to leave", lambda: not watcher.items)
+        assert len(server.shown) == 1, server.shown
+    with FalseBroker() as broker, Bus() as bus, agent(broker, bus, *words) as face:
+        face.says("microphones:")
+        assert "session bus" not in face.said(), face.said()
+
+
+@claim("where somebody else speaks for the user, camagent says what was refused once, and goes on asking")
+def refused():
+    with Bus() as bus, Notifications(bus, "actions"), FalseBroker() as broker:
+        broker.refuses = {"ListUse", "WatchQuestions", "SetDenied"}
+        with agent(broker, bus) as face:
+            face.says("the broker refused to say who has which camera: somebody else speaks")
+            broker.wait("WatchQuestions", (True,))
+            broker.signal("Question", "usbssu", 1, "red", True, "", "Front", 30)
+            broker.refuses = set()
+            wait_until("the next asking", lambda: broker.said("WatchQuestions").count((True,)) > 1)
+            broker.signal("Displaced", "ss", "ask", "process 1 (terminal)")
+            face.says("somebody else is asked about apps now")
+
+
+@contextlib.contextmanager
+def whole(bus, *words, policy="desktop"):
+    """A broker with a camera, and an agent that speaks for its user: it is asked, by a server with buttons."""
+    with desk(policy=policy) as daemon, Notifications(bus, "actions", "body") as server:
+        with agent(daemon, bus, *words):
+            yield daemon, server
+
+
+@claim("with a real broker an app's use is in the panel; it is stopped from there for good, and privacy counts for all its user's")
+def real_use():
+    with Bus() as bus, Watcher(bus) as watcher, whole(bus) as (daemon, _):
+        red = daemon.app("red")
+        session = red.session()
+        session.start()
+        red.wait("DidStartRunning")
+        with panel(bus, watcher) as face:
+            stop = wait_until("red in the menu", lambda: face.line("Stop red"))
+            assert any(label.startswith("red has ") and " since " in label for _, label in face.lines()), face.lines()
+            face.click(stop)
+            assert red.wait("SessionStopped")[2] == "stopped-by-user"
+            wait_until("red to be gone", lambda: not watcher.items or face.line("Stop red") is None)
+            session.start()
+            red.wait("DidStartRunning")
+        with panel(bus, watcher) as face:
+            on = wait_until("the switch", lambda: face.line("Turn privacy on: no camera for your apps"))
+            face.click(on)
+            assert red.wait("WasInterrupted")[3] == ["video-device-blocked-by-privacy"]
+            off = wait_until("privacy to be shown", lambda: face.line("Turn privacy off"))
+            face.click(off)
+            red.wait("InterruptionEnded")
+
+
+@claim("with a real broker the user hears of a recording that was cut, and of an app that waits longer than five seconds")
+def real_cut():
+    with Bus() as bus, whole(bus) as (daemon, server), tempfile.TemporaryDirectory() as folder:
+        shell = daemon.shell()
+        apps = {}
+        for name in ("red", "blue"):
+            app = daemon.app(name)
+            apps[name] = (app, app.session())
+        shell.call(SHELL, "PlaceApp", "ssb", "red", "fullscreen", True)
+        red, session = apps["red"]
+        session.start()
+        red.wait("DidStartRunning")
+        session.record(f"{folder}/red.mkv")
+        red.wait("RecordingStarted")
+        apps["blue"][1].start()
+        shell.call(SHELL, "PlaceApp", "ssb", "blue", "fullscreen", True)
+        shell.call(SHELL, "PlaceApp", "ssb", "red", "background", False)
+        red.wait("RecordingFinished")
+        told = server.wait("The recording of red")
+        assert "What was recorded until then is kept" in told.body, told
+        late = server.wait("red waits for ")
+        assert "which blue has" in late.body and late.replaces == told.id, late
+
+
+@claim("with a real broker a question is answered by a button, and what the permission store denies is denied")
+def real_question():
+    if os.geteuid() != 0:
+        raise Skipped("only root can be another user, and root is asked nothing")
+    with Bus() as bus, Store(bus, bad_app=["no"]), Notifications(bus, "actions", "body") as server, ask.broker() as daemon:
+        with agent(daemon, bus, "--indicator=none", user=ask.ALICE):
+            app, _ = ask.starting(daemon, "photos")
+            asked = server.wait("May “photos” use cameras?")
+            assert "vouches" not in asked.body and os.readlink("/proc/self/exe") in asked.body, asked
+            server.press(asked, "allow")
+            app.wait("DidStartRunning")
+            wait_until("the question to go", lambda: asked.id in server.closed)
+            ask.client(daemon, ask.ALICE, "second").session().start()
+            server.press(server.wait("“second”"), "deny")
+            listed = wait_until("both answers", lambda: len(answers(daemon)) == 2 and answers(daemon))
+            assert listed == {"photos": ("allow", "question"), "second": ("deny", "question")}, listed
+
+
+def answers(daemon):
+    """What is said of the user's apps, and where that comes from."""
+    app = ask.client(daemon, ask.ALICE)
+    (found,) = app.call(SHELL, "ListAnswers")
+    app.close()
+    return {one["app"][1]: (one["answer"][1], one["from"][1]) for one in found}

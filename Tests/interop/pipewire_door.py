@@ -1,0 +1,325 @@
+"""The door in PipeWire: programs that know no broker are clients of it, each by itself, through a doorway that camagent keeps.
+PipeWire, its session manager and the script that links are the test's own; the programs are GStreamer's, as they are."""
+import collections, contextlib, json, os, pathlib, shutil, signal, subprocess, time
+
+from desktop import Agent, needs, tells_apart
+from harness import BROKER, PATIENCE, ROOT, SHELL, App, Daemon, Skipped, claim, die_with_parent, wait_until
+from microphone import Sound
+
+SCRIPTS = ROOT / "desktop" / "wireplumber" / "0.4"
+SWAPS = 20
+SIDE = 16  # of the pictures that are looked at, in pixels
+# The ground of each slate (clients/libcamarb/slate.c), by what it says.
+GROUNDS = {"waiting": (28, 28, 28), "interrupted": (31, 47, 87), "switched off": (139, 19, 24), "no access": (98, 56, 7),
+           "no broker": (76, 26, 84)}
+
+
+class Video(Sound):
+    """A bus, PipeWire and its session manager, with our script unless a test wants to see what is without it."""
+
+    def __init__(self, script=True, user=None):
+        needs("gst-launch-1.0", "gst-inspect-1.0")
+        if subprocess.run(["gst-inspect-1.0", "pipewiresrc"], stdout=subprocess.DEVNULL).returncode:
+            raise Skipped("GStreamer has no pipewiresrc here (make/packages test installs it)")
+        self.script = script
+        super().__init__(user)
+
+    def begin(self):
+        if self.script:
+            own = self.directory / ".config" / "wireplumber"
+            for folder, name in (("scripts", "camarb.lua"), ("main.lua.d", "90-camarb.lua")):
+                (own / folder).mkdir(parents=True, exist_ok=True)
+                shutil.copy(SCRIPTS / name, own / folder)
+        self.server = self.start("pipewire")
+        wait_until("PipeWire's socket", (self.directory / "pipewire-0").exists)
+        self.manage()
+
+    def manage(self):
+        self.manager = self.start("wireplumber")
+        wait_until("PipeWire's session manager", lambda: any(
+            one.get("info", {}).get("props", {}).get("application.name") == "WirePlumber" for one in self.objects()))
+
+    def kill(self, process):
+        process.kill()
+        process.wait()
+        self.running.remove(process)
+
+    def objects(self):
+        """pw-dump says the list anew where something changes while it is said."""
+        text, found, decoder = self.ask("pw-dump").strip(), {}, json.JSONDecoder()
+        while text:
+            some, end = decoder.raw_decode(text)
+            found.update({one["id"]: one for one in some})
+            text = text[end:].lstrip()
+        return [one for one in found.values() if one.get("info") is not None]
+
+    def nodes(self):
+        return {one["info"]["props"].get("node.name"): one for one in self.objects() if one["type"].endswith(":Node")}
+
+    def links(self):
+        """Which nodes are linked, by name."""
+        names = {one["id"]: name for name, one in self.nodes().items()}
+        return {(names.get(one["info"]["output-node-id"]), names.get(one["info"]["input-node-id"]))
+                for one in self.objects() if one["type"].endswith(":Link")}
+
+
+def agent(daemon, video, *words, **options):
+    others = [word for what in ("windows", "microphones", "indicator", "notifications", "questions", "permission-store")
+              for word in (f"--{what}", "none")]
+    return Agent(daemon, *others, *words, **options, **video.variables)
+
+
+class Viewer:
+    """A program that shows a camera in PipeWire: GStreamer's own, under a name of its own. Its pictures are looked at."""
+
+    def __init__(self, video, name, camera="front", caps="video/x-raw", source=()):
+        self.video, self.name = video, name
+        programs = video.directory / "bin"
+        programs.mkdir(exist_ok=True)
+        program = programs / name
+        if not program.exists():
+            program.symlink_to(shutil.which("gst-launch-1.0"))
+        target = [f"target-object=camarb.{camera}"] if camera else []
+        with open(video.log, "a") as log:
+            self.process = subprocess.Popen(
+                [program, "-q", "pipewiresrc", *target, *source, "!", caps, "!", "queue", "leaky=downstream", "!", "videoconvert", "!",
+                 "videoscale", "method=nearest-neighbour", "!", f"video/x-raw,format=RGB,width={SIDE},height={SIDE}", "!",
+                 "fdsink", "sync=false"],
+                env=video.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
+                preexec_fn=die_with_parent)
+        os.set_blocking(self.process.stdout.fileno(), False)
+        self.bytes, self.counts, self.last = b"", collections.Counter(), None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        self.end()
+        if kind is not None:
+            print(f"  {self.name} saw {dict(self.counts)}, last {self.last}")
+
+    def end(self, how=signal.SIGINT):
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+            try:
+                self.process.wait(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+    def look(self):
+        """Takes what has come, and remembers what each picture was."""
+        with contextlib.suppress(BlockingIOError):
+            while some := os.read(self.process.stdout.fileno(), 1 << 16):
+                self.bytes += some
+        whole = SIDE * SIDE * 3
+        while len(self.bytes) >= whole:
+            self.last = kind(self.bytes[:whole])
+            self.bytes = self.bytes[whole:]
+            self.counts[self.last] += 1
+
+    def sees(self, wanted, count=1):
+        """Waits for so many pictures of that kind that had not come before."""
+        self.look()
+        before = self.counts[wanted]
+
+        def saw():
+            assert self.process.poll() is None, f"{self.name} ended with {self.process.returncode}:\n{self.video.log.read_text()}"
+            self.look()
+            return self.counts[wanted] >= before + count
+
+        wait_until(f"{self.name} to see {wanted!r}; it saw {dict(self.counts)}", saw)
+
+
+def kind(picture):
+    """What a picture is, by its most frequent colour: a slate is one colour and letters, and a camera's is neither."""
+    pixels = collections.Counter(tuple(picture[at:at + 3]) for at in range(0, len(picture), 3))
+    colour, count = pixels.most_common(1)[0]
+    for name, ground in GROUNDS.items():
+        if count > SIDE * SIDE / 3 and all(abs(one - other) < 14 for one, other in zip(colour, ground)):
+            return name
+    return "picture"
+
+
+class Focus:
+    """A shell that says which app is in front. Where all processes are one unit's, they are one app."""
+
+    def __init__(self, daemon):
+        if not tells_apart():
+            raise Skipped("all processes of this run are one unit's, and so one app's")
+        self.shell = daemon.shell()
+        self.placed = set()
+
+    def on(self, app):
+        for other in self.placed - {app}:
+            self.shell.call(SHELL, "PlaceApp", "ssb", f"{other}@{os.getuid()}", "split", False)
+        self.shell.call(SHELL, "PlaceApp", "ssb", f"{app}@{os.getuid()}", "split", True)
+        self.placed.add(app)
+
+
+def sessions(daemon):
+    """Apps and processes of the sessions there are."""
+    _, _, found = daemon.app().call(BROKER, "GetStatus")
+    return [{key: value[1] for key, value in one.items()} for one in found]
+
+
+@claim("programs in PipeWire are apps of their own: of two the focused one sees the camera and the other a slate, swapped 20 times")
+def two_viewers():
+    with Video() as video, Daemon(cameras=("front=simulated", "back=simulated")) as daemon, agent(daemon, video):
+        focus = Focus(daemon)
+        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+        with Viewer(video, "mirror") as mirror, Viewer(video, "booth") as booth:
+            focus.on("mirror")
+            mirror.sees("picture")
+            booth.sees("interrupted")
+            links, buffers = video.links(), video.nodes().keys()
+            for _ in range(SWAPS):
+                for first, second in ((booth, mirror), (mirror, booth)):
+                    focus.on(first.name)
+                    second.sees("interrupted")
+                    first.sees("picture")
+            assert video.links() == links and video.nodes().keys() == buffers, (links, video.links())
+            assert {one["app"] for one in sessions(daemon)} == {"mirror", "booth"}, sessions(daemon)
+            # A stream that pauses, or ends, is a session that stops.
+            mirror.end()
+            booth.sees("picture")
+            wait_until("the ended program's session to go", lambda: len(sessions(daemon)) == 1)
+        return f"{sum(mirror.counts.values())} and {sum(booth.counts.values())} pictures"
+
+
+@claim("a program in PipeWire that means no camera by name sees the default one, in the format, size and rate that it asks for")
+def formats():
+    with Video() as video, Daemon() as daemon, agent(daemon, video):
+        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+        for form, size in (("NV12", (1280, 720)), ("YUY2", (640, 480)), ("I420", (1280, 720))):
+            caps = f"video/x-raw,format={form},width={size[0]},height={size[1]},framerate=15/1"
+            with Viewer(video, "mirror", camera=None, caps=caps) as mirror:
+                mirror.sees("picture")
+        # What no camera can be is no link at all, and touches nobody else.
+        with Viewer(video, "mirror") as mirror, Viewer(video, "odd", caps="video/x-raw,width=12345,height=7") as odd:
+            mirror.sees("picture")
+            wait_until("the other to be known", lambda: len(sessions(daemon)) == 2)
+            for _ in range(30):
+                mirror.sees("picture")
+            odd.look()
+            assert not odd.counts, odd.counts
+
+
+@claim("a program in PipeWire is who the kernel says, whatever it says of itself")
+def liars():
+    with Video() as video, Daemon() as daemon, agent(daemon, video):
+        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+        lies = f"application.name=operator,application.process.id={os.getpid()},application.process.binary=operator"
+        with Viewer(video, "liar", source=[f"stream-properties=lies,{lies}", f"client-properties=lies,{lies}"]) as liar:
+            liar.sees("picture")
+            [clients] = daemon.app().call(SHELL, "ListClients")
+            known = {one["process"][1]: one["app"][1] for one in clients}
+            assert known[liar.process.pid] != "operator" and os.getpid() not in known, known
+            assert not tells_apart() or known[liar.process.pid] == "liar", known
+
+
+@claim("a camera that is switched off for privacy is a slate of its own kind to a program in PipeWire, and back when it is switched on")
+def privacy():
+    with Video() as video, Daemon() as daemon, agent(daemon, video):
+        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+        shell = daemon.shell()
+        with Viewer(video, "mirror") as mirror:
+            mirror.sees("picture")
+            for _ in range(3):
+                shell.call(SHELL, "SetPrivacy", "sb", "front", True)
+                mirror.sees("switched off", count=3)
+                shell.call(SHELL, "SetPrivacy", "sb", "front", False)
+                mirror.sees("picture")
+
+
+@claim("without the script a program in PipeWire sees slates, and nothing else, and the camera is not asked for")
+def no_script():
+    with Video(script=False) as video, Daemon() as daemon, agent(daemon, video):
+        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+        with Viewer(video, "mirror") as mirror:
+            for _ in range(30):
+                mirror.sees("waiting")
+            assert set(mirror.counts) == {"waiting"} and " start mirror" not in daemon.said(), mirror.counts
+
+
+@claim("the broker is restarted, and a program in PipeWire sees the camera again in the same stream")
+def broker_restarts():
+    with Video() as video, Daemon() as daemon, agent(daemon, video):
+        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+        with Viewer(video, "mirror") as mirror:
+            mirror.sees("picture")
+            links = video.links()
+            for _ in range(3):
+                daemon.restart()
+                wait_until("the session to be there again", lambda: len(sessions(daemon)) == 1)
+                mirror.sees("picture", count=30)
+            assert video.links() == links
+
+
+@claim("camagent is killed and another takes up who watches, and a program in PipeWire that comes then sees the camera, "
+       "also where the first gives no buffer back any more")
+def agent_restarts():
+    with Video() as video, Daemon() as daemon, agent(daemon, video, status=-signal.SIGKILL) as first:
+        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+        with Viewer(video, "mirror") as mirror:
+            mirror.sees("picture")
+            first.process.kill()
+            first.process.wait()
+            wait_until("its session to go", lambda: not sessions(daemon))
+            with agent(daemon, video):
+                # It means a node that is not there any more, by a number; what the first one wrote down says which.
+                wait_until("the second one to take it up", lambda: len(sessions(daemon)) == 1)
+                with Viewer(video, "booth") as booth:
+                    booth.sees("picture")
+            # GStreamer 1.22 with PipeWire 0.3.65 gives no buffer back on a link that was made anew, and does not end by itself.
+            mirror.end(signal.SIGKILL)
+
+
+@claim("the session manager and PipeWire itself are restarted, and a program in PipeWire that comes then sees the camera")
+def servers_restart():
+    with Video() as video, Daemon() as daemon, agent(daemon, video) as door:
+        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+        for _ in range(3):
+            video.kill(video.manager)
+            video.manage()
+            with Viewer(video, "mirror") as mirror:
+                mirror.sees("picture")
+        video.kill(video.server)
+        video.kill(video.manager)
+        (video.directory / "pipewire-0").unlink(missing_ok=True)
+        video.begin()
+        door.says("open again")
+        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+        with Viewer(video, "mirror") as mirror:
+            mirror.sees("picture")
+
+
+@claim("a program that opens streams in PipeWire without end takes nobody's camera, and one that stops reading or is killed neither")
+def bad_programs():
+    with Video() as video, Daemon() as daemon, agent(daemon, video) as door, contextlib.ExitStack() as stack:
+        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+        mirror = stack.enter_context(Viewer(video, "mirror", camera="front"))
+        mirror.sees("picture")
+        stopped = stack.enter_context(Viewer(video, "stopped", caps="video/x-raw,width=640,height=480"))
+        stopped.sees("picture" if not tells_apart() else "interrupted")
+        stopped.process.send_signal(signal.SIGSTOP)
+        large = "video/x-raw,width=1920,height=1080"
+        many = " ".join(f"pipewiresrc target-object=camarb.front ! {large} ! fakesink" for _ in range(12))
+        greedy = video.start("gst-launch-1.0", "-q", *many.split())
+        door.says("sees a slate only")
+        mirror.sees("picture")
+        # The others see the doorway.
+        wait_until("the doorway to be linked", lambda: any(node == "camarb.front" for node, _ in video.links()))
+        # A program whose pictures would be too much beside those of eight streams is refused by PipeWire, and sees nothing.
+        with Viewer(video, "large", caps=large) as beyond:
+            wait_until("its session", lambda: any(one["app"] == "large" for one in sessions(daemon)) or not tells_apart())
+            mirror.sees("picture", count=30)
+            beyond.look()
+            assert not beyond.counts, beyond.counts
+        os.kill(greedy.pid, signal.SIGKILL)
+        greedy.wait()
+        video.running.remove(greedy)
+        wait_until("its sessions to go", lambda: len(sessions(daemon)) == 2)
+        stopped.process.kill()
+        wait_until("the other's to go", lambda: len(sessions(daemon)) == 1)
+        mirror.sees("picture")
