@@ -132,7 +132,7 @@ public final class Broker {
         if options.printsDecisions { journal.threshold = .debug }
         self.journal = journal
         store = GrantStore(journal: journal)
-        answers = AnswerStore(journal: journal, isKept: recorders == nil)
+        answers = try AnswerStore(journal: journal, isKept: recorders == nil, on: loop)
         budgets = Budgets(
             connections: .connections(ofUser: options.connectionsPerUserMax, inAll: options.connectionsMax),
             trusted: options.isService ? [0] : [0, ownUser])

@@ -19,4 +19,14 @@ enum WholeFile {
         unlink(unfinished)
         throw SystemFault("write \(path)", trouble)
     }
+
+    /// Waits until what `write` left, and its name in its folder, outlive the machine. A disk takes its time: not on a loop.
+    static func sync(_ path: String) throws(SystemFault) {
+        for path in [path, String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])] {
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+            guard descriptor >= 0 else { throw SystemFault("open \(path)", errno) }
+            defer { close(descriptor) }
+            guard fsync(descriptor) == 0 else { throw SystemFault("fsync \(path)", errno) }
+        }
+    }
 }

@@ -6,7 +6,8 @@ import SystemdBus
 /// alone.
 ///
 /// A file is read when the first client of its user comes, and written as a whole, in one step, when something is said: a
-/// broker that is killed meanwhile leaves the old one or the new one. A line that is nothing a broker wrote is said in the
+/// broker that is killed meanwhile leaves the old one or the new one. Beside the loop it is brought to the disk then, so
+/// that a machine that loses its power a moment later has it. A line that is nothing a broker wrote is said in the
 /// journal and passed over; the others count.
 final class AnswerStore {
     /// As many answers as the core takes, with names as long as they may be.
@@ -18,6 +19,9 @@ final class AnswerStore {
     private var users: [UInt32: Said] = [:]
     /// Whose file could not be read, which is said once.
     private var unread: Set<UInt32> = []
+    /// Whose file was written and may not be on the disk yet, once each, in the order of writing.
+    private var unsynced: [UInt32] = []
+    private let side: SideWork
 
     /// What one user said.
     struct Said {
@@ -42,8 +46,10 @@ final class AnswerStore {
     }
 
     /// - Parameter isKept: false in a simulation, which leaves nothing behind.
-    init(journal: Journal, isKept: Bool) {
+    /// - Throws: where there is no descriptor left for work beside the loop.
+    init(journal: Journal, isKept: Bool, on loop: EventLoop) throws(SystemFault) {
         self.journal = journal
+        side = try SideWork(on: loop)
         folder = isKept ? Self.usualFolder : nil
     }
 
@@ -138,8 +144,32 @@ final class AnswerStore {
         guard let folder, let said = users[user] else { return }
         Self.makeFolder(folder)
         do throws(SystemFault) { try WholeFile.write(said.text, to: "\(folder)/\(user)") } catch {
-            journal.send(.warning, "what user \(user) said of apps cannot be written to \(folder): \(error)")
+            return cannotWrite(user, error)
         }
+        if !unsynced.contains(user) { unsynced.append(user) }
+        sync(in: folder)
+    }
+
+    /// One file at a time; what is written meanwhile waits for the next turn. Where there is no thread to be had it waits for
+    /// the next writing.
+    private func sync(in folder: String) {
+        guard let user = unsynced.first else { return }
+        let path = "\(folder)/\(user)"
+        let isBegun = side.begin(
+            { () -> SystemFault? in
+                do throws(SystemFault) { try WholeFile.sync(path) } catch { return error }
+                return nil
+            },
+            done: { [weak self] fault in
+                guard let self else { return }
+                if let fault { cannotWrite(user, fault) }
+                sync(in: folder)
+            })
+        if isBegun { unsynced.removeFirst() }
+    }
+
+    private func cannotWrite(_ user: UInt32, _ fault: SystemFault) {
+        journal.send(.warning, "what user \(user) said of apps cannot be written to \(folder ?? ""): \(fault)")
     }
 
     private static func makeFolder(_ folder: String) {
