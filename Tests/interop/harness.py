@@ -15,7 +15,7 @@ SHELL = DBusAddress("/org/camarb/Shell1", "org.camarb", "org.camarb.Shell1")
 # Long enough for a loaded machine of two cores; a test that passes never waits this long.
 PATIENCE = 20.0
 CAMERA = "front"
-# How camarbd is told of its cameras: NAME=simulated[:DATA FILE] or NAME=file:PATH.
+# How camarbd is told of its cameras: NAME=simulated[:MODEL] or NAME=file:PATH.
 SIMULATED = f"{CAMERA}=simulated"
 
 claims = []

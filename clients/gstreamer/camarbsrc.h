@@ -100,6 +100,9 @@ struct _CamarbSrc {
     gboolean has_segment;
 };
 
+/* What everybody expects of a camera, where nobody asks for anything else. */
+#define RATE_USUAL 30
+
 /* formats.c */
 /* What a camera's formats are as caps, the usual one first. */
 GstCaps *formats_caps(const camarb_format *formats, gsize count);
@@ -108,7 +111,9 @@ GstCaps *formats_exact(const char *pixel_format, guint width, guint height, gdou
 /* The first format that gives such pictures; NULL: there is none. */
 const camarb_format *formats_find(const camarb_format *formats, gsize count, const GstVideoInfo *info);
 gboolean formats_is_full_range(const GstVideoInfo *info);
+/* Frames a second, and the time from one to the next. */
 gdouble formats_rate(const GstVideoInfo *info);
+GstClockTime formats_interval(const GstVideoInfo *info);
 
 /* pictures.c: all under `lock`. */
 GstClockTime pictures_time(CamarbSrc *self, gint64 moment);

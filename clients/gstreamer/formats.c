@@ -8,12 +8,22 @@
 #define VIDEO_RANGE "2:4:7:1"
 #define FULL_RANGE "1:4:7:1"
 
-/* Rates are said as decimals: 29.97 is 30000/1001. */
-static const gdouble rate_tolerance = 0.005;
+/* The broker says rates in hundredths: half of one, and what a double loses. */
+static const gdouble rate_tolerance = 0.005 + 1e-9;
+
+/* Brokers say no slower one, and less has no fraction. */
+#define RATE_MIN 0.01
 
 static gboolean is_full(const char *pixel_format) { return strcmp(pixel_format, "420f") == 0; }
 
 static gboolean is_known(const char *pixel_format) { return is_full(pixel_format) || strcmp(pixel_format, "420v") == 0; }
+
+static void fraction_of(gdouble rate, gint *frames, gint *seconds) {
+    guint32 number, of;
+    camarb_frame_rate_fraction(rate, &number, &of);
+    *frames = (gint)number;
+    *seconds = (gint)of;
+}
 
 static GstStructure *structure_of(const char *pixel_format, guint width, guint height) {
     return gst_structure_new(
@@ -26,10 +36,10 @@ GstCaps *formats_caps(const camarb_format *formats, gsize count) {
     GstCaps *caps = gst_caps_new_empty();
     for (gsize i = 0; i < count; i++) {
         const camarb_format *format = &formats[i];
-        if (!is_known(format->pixel_format) || format->width == 0 || format->height == 0 || format->max_frame_rate <= 0) continue;
-        gint least = 0, least_of = 1, most, most_of;
-        if (format->min_frame_rate > 0) gst_util_double_to_fraction(format->min_frame_rate, &least, &least_of);
-        gst_util_double_to_fraction(format->max_frame_rate, &most, &most_of);
+        if (!is_known(format->pixel_format) || format->width == 0 || format->height == 0 || format->max_frame_rate < RATE_MIN) continue;
+        gint least, least_of, most, most_of;
+        fraction_of(format->min_frame_rate, &least, &least_of);
+        fraction_of(format->max_frame_rate, &most, &most_of);
         GstStructure *structure = structure_of(format->pixel_format, format->width, format->height);
         if (gst_util_fraction_compare(least, least_of, most, most_of) < 0)
             gst_structure_set(structure, "framerate", GST_TYPE_FRACTION_RANGE, least, least_of, most, most_of, NULL);
@@ -42,7 +52,7 @@ GstCaps *formats_caps(const camarb_format *formats, gsize count) {
 
 GstCaps *formats_exact(const char *pixel_format, guint width, guint height, gdouble rate) {
     gint number, of;
-    gst_util_double_to_fraction(rate, &number, &of);
+    fraction_of(rate, &number, &of);
     GstStructure *structure = structure_of(pixel_format, width, height);
     gst_structure_set(structure, "framerate", GST_TYPE_FRACTION, number, of, NULL);
     return gst_caps_new_full(structure, NULL);
@@ -50,7 +60,11 @@ GstCaps *formats_exact(const char *pixel_format, guint width, guint height, gdou
 
 gboolean formats_is_full_range(const GstVideoInfo *info) { return info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255; }
 
-gdouble formats_rate(const GstVideoInfo *info) { return info->fps_n > 0 ? (gdouble)info->fps_n / info->fps_d : 30; }
+gdouble formats_rate(const GstVideoInfo *info) { return info->fps_n > 0 ? (gdouble)info->fps_n / info->fps_d : RATE_USUAL; }
+
+GstClockTime formats_interval(const GstVideoInfo *info) {
+    return info->fps_n > 0 ? gst_util_uint64_scale_int(GST_SECOND, info->fps_d, info->fps_n) : GST_SECOND / RATE_USUAL;
+}
 
 const camarb_format *formats_find(const camarb_format *formats, gsize count, const GstVideoInfo *info) {
     gdouble rate = formats_rate(info);

@@ -82,8 +82,7 @@ static gboolean negotiate(GstBaseSrc *source) {
 
 static GstCaps *fixate(GstBaseSrc *source, GstCaps *caps) {
     caps = gst_caps_truncate(gst_caps_make_writable(caps));
-    /* What everybody expects of a camera, where nobody asks for anything else. */
-    gst_structure_fixate_field_nearest_fraction(gst_caps_get_structure(caps, 0), "framerate", 30, 1);
+    gst_structure_fixate_field_nearest_fraction(gst_caps_get_structure(caps, 0), "framerate", RATE_USUAL, 1);
     return GST_BASE_SRC_CLASS(camarb_src_parent_class)->fixate(source, caps);
 }
 
@@ -106,7 +105,7 @@ static gboolean set_caps(GstBaseSrc *source, GstCaps *caps) {
     }
     g_mutex_unlock(&self->lock);
     if (!is_possible) return FALSE;
-    GstClockTime interval = (GstClockTime)(GST_SECOND / formats_rate(&info));
+    GstClockTime interval = formats_interval(&info);
     GST_OBJECT_LOCK(self);
     gboolean differs = self->interval != interval;
     self->interval = interval;
@@ -391,7 +390,7 @@ static void camarb_src_init(CamarbSrc *self) {
     self->unlocks = 1;
     self->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     self->wants_slates = TRUE;
-    self->interval = GST_SECOND / 30;
+    self->interval = GST_SECOND / RATE_USUAL;
     gst_base_src_set_live(GST_BASE_SRC(self), TRUE);
     gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
     gst_base_src_set_do_timestamp(GST_BASE_SRC(self), FALSE);

@@ -12,8 +12,8 @@
 #define SETTLE_TIME_MAX ((gint64)2 * GST_SECOND)
 /* One gap event for so long: enough for a muxer or mixer to go on, and few enough to cost nothing. */
 #define GAP_TIME (100 * MILLISECOND)
-/* Rates that differ by less are the same one, said as a decimal. */
-static const gdouble rate_tolerance = 0.005;
+/* Rates that differ by less, of themselves, are no reason for other caps: 29.97 and 30. */
+static const gdouble rate_difference_min = 0.005;
 
 #define CAUSE_NEEDS_ACTION "sensitive-content-mitigation-activated"
 
@@ -217,7 +217,7 @@ static void show_frame(CamarbSrc *self, struct step *step, camarb_frame *frame) 
     if (self->check_rate) {
         self->check_rate = FALSE;
         gdouble rate = rate_in_force(self), negotiated = formats_rate(&self->info);
-        if (ABS(rate - negotiated) > rate_tolerance * negotiated) {
+        if (ABS(rate - negotiated) > rate_difference_min * negotiated) {
             step->kind = STEP_NEGOTIATE;
             step->forced = formats_exact(picture->pixel_format, picture->width, picture->height, rate);
             return;

@@ -144,6 +144,9 @@ CAMARB_API const camarb_camera *camarb_client_cameras(camarb_client *client, siz
 /* The keys that a configuration for this camera may have, from index 0 on: first those of every camera (activeFormat, frameRate, …), then
  * its controls; NULL behind the last one. As valid as the camera. */
 CAMARB_API const char *camarb_camera_key(const camarb_camera *camera, size_t index);
+/* The fraction that a frame rate stands for, in lowest terms: 25/2 for 12.5, 30000/1001 for 29.97, 25/3 for 8.33. Brokers say rates in
+ * hundredths; what a camera has is the simplest fraction, or broadcasting's, that is said so. 0/1 where it is no rate. */
+CAMARB_API void camarb_frame_rate_fraction(double rate, uint32_t *frames, uint32_t *seconds);
 
 /* ── Configurations ─────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 

@@ -41,7 +41,8 @@ enum {
     /* As videobuf2 has it. */
     BUFFERS_MAX = 32,
     SIZES_MAX = 64,
-    RATES_MAX = 16,
+    /* The usual ones are a dozen; of a size that the camera has in several formats each adds its fastest. */
+    RATES_MAX = 32,
     FORMATS_MAX = 256,
     CONTROLS_MAX = 32,
     CONTROL_WORDS_MAX = 8,
@@ -71,8 +72,8 @@ struct source {
 
 struct size {
     uint32_t width, height;
-    unsigned rates[RATES_MAX]; /* whole frames a second, the fastest first */
-    size_t rate_count;
+    struct v4l2_fract intervals[RATES_MAX]; /* in lowest terms, the shortest first */
+    size_t interval_count;
 };
 
 /* A control of V4L2's and the key of a configuration behind it. */
@@ -139,9 +140,9 @@ struct device {
     struct file *first; /* who has set the priority */
     enum v4l2_priority priority;
 
-    /* The format and the rate that the program asked for. */
+    /* The format and the time from frame to frame that the program asked for. */
     uint32_t fourcc, width, height, stride, bytes;
-    unsigned rate;
+    struct v4l2_fract interval;
     bool is_full_range;
     struct queue queue;
 
@@ -247,8 +248,9 @@ void formats_get(struct device *device, struct v4l2_format *format);
 void formats_try(struct device *device, struct v4l2_format *format);
 int formats_set(struct device *device, struct v4l2_format *format);
 void formats_parameters(struct device *device, struct v4l2_streamparm *parameters);
-int formats_set_parameters(struct device *device, struct v4l2_streamparm *parameters);
-/* The format that the broker is asked for, and its rate; NULL: the camera has none. */
+/* True: the rate is another one now. */
+bool formats_set_parameters(struct device *device, struct v4l2_streamparm *parameters);
+/* The format that the broker is asked for, or NULL where the camera has none, and the rate. */
 const struct source *formats_wanted(const struct device *device, double *rate);
 
 void controls_learn(struct device *device, const camarb_camera *camera);
@@ -318,6 +320,7 @@ extern __thread int door_inside;
 #define LIBRARY_CALLS(call)                                                                                                                \
     call(camarb_client_new) call(camarb_client_free) call(camarb_client_fd) call(camarb_client_dispatch) call(camarb_client_wait)          \
     call(camarb_client_declare_app) call(camarb_client_watch_cameras) call(camarb_client_cameras) call(camarb_call_finish)                 \
+    call(camarb_frame_rate_fraction)                                                                                                       \
     call(camarb_client_error) call(camarb_client_error_name) call(camarb_client_next_event) call(camarb_configuration_new)                 \
     call(camarb_configuration_free) call(camarb_configuration_set_word) call(camarb_configuration_set_number)                              \
     call(camarb_configuration_set_flag) call(camarb_session_new) call(camarb_session_free) call(camarb_session_set_tag)                    \

@@ -21,8 +21,12 @@ static const struct {
 };
 /* So many frames a second no camera has. */
 #define RATE_MAX 1000
-/* Rates are said as whole numbers, and 29.97 is 30. */
-#define RATE_TOLERANCE 0.05
+/* What everybody expects of a camera. */
+#define RATE_USUAL 30
+/* Broadcasting's 30000/1001 is called 30 by most programs, and they ask for it so. */
+#define CALLED 1.001
+/* Of what the broker says, in hundredths. */
+#define RATE_TOLERANCE 0.005
 #define OFFERED (sizeof offered / sizeof *offered)
 
 static bool is_offered(uint32_t fourcc) {
@@ -31,23 +35,34 @@ static bool is_offered(uint32_t fourcc) {
     return false;
 }
 
-/* Of a range of rates, the ones that programs ask for, and the fastest. */
+static double rate_of(struct v4l2_fract interval) { return (double)interval.denominator / interval.numerator; }
+
+/* Both are in lowest terms. */
+static bool is_same(struct v4l2_fract one, struct v4l2_fract other) {
+    return one.numerator == other.numerator && one.denominator == other.denominator;
+}
+
+static void add_rate(struct size *size, uint32_t frames, uint32_t seconds) {
+    struct v4l2_fract interval = {.numerator = seconds, .denominator = frames};
+    size_t place = 0;
+    while (place < size->interval_count && rate_of(size->intervals[place]) > rate_of(interval)) place++;
+    bool is_there = place < size->interval_count && is_same(size->intervals[place], interval);
+    if (is_there || size->interval_count == RATES_MAX) return;
+    memmove(size->intervals + place + 1, size->intervals + place, (size->interval_count - place) * sizeof interval);
+    size->intervals[place] = interval;
+    size->interval_count++;
+}
+
+/* Of a range of rates: the fastest as the camera has it, the whole one that it is called by or is just above, and those that programs ask for. */
 static void add_rates(struct size *size, double least, double most) {
     static const unsigned usual[] = {240, 120, 100, 90, 60, 50, 30, 25, 24, 20, 15, 10, 5};
-    /* Of a rate that is none of a second's whole parts, the next one: 30 for 29.97, which the broker is asked for as what it is. */
-    unsigned fastest = (unsigned)(most < RATE_MAX ? most + RATE_TOLERANCE : RATE_MAX);
-    unsigned wanted[sizeof usual / sizeof *usual + 1] = {fastest};
-    memcpy(wanted + 1, usual, sizeof usual);
-    for (size_t at = 0; at < sizeof wanted / sizeof *wanted; at++) {
-        unsigned rate = wanted[at];
-        if (!rate || (rate != fastest && (rate > most + 0.001 || rate < least - 0.001)) || size->rate_count == RATES_MAX) continue;
-        size_t place = 0;
-        while (place < size->rate_count && size->rates[place] > rate) place++;
-        if (place < size->rate_count && size->rates[place] == rate) continue;
-        memmove(size->rates + place + 1, size->rates + place, (size->rate_count - place) * sizeof *size->rates);
-        size->rates[place] = rate;
-        size->rate_count++;
-    }
+    uint32_t frames, seconds;
+    library()->camarb_frame_rate_fraction(fmin(most, RATE_MAX), &frames, &seconds);
+    add_rate(size, frames, seconds);
+    uint32_t whole = seconds == 1001 ? frames / 1000 : frames / seconds;
+    if (whole >= least) add_rate(size, whole, 1);
+    for (size_t at = 0; at < sizeof usual / sizeof *usual; at++)
+        if (usual[at] >= least && usual[at] <= most) add_rate(size, usual[at], 1);
 }
 
 static struct size *size_of(struct device *device, uint32_t width, uint32_t height) {
@@ -72,12 +87,12 @@ static struct size *nearest(struct device *device, uint32_t width, uint32_t heig
 }
 
 /* The format behind a size that is fast enough, or the fastest there is; the first of equals, which is the broker's usual one. */
-static const struct source *source_of(const struct device *device, uint32_t width, uint32_t height, unsigned rate) {
+static const struct source *source_of(const struct device *device, uint32_t width, uint32_t height, double rate) {
     const struct source *best = NULL;
     for (size_t at = 0; at < device->source_count; at++) {
         const struct source *source = &device->sources[at];
         if (source->width != width || source->height != height) continue;
-        bool is_enough = source->most_rate + RATE_TOLERANCE >= rate;
+        bool is_enough = source->most_rate * CALLED + RATE_TOLERANCE >= rate;
         if (is_enough) return source;
         if (!best || source->most_rate > best->most_rate) best = source;
     }
@@ -89,14 +104,11 @@ static void choose(struct device *device, uint32_t fourcc, const struct size *si
     device->width = size->width;
     device->height = size->height;
     pictures_layout(fourcc, size->width, size->height, &device->stride, &device->bytes);
-    /* The fastest that is no more than what everybody expects of a camera. */
-    device->rate = size->rates[size->rate_count - 1];
-    for (size_t at = 0; at < size->rate_count; at++)
-        if (size->rates[at] <= 30) {
-            device->rate = size->rates[at];
-            break;
-        }
-    const struct source *source = source_of(device, size->width, size->height, device->rate);
+    /* The fastest that is no more than that, or the slowest. */
+    size_t at = 0;
+    while (at + 1 < size->interval_count && rate_of(size->intervals[at]) > RATE_USUAL) at++;
+    device->interval = size->intervals[at];
+    const struct source *source = source_of(device, size->width, size->height, rate_of(device->interval));
     device->is_full_range = source && strcmp(source->pixel_format, "420f") == 0;
 }
 
@@ -124,7 +136,8 @@ void formats_learn(struct device *device, const camarb_camera *camera) {
     }
     /* One format at least, so that no answer has to do without. */
     if (!device->size_count) {
-        device->sizes[device->size_count++] = (struct size){.width = 640, .height = 480, .rates = {30}, .rate_count = 1};
+        device->sizes[device->size_count++] =
+            (struct size){.width = 640, .height = 480, .intervals = {{1, RATE_USUAL}}, .interval_count = 1};
     }
     if (!device->fourcc) choose(device, V4L2_PIX_FMT_YUYV, &device->sizes[0]);
 }
@@ -154,11 +167,10 @@ int formats_sizes(struct device *device, struct v4l2_frmsizeenum *wanted) {
 
 int formats_intervals(struct device *device, struct v4l2_frmivalenum *wanted) {
     const struct size *size = size_of(device, wanted->width, wanted->height);
-    if (!is_offered(wanted->pixel_format) || !size || wanted->index >= size->rate_count) return -EINVAL;
+    if (!is_offered(wanted->pixel_format) || !size || wanted->index >= size->interval_count) return -EINVAL;
     wanted->type = V4L2_FRMIVAL_TYPE_DISCRETE;
     memset(&wanted->stepwise, 0, sizeof wanted->stepwise);
-    wanted->discrete.numerator = 1;
-    wanted->discrete.denominator = size->rates[wanted->index];
+    wanted->discrete = size->intervals[wanted->index];
     memset(wanted->reserved, 0, sizeof wanted->reserved);
     return 0;
 }
@@ -182,7 +194,7 @@ static struct size *tried(struct device *device, struct v4l2_format *format) {
     uint32_t fourcc = format->fmt.pix.pixelformat;
     if (!is_offered(fourcc)) fourcc = V4L2_PIX_FMT_YUYV;
     struct size *size = nearest(device, format->fmt.pix.width, format->fmt.pix.height);
-    const struct source *source = source_of(device, size->width, size->height, device->rate);
+    const struct source *source = source_of(device, size->width, size->height, rate_of(device->interval));
     describe(fourcc, size->width, size->height, source && strcmp(source->pixel_format, "420f") == 0, format);
     return size;
 }
@@ -190,45 +202,47 @@ static struct size *tried(struct device *device, struct v4l2_format *format) {
 void formats_try(struct device *device, struct v4l2_format *format) { tried(device, format); }
 
 int formats_set(struct device *device, struct v4l2_format *format) {
-    unsigned rate = device->rate;
+    struct v4l2_fract interval = device->interval;
     struct size *size = tried(device, format);
-    bool is_same = device->fourcc == format->fmt.pix.pixelformat && device->width == size->width && device->height == size->height;
-    if (device->queue.count && !is_same) return -EBUSY;
-    if (is_same) return 0;
+    bool is_unchanged = device->fourcc == format->fmt.pix.pixelformat && device->width == size->width && device->height == size->height;
+    if (device->queue.count && !is_unchanged) return -EBUSY;
+    if (is_unchanged) return 0;
     choose(device, format->fmt.pix.pixelformat, size);
     /* What was asked for the rate stays where the new size has it. */
-    for (size_t at = 0; at < size->rate_count; at++)
-        if (size->rates[at] == rate) device->rate = rate;
+    for (size_t at = 0; at < size->interval_count; at++)
+        if (is_same(size->intervals[at], interval)) device->interval = interval;
     return 0;
 }
 
 void formats_parameters(struct device *device, struct v4l2_streamparm *parameters) {
     memset(&parameters->parm, 0, sizeof parameters->parm);
     parameters->parm.capture = (struct v4l2_captureparm){
-        .capability = V4L2_CAP_TIMEPERFRAME, .timeperframe = {1, device->rate}, .readbuffers = 3};
+        .capability = V4L2_CAP_TIMEPERFRAME, .timeperframe = device->interval, .readbuffers = 3};
 }
 
-int formats_set_parameters(struct device *device, struct v4l2_streamparm *parameters) {
+bool formats_set_parameters(struct device *device, struct v4l2_streamparm *parameters) {
     struct v4l2_fract asked = parameters->parm.capture.timeperframe;
+    struct v4l2_fract before = device->interval;
     const struct size *size = size_of(device, device->width, device->height);
     if (size) {
         /* Zero is the usual one. */
-        double wanted = asked.numerator && asked.denominator ? (double)asked.denominator / asked.numerator : 30, least = 1e9;
-        for (size_t at = 0; at < size->rate_count; at++) {
-            double distance = fabs(size->rates[at] - wanted);
+        double wanted = asked.numerator && asked.denominator ? (double)asked.denominator / asked.numerator : RATE_USUAL, least = INFINITY;
+        for (size_t at = 0; at < size->interval_count; at++) {
+            double distance = fabs(rate_of(size->intervals[at]) - wanted);
             if (distance < least) {
                 least = distance;
-                device->rate = size->rates[at];
+                device->interval = size->intervals[at];
             }
         }
     }
     formats_parameters(device, parameters);
-    return 0;
+    return !is_same(device->interval, before);
 }
 
 const struct source *formats_wanted(const struct device *device, double *rate) {
-    const struct source *source = source_of(device, device->width, device->height, device->rate);
-    /* 30 is 29.97 where that is what there is. */
-    if (source) *rate = fmax(source->least_rate, fmin(source->most_rate, device->rate));
+    *rate = rate_of(device->interval);
+    const struct source *source = source_of(device, device->width, device->height, *rate);
+    /* 30 is 29.97 where that is what there is, and 30000/1001 is, as the broker says it. */
+    if (source) *rate = fmax(source->least_rate, fmin(source->most_rate, *rate));
     return source;
 }

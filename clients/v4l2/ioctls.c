@@ -154,12 +154,10 @@ int answer(struct file *file, unsigned long request_given, void *argument, int d
     case (uint32_t)VIDIOC_S_PARM: {
         struct v4l2_streamparm *parameters = argument;
         if (parameters->type != V4L2_BUF_TYPE_VIDEO_CAPTURE) return -EINVAL;
-        unsigned before = device->rate;
         if (request == (uint32_t)VIDIOC_G_PARM)
             formats_parameters(device, parameters);
-        else
-            formats_set_parameters(device, parameters);
-        if (device->rate != before) stream_configure(device);
+        else if (formats_set_parameters(device, parameters))
+            stream_configure(device);
         return 0;
     }
     case (uint32_t)VIDIOC_ENUMINPUT: return input(argument);

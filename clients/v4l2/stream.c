@@ -45,7 +45,7 @@ static int begin_session(struct device *device) {
     const struct library *lib = library();
     camarb_configuration *wanted = lib->camarb_configuration_new();
     if (!wanted) return -ENOMEM;
-    double rate = device->rate;
+    double rate;
     const struct source *source = formats_wanted(device, &rate);
     if (source) lib->camarb_configuration_set_word(wanted, "activeFormat", source->name);
     lib->camarb_configuration_set_number(wanted, "frameRate", rate);
@@ -135,7 +135,7 @@ static void deliver(struct device *device, int index, int64_t bytes, const uint8
     if (queue->owner) file_signal(queue->owner);
 }
 
-static int64_t interval_of(const struct device *device) { return SECOND / (device->rate ? device->rate : 30); }
+static int64_t interval_of(const struct device *device) { return SECOND * device->interval.numerator / device->interval.denominator; }
 
 /* A frame that is there goes into a buffer that waits; without one it is dropped, as a driver does. True: there was one. */
 static bool show_frame(struct device *device, int64_t now) {
@@ -365,7 +365,7 @@ void stream_configure(struct device *device) {
     if (!device->session) return;
     camarb_configuration *batch = lib->camarb_configuration_new();
     if (!batch) return;
-    double rate = device->rate;
+    double rate;
     formats_wanted(device, &rate);
     lib->camarb_configuration_set_number(batch, "frameRate", rate);
     controls_configure(device, batch);

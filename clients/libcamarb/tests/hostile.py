@@ -1,5 +1,6 @@
 """What a broker or a recorder core that lies, and a program that does what it should not, can do to the program: nothing."""
 import contextlib, ctypes, errno, os, re, resource, signal, socket, threading, time
+from fractions import Fraction
 
 import camarb
 from app import App, refused
@@ -13,8 +14,6 @@ NAN, INFINITE = float("nan"), float("inf")
 
 
 @claim("a camera's formats have the names that the broker calls them, binned ones too, and no two have the same")
-
-
 def format_names():
     with Daemon(cameras=("front=simulated", "back=simulated:iphone5-back")) as daemon, App(daemon.address) as app:
         app.client.watch_cameras().result()
@@ -68,6 +67,22 @@ def lying_cameras():
         broker.also["GetManagedObjects"] = cameras([format_()] * 3000)
         broker.send_cameras_changed()
         app.wait(EventType.CAMERAS_CHANGED, lambda _: len(app.client.cameras[0].formats) == 1024)
+
+
+@claim("a frame rate stands for the fraction that a camera has, and what is no rate for none")
+def fractions():
+    for rate, wanted in ((12.5, "25/2"), (7.5, "15/2"), (29.97, "30000/1001"), (30000 / 1001, "30000/1001"), (59.94, "60000/1001"),
+                         (23.98, "24000/1001"), (119.88, "120000/1001"), (14.99, "15000/1001"), (30, "30"), (5, "5"), (1e6, "1000000"),
+                         (8.33, "25/3"), (25 / 3, "25/3"), (16.67, "50/3"), (4.29, "30/7"), (7.13, "57/8"), (29.92, "748/25"), (0.01, "1/100"),
+                         (0.5, "1/2"), (99.99, "9999/100"), (0, "0"), (-12.5, "0"), (0.001, "0"), (NAN, "0"), (-INFINITE, "0"),
+                         (INFINITE, "1000000"), (1e300, "1000000"), (5e-324, "0")):
+        found = camarb.frame_rate_fraction(rate)
+        assert found == Fraction(wanted), f"{rate}: {found}, and not {wanted}"
+    # Whatever a broker may say comes back as what it said.
+    for hundredths in range(1, 30001):
+        found = camarb.frame_rate_fraction(hundredths / 100)
+        assert abs(found - Fraction(hundredths, 100)) <= Fraction(1, 200), (hundredths, found)
+    lib.camarb_frame_rate_fraction(12.5, None, None)
 
 
 @claim("a format's name has a point where the program's locale has a comma")

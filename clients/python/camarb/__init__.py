@@ -27,7 +27,7 @@ A program with a loop of its own waits until `client.fileno()` is readable, call
 until there are none: `loop.add_reader(client.fileno(), take)` in asyncio, `register(client, EVENT_READ)` in selectors.
 """
 from ._client import (Call, Camera, Client, Control, Error, Event, EventType, Format, Frame, Session, Slate, SlateKind, State,
-                      version)
+                      frame_rate_fraction, version)
 
 __all__ = ["Call", "Camera", "Client", "Control", "Error", "Event", "EventType", "Format", "Frame", "Session", "Slate", "SlateKind",
-           "State", "version"]
+           "State", "frame_rate_fraction", "version"]

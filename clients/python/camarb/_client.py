@@ -1,7 +1,8 @@
 """Clients, sessions, frames and events as Python has them. `camarb` says how they are used."""
 import contextlib, enum, errno, os, select, time, weakref
-from ctypes import byref, c_bool, c_double, c_size_t, c_uint64, c_uint8, c_void_p, create_string_buffer
+from ctypes import byref, c_bool, c_double, c_size_t, c_uint32, c_uint64, c_uint8, c_void_p, create_string_buffer
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Iterator, Mapping, Optional, Union
 
 from ._library import Slate as LibrarySlate
@@ -183,6 +184,13 @@ class Slate:
     camera: str
     reason: str
     interrupter: str
+
+
+def frame_rate_fraction(rate: float) -> Fraction:
+    """The fraction that a frame rate stands for: 25/2 for 12.5, 30000/1001 for 29.97; 0 where it is no rate."""
+    frames, seconds = c_uint32(), c_uint32()
+    lib.camarb_frame_rate_fraction(rate, byref(frames), byref(seconds))
+    return Fraction(frames.value, seconds.value)
 
 
 def _camera(camera) -> Camera:

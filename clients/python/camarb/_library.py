@@ -57,6 +57,7 @@ FUNCTIONS = [
     ("camarb_client_watch_cameras", c_int64, c_void_p),
     ("camarb_client_cameras", POINTER(Camera), c_void_p, POINTER(c_size_t)),
     ("camarb_camera_key", c_char_p, POINTER(Camera), c_size_t),
+    ("camarb_frame_rate_fraction", None, c_double, POINTER(c_uint32), POINTER(c_uint32)),
     ("camarb_configuration_new", c_void_p),
     ("camarb_configuration_free", None, c_void_p),
     ("camarb_configuration_set_word", c_int, c_void_p, c_char_p, c_char_p),
