@@ -35,12 +35,6 @@ void step_error(struct step *step, const char *error_name, const char *text) {
 
 /* ── Asking ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-static gboolean list_has(const char *const *list, const char *word) {
-    for (; list && *list; list++)
-        if (strcmp(*list, word) == 0) return TRUE;
-    return FALSE;
-}
-
 static void show_interrupted(CamarbSrc *self, gboolean is_interrupted) {
     GST_OBJECT_LOCK(self);
     self->is_interrupted = is_interrupted;
@@ -145,7 +139,7 @@ static void answered(CamarbSrc *self, struct step *step, const camarb_event *eve
 }
 
 static void interrupted(CamarbSrc *self, struct step *step, const camarb_event *event) {
-    self->needs_action = list_has(event->causes, CAUSE_NEEDS_ACTION);
+    self->needs_action = g_strv_contains(event->causes, CAUSE_NEEDS_ACTION);
     if (!self->was_started) return;
     show_interrupted(self, TRUE);
     GST_INFO_OBJECT(self, "interrupted: %s, by “%s”", event->reason, event->interrupter);

@@ -7,28 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A dictionary a{sv} entry by entry: `each` reads one value, or leaves it to be passed over by giving 0. */
-typedef int (*entry_reader)(sd_bus_message *message, const char *key, void *into);
-
-static int read_dictionary(sd_bus_message *message, entry_reader each, void *into) {
-    int result = sd_bus_message_enter_container(message, 'a', "{sv}");
-    if (result < 0) return result;
-    while ((result = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
-        const char *key;
-        result = sd_bus_message_read(message, "s", &key);
-        if (result >= 0) result = each(message, key, into);
-        if (result == 0) result = sd_bus_message_skip(message, "v");
-        if (result >= 0) result = sd_bus_message_exit_container(message);
-        if (result < 0) return result;
-    }
-    return result < 0 ? result : sd_bus_message_exit_container(message);
-}
-
 static int read_word(sd_bus_message *message, const char **word) {
-    const char *contents, *read;
-    int result = sd_bus_message_peek_type(message, NULL, &contents);
-    if (result < 0) return result;
-    if (!contents || strcmp(contents, "s") != 0) return 0;
+    const char *read;
+    int result = variant_is(message, "s");
+    if (result <= 0) return result;
     result = sd_bus_message_read(message, "v", "s", &read);
     if (result < 0) return result;
     char *copy = strndup(read, TEXT_MAX);
@@ -59,9 +41,8 @@ static int read_side(sd_bus_message *message, uint32_t *side) {
 }
 
 static int read_flag(sd_bus_message *message, bool *into) {
-    const char *contents;
-    int flag, result = sd_bus_message_peek_type(message, NULL, &contents);
-    if (result < 0 || !contents || strcmp(contents, "b") != 0) return result < 0 ? result : 0;
+    int flag, result = variant_is(message, "b");
+    if (result <= 0) return result;
     result = sd_bus_message_read(message, "v", "b", &flag);
     *into = result >= 0 && flag;
     return result < 0 ? result : 1;
@@ -86,10 +67,8 @@ static int read_format_entry(sd_bus_message *message, const char *key, void *int
 }
 
 static int read_words(sd_bus_message *message, const char *const **into) {
-    const char *contents;
-    int result = sd_bus_message_peek_type(message, NULL, &contents);
-    if (result < 0) return result;
-    if (!contents || strcmp(contents, "as") != 0) return 0;
+    int result = variant_is(message, "as");
+    if (result <= 0) return result;
     words list = NULL;
     result = sd_bus_message_enter_container(message, 'v', "as");
     if (result >= 0) result = sd_bus_message_read_strv(message, &list);
@@ -110,13 +89,10 @@ static int read_words(sd_bus_message *message, const char *const **into) {
 
 /* What is usual is a word, a number or a flag; of a flag, 0 or 1. */
 static int read_usual(sd_bus_message *message, camarb_control *control) {
-    const char *contents;
-    int result = sd_bus_message_peek_type(message, NULL, &contents);
+    bool flag;
+    int result = read_flag(message, &flag);
     if (result < 0) return result;
-    if (contents && strcmp(contents, "b") == 0) {
-        bool flag = false;
-        result = read_flag(message, &flag);
-        if (result < 0) return result;
+    if (result > 0) {
         control->usual = flag ? 1 : 0;
         control->least = 0;
         control->most = control->step = 1;
@@ -140,10 +116,8 @@ static int read_control_entry(sd_bus_message *message, const char *key, void *in
 /* A list of dictionaries: so many of them as there is room for, the rest passed over.
  * list: of `size` bytes each, at most `most`. */
 static int read_list(sd_bus_message *message, void **list, size_t *count, size_t size, size_t most, entry_reader each) {
-    const char *contents;
-    int result = sd_bus_message_peek_type(message, NULL, &contents);
-    if (result < 0) return result;
-    if (!contents || strcmp(contents, "aa{sv}") != 0) return 0;
+    int result = variant_is(message, "aa{sv}");
+    if (result <= 0) return result;
     result = sd_bus_message_enter_container(message, 'v', "aa{sv}");
     if (result >= 0) result = sd_bus_message_enter_container(message, 'a', "a{sv}");
     while (result >= 0 && (result = sd_bus_message_at_end(message, false)) == 0) {
@@ -157,7 +131,7 @@ static int read_list(sd_bus_message *message, void **list, size_t *count, size_t
         void *last = (char *)longer + *count * size;
         memset(last, 0, size);
         ++*count;
-        result = read_dictionary(message, each, last);
+        result = dictionary_read(message, each, last);
     }
     if (result >= 0) result = sd_bus_message_exit_container(message);
     if (result >= 0) result = sd_bus_message_exit_container(message);
@@ -259,7 +233,7 @@ static int read_objects(sd_bus_message *message, camarb_camera **list, size_t *c
                 if (!longer) return -ENOMEM;
                 *list = longer;
                 longer[*count] = (camarb_camera){0};
-                result = read_dictionary(message, read_camera_entry, &longer[(*count)++]);
+                result = dictionary_read(message, read_camera_entry, &longer[(*count)++]);
                 if (result >= 0) result = complete(&(*list)[*count - 1]);
             } else if (result >= 0) {
                 result = sd_bus_message_skip(message, "a{sv}");

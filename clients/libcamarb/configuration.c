@@ -175,6 +175,26 @@ int configuration_append(sd_bus_message *message, const camarb_configuration *co
     return result < 0 ? result : sd_bus_message_close_container(message);
 }
 
+int dictionary_read(sd_bus_message *message, entry_reader each, void *into) {
+    int result = sd_bus_message_enter_container(message, 'a', "{sv}");
+    if (result < 0) return result;
+    while ((result = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
+        const char *key;
+        result = sd_bus_message_read(message, "s", &key);
+        if (result >= 0) result = each(message, key, into);
+        if (result == 0) result = sd_bus_message_skip(message, "v");
+        if (result >= 0) result = sd_bus_message_exit_container(message);
+        if (result < 0) return result;
+    }
+    return result < 0 ? result : sd_bus_message_exit_container(message);
+}
+
+int variant_is(sd_bus_message *message, const char *type) {
+    const char *contents;
+    int result = sd_bus_message_peek_type(message, NULL, &contents);
+    return result < 0 ? result : contents && strcmp(contents, type) == 0;
+}
+
 int number_read(sd_bus_message *message, double *number) {
     char type;
     const char *contents;
@@ -206,36 +226,27 @@ int number_read(sd_bus_message *message, double *number) {
     return 1;
 }
 
-/* One entry's value. What is neither word, number nor flag is a newer broker's, and passed over. */
-static int read_value(sd_bus_message *message, camarb_configuration *into, const char *key) {
-    const char *contents;
-    int result = sd_bus_message_peek_type(message, NULL, &contents);
-    if (result < 0) return result;
-    if (contents && strcmp(contents, "s") == 0) {
-        const char *word;
-        result = sd_bus_message_read(message, "v", "s", &word);
-        return result < 0 ? result : camarb_configuration_set_word(into, key, word);
-    }
-    if (contents && strcmp(contents, "b") == 0) {
-        int flag;
-        result = sd_bus_message_read(message, "v", "b", &flag);
-        return result < 0 ? result : camarb_configuration_set_flag(into, key, flag != 0);
-    }
+/* What is neither word, number nor flag is a newer broker's, and passed over. */
+static int read_setting(sd_bus_message *message, const char *key, void *into) {
+    const char *word;
+    int flag;
     double number;
-    result = number_read(message, &number);
-    if (result == 0) return sd_bus_message_skip(message, "v");
-    return result < 0 ? result : camarb_configuration_set_number(into, key, number);
+    int result = variant_is(message, "s");
+    if (result > 0) {
+        result = sd_bus_message_read(message, "v", "s", &word);
+        if (result >= 0) result = camarb_configuration_set_word(into, key, word);
+        return result < 0 ? result : 1;
+    }
+    if (result == 0) result = variant_is(message, "b");
+    if (result > 0) {
+        result = sd_bus_message_read(message, "v", "b", &flag);
+        if (result >= 0) result = camarb_configuration_set_flag(into, key, flag != 0);
+        return result < 0 ? result : 1;
+    }
+    if (result == 0) result = number_read(message, &number);
+    if (result <= 0) return result;
+    result = camarb_configuration_set_number(into, key, number);
+    return result < 0 ? result : 1;
 }
 
-int configuration_read(sd_bus_message *message, camarb_configuration *into) {
-    int result = sd_bus_message_enter_container(message, 'a', "{sv}");
-    if (result < 0) return result;
-    while ((result = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
-        const char *key;
-        result = sd_bus_message_read(message, "s", &key);
-        if (result >= 0) result = read_value(message, into, key);
-        if (result >= 0) result = sd_bus_message_exit_container(message);
-        if (result < 0) return result;
-    }
-    return result < 0 ? result : sd_bus_message_exit_container(message);
-}
+int configuration_read(sd_bus_message *message, camarb_configuration *into) { return dictionary_read(message, read_setting, into); }

@@ -129,6 +129,12 @@ bool configuration_equals(const camarb_configuration *one, const camarb_configur
 /* As a{sv}. NULL is an empty one. `reestablished` is said beside it where asked. */
 int configuration_append(sd_bus_message *message, const camarb_configuration *configuration, bool reestablished);
 int configuration_read(sd_bus_message *message, camarb_configuration *into);
+/* An a{sv} entry by entry. `each` reads one value, or leaves it to be passed over: 1: it was read; 0: it was left; or an error, which ends
+ * the reading. */
+typedef int (*entry_reader)(sd_bus_message *message, const char *key, void *into);
+int dictionary_read(sd_bus_message *message, entry_reader each, void *into);
+/* Whether the variant that comes next has that type; an error: there is none. */
+int variant_is(sd_bus_message *message, const char *type);
 /* A variant's number, whatever width it has. 1: it was one; 0: it is none, and was not read. */
 int number_read(sd_bus_message *message, double *number);
 

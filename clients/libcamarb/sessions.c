@@ -154,29 +154,28 @@ uint64_t session_number(sd_bus_message *answer) {
     return *end || errno ? 0 : id;
 }
 
-/* a{sv} of Session1: the camera's id, and what is in force. */
-static int read_properties(sd_bus_message *message, camarb_session *session) {
-    int result = sd_bus_message_enter_container(message, 'a', "{sv}");
-    while (result >= 0 && (result = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
-        const char *key, *contents, *camera;
-        result = sd_bus_message_read(message, "s", &key);
-        if (result >= 0) result = sd_bus_message_peek_type(message, NULL, &contents);
+/* Of Session1: the camera's id, and what is in force. */
+static int read_property(sd_bus_message *message, const char *key, void *into) {
+    camarb_session *session = into;
+    if (strcmp(key, "Camera") == 0) {
+        const char *camera;
+        int result = variant_is(message, "s");
+        if (result <= 0) return result;
+        result = sd_bus_message_read(message, "v", "s", &camera);
         if (result < 0) return result;
-        if (strcmp(key, "Camera") == 0 && contents && strcmp(contents, "s") == 0) {
-            result = sd_bus_message_read(message, "v", "s", &camera);
-            if (result < 0) return result;
-            free(session->known_camera);
-            session->known_camera = text_copy(session->client, camera);
-        } else if (strcmp(key, "Configuration") == 0 && contents && strcmp(contents, "a{sv}") == 0) {
-            result = sd_bus_message_enter_container(message, 'v', "a{sv}");
-            if (result >= 0) result = configuration_read(message, session->shown);
-            if (result >= 0) result = sd_bus_message_exit_container(message);
-        } else {
-            result = sd_bus_message_skip(message, "v");
-        }
-        if (result >= 0) result = sd_bus_message_exit_container(message);
+        free(session->known_camera);
+        session->known_camera = text_copy(session->client, camera);
+        return 1;
     }
-    return result;
+    if (strcmp(key, "Configuration") == 0) {
+        int result = variant_is(message, "a{sv}");
+        if (result <= 0) return result;
+        result = sd_bus_message_enter_container(message, 'v', "a{sv}");
+        if (result >= 0) result = configuration_read(message, session->shown);
+        if (result >= 0) result = sd_bus_message_exit_container(message);
+        return result < 0 ? result : 1;
+    }
+    return 0;
 }
 
 static int properties_answered(sd_bus_message *answer, void *context, sd_bus_error *ignored) {
@@ -185,7 +184,7 @@ static int properties_answered(sd_bus_message *answer, void *context, sd_bus_err
     if (!answer_is_real(answer)) return 0;
     session->properties_slot = sd_bus_slot_unref(session->properties_slot);
     /* Where they cannot be read, what was told before stands. */
-    if (!answer_error(answer) && read_properties(answer, session) == -ENOMEM) session->client->is_out_of_memory = true;
+    if (!answer_error(answer) && dictionary_read(answer, read_property, session) == -ENOMEM) session->client->is_out_of_memory = true;
     return 0;
 }
 

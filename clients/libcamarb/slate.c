@@ -6,6 +6,7 @@
 #include "camarb-slate.h"
 
 #include "slate-font.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -112,23 +113,6 @@ static struct sentence says(const camarb_slate *slate) {
 
 /* ── Letters ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* The next letter of UTF-8, and how many bytes it takes. What is no UTF-8 is a box, a byte at a time. */
-static uint32_t next_letter(const uint8_t *text, size_t *bytes) {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = text[0] < 0x80 ? 1 : text[0] >> 5 == 0x6 ? 2 : text[0] >> 4 == 0xe ? 3 : text[0] >> 3 == 0x1e ? 4 : 0;
-    *bytes = 1;
-    if (length == 1) return text[0];
-    if (!length) return BOX;
-    uint32_t letter = text[0] & (0x7fu >> length);
-    for (size_t at = 1; at < length; at++) {
-        if (text[at] >> 6 != 2) return BOX;
-        letter = letter << 6 | (text[at] & 0x3f);
-    }
-    if (letter < least[length] || letter > 0x10ffff || (letter >= 0xd800 && letter < 0xe000)) return BOX;
-    *bytes = length;
-    return letter;
-}
-
 static const uint8_t *glyph(uint16_t letter) {
     static const uint8_t box[SLATE_GLYPH_HEIGHT] = {
         0, 0, 0, 0x7e, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x7e, 0, 0, 0, 0};
@@ -147,10 +131,11 @@ static const uint8_t *glyph(uint16_t letter) {
 /* A text's letters; spaces of any kind are one space, and an accent that stands by itself is left out: its letter says enough. */
 static size_t letters_of(const char *text, uint16_t found[LETTERS_MAX], size_t most) {
     size_t count = 0;
-    for (const uint8_t *at = (const uint8_t *)text; *at;) {
-        size_t bytes;
-        uint32_t letter = next_letter(at, &bytes);
-        at += bytes;
+    for (size_t bytes; *text; text += bytes) {
+        uint32_t letter;
+        bytes = utf8_letter(text, &letter);
+        /* What is no UTF-8 is a box, a byte at a time. */
+        if (!bytes) bytes = 1, letter = BOX;
         if (letter >= 0x300 && letter < 0x370) continue;
         if (letter == '\t' || letter == '\n' || letter == '\r' || letter == 0xa0) letter = ' ';
         if (letter < 0x20 || letter == 0x7f || letter > 0xffff) letter = BOX;

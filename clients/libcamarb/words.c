@@ -1,7 +1,7 @@
 /* Texts and lists of words, as events carry them. */
 #include "inside.h"
+#include "utf8.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,18 +21,9 @@ char *text_copy(camarb_client *client, const char *text) {
 bool text_equals(const char *one, const char *other) { return strcmp(one ? one : "", other ? other : "") == 0; }
 
 bool text_is_utf8(const char *text) {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    for (const uint8_t *at = (const uint8_t *)text; *at;) {
-        size_t length = at[0] < 0x80 ? 1 : at[0] >> 5 == 0x6 ? 2 : at[0] >> 4 == 0xe ? 3 : at[0] >> 3 == 0x1e ? 4 : 0;
-        if (!length) return false;
-        uint32_t letter = length == 1 ? at[0] : at[0] & (0x7fu >> length);
-        for (size_t more = 1; more < length; more++) {
-            if (at[more] >> 6 != 2) return false;
-            letter = letter << 6 | (at[more] & 0x3f);
-        }
-        if (letter < least[length] || letter > 0x10ffff || (letter >= 0xd800 && letter < 0xe000)) return false;
-        at += length;
-    }
+    uint32_t letter;
+    for (size_t length; *text; text += length)
+        if (!(length = utf8_letter(text, &letter))) return false;
     return true;
 }
 

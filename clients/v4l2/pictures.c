@@ -73,6 +73,11 @@ static uint8_t *scratch(size_t luma) {
     return kept;
 }
 
+/* Rows, close to each other in what is made. */
+static void copy_rows(const uint8_t *from, uint32_t stride, uint8_t *into, uint32_t width, uint32_t rows) {
+    for (uint32_t row = 0; row < rows; row++) memcpy(into + (size_t)row * width, from + (size_t)row * stride, width);
+}
+
 static void split(const uint8_t *restrict from, uint8_t *restrict u, uint8_t *restrict v, uint32_t count) {
     for (uint32_t at = 0; at < count; at++) {
         u[at] = from[2 * at];
@@ -128,12 +133,11 @@ static int64_t make(struct nv12 from, bool is_full_range, uint32_t fourcc, uint3
     size_t luma = (size_t)width * height;
     switch (fourcc) {
     case V4L2_PIX_FMT_NV12:
-        for (uint32_t row = 0; row < height; row++) memcpy(into + (size_t)row * width, from.y + (size_t)row * from.y_stride, width);
-        for (uint32_t row = 0; row < height / 2; row++)
-            memcpy(into + luma + (size_t)row * width, from.chroma + (size_t)row * from.chroma_stride, width);
+        copy_rows(from.y, from.y_stride, into, width, height);
+        copy_rows(from.chroma, from.chroma_stride, into + luma, width, height / 2);
         return (int64_t)(luma / 2 * 3);
     case V4L2_PIX_FMT_YUV420:
-        for (uint32_t row = 0; row < height; row++) memcpy(into + (size_t)row * width, from.y + (size_t)row * from.y_stride, width);
+        copy_rows(from.y, from.y_stride, into, width, height);
         for (uint32_t row = 0; row < height / 2; row++)
             split(
                 from.chroma + (size_t)row * from.chroma_stride, into + luma + (size_t)row * (width / 2),
@@ -148,12 +152,11 @@ static int64_t make(struct nv12 from, bool is_full_range, uint32_t fourcc, uint3
     case V4L2_PIX_FMT_MJPEG: {
         uint8_t *planar = scratch(luma);
         if (!planar) return -ENOMEM;
-        for (uint32_t row = 0; row < height; row++) {
-            memcpy(planar + (size_t)row * width, from.y + (size_t)row * from.y_stride, width);
+        copy_rows(from.y, from.y_stride, planar, width, height);
+        for (uint32_t row = 0; row < height; row++)
             split(
                 from.chroma + (size_t)(row / 2) * from.chroma_stride, planar + luma + (size_t)row * (width / 2),
                 planar + luma / 2 * 3 + (size_t)row * (width / 2), width / 2);
-        }
         uint32_t stride, bytes;
         if (!pictures_layout(V4L2_PIX_FMT_MJPEG, width, height, &stride, &bytes)) return -EINVAL;
         return compress(planar, width, height, is_full_range, into, bytes);

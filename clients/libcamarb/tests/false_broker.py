@@ -5,7 +5,6 @@ from jeepney import DBusAddress, HeaderFields, MessageType, new_error, new_metho
 from jeepney.low_level import Parser
 
 SESSION = "org.camarb.Session1"
-RECORD = 40
 
 
 class FalseBroker:

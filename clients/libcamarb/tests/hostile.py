@@ -7,7 +7,7 @@ from app import App, refused
 from camarb import EventType, State
 from camarb._library import lib
 from false_broker import SEALS, FalseBroker, buffer, cameras, format_, frame, memory, say
-from harness import ROOT, Daemon, Skipped, claim, wait_until
+from harness import ROOT, Daemon, Skipped, claim
 from streams import streaming
 
 NAN, INFINITE = float("nan"), float("inf")

@@ -1,5 +1,5 @@
 """The Python module itself, and its example."""
-import asyncio, os, pathlib, selectors, subprocess, sys
+import asyncio, pathlib, selectors, subprocess, sys
 
 import camarb
 from app import App

@@ -1,5 +1,4 @@
 """Two apps want one camera: what the library tells the one that has to wait."""
-import camarb
 from app import App
 from camarb import EventType, SlateKind, State
 from harness import SHELL, Daemon, claim
