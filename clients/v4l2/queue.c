@@ -329,13 +329,12 @@ ssize_t queue_read(struct file *file, void *into, size_t most, int descriptor) {
         int error = begin_reading(file);
         if (error) return error;
     }
-    if (queue->reading < 0) {
-        while (!queue->ready.count) {
-            int error = wait_for_byte(file, descriptor);
-            if (error) return error;
-        }
+    /* While this one waits another thread may read, too, and begin a picture: then this one goes on with it. */
+    while (queue->reading < 0) {
         queue->reading = ring_take(&queue->ready);
         queue->read_to = 0;
+        int error = queue->reading < 0 ? wait_for_byte(file, descriptor) : 0;
+        if (error) return error;
     }
     struct buffer *buffer = &queue->buffers[queue->reading];
     size_t count = buffer->used - queue->read_to;
