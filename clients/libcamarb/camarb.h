@@ -120,8 +120,8 @@ typedef struct camarb_format {
 typedef struct camarb_control {
     const char *key; /* of a configuration */
     double usual, least, most, step; /* of a number */
-    const char *usual_word;
-    const char *const *words; /* of a mode, until NULL; NULL: it is a number */
+    const char *usual_word; /* of a mode; "": it is a number, or a flag, which is 0 or 1 */
+    const char *const *words; /* of a mode, until NULL; NULL: it is none */
     uint64_t reserved[4];
 } camarb_control;
 

@@ -81,7 +81,7 @@ static bool fit(struct control *made, const struct kind *kind, const camarb_cont
         return made->most > made->least;
     }
     int count = 0, last = 0;
-    const char *usual = has->usual_word ? has->usual_word : has->usual ? "true" : "false";
+    const char *usual = *has->usual_word ? has->usual_word : has->usual ? "true" : "false";
     for (int value = 0; value < CONTROL_WORDS_MAX; value++) {
         const char *word = kind->words[value];
         bool is_there = word && !has->words;
