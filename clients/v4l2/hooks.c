@@ -125,11 +125,13 @@ static int cookie_close(void *cookie) { return close((int)(intptr_t)cookie); }
 
 static bool fopens_ours(const char *path, const char *mode, FILE **result) {
     int descriptor;
-    if (!mode || !opens_ours(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, &descriptor)) return false;
+    if (!mode) return false;
+    int flags = (strchr(mode, '+') ? O_RDWR : *mode == 'r' ? O_RDONLY : O_WRONLY) | (strchr(mode, 'e') ? O_CLOEXEC : 0);
+    if (!opens_ours(AT_FDCWD, path, flags, &descriptor)) return false;
     *result = NULL;
     if (descriptor < 0) return true;
     cookie_io_functions_t functions = {.read = cookie_read, .close = cookie_close};
-    *result = door_has(descriptor) ? fopencookie((void *)(intptr_t)descriptor, "r", functions) : fdopen(descriptor, "r");
+    *result = door_has(descriptor) ? fopencookie((void *)(intptr_t)descriptor, "r", functions) : fdopen(descriptor, mode);
     if (!*result) close(descriptor);
     return true;
 }

@@ -173,6 +173,7 @@ static void looks_before_it_opens(void) {
     FILE *file = fopen("/sys/class/video4linux/video0/dev", "r");
     REQUIRE(file && fgets(path, sizeof path, file) && strcmp(path, "81:0\n") == 0);
     fclose(file);
+    REQUIRE(!fopen("/sys/class/video4linux/video0/name", "w") && errno == EACCES);
     file = fopen("/sys/dev/char/81:0/uevent", "r");
     size_t got = file ? fread(path, 1, sizeof path - 1, file) : 0;
     path[got] = 0;
