@@ -44,7 +44,8 @@ enum { ENUMERATIONS_MAX = 32, FAKES_MAX = 256, TEXT_MAX_BYTES = 256 };
 /* An entry of ours; whoever has a pointer asks `is_ours` whether it is one. */
 struct entry {
     struct entry *next;
-    char name[TEXT_MAX_BYTES], value[TEXT_MAX_BYTES];
+    const char *value;
+    char name[]; /* and behind it the value */
 };
 
 /* A device of ours. */
@@ -84,15 +85,17 @@ static bool is_ours(const void *entry) {
 }
 
 static struct entry *add_entry(struct entry **list, const char *name, const char *value) {
-    struct entry *made = calloc(1, sizeof *made);
+    /* The machine's own devices are listed with ours, by paths of any length. */
+    size_t name_bytes = strlen(name) + 1, value_bytes = strlen(value) + 1;
+    struct entry *made = calloc(1, sizeof *made + name_bytes + value_bytes);
     struct all *known = malloc(sizeof *known);
     if (!made || !known) {
         free(made);
         free(known);
         return NULL;
     }
-    snprintf(made->name, sizeof made->name, "%s", name);
-    snprintf(made->value, sizeof made->value, "%s", value);
+    memcpy(made->name, name, name_bytes);
+    made->value = memcpy(made->name + name_bytes, value, value_bytes);
     while (*list) list = &(*list)->next;
     *list = made;
     pthread_mutex_lock(&list_lock);
@@ -152,26 +155,31 @@ int udev_enumerate_add_match_subsystem(struct udev_enumerate *of, const char *su
 struct udev_list_entry *udev_enumerate_get_list_entry(struct udev_enumerate *of);
 struct udev_enumerate *udev_enumerate_unref(struct udev_enumerate *of);
 
-static struct enumeration *enumeration_of(struct udev_enumerate *of) {
-    struct enumeration *found = NULL;
+/* The place of one, or NULL; with `is_new` that of one that has none yet, where there is room: looked for and taken at once, since threads may
+ * have an enumeration each. */
+static struct enumeration *enumeration_of(struct udev_enumerate *of, bool is_new) {
+    struct enumeration *found = NULL, *room = NULL;
     pthread_mutex_lock(&list_lock);
-    for (size_t at = 0; at < ENUMERATIONS_MAX && !found; at++)
+    for (size_t at = 0; at < ENUMERATIONS_MAX && !found; at++) {
         if (enumerations[at].of == of) found = &enumerations[at];
+        if (!enumerations[at].of) room = &enumerations[at];
+    }
+    if (!found && is_new && room) {
+        found = room;
+        *found = (struct enumeration){.of = of, .references = 1};
+    }
     pthread_mutex_unlock(&list_lock);
     return found;
 }
 
 HOOK int udev_enumerate_add_match_subsystem(struct udev_enumerate *of, const char *subsystem) {
-    if (of && subsystem && strcmp(subsystem, "video4linux") == 0 && !enumeration_of(of)) {
-        struct enumeration *place = enumeration_of(NULL);
-        if (place) *place = (struct enumeration){.of = of, .references = 1};
-    }
+    if (of && subsystem && strcmp(subsystem, "video4linux") == 0) enumeration_of(of, true);
     return NEXT(udev_enumerate_add_match_subsystem)(of, subsystem);
 }
 
 HOOK struct udev_list_entry *udev_enumerate_get_list_entry(struct udev_enumerate *of) {
     struct udev_list_entry *real = NEXT(udev_enumerate_get_list_entry)(of);
-    struct enumeration *known = of ? enumeration_of(of) : NULL;
+    struct enumeration *known = of ? enumeration_of(of, false) : NULL;
     if (!known || door_inside || !names_is_on()) return real;
     free_entries(known->list);
     known->list = NULL;
@@ -194,17 +202,19 @@ HOOK struct udev_list_entry *udev_enumerate_get_list_entry(struct udev_enumerate
 struct udev_enumerate *udev_enumerate_ref(struct udev_enumerate *of);
 
 HOOK struct udev_enumerate *udev_enumerate_ref(struct udev_enumerate *of) {
-    struct enumeration *known = of ? enumeration_of(of) : NULL;
+    struct enumeration *known = of ? enumeration_of(of, false) : NULL;
     if (known) known->references++;
     return NEXT(udev_enumerate_ref)(of);
 }
 
 HOOK struct udev_enumerate *udev_enumerate_unref(struct udev_enumerate *of) {
     /* References from before it was one of video nodes are not known: who has some of them keeps the list to the last one that is. */
-    struct enumeration *known = of ? enumeration_of(of) : NULL;
+    struct enumeration *known = of ? enumeration_of(of, false) : NULL;
     if (known && !--known->references) {
         free_entries(known->list);
+        pthread_mutex_lock(&list_lock);
         *known = (struct enumeration){0};
+        pthread_mutex_unlock(&list_lock);
     }
     return NEXT(udev_enumerate_unref)(of);
 }
