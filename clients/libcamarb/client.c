@@ -245,11 +245,12 @@ int camarb_client_wait(camarb_client *client, int64_t nanoseconds) {
     for (;;) {
         int result = client_check(client);
         if (result == -ECHILD || !client) return result;
-        if (client_has_something(client)) return 1;
-        if (result < 0) return result;
+        /* Also where there is something already: who leaves a frame untaken hears of all else. */
         turn(client);
         client_arm(client);
-        if (client->end_number || client_has_something(client)) continue;
+        if (client_has_something(client)) return 1;
+        result = client_check(client);
+        if (result < 0) return result;
         if (now_ns() >= until) return 0;
         result = sleep_until(client, until);
         if (result < 0) return fail(client, result, NULL, "Waiting failed: %s.", strerror(-result));

@@ -7,7 +7,7 @@ from app import App, refused
 from camarb import EventType, State
 from camarb._library import lib
 from false_broker import SEALS, FalseBroker, buffer, cameras, format_, frame, memory, say
-from harness import ROOT, Daemon, Skipped, claim
+from harness import ROOT, Daemon, Skipped, claim, wait_until
 from streams import streaming
 
 NAN, INFINITE = float("nan"), float("inf")
@@ -223,6 +223,19 @@ def closed_descriptor():
         assert lib.camarb_client_wait(app.client._open(), 5 * 10 ** 9) == -errno.EBADF
         assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - before < 1
         app.client.close()
+
+
+@claim("who leaves a frame untaken hears of all else")
+def frames_left():
+    with FalseBroker() as broker, App(broker.address) as app:
+        session, stream = streaming(broker, app)
+        say(stream, buffer(), memory(64 * 48 * 3 // 2))
+        say(stream, frame(0, 1))
+        wait_until("the frame", lambda: lib.camarb_client_wait(app.client._open(), 0) == 1)
+        broker.tell("RampFinished", "d", 2.0)
+        wait_until("the event", lambda: app.take() or "RAMP_FINISHED" in app.names())
+        with app.frame(session) as seen:
+            assert seen.sequence == 1
 
 
 @claim("an answer is waited for in peace, also beside events that nobody has taken")
