@@ -162,7 +162,6 @@ static void take(CamarbSrc *self, struct step *step, const camarb_event *event) 
     case CAMARB_EVENT_CAMERAS_CHANGED:
         if (self->phase > PHASE_NEGOTIATING) break;
         learn(self, step);
-        if (step->kind == STEP_WAIT) step->kind = STEP_AGAIN;
         break;
     /* The same interruption with other causes, or by somebody else, is told in the same way. */
     case CAMARB_EVENT_WAS_INTERRUPTED:
