@@ -87,7 +87,8 @@ struct call *call_make(camarb_client *client, camarb_session *session, enum call
         return NULL;
     }
     if (client->call_count >= CAMARB_CALLS_MAX) {
-        *result = fail(client, -EAGAIN, NULL, "64 calls have no answer yet, which is the most; wait for one of them.");
+        *result = fail(client, -EAGAIN, NULL, "%d calls have no answer yet, which is the most; wait for one of them.",
+            CAMARB_CALLS_MAX);
         return NULL;
     }
     if (!is_lasting(kind) && client->was_connected && client->phase != PHASE_CONNECTED) {

@@ -42,6 +42,11 @@ static int path_add(camarb_client *client, const char *path, size_t length, bool
     char *copy = strndup(path, length);
     if (!copy) return -ENOMEM;
     if (is_escaped) unescape(copy);
+    /* Of no bytes, after a %00: that would be a socket's name outside of all folders. */
+    if (!copy[0]) {
+        free(copy);
+        return -EINVAL;
+    }
     client->paths[client->path_count++] = copy;
     return 0;
 }

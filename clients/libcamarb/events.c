@@ -2,6 +2,7 @@
 #include "inside.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,8 +51,10 @@ void event_push(camarb_client *client, struct event *event) {
     }
     event_free(event);
     /* Losing one silently would break the promise that none is lost (docs/semantics.md §8, 7). */
-    client_end(client, -ENOBUFS, ERROR_OUT_OF_RESOURCES,
-        "1024 events were left untaken, so the next had no place; take events as they come, and connect anew.");
+    char sentence[256];
+    snprintf(sentence, sizeof sentence,
+        "%d events were left untaken, so the next had no place; take events as they come, and connect anew.", CAMARB_EVENTS_MAX);
+    client_end(client, -ENOBUFS, ERROR_OUT_OF_RESOURCES, sentence);
 }
 
 /* Takes out whatever comes behind `before` (NULL: the first). */

@@ -30,7 +30,7 @@ camarb_session *camarb_session_new(camarb_client *client, const char *camera, co
     if (!call) return NULL;
     if (client->session_count == SESSIONS_MAX) {
         call_free(call);
-        fail(client, -EAGAIN, NULL, "The client has 4096 sessions, which is the most; free one first.");
+        fail(client, -EAGAIN, NULL, "The client has %d sessions, which is the most; free one first.", SESSIONS_MAX);
         return NULL;
     }
     if (camera && !text_is_utf8(camera)) {

@@ -179,6 +179,7 @@ def explained():
             listener.bind(str(dead))
         assert str(dead) in why(str(dead), errno.ECONNREFUSED)
     assert "“tcp:host=here” is no address" in why("tcp:host=here", errno.EINVAL)
+    assert "“unix:path=%00x” is no address" in why("unix:path=%00x", errno.EINVAL)
     assert "of at most 107 bytes" in why("/" + "x" * 200, errno.EINVAL)
     # Whoever brings little room, or none, gets what fits.
     for room in (0, 1, 10):
