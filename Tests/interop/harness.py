@@ -3,7 +3,8 @@
 Nothing here sleeps for luck: every wait is for an event and has a bound, after which the test fails and says what it
 waited for. Every process is started by the test that needs it and ended by its own id.
 """
-import contextlib, ctypes, json, mmap, os, pathlib, select, shutil, signal, socket, struct, subprocess, sys, tempfile, time
+import contextlib, ctypes, faulthandler, json, mmap, os, pathlib, select, shutil, signal, socket, struct, subprocess, sys, tempfile
+import time, traceback
 
 from jeepney import DBusAddress, MessageType, new_method_call
 from jeepney.io.blocking import open_dbus_connection
@@ -39,6 +40,40 @@ def is_wanted(sentence, words):
 
 class Skipped(Exception):
     """The claim needs what this machine cannot have; the run says so, and what."""
+
+
+def run_claims(words, of=None, hang=None):
+    """Runs the claims that are asked for, in the order in which they were registered, and says what became of each as soon
+    as it is known; returns the exit status. `of` names the modules whose claims they are: what these import may have claims of its own;
+    without it all are. The words at the beginnings of lines are what make/test looks for. With `hang`
+    a claim that takes so many seconds ends the run and says where it was: what hangs inside a C library no exception ends."""
+    passed, failed, skipped = 0, [], 0
+    for sentence, test in claims:
+        if (of and test.__module__ not in of) or not is_wanted(sentence, words):
+            continue
+        begun = time.monotonic()
+        if hang:
+            faulthandler.dump_traceback_later(hang, exit=True)
+        try:
+            note = test()
+        except Skipped as why:
+            skipped += 1
+            print(f"skipped: {sentence}: {why}", flush=True)
+        except Exception:  # A test may fail in any way; the next one still has something to say.
+            failed.append(sentence)
+            print(f"FAILED  {sentence}", flush=True)
+            traceback.print_exc()
+        else:
+            passed += 1
+            print(f"ok      {sentence} ({note + ', ' if note else ''}{time.monotonic() - begun:.1f} s)", flush=True)
+    if hang:
+        faulthandler.cancel_dump_traceback_later()
+    # Again where a long run ends, which is all that is read of it from afar.
+    for sentence in failed:
+        print(f"failed: {sentence}")
+    print(f"{passed} passed, {len(failed)} failed, {skipped} skipped")
+    # Words that no claim has are a mistake, and no run that passed.
+    return 1 if failed or not (passed or skipped) else 0
 
 
 class Refused(Exception):
