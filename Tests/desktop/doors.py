@@ -2,8 +2,8 @@
 and the other's pictures are slates from the cut on, which the marks in the simulated camera's pictures prove."""
 import contextlib, os, queue, shutil, subprocess, sys, threading, time
 
-from desktop import Agent, Screen, as_other, needs, tells_apart
-from harness import PATIENCE, ROOT, Daemon, Skipped, claim, die_with_parent, read_mark, wait_until
+from desktop import Agent, Screen, needs, tells_apart
+from harness import PATIENCE, ROOT, Daemon, Skipped, as_other, claim, die_with_parent, read_mark, wait_until
 from pipewire_door import Video
 from sway import Sway
 

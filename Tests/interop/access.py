@@ -1,7 +1,7 @@
 """Who may use a camera at all: root, whom the policy names, and who sits at its seat, as logind tells it."""
 import os, pathlib, signal, subprocess, tempfile
 
-from harness import BROKER, PROGRAMS, Daemon, Refused, as_user, claim, wait_until
+from harness import BROKER, PROGRAMS, Daemon, Refused, as_other, as_user, claim, wait_until
 from logind import Bus, Logind
 from logins import known, status
 
@@ -121,12 +121,12 @@ def own():
             with open(os.path.join(folder, "log"), "a") as log:
                 daemon = subprocess.Popen(
                     [PROGRAMS / "camarbd", "--socket", path, "--policy", policy, "--policy-dir", "", "--system-bus", "",
-                     "--camera", "front=none", *flags], user=ALICE, group=ALICE, extra_groups=[], stdout=log, stderr=log)
+                     "--camera", "front=none", *flags], stdout=log, stderr=log, **as_other(ALICE))
             try:
                 wait_until("camarbd's socket", path.exists)
                 done = subprocess.run(
-                    [PROGRAMS / "camclient", "--socket", path, "run", "--camera", "front", "start", "stop"], user=ALICE,
-                    group=ALICE, extra_groups=[], capture_output=True, text=True, timeout=60)
+                    [PROGRAMS / "camclient", "--socket", path, "run", "--camera", "front", "start", "stop"],
+                    capture_output=True, text=True, timeout=60, **as_other(ALICE))
                 assert (done.returncode == 0) == serves, f"{flags}: {done.stdout}{done.stderr}"
                 if not serves:
                     assert "has no right to camera" in done.stderr + done.stdout, done.stderr

@@ -2,7 +2,8 @@
 import contextlib, os, pathlib, subprocess, tempfile
 
 import groups
-from harness import BROKER, CAMERA, PATIENCE, PROGRAMS, SHELL, Daemon, Refused, as_user, claim, die_with_parent, wait_until
+from harness import (BROKER, CAMERA, PATIENCE, PROGRAMS, SHELL, Daemon, Refused, as_other, as_user, claim, die_with_parent,
+                     wait_until)
 
 ALICE, BOB = 1000, 1001
 DENIED = "org.camarb.Error.AccessDenied"
@@ -59,14 +60,9 @@ def refused(*call, of):
 
 def camclient(daemon, *words, typed=None, user=ALICE):
     """A camclient of a user's."""
-    def become():
-        die_with_parent()
-        os.setgroups([user])
-        os.setgid(user)
-        os.setuid(user)
     return subprocess.run(
         [PROGRAMS / "camclient", *words, "--address", daemon.address], input=typed, capture_output=True, text=True,
-        timeout=PATIENCE * 2, preexec_fn=become)
+        timeout=PATIENCE * 2, preexec_fn=die_with_parent, **as_other(user))
 
 
 @claim("an app that nothing is said of waits for its user's word, which counts for the next broker too")
@@ -259,8 +255,8 @@ def inside(group, daemon, member, *typed):
     caller = subprocess.Popen(
         ["sh", "-c", 'read go; exec "$@"', "sh", "busctl", f"--address={daemon.address}", "call", "org.camarb", SHELL.object_path,
          SHELL.interface, member, *typed],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, user=ALICE, group=ALICE, extra_groups=[],
-        preexec_fn=die_with_parent)
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        preexec_fn=die_with_parent, **as_other(ALICE))
     groups.put(caller.pid, group)
     return caller.communicate("go\n", timeout=PATIENCE)[0]
 
@@ -320,8 +316,8 @@ def terminal():
     with broker() as daemon:
         with subprocess.Popen(
                 [PROGRAMS / "camclient", "ask", "--json", "--address", daemon.address], stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1, user=ALICE, group=ALICE,
-                extra_groups=[], preexec_fn=die_with_parent) as ask:
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1,
+                preexec_fn=die_with_parent, **as_other(ALICE)) as ask:
             app, _ = starting(daemon, "photos")
             line = ask.stdout.readline()
             assert '"app":"photos"' in line and '"vouched":true' in line, line

@@ -3,7 +3,7 @@ manager, and apps that are processes of their own, each with a window and a sess
 import json, os, pathlib, select, shutil, signal, subprocess, tempfile, time
 
 import groups
-from harness import BROKER, PATIENCE, PROGRAMS, ROOT, Daemon, Skipped, claim, die_with_parent, wait_until
+from harness import BROKER, PATIENCE, PROGRAMS, ROOT, Daemon, Skipped, as_other, claim, die_with_parent, wait_until
 from screen import Screen, needs
 
 PROGRAM = str(PROGRAMS / "camagent")
@@ -60,11 +60,6 @@ class Agent:
     def ended(self):
         assert self.process.poll() is None, f"camagent ended with {self.process.returncode}:\n{self.said()}"
         return False
-
-
-def as_other(user):
-    """How Popen starts a program as that user; None is this one."""
-    return {} if user is None else {"user": user, "group": user, "extra_groups": []}
 
 
 class DesktopApp:

@@ -1,7 +1,7 @@
 """`camclient apps`: which programs use cameras, by which door, and the user's list that the V4L2 door reads."""
 import json, os, pathlib, shutil, subprocess, tempfile
 
-from harness import PATIENCE, PROGRAMS, ROOT, claim
+from harness import PATIENCE, PROGRAMS, ROOT, as_other, claim
 
 # Nobody in particular; root has other commands.
 USER = 61234
@@ -51,8 +51,8 @@ class Home:
             "XDG_DATA_DIRS": str(self.root), "PATH": str(self.bin), "LC_ALL": "C.UTF-8", "COLUMNS": "200",
         }
         done = subprocess.run(
-            [f"/proc/self/fd/{self.program}", "apps", *words], env=environment, user=user, group=user, extra_groups=[],
-            pass_fds=[self.program], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE * 2)
+            [f"/proc/self/fd/{self.program}", "apps", *words], env=environment, pass_fds=[self.program],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE * 2, **as_other(user))
         assert done.returncode == status, f"apps {words} ended with {done.returncode}, not {status}: {done.stdout}{done.stderr}"
         return done
 
@@ -159,8 +159,8 @@ def at_once():
         home.owned()
         environment = {"HOME": str(home.root), "XDG_CONFIG_HOME": str(home.root / "config"), "PATH": str(home.bin),
                        "XDG_DATA_DIRS": str(home.root)}
-        running = [subprocess.Popen([f"/proc/self/fd/{home.program}", "apps", "on", f"app{number}"], env=environment, user=USER,
-                                    group=USER, extra_groups=[], pass_fds=[home.program], stderr=subprocess.DEVNULL)
+        running = [subprocess.Popen([f"/proc/self/fd/{home.program}", "apps", "on", f"app{number}"], env=environment,
+                                    pass_fds=[home.program], stderr=subprocess.DEVNULL, **as_other(USER))
                    for number in range(8)]
         assert [process.wait(timeout=PATIENCE * 2) for process in running] == [0] * 8
         assert sorted(home.list.read_text().split()) == [f"app{number}" for number in range(8)], home.list.read_text()

@@ -2,8 +2,8 @@
 it, as a user of its own, and apps that are processes of their own, each with a window and a session."""
 import os, pathlib, shutil, subprocess, tempfile
 
-from desktop import DesktopApp, as_other, needs, presences, CAUSE, ROUNDS
-from harness import PATIENCE, ROOT, Skipped, claim, die_with_parent, wait_until
+from desktop import DesktopApp, needs, presences, CAUSE, ROUNDS
+from harness import PATIENCE, ROOT, Skipped, as_other, claim, die_with_parent, wait_until
 from sway import USER, desk, holder, is_known, status
 
 UUID = "camarb@camarb.org"

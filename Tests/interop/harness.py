@@ -116,6 +116,11 @@ def as_user(user, groups=()):
         os.setgroups(before)
 
 
+def as_other(user):
+    """How Popen starts a program as that user, in no group but its own; None is this one."""
+    return {} if user is None else {"user": user, "group": user, "extra_groups": []}
+
+
 def recorders_of(broker):
     """The ids of the recorder cores that a camarbd has started and that have not ended."""
     found = []
@@ -165,7 +170,7 @@ class Daemon:
             command += ["--machine", self.directory]
         # Other users come in, too.
         self.directory.chmod(0o755)
-        self.owner = {} if user is None else {"user": user, "group": user, "extra_groups": []}
+        self.owner = as_other(user)
         if user is not None:
             os.chown(self.directory, user, user)
         self.apps = []

@@ -2,8 +2,8 @@
 session around it, as a user of its own, and apps that are processes of their own, each with a window and a session."""
 import os, pathlib, shutil, signal, subprocess, tempfile
 
-from desktop import Agent, DesktopApp, as_other, needs, presences, CAUSE, ROUNDS
-from harness import PATIENCE, Skipped, claim, die_with_parent, wait_until
+from desktop import Agent, DesktopApp, needs, presences, CAUSE, ROUNDS
+from harness import PATIENCE, Skipped, as_other, claim, die_with_parent, wait_until
 from sway import USER, desk, holder, is_known, said
 
 # What KWin takes to start, on a busy machine.

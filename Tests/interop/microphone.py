@@ -2,8 +2,8 @@
 session manager are the test's own, with a microphone that hears nothing."""
 import json, os, pathlib, select, shutil, subprocess, tempfile
 
-from desktop import Agent, as_other, needs, tells_apart, unknown
-from harness import PATIENCE, Daemon, Skipped, claim, die_with_parent, wait_until
+from desktop import Agent, needs, tells_apart, unknown
+from harness import PATIENCE, Daemon, Skipped, as_other, claim, die_with_parent, wait_until
 
 CAUSE = "audio-device-in-use-by-another-client"
 SOURCE = "fake-microphone"

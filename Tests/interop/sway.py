@@ -3,8 +3,8 @@ runs for no root, and apps that are processes of their own, each with a window a
 import contextlib, json, os, pathlib, re, shutil, signal, subprocess, tempfile
 
 import groups
-from desktop import Agent, DesktopApp, as_other, focus, needs, presences, tells_apart, CAUSE, ROUNDS
-from harness import BROKER, PATIENCE, PROGRAMS, App, Daemon, Skipped, as_user, claim, die_with_parent, wait_until
+from desktop import Agent, DesktopApp, focus, needs, presences, tells_apart, CAUSE, ROUNDS
+from harness import BROKER, PATIENCE, PROGRAMS, App, Daemon, Skipped, as_other, as_user, claim, die_with_parent, wait_until
 
 USER = 65534
 
