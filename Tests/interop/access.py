@@ -2,7 +2,8 @@
 import os, pathlib, signal, subprocess, tempfile
 
 from harness import BROKER, PROGRAMS, Daemon, Refused, as_other, as_user, claim, wait_until
-from logind import Bus, Logind
+from logind import Logind
+from message_bus import Bus
 from logins import known, status
 
 ALICE, BOB, NOBODY = 1000, 1001, 65534

@@ -9,7 +9,7 @@ import ask
 from desktop import Agent, desk
 from false_broker import FalseBroker, use
 from harness import PATIENCE, SHELL, Refused, Skipped, claim, wait_until
-from logind import Bus
+from message_bus import Bus
 from session_bus import Notifications, Panel, Store, Watcher
 
 HELD = use("front", "Front camera", "red", own=True, since=1_700_000_000_000_000)

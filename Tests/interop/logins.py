@@ -2,7 +2,8 @@
 import json, os, pathlib, signal, subprocess
 
 from harness import CAMERA, PROGRAMS, SHELL, Daemon, claim, played, wait_until
-from logind import BUS, NAME, Bus, Logind
+from logind import NAME, Logind
+from message_bus import BUS, Bus
 from jeepney import DBusAddress, HeaderFields, new_method_call, new_signal
 from jeepney.io.blocking import open_dbus_connection
 
@@ -174,8 +175,8 @@ def impostor():
             for name in names:
                 for path, interface, member, signature, body in (
                         ("/org/freedesktop/login1", NAME + ".Manager", "PrepareForSleep", "b", (True,)),
-                        ("/org/freedesktop/login1", NAME + ".Manager", "SessionRemoved", "so", ("1", logind.path("1"))),
-                        (logind.path("1"), "org.freedesktop.DBus.Properties", "PropertiesChanged", "sa{sv}as",
+                        ("/org/freedesktop/login1", NAME + ".Manager", "SessionRemoved", "so", ("1", logind.path_of("1"))),
+                        (logind.path_of("1"), "org.freedesktop.DBus.Properties", "PropertiesChanged", "sa{sv}as",
                          (NAME + ".Session", {"Active": ("b", False)}, []))):
                     lie = new_signal(DBusAddress(path, interface=interface), member, signature, body)
                     # Sent to each by name, so that no match rule of the receiver keeps it out.

@@ -1,84 +1,16 @@
 """A user's session bus with the services of a desktop on it, which say what a test wants: a panel, a notification server,
 a permission store."""
-import collections, threading
+import collections
 
-from jeepney import DBusAddress, HeaderFields, MessageType, new_error, new_method_call, new_method_return, new_signal
+from jeepney import DBusAddress, HeaderFields, MessageType, new_error, new_method_call, new_method_return
 from jeepney.io.blocking import open_dbus_connection
 
 from harness import PATIENCE, Refused, wait_until
-from logind import BUS
+from message_bus import BUS, Service
 
 ITEM = "org.kde.StatusNotifierItem"
 MENU = "com.canonical.dbusmenu"
 Notification = collections.namedtuple("Notification", "id app replaces icon summary body actions hints time")
-
-
-class Service:
-    """A program with a name on the bus. Its methods are `answer`'s; what arrives else is `heard`'s."""
-
-    name = path = None
-
-    def __init__(self, bus):
-        self.connection = open_dbus_connection(bus=bus.address, auth_timeout=PATIENCE)
-        self.lock = threading.Lock()
-        # Methods that are answered with nonsense: a signature and a body.
-        self.nonsense = {}
-        # First: waiting for an answer, jeepney drops whatever else arrives, and as soon as the name is there calls do.
-        self.begin()
-        request = new_method_call(BUS, "RequestName", "su", (self.name, 0))
-        assert self.connection.send_and_get_reply(request, timeout=PATIENCE).body == (1,), "the name is taken"
-        self.ending = False
-        self.thread = threading.Thread(target=self.serve, daemon=True)
-        self.thread.start()
-
-    def begin(self):
-        pass
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.end()
-
-    def end(self):
-        self.ending = True
-        self.thread.join()
-        self.connection.close()
-
-    def serve(self):
-        while not self.ending:
-            try:
-                message = self.connection.receive(timeout=0.05)
-            except TimeoutError:
-                continue
-            except (ConnectionError, OSError):
-                return
-            if message.header.message_type is MessageType.signal:
-                self.heard(message.header.fields[HeaderFields.member], message.body)
-            if message.header.message_type is not MessageType.method_call:
-                continue
-            member = message.header.fields[HeaderFields.member]
-            try:
-                answer = self.answer(member, message)
-                if member in self.nonsense:
-                    answer = new_method_return(message, *self.nonsense[member])
-            except KeyError:
-                answer = new_error(message, "org.freedesktop.DBus.Error.UnknownMethod", "s", (member,))
-            self.send(answer)
-            self.answered(member, message)
-
-    def send(self, message):
-        with self.lock:
-            self.connection.send(message)
-
-    def emit(self, member, signature, *body):
-        self.send(new_signal(DBusAddress(self.path, interface=self.name), member, signature, body))
-
-    def heard(self, member, body):
-        pass
-
-    def answered(self, member, call):
-        pass
 
 
 class Watcher(Service):

@@ -1,0 +1,119 @@
+"""A message bus of a test's own, and programs with a name on it that say what the test wants to be said."""
+import pathlib, shutil, socket, subprocess, tempfile, threading
+
+from jeepney import DBusAddress, HeaderFields, MessageType, new_error, new_method_call, new_method_return, new_signal
+from jeepney.io.blocking import open_dbus_connection
+
+from harness import PATIENCE, die_with_parent, wait_until
+
+BUS = DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus")
+CONFIGURATION = """<busconfig><listen>unix:path={path}</listen><auth>EXTERNAL</auth><policy context="default">
+<allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/><allow user="*"/></policy></busconfig>"""
+
+
+class Bus:
+    """A dbus-daemon with a socket of its own."""
+
+    def __init__(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-bus."))
+        # Other users come in, too.
+        self.directory.chmod(0o755)
+        self.socket = self.directory / "bus"
+        self.address = f"unix:path={self.socket}"
+        self.process = None
+
+    def start(self):
+        configuration = self.directory / "bus.conf"
+        configuration.write_text(CONFIGURATION.format(path=self.socket))
+        self.process = subprocess.Popen(
+            ["dbus-daemon", "--nofork", "--nopidfile", "--nosyslog", f"--config-file={configuration}"],
+            stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=die_with_parent)
+        wait_until("the bus to listen", self.listens)
+        return self
+
+    def listens(self):
+        """Its socket's file is there a moment before anybody can connect."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            return probe.connect_ex(str(self.socket)) == 0
+
+    def stop(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+        self.socket.unlink(missing_ok=True)
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.stop()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+class Service:
+    """A program with a name on the bus. Its methods are `answer`'s; what arrives else is `heard`'s."""
+
+    name = path = None
+
+    def __init__(self, bus):
+        self.connection = open_dbus_connection(bus=bus.address, enable_fds=True, auth_timeout=PATIENCE)
+        self.lock = threading.Lock()
+        # Methods that are answered with nonsense: a signature and a body.
+        self.nonsense = {}
+        # First: waiting for an answer, jeepney drops whatever else arrives, and as soon as the name is there calls do.
+        self.begin()
+        request = new_method_call(BUS, "RequestName", "su", (self.name, 0))
+        assert self.connection.send_and_get_reply(request, timeout=PATIENCE).body == (1,), "the name is taken"
+        self.ending = False
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def begin(self):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def end(self):
+        self.ending = True
+        self.thread.join()
+        self.connection.close()
+
+    def serve(self):
+        while not self.ending:
+            try:
+                message = self.connection.receive(timeout=0.05)
+            except TimeoutError:
+                continue
+            except (ConnectionError, OSError):
+                return
+            if message.header.message_type is MessageType.signal:
+                self.heard(message.header.fields[HeaderFields.member], message.body)
+            if message.header.message_type is not MessageType.method_call:
+                continue
+            member = message.header.fields[HeaderFields.member]
+            try:
+                answer = self.answer(member, message)
+                if member in self.nonsense:
+                    answer = new_method_return(message, *self.nonsense[member])
+            except KeyError:
+                answer = new_error(message, "org.freedesktop.DBus.Error.UnknownMethod", "s", (member,))
+            self.send(answer)
+            self.answered(member, message)
+
+    def send(self, message):
+        with self.lock:
+            self.connection.send(message)
+
+    def emit(self, member, signature, *body):
+        self.send(new_signal(DBusAddress(self.path, interface=self.name), member, signature, body))
+
+    def heard(self, member, body):
+        pass
+
+    def answered(self, member, call):
+        pass
