@@ -200,6 +200,16 @@ def app_of(daemon, known=()):
         one["app"] for one in sessions(daemon) if one["app"] not in known])[0]
 
 
+def take_turns(focus, first, second):
+    """Two are in front in turns, SWAPS times each, the second one first. Each is a pair: the app, as the broker calls it, and
+    what is asked what it sees."""
+    for _ in range(SWAPS):
+        for (app, has), (_, waits) in ((second, first), (first, second)):
+            focus.on(app)
+            has.sees("picture")
+            waits.sees("interrupted")
+
+
 def swapped(browser):
     """A browser and a program beside it take turns at one camera, twenty times each; the track stays live."""
     with desk() as (portal, daemon, page), agent(daemon, portal):
@@ -210,13 +220,7 @@ def swapped(browser):
             first.sees("picture")
             app = app_of(daemon)
             with Viewer(portal, "mirror") as mirror:
-                for _ in range(SWAPS):
-                    focus.on("mirror")
-                    mirror.sees("picture")
-                    first.sees("interrupted")
-                    focus.on(app)
-                    mirror.sees("interrupted")
-                    first.sees("picture")
+                take_turns(focus, (app, first), ("mirror", mirror))
             first.is_live_throughout()
             return f"the broker calls it {app}, {first.note()}"
 
@@ -243,13 +247,7 @@ def both():
             with Browser(portal, page, "firefox-esr") as firefox:
                 firefox.opens()
                 second = app_of(daemon, {first})
-                for _ in range(SWAPS):
-                    focus.on(second)
-                    firefox.sees("picture")
-                    chromium.sees("interrupted")
-                    focus.on(first)
-                    chromium.sees("picture")
-                    firefox.sees("interrupted")
+                take_turns(focus, (first, chromium), (second, firefox))
                 chromium.is_live_throughout()
                 firefox.is_live_throughout()
                 return f"{first}: {chromium.note()}; {second}: {firefox.note()}"

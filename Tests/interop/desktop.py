@@ -131,6 +131,19 @@ def presences(daemon):
     return {one["app"][1]: (one["presence"][1], one["focused"][1]) for one in sessions}
 
 
+def becomes(daemon, /, **expected):
+    """Until these apps have sessions, and nobody else, each with its presence and whether it is focused."""
+    wait_until(f"{expected}", lambda: presences(daemon) == expected)
+
+
+def holder(daemon):
+    """The app that the first camera's pictures go to, or None."""
+    app = daemon.app()
+    camera = app.call(BROKER, "GetStatus")[1][0]
+    app.close()
+    return camera["holder"][1] if camera["tenancy"][1] == "streaming" else None
+
+
 def focus(daemon, screen, app, *others):
     """Gives an app the focus, once all windows are there: a new one takes it."""
     names = {app.name, *(other.name for other in others)}
@@ -138,8 +151,72 @@ def focus(daemon, screen, app, *others):
         name for name, (presence, _) in presences(daemon).items() if presence != "background"})
     wait_until("one to be focused", lambda: [focused for _, focused in presences(daemon).values()].count(True) == 1)
     screen.display.activate(app.window)
-    wait_until(f"{app.name} to be focused", lambda: presences(daemon) == {
-        app.name: ("split", True), **{other.name: ("split", False) for other in others}})
+    becomes(daemon, **{app.name: ("split", True)}, **{other.name: ("split", False) for other in others})
+
+
+def caught_up(*apps):
+    """Until each has said all that came before."""
+    for app in apps:
+        app.do("answer")
+        app.wait("answer")
+
+
+def hand_over(screen, has, other):
+    """The focus moves to the other, and the camera with it; both are told, of one decision."""
+    screen.display.activate(other.window)
+    lost = has.wait("WasInterrupted", where=lambda said: other.name in said["body"])
+    has.wait("DidStopRunning")
+    gained = other.wait("InterruptionEnded", where=lambda said: said["body"][1] >= lost["body"][1])
+    assert gained["body"][1] == lost["body"][1], f"two decisions for one handover: {lost}, {gained}"
+    other.wait("DidStartRunning", where=lambda said: said["body"][1] >= lost["body"][1])
+    assert lost["body"][3] == [CAUSE] and lost["body"][5] == other.name, lost
+    assert gained["body"][3] == [CAUSE], gained
+
+
+def hand_back_and_forth(daemon, screen):
+    """Two apps on a screen whose windows are known: ROUNDS handovers, and every notice that either of them was given."""
+    with DesktopApp(daemon, screen, "red") as red, DesktopApp(daemon, screen, "blue") as blue:
+        # Which of the two was there first, and who had the camera for a moment, is not what this is about.
+        for app in (red, blue):
+            app.wait("started")
+        focus(daemon, screen, red, blue)
+        wait_until("red to run", lambda: holder(daemon) == "red")
+        caught_up(red, blue)
+        for app in (red, blue):
+            app.heard.clear()
+        has, other = red, blue
+        for _ in range(ROUNDS):
+            hand_over(screen, has, other)
+            has, other = other, has
+        for app in (red, blue):
+            told = [said["what"] for said in app.heard if said["what"] in ("WasInterrupted", "InterruptionEnded")]
+            assert all(a != b for a, b in zip(told, told[1:])), f"{app.name} was told {told}"
+
+
+def swap_focus(daemon, screen, red, blue, helper=None):
+    """The focus goes to red and back to blue, ROUNDS handovers in all, by the broker's word; then blue's window is what a
+    window can be. `helper` is the name of a process of blue's that has no window, and is where blue is, never focused."""
+    def placed(ours, theirs):
+        becomes(daemon, **{red.name: ours, blue.name: theirs}, **({helper: (theirs[0], False)} if helper else {}))
+
+    screen.display.activate(blue.window)
+    placed(("split", False), ("split", True))
+    caught_up(red)
+    red.heard.clear()
+    for _ in range(ROUNDS // 2):
+        for front in (red, blue):
+            screen.display.activate(front.window)
+            placed(("split", front is red), ("split", front is blue))
+            wait_until(f"{front.name} to run", lambda: holder(daemon) == front.name)
+    caught_up(red)
+    lost = [said["body"][3] for said in red.heard if said["what"] == "WasInterrupted"]
+    assert lost == [[CAUSE]] * (ROUNDS // 2), red.heard
+    blue.do("fullscreen")
+    placed(("background", False), ("fullscreen", True))
+    blue.do("window")
+    placed(("split", False), ("split", True))
+    blue.do("minimize")
+    placed(("split", True), ("background", False))
 
 
 def desk(**options):
@@ -150,37 +227,7 @@ def desk(**options):
 def focus_moves_the_camera():
     with Screen() as screen, desk() as daemon, Agent(daemon, DISPLAY=screen.name):
         wait_until("the windows to be known", lambda: "windows" not in unknown(daemon))
-        with DesktopApp(daemon, screen, "red") as red, DesktopApp(daemon, screen, "blue") as blue:
-            # Which of the two was there first, and who had the camera for a moment, is not what this is about.
-            for app in (red, blue):
-                app.wait("started")
-            focus(daemon, screen, red, blue)
-            wait_until("red to run", lambda: red_runs(daemon))
-            holder, other = red, blue
-            for app in (red, blue):
-                app.do("answer")
-                app.wait("answer")
-                app.heard.clear()
-            for _ in range(ROUNDS):
-                screen.display.activate(other.window)
-                lost = holder.wait("WasInterrupted", where=lambda said: other.name in said["body"])
-                holder.wait("DidStopRunning")
-                gained = other.wait("InterruptionEnded", where=lambda said: said["body"][1] >= lost["body"][1])
-                assert gained["body"][1] == lost["body"][1], f"two decisions for one handover: {lost}, {gained}"
-                other.wait("DidStartRunning", where=lambda said: said["body"][1] >= lost["body"][1])
-                assert lost["body"][3] == [CAUSE] and lost["body"][5] == other.name, lost
-                assert gained["body"][3] == [CAUSE], gained
-                holder, other = other, holder
-            for app in (red, blue):
-                told = [said["what"] for said in app.heard if said["what"] in ("WasInterrupted", "InterruptionEnded")]
-                assert all(a != b for a, b in zip(told, told[1:])), f"{app.name} was told {told}"
-
-
-def red_runs(daemon):
-    app = daemon.app()
-    cameras = app.call(BROKER, "GetStatus")[1]
-    app.close()
-    return cameras[0]["holder"][1] == "red" and cameras[0]["tenancy"][1] == "streaming"
+        hand_back_and_forth(daemon, screen)
 
 
 @claim("an app whose window fills the screen is fullscreen, what it covers and what is minimized or closed is in the background")
@@ -190,20 +237,17 @@ def layouts():
             for app in (red, blue):
                 app.wait("started")
 
-            def becomes(**expected):
-                wait_until(f"{expected}", lambda: presences(daemon) == expected)
-
             focus(daemon, screen, blue, red)
             blue.do("fullscreen")
-            becomes(red=("background", False), blue=("fullscreen", True))
+            becomes(daemon, red=("background", False), blue=("fullscreen", True))
             blue.do("window")
-            becomes(red=("split", False), blue=("split", True))
+            becomes(daemon, red=("split", False), blue=("split", True))
             red.do("minimize")
-            becomes(red=("background", False), blue=("split", True))
+            becomes(daemon, red=("background", False), blue=("split", True))
             screen.display.activate(red.window)
-            becomes(red=("split", True), blue=("split", False))
+            becomes(daemon, red=("split", True), blue=("split", False))
             blue.do("close")
-            becomes(red=("split", True), blue=("background", False))
+            becomes(daemon, red=("split", True), blue=("background", False))
 
 
 @claim("a window that writes another app's process id is still its own app's: the X server's word counts")
@@ -222,7 +266,7 @@ def same_number():
     with Screen() as screen, desk() as daemon, Agent(daemon, DISPLAY=screen.name) as agent:
         with DesktopApp(daemon, screen, "red") as red:
             red.wait("started")
-            wait_until("red to be placed", lambda: presences(daemon) == {"red": ("split", True)})
+            becomes(daemon, red=("split", True))
             # So that the end of one window and the beginning of the other are one piece of news.
             agent.process.send_signal(signal.SIGSTOP)
         with DesktopApp(daemon, screen, "blue") as blue:
@@ -230,10 +274,10 @@ def same_number():
             if blue.window != red.window:
                 raise Skipped("the X server gave the second window another number")
             agent.process.send_signal(signal.SIGCONT)
-            wait_until("blue to be placed", lambda: presences(daemon) == {"blue": ("split", True)})
+            becomes(daemon, blue=("split", True))
             # Followed like any other, too.
             blue.do("minimize")
-            wait_until("blue to be minimized", lambda: presences(daemon) == {"blue": ("background", False)})
+            becomes(daemon, blue=("background", False))
 
 
 @claim("a process without a window is where the one is that started it, as a program in a terminal or a browser's helper")
@@ -244,11 +288,9 @@ def helpers():
             wait_until("both windows", lambda: {name for name, (presence, _) in presences(daemon).items()
                                                 if presence == "split"} == {"browser-helper", "red"})
             screen.display.activate(red.window)
-            wait_until("red to be focused", lambda: presences(daemon) == {
-                "browser-helper": ("split", False), "red": ("split", True)})
+            becomes(daemon, **{"browser-helper": ("split", False), "red": ("split", True)})
             screen.display.activate(browser.window)
-            wait_until("the browser's helper to be focused", lambda: presences(daemon) == {
-                "browser-helper": ("split", True), "red": ("split", False)})
+            becomes(daemon, **{"browser-helper": ("split", True), "red": ("split", False)})
             # One without any window anywhere is in the background: this test has none either.
             with DesktopApp(daemon, screen, "lonely", "windowless") as lonely:
                 lonely.wait("started")
@@ -267,8 +309,7 @@ def no_gap():
             red.wait("DidStartRunning")
             with Agent(daemon, DISPLAY=screen.name):
                 wait_until("red to be focused", lambda: presences(daemon)["red"] == ("split", True))
-                red.do("answer")
-                red.wait("answer")
+                caught_up(red)
                 so_far = [said["what"] for said in red.heard]
                 assert "WasInterrupted" not in so_far and "DidStopRunning" not in so_far, so_far
                 # The policy does see it in the background when it is there.

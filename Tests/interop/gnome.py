@@ -2,9 +2,9 @@
 it, as a user of its own, and apps that are processes of their own, each with a window and a session."""
 import os, pathlib, shutil, subprocess, tempfile
 
-from desktop import DesktopApp, needs, presences, CAUSE, ROUNDS
+from desktop import DesktopApp, needs, presences, swap_focus, ROUNDS
 from harness import PATIENCE, ROOT, Skipped, as_other, claim, die_with_parent, wait_until
-from sway import USER, desk, holder, is_known, status
+from sway import USER, desk, is_known, status
 
 UUID = "camarb@camarb.org"
 # What GNOME Shell takes to start, on a busy machine.
@@ -113,30 +113,7 @@ def extension():
         with DesktopApp(daemon, shell, "red") as red, DesktopApp(daemon, shell, "blue", "child=helper+windowless") as blue:
             names = {"red", "blue", "helper"}
             wait_until("all to have sessions", lambda: set(presences(daemon)) == names)
-
-            def becomes(**expected):
-                wait_until(f"{expected}", lambda: presences(daemon) == expected)
-
-            shell.activate("blue")
-            becomes(red=("split", False), blue=("split", True), helper=("split", False))
-            red.do("answer")
-            red.wait("answer")
-            red.heard.clear()
-            for _ in range(ROUNDS // 2):
-                for front, other in ((red, "blue"), (blue, "red")):
-                    shell.activate(front.name)
-                    becomes(**{front.name: ("split", True), other: ("split", False), "helper": ("split", False)})
-                    wait_until(f"{front.name} to run", lambda: holder(daemon) == front.name)
-            red.do("answer")
-            red.wait("answer")
-            lost = [said["body"][3] for said in red.heard if said["what"] == "WasInterrupted"]
-            assert lost == [[CAUSE]] * (ROUNDS // 2), red.heard
-            blue.do("fullscreen")
-            becomes(red=("background", False), blue=("fullscreen", True), helper=("fullscreen", False))
-            blue.do("window")
-            becomes(red=("split", False), blue=("split", True), helper=("split", False))
-            blue.do("minimize")
-            becomes(red=("split", True), blue=("background", False), helper=("background", False))
+            swap_focus(daemon, shell, red, blue, helper="helper")
             shell.evaluate("global.display.focus_window.change_workspace_by_index(1, true)")
             wait_until("red to be in the background", lambda: presences(daemon)["red"] == ("background", False))
         daemon.restart()

@@ -2,9 +2,9 @@
 session around it, as a user of its own, and apps that are processes of their own, each with a window and a session."""
 import os, pathlib, shutil, signal, subprocess, tempfile
 
-from desktop import Agent, DesktopApp, needs, presences, CAUSE, ROUNDS
+from desktop import Agent, DesktopApp, needs, presences, swap_focus, ROUNDS
 from harness import PATIENCE, Skipped, as_other, claim, die_with_parent, wait_until
-from sway import USER, desk, holder, is_known, said
+from sway import USER, desk, is_known, said
 
 # What KWin takes to start, on a busy machine.
 START = 60.0
@@ -103,29 +103,7 @@ def script():
             for app in (red, blue):
                 app.wait("started")
 
-            def becomes(**expected):
-                wait_until(f"{expected}", lambda: presences(daemon) == expected)
-
-            kwin.activate("blue")
-            becomes(red=("split", False), blue=("split", True))
-            red.do("answer")
-            red.wait("answer")
-            red.heard.clear()
-            for _ in range(ROUNDS // 2):
-                for front, other in (("red", "blue"), ("blue", "red")):
-                    kwin.activate(front)
-                    becomes(**{front: ("split", True), other: ("split", False)})
-                    wait_until(f"{front} to run", lambda: holder(daemon) == front)
-            red.do("answer")
-            red.wait("answer")
-            lost = [told["body"][3] for told in red.heard if told["what"] == "WasInterrupted"]
-            assert lost == [[CAUSE]] * (ROUNDS // 2), red.heard
-            blue.do("fullscreen")
-            becomes(red=("background", False), blue=("fullscreen", True))
-            blue.do("window")
-            becomes(red=("split", False), blue=("split", True))
-            blue.do("minimize")
-            becomes(red=("split", True), blue=("background", False))
+            swap_focus(daemon, kwin, red, blue)
             before = presences(daemon)
             assert kwin.call("/org/camarb/Windows", "org.camarb.Windows1.Tell", '{"active":0,"windows":[]}',
                              to="org.camarb.Windows") is None

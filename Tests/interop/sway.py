@@ -3,7 +3,7 @@ runs for no root, and apps that are processes of their own, each with a window a
 import contextlib, json, os, pathlib, re, shutil, signal, subprocess, tempfile
 
 import groups
-from desktop import Agent, DesktopApp, focus, needs, presences, tells_apart, CAUSE, ROUNDS
+from desktop import Agent, DesktopApp, becomes, focus, hand_back_and_forth, needs, presences, tells_apart, ROUNDS
 from harness import BROKER, PATIENCE, PROGRAMS, App, Daemon, Skipped, as_other, as_user, claim, die_with_parent, wait_until
 
 USER = 65534
@@ -101,39 +101,11 @@ def is_known(daemon):
     return "windows" not in status(daemon)["unknown"][1]
 
 
-def holder(daemon):
-    app = daemon.app()
-    cameras = app.call(BROKER, "GetStatus")[1]
-    app.close()
-    return cameras[0]["holder"][1] if cameras[0]["tenancy"][1] == "streaming" else None
-
-
 @claim(f"the focus moving between two windows of sway's moves the camera, {ROUNDS} times, with the right notices both ways")
 def focus_moves_the_camera():
     with Sway() as sway, desk() as daemon, sway.agent(daemon):
         wait_until("the windows to be known", lambda: is_known(daemon))
-        with DesktopApp(daemon, sway, "red") as red, DesktopApp(daemon, sway, "blue") as blue:
-            for app in (red, blue):
-                app.wait("started")
-            focus(daemon, sway, red, blue)
-            wait_until("red to run", lambda: holder(daemon) == "red")
-            has, other = red, blue
-            for app in (red, blue):
-                app.do("answer")
-                app.wait("answer")
-                app.heard.clear()
-            for _ in range(ROUNDS):
-                sway.activate(other.name)
-                lost = has.wait("WasInterrupted", where=lambda said: other.name in said["body"])
-                has.wait("DidStopRunning")
-                gained = other.wait("InterruptionEnded", where=lambda said: said["body"][1] >= lost["body"][1])
-                assert gained["body"][1] == lost["body"][1], f"two decisions for one handover: {lost}, {gained}"
-                other.wait("DidStartRunning", where=lambda said: said["body"][1] >= lost["body"][1])
-                assert lost["body"][3] == [CAUSE] and lost["body"][5] == other.name, lost
-                has, other = other, has
-            for app in (red, blue):
-                told = [said["what"] for said in app.heard if said["what"] in ("WasInterrupted", "InterruptionEnded")]
-                assert all(a != b for a, b in zip(told, told[1:])), f"{app.name} was told {told}"
+        hand_back_and_forth(daemon, sway)
 
 
 @claim("on sway an app that fills the screen is fullscreen; one that it covers, on another workspace, in another tab or on "
@@ -144,27 +116,24 @@ def layouts():
             for app in (red, blue):
                 app.wait("started")
 
-            def becomes(**expected):
-                wait_until(f"{expected}", lambda: presences(daemon) == expected)
-
             focus(daemon, sway, blue, red)
             blue.do("fullscreen")
-            becomes(red=("background", False), blue=("fullscreen", True))
+            becomes(daemon, red=("background", False), blue=("fullscreen", True))
             blue.do("window")
-            becomes(red=("split", False), blue=("split", True))
+            becomes(daemon, red=("split", False), blue=("split", True))
             # Of this alone sway tells nobody; a key that does it is told.
             sway.do("layout tabbed")
             sway.activate("red")
-            becomes(red=("split", True), blue=("background", False))
+            becomes(daemon, red=("split", True), blue=("background", False))
             sway.do("layout splith")
             sway.do("workspace 2")
-            becomes(red=("background", False), blue=("background", False))
+            becomes(daemon, red=("background", False), blue=("background", False))
             sway.do("workspace 1")
-            becomes(red=("split", True), blue=("split", False))
+            becomes(daemon, red=("split", True), blue=("split", False))
             sway.do("move scratchpad")
-            becomes(red=("background", False), blue=("split", True))
+            becomes(daemon, red=("background", False), blue=("split", True))
             blue.do("close")
-            becomes(red=("background", False), blue=("background", False))
+            becomes(daemon, red=("background", False), blue=("background", False))
 
 
 @claim("a sway that is killed leaves the windows not known, and one that is started anew, under another name, is found")
@@ -221,11 +190,9 @@ def xwayland():
             inside = type("Inside", (), {"name": name, "user": USER})
             with DesktopApp(daemon, inside, "blue", f"forge={red.process.pid}") as blue:
                 blue.wait("started")
-                wait_until("blue to be focused", lambda: presences(daemon) == {
-                    "red": ("split", False), "blue": ("split", True)})
+                becomes(daemon, red=("split", False), blue=("split", True))
                 sway.activate("red")
-                wait_until("red to be focused", lambda: presences(daemon) == {
-                    "red": ("split", True), "blue": ("split", False)})
+                becomes(daemon, red=("split", True), blue=("split", False))
 
 
 def x11_display(sway):
@@ -250,13 +217,11 @@ def browsers():
             wait_until("all to have sessions", lambda: set(presences(daemon)) == everybody)
             # Of several clients behind one window one has the focus: the one whose window it is.
             sway.activate(browser.name)
-            wait_until("the browser to be focused", lambda: presences(daemon) == {
-                "red": ("split", False), "browser": ("split", True), "child": ("split", False), "orphan": ("split", False)})
+            becomes(daemon, red=("split", False), browser=("split", True), child=("split", False), orphan=("split", False))
             sway.do("layout tabbed")
             sway.activate("red")
-            wait_until("the browser's processes to be in the background", lambda: presences(daemon) == {
-                "red": ("split", True), "browser": ("background", False), "child": ("background", False),
-                "orphan": ("background", False)})
+            becomes(daemon, red=("split", True), browser=("background", False), child=("background", False),
+                    orphan=("background", False))
 
 
 @claim("programs started in one terminal are where the terminal is, and never where another one's window is")
@@ -273,6 +238,5 @@ def terminals():
                 sway.activate(front)
                 place = "split" if front == "terminal" else "background"
                 # The one that has left the terminal's processes, and has its own terminal, is no part of any of them.
-                wait_until(f"{front} to be in front", lambda: presences(daemon) == {
-                    front: ("split", True), behind: ("background", False), "tool": (place, False),
-                    "left": ("background", False)})
+                becomes(daemon, **{front: ("split", True), behind: ("background", False)}, tool=(place, False),
+                        left=("background", False))
