@@ -1,10 +1,9 @@
 """Browsers that know no broker, through the desktop portal and PipeWire: what a page sees, pixel by pixel."""
-import collections, contextlib, http.server, os, pathlib, shutil, signal, subprocess, tempfile, threading, time, urllib.parse
+import collections, contextlib, http.server, os, pathlib, signal, subprocess, tempfile, threading, urllib.parse
 
 from desktop import Screen, needs
-from harness import Skipped, claim, die_with_parent, wait_until
-from pipewire_door import SIDE, SWAPS, Focus, Video, Viewer, agent, kind, sessions
-from harness import Daemon
+from harness import Daemon, Skipped, claim, die_with_parent, wait_until
+from pipewire_door import SWAPS, Focus, Video, Viewer, agent, kind, sessions
 
 PAGE = pathlib.Path(__file__).with_name("page.html")
 # A browser that begins on a busy machine of two cores.

@@ -1,7 +1,7 @@
 """What bad input gets: an error that names the key, the value and what is allowed, and nothing lost or changed."""
 import ctypes, os, signal, socket
 
-from harness import App, BROKER, CAMERA, SHELL, Daemon, Refused, Session, claim, wait_until
+from harness import App, BROKER, CAMERA, Daemon, Refused, claim, wait_until
 from jeepney import DBusAddress
 
 

@@ -1,7 +1,7 @@
 """Unmodified D-Bus clients drive a full session: create, start, be interrupted, resume, stop."""
 import asyncio, json, re, subprocess
 
-from harness import BROKER, CAMERA, PATIENCE, SHELL, Daemon, Session, claim, die_with_parent, wait_until
+from harness import CAMERA, PATIENCE, SHELL, Daemon, claim, die_with_parent, wait_until
 from shared import Shared
 
 IN_USE = "video-device-in-use-by-another-client"

@@ -7,7 +7,7 @@ It runs a session for as long as it lives and reads every frame it is given. On 
 it says as JSON what happened; the buffers of each grant go along as descriptors, so that the test can look at the very
 memory this process has mapped, also when it is stopped or dead.
 """
-import array, json, select, socket, sys
+import json, select, socket, sys
 
 from harness import App
 

@@ -1,5 +1,5 @@
 """Two real processes contend for one camera: what the loser sees ends before what the winner sees begins."""
-import hashlib, json, mmap, os, pathlib, select, signal, socket, subprocess, sys, time
+import hashlib, json, mmap, os, pathlib, select, signal, socket, subprocess, time
 
 from harness import PATIENCE, SHELL, Daemon, claim, die_with_parent
 

@@ -1,5 +1,5 @@
 """Control groups of the test's own, where they can be made: a process is in a unit because its group is called so."""
-import contextlib, os, pathlib
+import contextlib, pathlib
 
 from harness import Skipped, wait_until
 

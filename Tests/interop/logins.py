@@ -1,7 +1,7 @@
 """Login sessions and sleep, as logind tells of them: who sits at the machine has its cameras, and recordings end before it sleeps."""
-import json, os, pathlib, signal, subprocess
+import json, os, signal, subprocess
 
-from harness import CAMERA, PROGRAMS, SHELL, Daemon, claim, played, wait_until
+from harness import PROGRAMS, Daemon, claim, played, wait_until
 from logind import NAME, Logind
 from message_bus import BUS, Bus
 from jeepney import DBusAddress, HeaderFields, new_method_call, new_signal

@@ -1,5 +1,5 @@
 """Policy files from outside: drop-ins, what is in force, and what wrong ones do to a running broker and a terminal."""
-import json, os, signal, subprocess, tempfile
+import json, os, signal, tempfile
 
 from camclient import camclient
 from harness import ROOT, Daemon, claim, wait_until

@@ -2,7 +2,7 @@
 import os, pathlib, shutil, signal, socket, subprocess, tempfile, threading
 
 import groups
-from harness import CAMERA, PROGRAMS, Daemon, claim, die_with_parent, played, wait_until
+from harness import PROGRAMS, Daemon, claim, die_with_parent, played, wait_until
 
 
 class RecorderSocket:

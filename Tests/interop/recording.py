@@ -1,7 +1,7 @@
 """Recordings: playable whatever happens, ending where the interruption began, and never resumed."""
-import os, pathlib, shutil, signal, subprocess, time
+import os, signal, subprocess, time
 
-from harness import CAMERA, PATIENCE, SHELL, Daemon, claim, played, recorded_marks, wait_until
+from harness import CAMERA, SHELL, Daemon, claim, played, recorded_marks, wait_until
 
 
 def focus(shell, app, focused):
