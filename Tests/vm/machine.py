@@ -2,7 +2,7 @@
 
 Nothing here sleeps for luck: every wait is for an event and has a bound, long enough for an emulated machine.
 """
-import json, os, pathlib, pwd, queue, subprocess, sys, threading, time
+import json, os, pathlib, pwd, queue, subprocess, threading, time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 PROGRAMS = pathlib.Path(os.environ["CAMARB_PROGRAMS"])
@@ -28,6 +28,22 @@ def run(*command):
     said = f"{done.stdout.strip()}\n{done.stderr.strip()}".strip()
     assert done.returncode == 0, f"{' '.join(map(str, command))}: status {done.returncode}: {said}"
     return done.stdout
+
+
+def in_session(user, *words, environment={}, **more):
+    """Starts a command in a user's login session, with these variables beside the session's own; `more` is Popen's."""
+    settings = [f"{name}={value}" for name, value in environment.items()]
+    return subprocess.Popen([FOLDER / "in-session", user, "env", *settings, *map(str, words)], stdin=subprocess.DEVNULL, **more)
+
+
+def only_plugins(*names):
+    """Makes a folder with these of GStreamer's plugins, be they installed by now or later, and returns the environment of who
+    is to see no others: it starts a program for each to look at it, and an emulated machine has time for few."""
+    folder, installed = pathlib.Path("/tmp/plugins"), run("pkg-config", "--variable=pluginsdir", "gstreamer-1.0").strip()
+    folder.mkdir()
+    for name in names:
+        (folder / f"libgst{name}.so").symlink_to(pathlib.Path(installed, f"libgst{name}.so"))
+    return {"GST_REGISTRY": "/tmp/registry", "GST_PLUGIN_SYSTEM_PATH_1_0": str(folder), "LC_ALL": "C.UTF-8"}
 
 
 # The first of `vivid`'s cameras, and what an emulated machine can take from it.
