@@ -1,9 +1,9 @@
 """Browsers that know no broker, through the desktop portal and PipeWire: what a page sees, pixel by pixel."""
 import collections, contextlib, http.server, os, pathlib, signal, subprocess, tempfile, threading, urllib.parse
 
-from desktop import Screen, needs
 from harness import Daemon, Skipped, claim, die_with_parent, wait_until
 from pipewire_door import SWAPS, Focus, Video, Viewer, agent, kind, sessions
+from screen import Screen, needs
 
 PAGE = pathlib.Path(__file__).with_name("page.html")
 # A browser that begins on a busy machine of two cores.

@@ -2,9 +2,10 @@
 and the other's pictures are slates from the cut on, which the marks in the simulated camera's pictures prove."""
 import contextlib, os, queue, shutil, subprocess, sys, threading, time
 
-from desktop import Agent, Screen, needs, tells_apart
+from desktop import Agent, tells_apart
 from harness import PATIENCE, ROOT, Daemon, Skipped, as_other, claim, die_with_parent, read_mark, wait_until
 from pipewire_door import Video
+from screen import Screen, needs
 from sway import Sway
 
 sys.path.append(str(ROOT / "clients" / "v4l2" / "tests"))

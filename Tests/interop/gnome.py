@@ -2,8 +2,9 @@
 it, as a user of its own, and apps that are processes of their own, each with a window and a session."""
 import os, pathlib, shutil, subprocess, tempfile
 
-from desktop import DesktopApp, needs, presences, swap_focus, ROUNDS
+from desktop import DesktopApp, presences, swap_focus, ROUNDS
 from harness import PATIENCE, ROOT, Skipped, as_other, claim, die_with_parent, wait_until
+from screen import needs
 from sway import USER, desk, is_known, status
 
 UUID = "camarb@camarb.org"

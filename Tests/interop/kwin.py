@@ -2,8 +2,9 @@
 session around it, as a user of its own, and apps that are processes of their own, each with a window and a session."""
 import os, pathlib, shutil, signal, subprocess, tempfile
 
-from desktop import Agent, DesktopApp, needs, presences, swap_focus, ROUNDS
+from desktop import Agent, DesktopApp, presences, swap_focus, ROUNDS
 from harness import PATIENCE, Skipped, as_other, claim, die_with_parent, wait_until
+from screen import needs
 from sway import USER, desk, is_known, said
 
 # What KWin takes to start, on a busy machine.

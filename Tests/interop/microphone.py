@@ -2,8 +2,9 @@
 session manager are the test's own, with a microphone that hears nothing."""
 import json, os, pathlib, select, shutil, subprocess, tempfile
 
-from desktop import Agent, needs, tells_apart, unknown
+from desktop import Agent, tells_apart, unknown
 from harness import PATIENCE, Daemon, Skipped, as_other, claim, die_with_parent, wait_until
+from screen import needs
 
 CAUSE = "audio-device-in-use-by-another-client"
 SOURCE = "fake-microphone"

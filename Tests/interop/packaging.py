@@ -97,8 +97,7 @@ def in_packages():
     with tempfile.TemporaryDirectory() as folder:
         run(ROOT / "packaging" / "install", "--destdir", folder, "--prefix", "/usr", "--units", "/lib", "--libraries",
             "/usr/lib/x86_64-linux-gnu", "--programs", PROGRAMS)
-        rules = (ROOT / "packaging" / "debian" / "rules").read_text()
-        patterns = [f"usr/share/{name}" for name in re.search(r"for folder in (.*);", rules)[1].split()]
+        patterns = []
         for file in (ROOT / "packaging" / "debian").glob("*.install"):
             patterns += file.read_text().split()
         left = [str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*") if not path.is_dir() or path.is_symlink()]

@@ -3,8 +3,9 @@ runs for no root, and apps that are processes of their own, each with a window a
 import contextlib, json, os, pathlib, re, shutil, signal, subprocess, tempfile
 
 import groups
-from desktop import Agent, DesktopApp, becomes, focus, hand_back_and_forth, needs, presences, tells_apart, ROUNDS
+from desktop import Agent, DesktopApp, becomes, focus, hand_back_and_forth, presences, tells_apart, ROUNDS
 from harness import BROKER, PATIENCE, PROGRAMS, App, Daemon, Skipped, as_other, as_user, claim, die_with_parent, wait_until
+from screen import needs
 
 USER = 65534
 
