@@ -22,6 +22,10 @@ public struct VideoNode: Hashable, Sendable {
         self.sysPath = sysPath
     }
 
+    /// No device is behind it: a program makes up its pictures, as OBS does with `v4l2loopback`. sysfs has such nodes below
+    /// `devices/virtual`.
+    public var isMadeUp: Bool { sysPath.contains("/devices/virtual/video4linux/") }
+
     /// Whether an identity that somebody wrote down means this node.
     public func answers(to identity: String) -> Bool { identity == serial || identity == place }
 }

@@ -113,6 +113,14 @@ struct IdentityTests {
         #expect(sys.identities().last == "virtual-Dummy_video_device__0x0000_")
     }
 
+    @Test("What a program makes up has no device behind it, and is told from a camera that is on no bus")
+    func madeUp() throws {
+        let sys = try FakeSys()
+        try sys.node(0, on: "devices/platform/vivid.0", name: "vivid-000-vid-cap")
+        try sys.node(9, on: "devices/virtual", name: "OBS Virtual Camera")
+        #expect(sys.nodes.all.map(\.isMadeUp) == [false, true])
+    }
+
     @Test("The second node of a device has its index in the name")
     func secondNode() throws {
         let sys = try FakeSys()

@@ -102,7 +102,8 @@ final class CamerasFollowed {
             guard let identity = link.identity else { return false }
             return nodes.node(identity) == node
         }
-        if !named.isEmpty || !followsAll { return named }
+        // Nobody referees what a program makes up: udev's rule leaves it to everybody. Where it was named it is a camera.
+        if !named.isEmpty || !followsAll || node.isMadeUp { return named }
         let identity = nodes.identity(of: node)
         // Two that nothing tells apart are one camera, which is the first of them.
         guard broker.cameras[CameraID(identity)] == nil else { return [] }
