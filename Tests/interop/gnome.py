@@ -99,8 +99,13 @@ class GnomeShell:
         return said
 
     def activate(self, window):
-        self.evaluate(f"global.get_window_actors().map(one => one.meta_window).find(one => one.title == '{window}')"
-                      ".activate(global.get_current_time())")
+        """Until it has the focus: one that has just come and is not shown yet is not given it, and nothing says so."""
+        def has_focus():
+            self.evaluate(f"global.get_window_actors().map(one => one.meta_window).find(one => one.title == '{window}')"
+                          ".activate(global.get_current_time())")
+            return self.evaluate("global.display.focus_window ? global.display.focus_window.title : ''").strip('"') == window
+
+        wait_until(f"{window} to have the focus", has_focus)
 
 
 @claim(f"the focus moving between two windows of GNOME Shell's moves the camera, {ROUNDS} times, told by the extension; "
