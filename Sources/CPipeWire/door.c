@@ -13,13 +13,13 @@
  * number, since its other number is given to others later. */
 #define ADOPTION_KEY "camarb.camera"
 
-static const char *text_of(const struct spa_dict *properties, const char *key) {
+const char *camarb_text_of(const struct spa_dict *properties, const char *key) {
     const char *text = properties ? spa_dict_lookup(properties, key) : NULL;
     return text ? text : "";
 }
 
-static int64_t number_of(const struct spa_dict *properties, const char *key, int64_t otherwise) {
-    const char *text = text_of(properties, key);
+int64_t camarb_number_of(const struct spa_dict *properties, const char *key, int64_t otherwise) {
+    const char *text = camarb_text_of(properties, key);
     if (!*text) return otherwise;
     char *end;
     errno = 0;
@@ -34,6 +34,8 @@ void camarb_door_tell(struct camarb_door *door, struct camarb_door_event event) 
     }
     door->events[(door->event_first + door->event_count++) % EVENTS_MAX] = event;
 }
+
+bool camarb_door_has_news(const struct camarb_door *door) { return door->event_count > 0 || door->lost; }
 
 bool camarb_door_next(struct camarb_door *door, struct camarb_door_event *event) {
     if (door->event_count == 0) return false;
@@ -64,24 +66,41 @@ static const struct camera *camera_named(const struct camarb_door *door, const c
 }
 
 /* A target is a name, a serial number or, as programs before PipeWire 0.3.64 say it, a node's number. */
-static bool is_target(const struct camarb_door *door, const struct camera *camera, const char *target) {
-    if (strcmp(camera->node_name, target) == 0) return true;
-    uint32_t node = camera->doorway ? camarb_library.stream_get_node_id(camera->doorway->stream) : PW_ID_ANY;
-    if (node == PW_ID_ANY) return false;
-    char number[16];
-    snprintf(number, sizeof number, "%u", node);
-    if (strcmp(number, target) == 0) return true;
+struct target {
+    const char *name;
+    uint32_t number, of_serial;
+};
+
+static struct target target_of(const struct camarb_door *door, const struct consumer *consumer) {
+    struct target target = {.name = consumer->target, .number = PW_ID_ANY, .of_serial = PW_ID_ANY};
+    char *end;
+    unsigned long number = strtoul(target.name, &end, 10);
+    if (!*end && number < PW_ID_ANY) target.number = (uint32_t)number;
     for (uint32_t at = 0; at < door->source_count; at++)
-        if (door->sources[at].id == node) return strcmp(door->sources[at].serial, target) == 0;
-    return false;
+        if (strcmp(door->sources[at].serial, target.name) == 0) target.of_serial = door->sources[at].id;
+    return target;
+}
+
+static bool is_meant(const struct node *node, const struct target *target) {
+    uint32_t number = camarb_node_number(node);
+    if (number != PW_ID_ANY && (number == target->number || number == target->of_serial)) return true;
+    char name[NAME_ROOM + 32];
+    camarb_node_name(node, name, sizeof name);
+    return strcmp(name, target->name) == 0;
 }
 
 static const struct camera *meant_by(const struct camarb_door *door, const struct consumer *consumer) {
     const struct camera *adopted = camera_named(door, consumer->adopted);
     if (adopted) return adopted;
     if (!*consumer->target) return camera_named(door, door->default_source);
+    const struct target target = target_of(door, consumer);
     for (int at = 0; at < CAMARB_DOOR_CAMERAS_MAX; at++)
-        if (door->cameras[at] && is_target(door, door->cameras[at], consumer->target)) return door->cameras[at];
+        if (door->cameras[at] && is_meant(door->cameras[at]->doorway, &target)) return door->cameras[at];
+    /* Who means another's private node means the camera: that node is nobody else's to be linked to. */
+    for (int at = 0; at < CAMARB_DOOR_CONSUMERS_MAX; at++) {
+        const struct node *node = door->consumers[at] ? door->consumers[at]->node : NULL;
+        if (node && is_meant(node, &target)) return node->camera;
+    }
     return NULL;
 }
 
@@ -127,11 +146,11 @@ static void connection_told(void *data, const struct pw_client_info *info) {
     struct connection *connection = data;
     if (!info->props) return;
     connection->has_info = true;
-    connection->is_portal = strcmp(text_of(info->props, PW_KEY_ACCESS), "portal") == 0;
-    connection->claimed_process = (pid_t)number_of(info->props, PW_KEY_APP_PROCESS_ID, 0);
-    snprintf(connection->name, sizeof connection->name, "%s", text_of(info->props, PW_KEY_APP_NAME));
+    connection->is_portal = strcmp(camarb_text_of(info->props, PW_KEY_ACCESS), "portal") == 0;
+    connection->claimed_process = (pid_t)camarb_number_of(info->props, PW_KEY_APP_PROCESS_ID, 0);
+    snprintf(connection->name, sizeof connection->name, "%s", camarb_text_of(info->props, PW_KEY_APP_NAME));
     snprintf(
-        connection->portal_app, sizeof connection->portal_app, "%s", text_of(info->props, "pipewire.access.portal.app_id"));
+        connection->portal_app, sizeof connection->portal_app, "%s", camarb_text_of(info->props, "pipewire.access.portal.app_id"));
     look(connection->door);
 }
 
@@ -149,12 +168,12 @@ static void consumer_told(void *data, const struct pw_node_info *info) {
     struct consumer *consumer = data;
     if (!info->props || consumer->has_info) return;
     consumer->has_info = true;
-    consumer->client = (uint32_t)number_of(info->props, PW_KEY_CLIENT_ID, PW_ID_ANY);
-    consumer->claimed_process = (pid_t)number_of(info->props, PW_KEY_APP_PROCESS_ID, 0);
-    const char *name = text_of(info->props, PW_KEY_APP_NAME);
-    snprintf(consumer->name, sizeof consumer->name, "%s", *name ? name : text_of(info->props, PW_KEY_NODE_NAME));
-    const char *target = text_of(info->props, PW_KEY_TARGET_OBJECT);
-    snprintf(consumer->target, sizeof consumer->target, "%s", *target ? target : text_of(info->props, "node.target"));
+    consumer->client = (uint32_t)camarb_number_of(info->props, PW_KEY_CLIENT_ID, PW_ID_ANY);
+    consumer->claimed_process = (pid_t)camarb_number_of(info->props, PW_KEY_APP_PROCESS_ID, 0);
+    const char *name = camarb_text_of(info->props, PW_KEY_APP_NAME);
+    snprintf(consumer->name, sizeof consumer->name, "%s", *name ? name : camarb_text_of(info->props, PW_KEY_NODE_NAME));
+    const char *target = camarb_text_of(info->props, PW_KEY_TARGET_OBJECT);
+    snprintf(consumer->target, sizeof consumer->target, "%s", *target ? target : camarb_text_of(info->props, "node.target"));
     ask_about(consumer->door, consumer->client);
     look(consumer->door);
 }
@@ -169,7 +188,7 @@ static void consumer_appeared(struct camarb_door *door, uint32_t id, const struc
         consumer->door = door;
         consumer->id = id;
         consumer->client = PW_ID_ANY;
-        snprintf(consumer->serial, sizeof consumer->serial, "%s", text_of(properties, PW_KEY_OBJECT_SERIAL));
+        snprintf(consumer->serial, sizeof consumer->serial, "%s", camarb_text_of(properties, PW_KEY_OBJECT_SERIAL));
         consumer->proxy = pw_registry_bind(door->registry, id, PW_TYPE_INTERFACE_Node, PW_VERSION_NODE, 0);
         if (!consumer->proxy) {
             free(consumer);
@@ -188,8 +207,8 @@ static void connection_appeared(struct camarb_door *door, uint32_t id, const str
         if (!connection) return;
         connection->door = door;
         connection->id = id;
-        connection->process = (pid_t)number_of(properties, PW_KEY_SEC_PID, 0);
-        connection->user = number_of(properties, PW_KEY_SEC_UID, -1);
+        connection->process = (pid_t)camarb_number_of(properties, PW_KEY_SEC_PID, 0);
+        connection->user = camarb_number_of(properties, PW_KEY_SEC_UID, -1);
         door->connections[at] = connection;
         camarb_door_tell(
             door, (struct camarb_door_event){
@@ -236,7 +255,7 @@ static void forget_metadata(struct camarb_door *door) {
 }
 
 static void metadata_appeared(struct camarb_door *door, uint32_t id, const struct spa_dict *properties) {
-    if (strcmp(text_of(properties, "metadata.name"), "default") != 0) return;
+    if (strcmp(camarb_text_of(properties, "metadata.name"), "default") != 0) return;
     forget_metadata(door);
     door->metadata_id = id;
     door->metadata = pw_registry_bind(door->registry, id, PW_TYPE_INTERFACE_Metadata, PW_VERSION_METADATA, 0);
@@ -253,7 +272,7 @@ static void source_appeared(struct camarb_door *door, uint32_t id, const struct 
     if (door->source_count == SOURCES_MAX) return;
     struct source *source = &door->sources[door->source_count++];
     source->id = id;
-    snprintf(source->serial, sizeof source->serial, "%s", text_of(properties, PW_KEY_OBJECT_SERIAL));
+    snprintf(source->serial, sizeof source->serial, "%s", camarb_text_of(properties, PW_KEY_OBJECT_SERIAL));
     look(door);
 }
 
@@ -264,10 +283,11 @@ static void appeared(
     if (!properties) return;
     if (strcmp(type, PW_TYPE_INTERFACE_Client) == 0) connection_appeared(data, id, properties);
     if (strcmp(type, PW_TYPE_INTERFACE_Metadata) == 0) metadata_appeared(data, id, properties);
+    if (strcmp(type, PW_TYPE_INTERFACE_Link) == 0) camarb_link_appeared(data, id, properties);
     if (strcmp(type, PW_TYPE_INTERFACE_Node) != 0) return;
-    const char *class = text_of(properties, PW_KEY_MEDIA_CLASS);
+    const char *class = camarb_text_of(properties, PW_KEY_MEDIA_CLASS);
     if (strcmp(class, "Stream/Input/Video") == 0) consumer_appeared(data, id, properties);
-    if (strcmp(class, "Video/Source") == 0) source_appeared(data, id, properties);
+    if (strcmp(class, "Video/Source") == 0 || strcmp(class, CAMARB_PRIVATE_CLASS) == 0) source_appeared(data, id, properties);
 }
 
 static void free_consumer(struct consumer *consumer) {
@@ -308,6 +328,7 @@ static void vanished(void *data, uint32_t id) {
     for (uint32_t at = 0; at < door->source_count; at++)
         if (door->sources[at].id == id) door->sources[at--] = door->sources[--door->source_count];
     if (door->metadata && door->metadata_id == id) forget_metadata(door);
+    camarb_link_vanished(door, id);
 }
 
 static void answered(void *data, uint32_t id, int sequence) {
@@ -464,6 +485,7 @@ void camarb_door_show_slate(
 }
 
 void camarb_door_show_frame(struct camarb_door *door, uint32_t id, const struct camarb_door_picture *picture) {
+    if (!camarb_door_turn(door)) return;
     struct consumer *consumer = consumer_of(door, id);
     if (consumer && consumer->node) camarb_node_show_frame(consumer->node, picture);
 }

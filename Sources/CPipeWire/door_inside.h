@@ -5,6 +5,8 @@
 #include "pixels.h"
 
 #define NAME_ROOM 160
+/* Of private nodes. No role goes with it, so that no portal shows one to anybody. */
+#define CAMARB_PRIVATE_CLASS "Video/Source/Private"
 
 struct camera;
 
@@ -35,6 +37,11 @@ struct node {
     bool is_live;
     /* It has given no buffer back for a while. */
     bool is_stalled;
+    /* Links to others than its consumer that there are now; and those that were taken away again. */
+    uint32_t stranger_count, strangers_ended;
+    /* Somebody else had a link while it had these buffers, and may have them mapped still, whether the link is there or not. It
+     * shows a slate until it has other buffers. */
+    bool is_overheard;
     int64_t last_taken;
     /* All that the program may have mapped, as PipeWire has made them. */
     struct pw_buffer *buffers[BUFFERS_MAX];
@@ -87,10 +94,18 @@ struct source {
     char serial[24];
 };
 
+/* A link from a private node to somebody else's. */
+struct stranger {
+    uint32_t id;
+    struct node *node;
+};
+
 /* What may be untold at once: each consumer with a beginning and an end of its stream, and as many connections. */
 #define EVENTS_MAX 1024
 #define CONNECTIONS_MAX 1024
-#define SOURCES_MAX 256
+#define SOURCES_MAX 512
+/* Whoever makes more has the nodes in question show slates for as long as they live. */
+#define STRANGERS_MAX 64
 
 struct camarb_door {
     struct pw_loop *loop;
@@ -107,6 +122,8 @@ struct camarb_door {
     struct connection *connections[CONNECTIONS_MAX];
     struct source sources[SOURCES_MAX];
     uint32_t source_count;
+    struct stranger strangers[STRANGERS_MAX];
+    uint32_t stranger_count;
     struct camarb_door_event events[EVENTS_MAX];
     uint32_t event_first, event_count;
     size_t picture_bytes;
@@ -117,8 +134,23 @@ struct camarb_door {
 /* Puts an event last. An event that finds no room ends the connection: what was told would not be true any more. */
 void camarb_door_tell(struct camarb_door *door, struct camarb_door_event event);
 
+/* A property's text, "" where there is none; and its number, where it is one of 32 bits. */
+const char *camarb_text_of(const struct spa_dict *properties, const char *key);
+int64_t camarb_number_of(const struct spa_dict *properties, const char *key, int64_t otherwise);
+
+/* A link is there, or no more; and a node is no more. */
+void camarb_link_appeared(struct camarb_door *door, uint32_t id, const struct spa_dict *properties);
+void camarb_link_vanished(struct camarb_door *door, uint32_t id);
+void camarb_links_forget(struct node *node);
+
 /* NULL where PipeWire or memory fails; errno says why. */
 struct node *camarb_node_new(struct camarb_door *door, const struct camera *camera, uint32_t consumer);
 void camarb_node_free(struct node *node);
 void camarb_node_show_slate(struct node *node, int kind, const char *reason, const char *interrupter);
 void camarb_node_show_frame(struct node *node, const struct camarb_door_picture *picture);
+/* PW_ID_ANY: PipeWire has not said it yet. */
+uint32_t camarb_node_number(const struct node *node);
+void camarb_node_name(const struct node *node, char *name, size_t size);
+/* Somebody else has what it shows; and has it no more, if its links and buffers say so. */
+void camarb_node_overheard(struct node *node);
+void camarb_node_heard_no_more(struct node *node);

@@ -34,6 +34,8 @@ static int64_t now(void) {
 
 static void tell(struct node *node, enum camarb_door_event_kind kind) {
     if (node->consumer == PW_ID_ANY) return;
+    /* Who is overheard sees no pictures, and so it keeps the camera from nobody. */
+    if (kind == camarb_door_runs && node->is_overheard) return;
     camarb_door_tell(
         node->door, (struct camarb_door_event){
                         .kind = kind,
@@ -66,12 +68,19 @@ static void draw_slate(struct node *node) {
     uint8_t *planes[3];
     uint32_t strides[3];
     camarb_pixels_planes(node->pixels, node->width, node->height, node->slate, planes, strides);
-    const camarb_slate slate = {
+    const camarb_slate said = {
         .kind = (enum camarb_slate_kind)node->slate_kind,
         .camera = node->camera->name,
         .reason = node->slate_reason,
         .interrupter = node->slate_interrupter,
     };
+    const camarb_slate overheard = {
+        .kind = CAMARB_SLATE_NO_ACCESS,
+        .camera = node->camera->name,
+        .reason = "Another program was linked to this app's pictures. Close the camera in the app, and open it again.",
+        .interrupter = "",
+    };
+    const camarb_slate slate = node->is_overheard ? overheard : said;
     if (camarb_slate_draw(&slate, camarb_pixels_fourcc(node->pixels), node->width, node->height, planes, strides) < 0)
         memset(node->slate, 16, camarb_pixels_bytes(node->pixels, node->width, node->height)); /* Smaller than any text. */
     node->slate_number++;
@@ -121,7 +130,7 @@ void camarb_node_show_slate(struct node *node, int kind, const char *reason, con
 /* --- Pictures --- */
 
 void camarb_node_show_frame(struct node *node, const struct camarb_door_picture *picture) {
-    if (!node->is_running || !node->has_format) return;
+    if (!node->is_running || !node->has_format || node->is_overheard) return;
     /* Somebody else may have set the camera to a higher rate than this program asked for. */
     if (node->is_live && node->rate && picture->captured - node->last_frame < 750000000 / (int64_t)node->rate) return;
     node->last_frame = picture->captured;
@@ -168,6 +177,26 @@ static void process(void *data) {
     node->is_stalled = false;
     write_buffer(node, buffer);
     camarb_library.stream_queue_buffer(node->stream, buffer);
+}
+
+/* --- Others than the consumer --- */
+
+void camarb_node_overheard(struct node *node) {
+    if (node->is_overheard) return;
+    node->is_overheard = true;
+    node->is_live = false;
+    draw_slate(node);
+    cover_frames(node);
+    set_timer(node);
+    tell(node, camarb_door_overheard);
+    tell(node, camarb_door_pauses);
+}
+
+void camarb_node_heard_no_more(struct node *node) {
+    if (!node->is_overheard || node->stranger_count > 0 || node->buffer_count > 0) return;
+    node->is_overheard = false;
+    draw_slate(node);
+    if (node->is_running && !node->is_stalled) tell(node, camarb_door_runs);
 }
 
 /* --- The stream --- */
@@ -269,8 +298,9 @@ static void buffer_removed(void *data, struct pw_buffer *buffer) {
     for (uint32_t at = 0; at < node->buffer_count; at++)
         if (node->buffers[at] == buffer) {
             node->buffers[at] = node->buffers[--node->buffer_count];
-            return;
+            break;
         }
+    camarb_node_heard_no_more(node);
 }
 
 static const struct pw_stream_events stream_events = {
@@ -318,24 +348,33 @@ static int connect(struct node *node) {
         node->stream, PW_DIRECTION_OUTPUT, PW_ID_ANY, PW_STREAM_FLAG_DRIVER | PW_STREAM_FLAG_MAP_BUFFERS, params, count);
 }
 
+void camarb_node_name(const struct node *node, char *name, size_t size) {
+    if (node->consumer == PW_ID_ANY)
+        snprintf(name, size, "%s", node->camera->node_name);
+    else
+        snprintf(name, size, "%s.for-%u", node->camera->node_name, node->consumer);
+}
+
+uint32_t camarb_node_number(const struct node *node) { return camarb_library.stream_get_node_id(node->stream); }
+
 static struct pw_properties *properties_of(const struct node *node) {
     char text[NAME_ROOM + 32];
     struct pw_properties *properties = camarb_library.properties_new(
         PW_KEY_MEDIA_TYPE, "Video", PW_KEY_MEDIA_CATEGORY, "Capture", PW_KEY_NODE_DESCRIPTION, node->camera->name, NULL);
     if (!properties) return NULL;
+    camarb_node_name(node, text, sizeof text);
+    camarb_library.properties_set(properties, PW_KEY_NODE_NAME, text);
     if (node->consumer == PW_ID_ANY) {
         camarb_library.properties_set(properties, PW_KEY_MEDIA_CLASS, "Video/Source");
         camarb_library.properties_set(properties, PW_KEY_MEDIA_ROLE, "Camera");
-        camarb_library.properties_set(properties, PW_KEY_NODE_NAME, node->camera->node_name);
         camarb_library.properties_set(properties, "node.camarb.doorway", "true");
         snprintf(text, sizeof text, "%u", node->camera->number < PRIORITY ? PRIORITY - node->camera->number : 1);
         camarb_library.properties_set(properties, PW_KEY_PRIORITY_SESSION, text);
         return properties;
     }
-    /* Without a role, so that no portal shows it to anybody. */
-    camarb_library.properties_set(properties, PW_KEY_MEDIA_CLASS, "Video/Source/Private");
-    snprintf(text, sizeof text, "%s.for-%u", node->camera->node_name, node->consumer);
-    camarb_library.properties_set(properties, PW_KEY_NODE_NAME, text);
+    camarb_library.properties_set(properties, PW_KEY_MEDIA_CLASS, CAMARB_PRIVATE_CLASS);
+    /* For the script: which doorway somebody means who means this node. */
+    camarb_library.properties_set(properties, "node.camarb.camera", node->camera->node_name);
     snprintf(text, sizeof text, "%u", node->consumer);
     camarb_library.properties_set(properties, "node.camarb.consumer", text);
     return properties;
@@ -362,6 +401,7 @@ struct node *camarb_node_new(struct camarb_door *door, const struct camera *came
 
 void camarb_node_free(struct node *node) {
     if (!node) return;
+    camarb_links_forget(node);
     if (node->stream) {
         spa_hook_remove(&node->listener);
         camarb_library.stream_destroy(node->stream);

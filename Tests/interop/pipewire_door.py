@@ -232,6 +232,76 @@ def privacy():
                 mirror.sees("picture")
 
 
+def private_node(video):
+    """The one private node there is."""
+    return wait_until("a private node", lambda: [
+        node for name, node in video.nodes().items() if name and name.startswith("camarb.front.for-")])[0]
+
+
+def ports(video, node):
+    return [one["id"] for one in video.objects() if one["type"].endswith(":Port")
+            and one["info"]["props"]["node.id"] == node["id"]]
+
+
+@claim("a program in PipeWire that means another's private node, by name or number, is a client by itself, and has a node of its own")
+def means_private_node():
+    with Video() as video, Daemon() as daemon, agent(daemon, video) as door:
+        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+        with Viewer(video, "mirror") as mirror:
+            mirror.sees("picture")
+            private = private_node(video)
+            properties = private["info"]["props"]
+            for target in properties["node.name"], private["id"], properties["object.serial"]:
+                with Viewer(video, "spy", camera=None, source=[f"target-object={target}"]) as spy:
+                    spy.sees("picture" if not tells_apart() else "interrupted", count=3)
+                    assert len(sessions(daemon)) == 2, sessions(daemon)
+                    ends = [one["info"] for one in video.objects() if one["type"].endswith(":Link")]
+                    assert [str(one["input-node-id"]) for one in ends if one["output-node-id"] == private["id"]] == [
+                        str(properties["node.camarb.consumer"])], ends
+                mirror.sees("picture", count=10)
+                assert mirror.counts["no access"] == 0 and "was linked" not in door.said(), door.said()
+
+
+@claim("who is linked to another program's private node by hand sees slates and no picture, and so does that program, whose camera "
+       "is free, until it opens it anew")
+def linked_by_hand():
+    with Video() as video, Daemon() as daemon, agent(daemon, video) as door:
+        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+        with Viewer(video, "mirror") as mirror, Viewer(
+                video, "spy", camera=None, source=["stream-properties=lone,node.autoconnect=false"]) as spy:
+            mirror.sees("picture")
+            private = private_node(video)
+            consumer = private["info"]["props"]["node.camarb.consumer"]
+            (output,) = ports(video, private)
+            other = wait_until("the other's stream", lambda: [
+                node for node in video.objects() if node["type"].endswith(":Node")
+                and node["info"]["props"].get("media.class") == "Stream/Input/Video" and str(node["id"]) != str(consumer)])[0]
+            (end,) = wait_until("its port", lambda: ports(video, other))
+            # Also by a link that says of itself that it is the program's own.
+            lies = json.dumps({"link.output.node": "0", "link.input.node": str(consumer)})
+            # It is taken away each time, and at last left with its slates.
+            for _ in range(9):
+                wait_until("the link to be taken away", lambda: all(
+                    other["id"] != one["info"]["input-node-id"] for one in video.objects() if one["type"].endswith(":Link")))
+                video.ask("pw-link", "-p", lies, str(output), str(end))
+                mirror.sees("no access")
+            spy.sees("no access", count=10)
+            mirror.sees("no access", count=10)
+            assert set(spy.counts) == {"no access"}, spy.counts
+            door.says("was linked to the node")
+            wait_until("the camera to be free", lambda: [one["state"] for one in sessions(daemon)] == ["stopped"])
+            # Whoever has the buffers mapped may keep them: that the link goes is not enough.
+            spy.end()
+            wait_until("the link to go", lambda: all(
+                one["info"]["output-node-id"] != private["id"] or str(one["info"]["input-node-id"]) == str(consumer)
+                for one in video.objects() if one["type"].endswith(":Link")))
+            before = mirror.counts["picture"]
+            mirror.sees("no access", count=30)
+            assert mirror.counts["picture"] == before, mirror.counts
+        with Viewer(video, "mirror") as mirror:
+            mirror.sees("picture")
+
+
 @claim("without the script a program in PipeWire sees slates, and nothing else, and the camera is not asked for")
 def no_script():
     with Video(script=False) as video, Daemon() as daemon, agent(daemon, video):

@@ -19,13 +19,15 @@ final class DoorConsumer {
     private let loop: EventLoop
     private let door: OpaquePointer
     private let session: DoorSession
+    private let onFrame: () -> Void
     private var receiver: FrameReceiver?
     private var source: IOSource?
     private var slate = DoorSlate.waiting
 
+    /// - Parameter onFrame: a frame was shown, and the door may have news since.
     init(
         _ number: UInt32, camera: UInt32, owner: Owner, of door: OpaquePointer, on loop: EventLoop,
-        _ session: DoorSession
+        _ session: DoorSession, onFrame: @escaping () -> Void
     ) {
         self.number = number
         self.camera = camera
@@ -33,6 +35,7 @@ final class DoorConsumer {
         self.door = door
         self.loop = loop
         self.session = session
+        self.onFrame = onFrame
     }
 
     func close() {
@@ -98,6 +101,7 @@ final class DoorConsumer {
             case .frame(let frame):
                 show(frame, receiver)
                 receiver.release(frame)
+                onFrame()
             case .timedOut: break
             case .ended:
                 endStream()

@@ -30,6 +30,7 @@ final class PipeWireDoor {
     private var consumers: [UInt32: (session: UInt64, consumer: DoorConsumer)] = [:]
     private var lastSession: UInt64 = 0
     private var trouble: String?
+    private var hasTurnToTake = false
 
     /// Consumers with a session: each has a connection to the broker, which serves a user 256.
     static let sessionsMax = 64
@@ -135,6 +136,16 @@ final class PipeWireDoor {
         for event in events { take(event) }
     }
 
+    /// A frame is shown by a look at what PipeWire has said until then; what comes of it is done when the frame's turn is over.
+    private func turnIfNeeded() {
+        guard let door, !hasTurnToTake, camarb_door_has_news(door) else { return }
+        hasTurnToTake = true
+        loop.defer { [weak self] in
+            self?.hasTurnToTake = false
+            self?.turn()
+        }
+    }
+
     private func take(_ event: camarb_door_event) {
         switch event.kind {
         case camarb_door_client_went: identities.went(event.client)
@@ -145,6 +156,11 @@ final class PipeWireDoor {
                 DoorFormat(
                     width: Int(event.width), height: Int(event.height), rate: event.rate > 0 ? Double(event.rate) : 30))
         case camarb_door_pauses: consumers[event.consumer]?.consumer.pauses()
+        case camarb_door_overheard:
+            journal.send(
+                .warning,
+                "another program was linked to the node of stream \(event.consumer), which sees a slate until it has another"
+            )
         default: break
         }
     }
@@ -171,7 +187,8 @@ final class PipeWireDoor {
         let (number, mailbox) = (lastSession, mailbox)
         let session = DoorSession(camera, identity, address: address) { mailbox.post((number, $0)) }
         let consumer = DoorConsumer(
-            event.consumer, camera: event.camera, owner: owner, of: door, on: loop, session)
+            event.consumer, camera: event.camera, owner: owner, of: door, on: loop, session
+        ) { [unowned self] in turnIfNeeded() }
         consumers[event.consumer] = (number, consumer)
         journal.send(.info, "stream \(event.consumer) wants camera \(camera.id): \(identity.words)")
     }

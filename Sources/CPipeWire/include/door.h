@@ -35,6 +35,8 @@ enum camarb_door_event_kind {
     /* Its node's stream has begun, in this size and at this rate, or has paused, or nobody takes pictures from it any more. */
     camarb_door_runs,
     camarb_door_pauses,
+    /* Somebody else was linked to its node. Its pictures ended with that, and it is told as paused until its buffers are others. */
+    camarb_door_overheard,
 };
 
 struct camarb_door_event {
@@ -64,6 +66,8 @@ int camarb_door_descriptor(const struct camarb_door *door);
 bool camarb_door_turn(struct camarb_door *door);
 /* What has happened, in order; false: nothing more. */
 bool camarb_door_next(struct camarb_door *door, struct camarb_door_event *event);
+/* Something has happened that nobody took yet, or the server is gone: the next turn says which. */
+bool camarb_door_has_news(const struct camarb_door *door);
 
 /* Shows a camera, with the first size as the usual one. `id` becomes part of a node's name. 0, or -errno. */
 int camarb_door_add_camera(
@@ -85,7 +89,7 @@ struct camarb_door_picture {
     int64_t captured;
 };
 /* One frame, copied before it returns; slates end with it. What a slow program has no buffer for is left out, and one that takes
- * none for seconds is told as paused. */
+ * none for seconds is told as paused. First it takes in what has arrived: of a link that PipeWire told of by then no frame knows. */
 void camarb_door_show_frame(struct camarb_door *door, uint32_t consumer, const struct camarb_door_picture *picture);
 
 /* Where PipeWire listens, as camarb_door_open looks for it. false: it has no room there, or cannot be known. */

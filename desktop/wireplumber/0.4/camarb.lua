@@ -73,6 +73,14 @@ local function meant(properties)
   return nil, true
 end
 
+-- The doorway that an item is, or is behind, by its name. Who means a private node of somebody else's means the doorway: what
+-- is shown there is for one program alone.
+local function doorwayNameOf(item)
+  local properties = item.properties
+  if properties["node.camarb.doorway"] == "true" then return properties["node.name"] end
+  return properties["node.camarb.camera"]
+end
+
 -- true: a doorway of ours; false: something else, or nothing; nil: what it means is not there (yet).
 local function meansDoorway(properties)
   -- camagent has looked as well, also before it was restarted, when numbers of nodes were others.
@@ -80,7 +88,7 @@ local function meansDoorway(properties)
   local item, means = meant(properties)
   if not means then return false end
   if not item then return nil end
-  return item.properties["node.camarb.doorway"] == "true"
+  return doorwayNameOf(item) ~= nil
 end
 
 local function isStillThere(item)
@@ -131,7 +139,12 @@ end
 -- The doorway that an item means, for who has waited long enough for a node of its own.
 local function doorwayOf(properties)
   local item = meant(properties)
-  if item and item["active-features"] ~= 0 and item.properties["node.camarb.doorway"] == "true" then return item end
+  local name = item and doorwayNameOf(item)
+  if not name then return end
+  item = camarb.items:lookup {
+    Constraint { "node.name", "=", name }, Constraint { "node.camarb.doorway", "=", "true" },
+  }
+  if item and item["active-features"] ~= 0 then return item end
 end
 
 linkAll = function()

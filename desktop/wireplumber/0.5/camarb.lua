@@ -26,14 +26,22 @@ local function targetOf(properties)
   if default and default ~= 4294967295 then return "node.id", tostring(default) end
 end
 
-local function meansDoorway(items, properties)
+-- The doorway that is meant. Who means a private node of somebody else's means its doorway: what is shown there is for one
+-- program alone.
+local function meantDoorway(items, properties)
   local key, value = targetOf(properties)
-  if not value or value == "-1" then return false end
-  for item in items:iterate { type = "SiLinkable", Constraint { "node.camarb.doorway", "=", "true" } } do
+  if not value or value == "-1" then return nil end
+  local name
+  for item in items:iterate { type = "SiLinkable", Constraint { "item.node.direction", "=", "output" } } do
     local other = item.properties
-    if other[key] == value or other["node.name"] == value then return true end
+    if other[key] == value or other["node.name"] == value then
+      name = other["node.camarb.doorway"] == "true" and other["node.name"] or other["node.camarb.camera"]
+    end
   end
-  return false
+  return name and items:lookup {
+    type = "SiLinkable",
+    Constraint { "node.name", "=", name }, Constraint { "node.camarb.doorway", "=", "true" },
+  }
 end
 
 local function isOverdue(source, item)
@@ -68,7 +76,14 @@ SimpleEventHook {
     if private then
       log:info(item, "camarb: " .. tostring(properties["node.id"]) .. " has its own node")
       event:set_data("target", private)
-    elseif meansDoorway(items, properties) and not isOverdue(source, item) then
+      return
+    end
+    local doorway = meantDoorway(items, properties)
+    if not doorway then return end
+    if isOverdue(source, item) then
+      -- Said here: WirePlumber itself would link it to whichever node it named.
+      event:set_data("target", doorway)
+    else
       event:stop_processing()
     end
   end,
