@@ -140,6 +140,51 @@ static void look(struct camarb_door *door) {
     }
 }
 
+/* --- Metadata --- */
+
+/* {"name":"camarb.front"} */
+static void read_default(struct camarb_door *door, const char *value) {
+    door->default_source[0] = 0;
+    const char *name = value ? strstr(value, "\"name\"") : NULL;
+    name = name ? strchr(name + strlen("\"name\""), '"') : NULL;
+    size_t length = name ? strcspn(name + 1, "\"") : 0;
+    if (length > 0 && length < sizeof door->default_source)
+        snprintf(door->default_source, sizeof door->default_source, "%.*s", (int)length, name + 1);
+}
+
+static int metadata_told(void *data, uint32_t subject, const char *key, const char *type, const char *value) {
+    (void)type;
+    struct camarb_door *door = data;
+    if (!key) return 0;
+    if (subject == PW_ID_CORE && strcmp(key, "default.video.source") == 0) read_default(door, value);
+    struct consumer *consumer = strcmp(key, ADOPTION_KEY) == 0 ? consumer_of(door, subject) : NULL;
+    if (consumer && value) {
+        size_t length = strlen(consumer->serial);
+        bool is_meant = length > 0 && strncmp(value, consumer->serial, length) == 0 && value[length] == ' ';
+        snprintf(consumer->adopted, sizeof consumer->adopted, "%s", is_meant ? value + length + 1 : "");
+    }
+    look(door);
+    return 0;
+}
+
+static const struct pw_metadata_events metadata_events = {.version = PW_VERSION_METADATA_EVENTS, .property = metadata_told};
+
+static void forget_metadata(struct camarb_door *door) {
+    if (!door->metadata) return;
+    spa_hook_remove(&door->metadata_listener);
+    camarb_library.proxy_destroy((struct pw_proxy *)door->metadata);
+    door->metadata = NULL;
+    door->default_source[0] = 0;
+}
+
+/* All that it says is told anew. */
+static void ask_metadata(struct camarb_door *door, uint32_t id) {
+    forget_metadata(door);
+    door->metadata_id = id;
+    door->metadata = pw_registry_bind(door->registry, id, PW_TYPE_INTERFACE_Metadata, PW_VERSION_METADATA, 0);
+    if (door->metadata) pw_metadata_add_listener(door->metadata, &door->metadata_listener, &metadata_events, door);
+}
+
 /* --- What the server tells --- */
 
 static void connection_told(void *data, const struct pw_client_info *info) {
@@ -175,6 +220,9 @@ static void consumer_told(void *data, const struct pw_node_info *info) {
     const char *target = camarb_text_of(info->props, PW_KEY_TARGET_OBJECT);
     snprintf(consumer->target, sizeof consumer->target, "%s", *target ? target : camarb_text_of(info->props, "node.target"));
     ask_about(consumer->door, consumer->client);
+    /* PipeWire 0.3.65 now and then stops telling of changes, where programs come and go that ask for all of it (pw-dump): who
+     * means the default camera would wait for ever. */
+    if (!*consumer->target && consumer->door->metadata) ask_metadata(consumer->door, consumer->door->metadata_id);
     look(consumer->door);
 }
 
@@ -217,50 +265,9 @@ static void connection_appeared(struct camarb_door *door, uint32_t id, const str
     }
 }
 
-/* --- Metadata --- */
-
-/* {"name":"camarb.front"} */
-static void read_default(struct camarb_door *door, const char *value) {
-    door->default_source[0] = 0;
-    const char *name = value ? strstr(value, "\"name\"") : NULL;
-    name = name ? strchr(name + strlen("\"name\""), '"') : NULL;
-    size_t length = name ? strcspn(name + 1, "\"") : 0;
-    if (length > 0 && length < sizeof door->default_source)
-        snprintf(door->default_source, sizeof door->default_source, "%.*s", (int)length, name + 1);
-}
-
-static int metadata_told(void *data, uint32_t subject, const char *key, const char *type, const char *value) {
-    (void)type;
-    struct camarb_door *door = data;
-    if (!key) return 0;
-    if (subject == PW_ID_CORE && strcmp(key, "default.video.source") == 0) read_default(door, value);
-    struct consumer *consumer = strcmp(key, ADOPTION_KEY) == 0 ? consumer_of(door, subject) : NULL;
-    if (consumer && value) {
-        size_t length = strlen(consumer->serial);
-        bool is_meant = length > 0 && strncmp(value, consumer->serial, length) == 0 && value[length] == ' ';
-        snprintf(consumer->adopted, sizeof consumer->adopted, "%s", is_meant ? value + length + 1 : "");
-    }
-    look(door);
-    return 0;
-}
-
-static const struct pw_metadata_events metadata_events = {.version = PW_VERSION_METADATA_EVENTS, .property = metadata_told};
-
-static void forget_metadata(struct camarb_door *door) {
-    if (!door->metadata) return;
-    spa_hook_remove(&door->metadata_listener);
-    camarb_library.proxy_destroy((struct pw_proxy *)door->metadata);
-    door->metadata = NULL;
-    door->default_source[0] = 0;
-}
-
 static void metadata_appeared(struct camarb_door *door, uint32_t id, const struct spa_dict *properties) {
     if (strcmp(camarb_text_of(properties, "metadata.name"), "default") != 0) return;
-    forget_metadata(door);
-    door->metadata_id = id;
-    door->metadata = pw_registry_bind(door->registry, id, PW_TYPE_INTERFACE_Metadata, PW_VERSION_METADATA, 0);
-    if (!door->metadata) return;
-    pw_metadata_add_listener(door->metadata, &door->metadata_listener, &metadata_events, door);
+    ask_metadata(door, id);
     /* The session manager keeps it, and this one has just begun. */
     for (int at = 0; at < CAMARB_DOOR_CONSUMERS_MAX; at++)
         if (door->consumers[at]) write_down(door, door->consumers[at]);
