@@ -475,12 +475,13 @@ void camarb_door_remove_camera(struct camarb_door *door, uint32_t number) {
     }
 }
 
-int camarb_door_admit(struct camarb_door *door, uint32_t id) {
+int camarb_door_admit(struct camarb_door *door, uint32_t id, uint64_t owner) {
     struct consumer *consumer = consumer_of(door, id);
     if (!consumer || !consumer->camera) return -ENOENT;
     if (consumer->node) return 0;
     consumer->node = camarb_node_new(door, consumer->camera, id);
     if (!consumer->node) return -EIO;
+    consumer->node->owner = owner;
     write_down(door, consumer);
     return 0;
 }

@@ -19,6 +19,8 @@ struct node {
     const struct camera *camera;
     /* PipeWire's number of the consumer; PW_ID_ANY: a doorway. */
     uint32_t consumer;
+    /* Whose it is, as the caller counts programs. */
+    uint64_t owner;
     struct pw_stream *stream;
     struct spa_hook listener;
     struct spa_source *timer;

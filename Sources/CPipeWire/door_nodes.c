@@ -19,6 +19,8 @@
 /* Of the pictures of all streams, so that whoever opens many ends nobody's agent (its unit's MemoryMax): some twenty streams of
  * 1280x720. One that would need more is told so by PipeWire, and sees nothing. */
 #define PICTURE_BYTES_MAX (256u << 20)
+/* Of one program, a quarter, so that no three of them leave a fourth nothing: five streams of 1280x720, or two of 1920x1080. */
+#define PICTURE_BYTES_OF_ONE_MAX (PICTURE_BYTES_MAX / 4)
 /* A program that gives no buffer back for so long has stopped looking, and keeps the camera from nobody. */
 #define STALL_TIME 5000000000
 /* Our cameras are the default before those that other programs show: their slates, at least, say why. */
@@ -225,12 +227,29 @@ static void give_room_back(struct node *node) {
     node->slate = NULL;
 }
 
+/* What the streams of one program have. */
+static size_t picture_bytes_of(const struct camarb_door *door, uint64_t owner) {
+    size_t bytes = 0;
+    for (int at = 0; at < CAMARB_DOOR_CONSUMERS_MAX; at++) {
+        const struct node *node = door->consumers[at] ? door->consumers[at]->node : NULL;
+        if (node && node->owner == owner) bytes += node->picture_bytes;
+    }
+    return bytes;
+}
+
 /* For its buffers, as many as the program may ask for, and its slate. */
 static bool make_room(struct node *node) {
     give_room_back(node);
     size_t picture = camarb_pixels_bytes(node->pixels, node->width, node->height), all = picture * (BUFFERS_MAX + 1);
     /* A doorway has one set of buffers for everybody, and is what is left for who is refused. */
     if (node->consumer == PW_ID_ANY) all = 0;
+    size_t own = all > 0 ? picture_bytes_of(node->door, node->owner) : 0;
+    if (own + all > PICTURE_BYTES_OF_ONE_MAX) {
+        camarb_library.stream_set_error(
+            node->stream, -ENOSPC, "this program sees %zu MiB of camera pictures, and one may see %u", own >> 20,
+            PICTURE_BYTES_OF_ONE_MAX >> 20);
+        return false;
+    }
     if (node->door->picture_bytes + all > PICTURE_BYTES_MAX) {
         camarb_library.stream_set_error(
             node->stream, -ENOSPC, "programs see %zu MiB of camera pictures, and may see %u", node->door->picture_bytes >> 20,

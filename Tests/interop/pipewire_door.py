@@ -364,7 +364,8 @@ def servers_restart():
             mirror.sees("picture")
 
 
-@claim("a program that opens streams in PipeWire without end takes nobody's camera, and one that stops reading or is killed neither")
+@claim("a program that opens streams in PipeWire without end takes nobody's camera, nor more than its part of the pictures, and one "
+       "that stops reading or is killed neither")
 def bad_programs():
     with Video() as video, Daemon() as daemon, agent(daemon, video) as door, contextlib.ExitStack() as stack:
         wait_until("the doorway", lambda: "camarb.front" in video.nodes())
@@ -373,23 +374,43 @@ def bad_programs():
         stopped = stack.enter_context(Viewer(video, "stopped", caps="video/x-raw,width=640,height=480"))
         stopped.sees("picture" if not tells_apart() else "interrupted")
         stopped.process.send_signal(signal.SIGSTOP)
-        large = "video/x-raw,width=1920,height=1080"
-        many = " ".join(f"pipewiresrc target-object=camarb.front ! {large} ! fakesink" for _ in range(12))
-        greedy = video.start("gst-launch-1.0", "-q", *many.split())
+        large = "video/x-raw,format=NV12,width=1920,height=1080"
+
+        def greedy(count):
+            many = " ".join(f"pipewiresrc target-object=camarb.front ! {large} ! fakesink" for _ in range(count))
+            return video.start("gst-launch-1.0", "-q", *many.split())
+
+        programs = [greedy(12)]
         door.says("sees a slate only")
         mirror.sees("picture")
         # The others see the doorway.
         wait_until("the doorway to be linked", lambda: any(node == "camarb.front" for node, _ in video.links()))
-        # A program whose pictures would be too much beside those of eight streams is refused by PipeWire, and sees nothing.
+        # Its pictures are a quarter of what there is, and leave another program its own.
+        refused = "this program sees 53 MiB of camera pictures, and one may see 64"
+        wait_until("a node to be refused", lambda: refused in video.log.read_text(errors="replace"))
+        with Viewer(video, "large", caps=large) as another:
+            another.sees("picture" if not tells_apart() else "interrupted", count=10)
+        # A program whose pictures would be too much beside those of four is refused by PipeWire, and sees nothing.
+        programs += [greedy(2) for _ in range(3)]
+
+        def running():
+            # Meanwhile the mirror goes on looking; else it counted as paused.
+            mirror.look()
+            return [name for name, node in video.nodes().items()
+                    if node["info"]["state"] == "running" and (name or "").startswith("camarb.front.for-")]
+
+        wait_until("all of them to run", lambda: len(running()) == 2 + 8 + 3 * 2)
         with Viewer(video, "large", caps=large) as beyond:
-            wait_until("its session", lambda: any(one["app"] == "large" for one in sessions(daemon)) or not tells_apart())
+            wait_until("a node to be refused for all of them", lambda: (
+                running() and "programs see" in video.log.read_text(errors="replace")))
             mirror.sees("picture", count=30)
             beyond.look()
             assert not beyond.counts, beyond.counts
-        os.kill(greedy.pid, signal.SIGKILL)
-        greedy.wait()
-        video.running.remove(greedy)
-        wait_until("its sessions to go", lambda: len(sessions(daemon)) == 2)
+        for process in programs:
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+            video.running.remove(process)
+        wait_until("their sessions to go", lambda: len(sessions(daemon)) == 2)
         stopped.process.kill()
         wait_until("the other's to go", lambda: len(sessions(daemon)) == 1)
         mirror.sees("picture")

@@ -7,11 +7,19 @@ import SystemdBus
 final class DoorConsumer {
     let number: UInt32
     let camera: UInt32
-    /// Whose it is, for the bound of one program's.
+    /// Whose it is, for the bounds of one program's.
     enum Owner: Hashable {
         case process(Int32)
         /// Nobody knows, and so it is whoever has the connection to PipeWire.
         case connection(UInt32)
+
+        /// The same for the same one only.
+        var number: UInt64 {
+            switch self {
+            case .process(let process): UInt64(UInt32(bitPattern: process))
+            case .connection(let client): 1 << 32 | UInt64(client)
+            }
+        }
     }
     let owner: Owner
     private(set) var app: String?

@@ -179,7 +179,7 @@ final class PipeWireDoor {
         guard consumers.values.count(where: { $0.consumer.owner == owner }) < Self.sessionsOfProcessMax else {
             return refuse("of connection \(event.client), \(identity.words),")
         }
-        let result = camarb_door_admit(door, event.consumer)
+        let result = camarb_door_admit(door, event.consumer, owner.number)
         guard result == 0 else {
             return journal.send(.warning, "a consumer has no node: \(String(cString: strerror(-result)))")
         }

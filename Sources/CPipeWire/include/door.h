@@ -76,8 +76,9 @@ int camarb_door_add_camera(
 /* And no more; its consumers' nodes end, without events. */
 void camarb_door_remove_camera(struct camarb_door *door, uint32_t number);
 
-/* Gives a consumer its node, which shows a slate. 0, or -errno. */
-int camarb_door_admit(struct camarb_door *door, uint32_t consumer);
+/* Gives a consumer its node, which shows a slate. `owner` is the program that it is of: all nodes of one share a bound on pictures.
+ * 0, or -errno. */
+int camarb_door_admit(struct camarb_door *door, uint32_t consumer, uint64_t owner);
 /* A slate from now on, in words as struct camarb_slate has them. */
 void camarb_door_show_slate(
     struct camarb_door *door, uint32_t consumer, int kind, const char *reason, const char *interrupter);
