@@ -12,6 +12,9 @@
 /* What is written down at a consumer, for an agent that comes after this one: the doorway's name, and the consumer's serial
  * number, since its other number is given to others later. */
 #define ADOPTION_KEY "camarb.camera"
+/* From a place that becomes free to the look at who had none, in nanoseconds: a program that comes and goes all the time costs a
+ * list of all there is each. */
+#define LIST_PAUSE 100000000
 
 const char *camarb_text_of(const struct spa_dict *properties, const char *key) {
     const char *text = properties ? spa_dict_lookup(properties, key) : NULL;
@@ -246,6 +249,7 @@ static void consumer_appeared(struct camarb_door *door, uint32_t id, const struc
         door->consumers[at] = consumer;
         return;
     }
+    door->is_left_out = true;
 }
 
 static void connection_appeared(struct camarb_door *door, uint32_t id, const struct spa_dict *properties) {
@@ -261,8 +265,12 @@ static void connection_appeared(struct camarb_door *door, uint32_t id, const str
         camarb_door_tell(
             door, (struct camarb_door_event){
                       .kind = camarb_door_client_came, .client = id, .process = connection->process, .user = connection->user});
+        /* One that had no place at first has streams that asked about it in vain. */
+        for (int other = 0; other < CAMARB_DOOR_CONSUMERS_MAX; other++)
+            if (door->consumers[other] && door->consumers[other]->client == id) ask_about(door, id);
         return;
     }
+    door->is_left_out = true;
 }
 
 static void metadata_appeared(struct camarb_door *door, uint32_t id, const struct spa_dict *properties) {
@@ -275,8 +283,17 @@ static void metadata_appeared(struct camarb_door *door, uint32_t id, const struc
 
 /* --- The registry --- */
 
+static bool is_source(const struct camarb_door *door, uint32_t id) {
+    for (uint32_t at = 0; at < door->source_count; at++)
+        if (door->sources[at].id == id) return true;
+    return false;
+}
+
 static void source_appeared(struct camarb_door *door, uint32_t id, const struct spa_dict *properties) {
-    if (door->source_count == SOURCES_MAX) return;
+    if (door->source_count == SOURCES_MAX) {
+        door->is_left_out = true;
+        return;
+    }
     struct source *source = &door->sources[door->source_count++];
     source->id = id;
     snprintf(source->serial, sizeof source->serial, "%s", camarb_text_of(properties, PW_KEY_OBJECT_SERIAL));
@@ -287,7 +304,8 @@ static void appeared(
     void *data, uint32_t id, uint32_t permissions, const char *type, uint32_t version,
     const struct spa_dict *properties) {
     (void)permissions, (void)version;
-    if (!properties) return;
+    /* What comes while a list is told is told twice. */
+    if (!properties || connection_of(data, id) || consumer_of(data, id) || is_source(data, id)) return;
     if (strcmp(type, PW_TYPE_INTERFACE_Client) == 0) connection_appeared(data, id, properties);
     if (strcmp(type, PW_TYPE_INTERFACE_Metadata) == 0) metadata_appeared(data, id, properties);
     if (strcmp(type, PW_TYPE_INTERFACE_Link) == 0) camarb_link_appeared(data, id, properties);
@@ -295,6 +313,49 @@ static void appeared(
     const char *class = camarb_text_of(properties, PW_KEY_MEDIA_CLASS);
     if (strcmp(class, "Stream/Input/Video") == 0) consumer_appeared(data, id, properties);
     if (strcmp(class, "Video/Source") == 0 || strcmp(class, CAMARB_PRIVATE_CLASS) == 0) source_appeared(data, id, properties);
+}
+
+/* --- Who had no place --- */
+
+/* What goes, the registry itself tells, and everything else. */
+static void listed(
+    void *data, uint32_t id, uint32_t permissions, const char *type, uint32_t version,
+    const struct spa_dict *properties) {
+    if (strcmp(type, PW_TYPE_INTERFACE_Client) == 0 || strcmp(type, PW_TYPE_INTERFACE_Node) == 0)
+        appeared(data, id, permissions, type, version, properties);
+}
+
+static const struct pw_registry_events list_events = {.version = PW_VERSION_REGISTRY_EVENTS, .global = listed};
+
+static void arm_list(struct camarb_door *door) {
+    struct timespec first = {.tv_nsec = LIST_PAUSE}, interval = {0};
+    if (door->list_timer) pw_loop_update_timer(door->loop, door->list_timer, &first, &interval, false);
+}
+
+static void list_due(void *data, uint64_t times) {
+    (void)times;
+    struct camarb_door *door = data;
+    /* Whoever asks already is answered first. */
+    if (door->markers_left > 0) return arm_list(door);
+    door->list = pw_core_get_registry(door->core, PW_VERSION_REGISTRY, 0);
+    if (!door->list) return arm_list(door);
+    door->is_left_out = door->has_place = false;
+    pw_registry_add_listener(door->list, &door->list_listener, &list_events, door);
+    door->markers_left = 3;
+    door->marker = pw_core_sync(door->core, PW_ID_CORE, 0);
+}
+
+static void place_freed(struct camarb_door *door) {
+    if (!door->is_left_out && !door->list) return;
+    if (!door->has_place && !door->list) arm_list(door);
+    door->has_place = true;
+}
+
+static void end_list(struct camarb_door *door) {
+    if (!door->list) return;
+    spa_hook_remove(&door->list_listener);
+    camarb_library.proxy_destroy((struct pw_proxy *)door->list);
+    door->list = NULL;
 }
 
 static void free_consumer(struct consumer *consumer) {
@@ -323,6 +384,7 @@ static void vanished(void *data, uint32_t id) {
             camarb_door_tell(door, (struct camarb_door_event){.kind = camarb_door_consumer_went, .consumer = id});
         }
         free_consumer(consumer);
+        place_freed(door);
         return;
     }
     for (int at = 0; at < CONNECTIONS_MAX; at++) {
@@ -330,10 +392,14 @@ static void vanished(void *data, uint32_t id) {
         free_connection(door->connections[at]);
         door->connections[at] = NULL;
         camarb_door_tell(door, (struct camarb_door_event){.kind = camarb_door_client_went, .client = id});
+        place_freed(door);
         return;
     }
-    for (uint32_t at = 0; at < door->source_count; at++)
-        if (door->sources[at].id == id) door->sources[at--] = door->sources[--door->source_count];
+    for (uint32_t at = 0; at < door->source_count; at++) {
+        if (door->sources[at].id != id) continue;
+        door->sources[at] = door->sources[--door->source_count];
+        return place_freed(door);
+    }
     if (door->metadata && door->metadata_id == id) forget_metadata(door);
     camarb_link_vanished(door, id);
 }
@@ -343,6 +409,13 @@ static void answered(void *data, uint32_t id, int sequence) {
     if (id != PW_ID_CORE || sequence != door->marker || door->markers_left == 0) return;
     /* The first answer follows the list of what there is, the second what was asked about each of them, the third what was
      * asked about their connections. */
+    if (door->list) {
+        end_list(door);
+        /* What was written down about who is known now. */
+        if (door->metadata) ask_metadata(door, door->metadata_id);
+        door->has_place = door->has_place && door->is_left_out;
+        if (door->has_place) arm_list(door);
+    }
     if (--door->markers_left > 0)
         door->marker = pw_core_sync(door->core, PW_ID_CORE, 0);
     else
@@ -383,6 +456,7 @@ int camarb_door_open(struct camarb_door **opened) {
         return camarb_pipewire_no_server;
     }
     pw_registry_add_listener(door->registry, &door->registry_listener, &registry_events, door);
+    door->list_timer = pw_loop_add_timer(door->loop, list_due, door);
     door->markers_left = 3;
     door->marker = pw_core_sync(door->core, PW_ID_CORE, 0);
     *opened = door;
@@ -401,6 +475,8 @@ void camarb_door_close(struct camarb_door *door) {
         free(door->cameras[at]);
     }
     forget_metadata(door);
+    end_list(door);
+    if (door->list_timer) pw_loop_destroy_source(door->loop, door->list_timer);
     if (door->registry) {
         spa_hook_remove(&door->registry_listener);
         camarb_library.proxy_destroy((struct pw_proxy *)door->registry);

@@ -130,6 +130,12 @@ struct camarb_door {
     uint32_t event_first, event_count;
     size_t picture_bytes;
     int marker, markers_left;
+    /* Something had no place here; a place became free since, or while it was looked for; and the list of all there is, which is
+     * told anew then. */
+    bool is_left_out, has_place;
+    struct pw_registry *list;
+    struct spa_hook list_listener;
+    struct spa_source *list_timer;
     bool lost;
 };
 

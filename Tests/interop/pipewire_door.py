@@ -8,6 +8,7 @@ from microphone import Sound
 
 SCRIPTS = ROOT / "desktop" / "wireplumber" / "0.4"
 SWAPS = 20
+STREAMS = 128  # that camagent knows at once (CAMARB_DOOR_CONSUMERS_MAX)
 SIDE = 16  # of the pictures that are looked at, in pixels
 # The ground of each slate (clients/libcamarb/slate.c), by what it says.
 GROUNDS = {"waiting": (28, 28, 28), "interrupted": (31, 47, 87), "switched off": (139, 19, 24), "no access": (98, 56, 7),
@@ -414,3 +415,34 @@ def bad_programs():
         stopped.process.kill()
         wait_until("the other's to go", lambda: len(sessions(daemon)) == 1)
         mirror.sees("picture")
+
+
+@claim("a stream in PipeWire that comes while there are more than camagent knows at once is a client as soon as others leave")
+def too_many_streams():
+    with Video() as video, Daemon() as daemon, agent(daemon, video):
+        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+
+        def streams():
+            return sum(one["type"].endswith(":Node") and one["info"]["props"].get("media.class") == "Stream/Input/Video"
+                       for one in video.objects())
+
+        # Streams that nobody links are streams, too; they go with whoever made them.
+        made = subprocess.Popen(["pw-cli"], env=video.environment(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL, text=True, preexec_fn=die_with_parent)
+        video.running.append(made)
+        for number in range(STREAMS + 4):
+            made.stdin.write(f"create-node adapter {{ factory.name=support.null-audio-sink node.name=stream-{number} "
+                             "media.class=Stream/Input/Video node.autoconnect=false }\n")
+        made.stdin.flush()
+        wait_until("the streams", lambda: streams() == STREAMS + 4)
+        wait_until("as many sessions as one program may have", lambda: len(sessions(daemon)) == 8)
+        with Viewer(video, "mirror") as mirror:
+            wait_until("its stream", lambda: streams() == STREAMS + 5)
+            mirror.sees("waiting")
+            before = sessions(daemon)
+            assert len(before) == 8 and (not tells_apart() or all(one["app"] != "mirror" for one in before)), before
+            video.kill(made)
+            wait_until("the others to go and the mirror to be known", lambda: [
+                one["app"] == "mirror" or not tells_apart() for one in sessions(daemon)] == [True])
+            with Viewer(video, "booth") as booth:
+                booth.sees("picture")

@@ -12,7 +12,7 @@
 #define CAMARB_DOOR_CAMERAS_MAX 32
 /* Of one camera; more would make every look at a node long. */
 #define CAMARB_DOOR_SIZES_MAX 12
-/* Programs, or their streams, that are known at once; those beyond wait unlinked until one goes. A program that opens streams
+/* Programs, or their streams, that are known at once; those beyond are looked at when one goes. A program that opens streams
  * without end fills this up and costs some megabytes for each that runs; nothing else. */
 #define CAMARB_DOOR_CONSUMERS_MAX 128
 
