@@ -12,9 +12,9 @@ enum DoorIdentity: Hashable, Sendable {
     case claim(String)
 
     /// The process is named by when it began, so that a later one under its number is not meant.
-    /// - Parameter isStill: asked in between: whether that number is still who was meant.
-    init?(_ process: Int32, user: UInt32, isStill: () -> Bool = { true }) {
-        guard let before = ProcessFacts(of: process), before.user == user, isStill(),
+    /// - Parameter isStill: asked in between, with when it began: whether that number is still who was meant.
+    init?(_ process: Int32, user: UInt32, isStill: (Int64) -> Bool) {
+        guard let before = ProcessFacts(of: process), before.user == user, isStill(before.began),
             let after = ProcessFacts(of: process), after.began == before.began
         else { return nil }
         self = .process(process, began: UInt64(before.began))
@@ -25,27 +25,41 @@ enum DoorIdentity: Hashable, Sendable {
 final class DoorIdentities {
     private let user: UInt32
     private var owners = SocketOwners()
+    /// When the process of a connection began, read when PipeWire told of the connection: whoever has its number later is another
+    /// one. What stays unnoticed is one that had ended, and its number been given away, by then. As many as the door knows
+    /// connections.
+    private var beginnings: [UInt32: Int64] = [:]
     /// More connections than a PipeWire of one user has.
     private static let socketsMax: Int32 = 4096
     private static let holdersMax: Int32 = 16
 
     init(user: UInt32) { self.user = user }
 
-    func forgetAll() { owners = SocketOwners() }
+    func forgetAll() {
+        owners = SocketOwners()
+        beginnings = [:]
+    }
 
     /// Connections came that nobody has asked about yet; asked in the same turn of the loop, before others come.
     func came(_ connections: [SocketOwners.Connection]) {
+        for connection in connections where connection.process > 0 {
+            beginnings[connection.client] = ProcessFacts(of: connection.process)?.began
+        }
         owners.came(connections, sockets: Self.sockets())
     }
 
-    func went(_ client: UInt32) { owners.went(client) }
+    func went(_ client: UInt32) {
+        beginnings[client] = nil
+        owners.went(client)
+    }
 
     func identity(_ consumer: camarb_door_event) -> DoorIdentity {
         let claimed = consumer.claimed_process > 0 ? consumer.claimed_process : nil
         if consumer.is_portal {
             if let process = portalsProcess(consumer, claimed) { return process }
         } else if consumer.process > 0, consumer.user == Int64(user),
-            let identity = DoorIdentity(consumer.process, user: user)
+            let began = beginnings[consumer.client],
+            let identity = DoorIdentity(consumer.process, user: user, isStill: { $0 == began })
         {
             return identity
         }
@@ -59,7 +73,7 @@ final class DoorIdentities {
                 holders: { Self.holders($0, user: user) })
         }
         guard let process = find() else { return nil }
-        return DoorIdentity(process, user: user) { find() == process }
+        return DoorIdentity(process, user: user) { _ in find() == process }
     }
 
     /// The portal's word for a sandboxed app, else the app of the process it says it is, else its own name for itself.
