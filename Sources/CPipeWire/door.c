@@ -30,7 +30,44 @@ int64_t camarb_number_of(const struct spa_dict *properties, const char *key, int
     return *end || errno || value < 0 || value > UINT32_MAX ? otherwise : value;
 }
 
+/* Whether what was told before is of no interest after an event. */
+static bool is_void(const struct camarb_door_event *old, const struct camarb_door_event *new) {
+    switch (new->kind) {
+    case camarb_door_client_came: return false;
+    case camarb_door_client_went: return old->kind == camarb_door_client_came && old->client == new->client;
+    case camarb_door_consumer_came:
+    case camarb_door_consumer_went:
+        return old->consumer == new->consumer
+            && (old->kind == camarb_door_consumer_came || old->kind == camarb_door_runs || old->kind == camarb_door_pauses
+                || old->kind == camarb_door_overheard);
+    case camarb_door_runs:
+    case camarb_door_pauses:
+        return old->consumer == new->consumer && (old->kind == camarb_door_runs || old->kind == camarb_door_pauses);
+    case camarb_door_overheard: return old->consumer == new->consumer && old->kind == camarb_door_overheard;
+    }
+    return false;
+}
+
+/* Takes away what is void now. true: the event as well, since nobody has heard of what it ends. */
+static bool make_void(struct camarb_door *door, const struct camarb_door_event *event) {
+    uint32_t kept = 0;
+    bool was_untold = false;
+    for (uint32_t at = 0; at < door->event_count; at++) {
+        const struct camarb_door_event *old = &door->events[(door->event_first + at) % EVENTS_MAX];
+        if (is_void(old, event)) {
+            was_untold |= old->kind == camarb_door_client_came || old->kind == camarb_door_consumer_came;
+            continue;
+        }
+        if (kept != at) door->events[(door->event_first + kept) % EVENTS_MAX] = *old;
+        kept++;
+    }
+    door->event_count = kept;
+    return was_untold && (event->kind == camarb_door_client_went || event->kind == camarb_door_consumer_went);
+}
+
 void camarb_door_tell(struct camarb_door *door, struct camarb_door_event event) {
+    if (make_void(door, &event)) return;
+    /* Not to be: what is untold is bounded by what is known. Whoever has the door begins anew then. */
     if (door->event_count == EVENTS_MAX) {
         door->lost = true;
         return;

@@ -102,9 +102,10 @@ struct stranger {
     struct node *node;
 };
 
-/* What may be untold at once: each consumer with a beginning and an end of its stream, and as many connections. */
-#define EVENTS_MAX 1024
 #define CONNECTIONS_MAX 1024
+/* What may be untold at once: the ends of all connections and of as many consumers as there may be, of the time before, and the
+ * beginnings of as many others; and whether each consumer runs, and is overheard. */
+#define EVENTS_MAX (2 * CONNECTIONS_MAX + 4 * CAMARB_DOOR_CONSUMERS_MAX)
 #define SOURCES_MAX 512
 /* Whoever makes more has the nodes in question show slates for as long as they live. */
 #define STRANGERS_MAX 64
@@ -139,7 +140,7 @@ struct camarb_door {
     bool lost;
 };
 
-/* Puts an event last. An event that finds no room ends the connection: what was told would not be true any more. */
+/* Puts an event last, and takes away what is not to be told any more because of it. */
 void camarb_door_tell(struct camarb_door *door, struct camarb_door_event event);
 
 /* A property's text, "" where there is none; and its number, where it is one of 32 bits. */

@@ -1,6 +1,6 @@
 """The door in PipeWire: programs that know no broker are clients of it, each by itself, through a doorway that camagent keeps.
 PipeWire, its session manager and the script that links are the test's own; the programs are GStreamer's, as they are."""
-import collections, contextlib, json, os, shutil, signal, subprocess
+import collections, contextlib, json, os, pathlib, shutil, signal, socket, struct, subprocess, time
 
 from desktop import Agent, needs, tells_apart
 from harness import BROKER, PATIENCE, ROOT, SHELL, Daemon, Skipped, claim, die_with_parent, wait_until
@@ -8,6 +8,11 @@ from microphone import Sound
 
 SCRIPTS = ROOT / "desktop" / "wireplumber" / "0.4"
 SWAPS = 20
+CONNECTIONS = 2000  # more than camagent has room for news (EVENTS_MAX)
+# What makes a connection to PipeWire a client that others are told of: Core.Hello(3) and Client.UpdateProperties({}). A message is
+# its object, its method with the body's size, its number, and how many descriptors go with it; a body is a struct of values.
+HELLO = (struct.pack("=4I", 0, 1 << 24 | 24, 0, 0) + struct.pack("=6I", 16, 14, 4, 4, 3, 0)
+         + struct.pack("=4I", 1, 2 << 24 | 32, 1, 0) + struct.pack("=8I", 24, 14, 16, 14, 4, 4, 0, 0))
 STREAMS = 128  # that camagent knows at once (CAMARB_DOOR_CONSUMERS_MAX)
 SIDE = 16  # of the pictures that are looked at, in pixels
 # The ground of each slate (clients/libcamarb/slate.c), by what it says.
@@ -446,3 +451,24 @@ def too_many_streams():
                 one["app"] == "mirror" or not tells_apart() for one in sessions(daemon)] == [True])
             with Viewer(video, "booth") as booth:
                 booth.sees("picture")
+
+
+@claim("more happens in PipeWire than camagent takes in at once, and who watches goes on watching")
+def bursts():
+    with Video() as video, Daemon() as daemon, agent(daemon, video) as door:
+        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+        with Viewer(video, "mirror") as mirror:
+            mirror.sees("picture")
+            # While it is stopped, connections come and go, two events each.
+            door.process.send_signal(signal.SIGSTOP)
+            for _ in range(CONNECTIONS):
+                with socket.socket(socket.AF_UNIX) as connection:
+                    connection.connect(str(video.directory / "pipewire-0"))
+                    connection.sendall(HELLO)
+                    assert connection.recv(1)
+            assert video.nodes()
+            door.process.send_signal(signal.SIGCONT)
+            mirror.sees("picture", count=30)
+            assert "shut" not in door.said(), door.said()
+            with Viewer(video, "booth") as booth:
+                booth.sees("picture" if not tells_apart() else "interrupted")

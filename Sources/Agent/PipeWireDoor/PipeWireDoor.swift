@@ -129,6 +129,8 @@ final class PipeWireDoor {
         var events: [camarb_door_event] = []
         var event = camarb_door_event()
         while camarb_door_next(door, &event) { events.append(event) }
+        // Those that went first: another connection may have got its number since, and none that came is gone already.
+        for event in events where event.kind == camarb_door_client_went { identities.went(event.client) }
         let connections = events.filter { $0.kind == camarb_door_client_came }
         if !connections.isEmpty {
             identities.came(connections.map { SocketOwners.Connection(client: $0.client, process: $0.process) })
@@ -148,7 +150,6 @@ final class PipeWireDoor {
 
     private func take(_ event: camarb_door_event) {
         switch event.kind {
-        case camarb_door_client_went: identities.went(event.client)
         case camarb_door_consumer_came: admit(event)
         case camarb_door_consumer_went: end(event.consumer)
         case camarb_door_runs:

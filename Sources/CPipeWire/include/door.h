@@ -64,7 +64,8 @@ void camarb_door_close(struct camarb_door *door);
 int camarb_door_descriptor(const struct camarb_door *door);
 /* Takes in what has arrived. false: the server is gone. Close. */
 bool camarb_door_turn(struct camarb_door *door);
-/* What has happened, in order; false: nothing more. */
+/* What has happened, in order; false: nothing more. What is over before it was taken is left out, so that of a connection or a stream
+ * there is at most one end, and then one beginning with how it stands. */
 bool camarb_door_next(struct camarb_door *door, struct camarb_door_event *event);
 /* Something has happened that nobody took yet, or the server is gone: the next turn says which. */
 bool camarb_door_has_news(const struct camarb_door *door);
