@@ -4,7 +4,7 @@ import json, os, pathlib, select, shutil, signal, subprocess, tempfile, time
 
 import groups
 from harness import BROKER, PATIENCE, PROGRAMS, ROOT, Daemon, Skipped, as_other, claim, die_with_parent, wait_until
-from screen import Screen, needs  # noqa: F401
+from screen import Screen
 
 PROGRAM = str(PROGRAMS / "camagent")
 ROUNDS = 10

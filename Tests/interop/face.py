@@ -230,6 +230,21 @@ def permission_store():
         broker.wait("SetDenied", (["org.d"],))
 
 
+@claim("what a permission store says counts also where it changes before it has said it, each time")
+def restless_store():
+    with Bus() as bus, FalseBroker() as broker, Store(bus) as store:
+        # Longer than camagent lets changes settle.
+        store.restless, store.permissions = 0.2, {"org.denied": ["no"]}
+        with agent(broker, bus):
+            broker.wait("SetDenied", (["org.denied"],))
+            store.set({"org.other": ["no"]})
+            broker.wait("SetDenied", (["org.other"],))
+            # It is asked again each time, and told once.
+            looked = store.looked
+            wait_until("it to be asked again", lambda: store.looked > looked + 2)
+            assert broker.said("SetDenied") == [(["org.denied"],), (["org.other"],)], broker.said("SetDenied")
+
+
 @claim("a desktop that answers with nonsense, and a program that floods the bus, cost camagent neither its life nor its work")
 def hostile_desktop():
     with Bus() as bus, Watcher(bus) as watcher, FalseBroker() as broker:

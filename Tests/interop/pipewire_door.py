@@ -1,10 +1,11 @@
 """The door in PipeWire: programs that know no broker are clients of it, each by itself, through a doorway that camagent keeps.
 PipeWire, its session manager and the script that links are the test's own; the programs are GStreamer's, as they are."""
-import collections, contextlib, json, os, pathlib, shutil, signal, socket, struct, subprocess, time
+import collections, contextlib, json, os, shutil, signal, socket, struct, subprocess
 
-from desktop import Agent, needs, tells_apart
+from desktop import Agent, tells_apart
 from harness import BROKER, PATIENCE, ROOT, SHELL, Daemon, Skipped, claim, die_with_parent, wait_until
 from microphone import Sound
+from screen import needs
 
 SCRIPTS = ROOT / "desktop" / "wireplumber" / "0.4"
 SWAPS = 20

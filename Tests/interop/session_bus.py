@@ -1,6 +1,6 @@
 """A user's session bus with the services of a desktop on it, which say what a test wants: a panel, a notification server,
 a permission store."""
-import collections
+import collections, time
 
 from jeepney import DBusAddress, HeaderFields, MessageType, new_error, new_method_call, new_method_return
 from jeepney.io.blocking import open_dbus_connection
@@ -82,6 +82,8 @@ class Store(Service):
         """What is kept for each app; a store of which nothing was asked yet has no entry at all."""
         self.permissions = {app.replace("_", "."): words for app, words in permissions.items()}
         self.looked = 0
+        # Seconds that it takes to answer, having said at once that it has changed.
+        self.restless = 0
         super().__init__(bus)
 
     def answer(self, member, call):
@@ -89,6 +91,9 @@ class Store(Service):
             raise KeyError(member)
         assert call.body == ("devices", "camera"), call.body
         self.looked += 1
+        if self.restless:
+            self.emit("Changed", "ssbva{sas}", "devices", "camera", False, ("y", 0), self.permissions)
+            time.sleep(self.restless)
         if not self.permissions:
             return new_error(call, "org.freedesktop.portal.Error.NotFound", "s", ("No entry for camera",))
         return new_method_return(call, "a{sas}v", (self.permissions, ("y", 0)))

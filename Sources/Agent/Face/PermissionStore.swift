@@ -27,6 +27,10 @@ final class PermissionStore: DesktopService {
     private var backOff = BackOff.desktop
     private var failures = 0
     private var round = 0
+    /// It is being asked; and has changed since it was. What it says then is taken all the same, and asked about again: where it
+    /// changes more often than it answers, what it said a moment ago is more than nothing.
+    private var isAsked = false
+    private var isStale = false
     /// What was written down last.
     private var trouble: String?
 
@@ -56,25 +60,33 @@ final class PermissionStore: DesktopService {
     func lost() {
         bus = nil
         round += 1
+        (isAsked, isStale) = (false, false)
         reading?.arm(at: nil)
     }
 
     private func soon() {
-        if reading?.deadline == nil { reading?.arm(at: EventLoop.now + Self.settleTime) }
+        if isAsked {
+            isStale = true
+        } else if reading?.deadline == nil {
+            reading?.arm(at: EventLoop.now + Self.settleTime)
+        }
     }
 
     private func read() {
         round += 1
+        (isAsked, isStale) = (true, false)
         let asked = round
         bus?.call(
             name, path: Self.path, interface: name, member: "Lookup", [.string("devices"), .string("camera")]
         ) { [weak self] result in
             guard let self, round == asked else { return }
+            isAsked = false
             do throws(BrokerError) {
                 know(DeniedApps(try Self.permissions(result.get())))
             } catch {
                 failed(error)
             }
+            if isStale { soon() }
         }
     }
 
