@@ -245,6 +245,35 @@ def restless_store():
             assert broker.said("SetDenied") == [(["org.denied"],), (["org.other"],)], broker.said("SetDenied")
 
 
+@claim("a user's no to an app reaches the broker however much waits for it, before all of that, and no yes takes its place")
+def no_is_kept():
+    with (Bus() as bus, Watcher(bus) as watcher, Notifications(bus, "actions") as server, Store(bus) as store,
+          FalseBroker() as broker, agent(broker, bus)):
+        broker.wait("WatchQuestions", (True,))
+        broker.uses(HELD)
+        with panel(bus, watcher) as face:
+            broker.holds = {"StopApp"}
+            face.click(face.line("Stop red"))
+            broker.wait("StopApp")
+            broker.signal("Question", "usbssu", 7, "Zoom", False, "/usr/bin/python3", "Front camera", 30)
+            asked = server.wait("“Zoom”")
+            # More than may wait, of which some may be refused.
+            for line in [face.line("Turn privacy on: no camera for your apps"), face.line("Stop red")] * 40:
+                with contextlib.suppress(Refused):
+                    face.click(line)
+            server.press(asked, "allow")
+            server.press(asked, "deny")
+            server.press(asked, "allow")
+            store.set({"org.denied": ["no"]})
+            broker.release()
+            broker.wait("AnswerQuestion")
+            broker.wait("SetDenied", (["org.denied"],))
+            broker.wait("SetOwnPrivacy", (True,))
+            assert broker.said("AnswerQuestion") == [(7, "deny")], broker.said("AnswerQuestion")
+            said = [member for member, _ in broker.calls]
+            assert said[said.index("StopApp") + 1] == "AnswerQuestion", said
+
+
 @claim("a desktop that answers with nonsense, and a program that floods the bus, cost camagent neither its life nor its work")
 def hostile_desktop():
     with Bus() as bus, Watcher(bus) as watcher, FalseBroker() as broker:

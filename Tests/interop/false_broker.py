@@ -30,6 +30,8 @@ class FalseBroker:
         self.use, self.private = [], False
         # Methods that are refused.
         self.refuses = set()
+        # Methods that are answered later, and what waits for that.
+        self.holds, self.held = set(), []
         self.calls = []
         self.peers = {}
         self.lock = threading.Lock()
@@ -84,7 +86,11 @@ class FalseBroker:
         if state["parser"] is not None:
             for message in state["parser"].feed(data):
                 if message.header.message_type is MessageType.method_call:
-                    self.send(peer, self.answer(message))
+                    answer = self.answer(message)
+                    if message.header.fields[HeaderFields.member] in self.holds:
+                        self.held.append((peer, answer))
+                    else:
+                        self.send(peer, answer)
 
     def authenticate(self, peer, state, data):
         """Everybody is let in. Returns what is behind the conversation."""
@@ -137,6 +143,12 @@ class FalseBroker:
     def signal(self, member, signature=None, *body):
         for peer in list(self.peers):
             self.send(peer, new_signal(SHELL, member, signature, body))
+
+    def release(self):
+        """Gives the answers that were held."""
+        self.holds = set()
+        while self.held:
+            self.send(*self.held.pop(0))
 
     def uses(self, *cameras):
         self.use = list(cameras)

@@ -21,15 +21,20 @@ final class BrokerTalk {
         case failed(BrokerError)
     }
 
-    /// Clicks come from whoever is on the user's bus: more than a person makes while one waits for its answer are refused.
-    static let waitingMax = 32
+    /// Apps that are to be stopped. Clicks come from whoever is on the user's bus: more than a person makes while one waits for its
+    /// answer are refused. Nothing else is: of each other kind the latest word is what waits.
+    static let stopsMax = 32
+    /// Questions with an answer that waits. The broker asks a user one after the other: with more, the first are over for it.
+    static let answersMax = 8
 
     private let mailbox = Mailbox<(connection: Int, Order, Answer)>()
     private let onAnswer: (Order, Answer) -> Void
     private var orders: AsyncStream<Order>.Continuation?
     /// Answers of an earlier connection are nobody's.
     private var connection = 0
-    private var waiting = 0
+    /// In the order in which they are asked, one when the one before is answered.
+    private var waiting: [Order] = []
+    private var isAsking = false
 
     var isConnected: Bool { orders != nil }
 
@@ -51,7 +56,8 @@ final class BrokerTalk {
 
     func end() {
         connection += 1
-        waiting = 0
+        waiting = []
+        isAsking = false
         orders?.finish()
         orders = nil
     }
@@ -59,21 +65,56 @@ final class BrokerTalk {
     /// - Returns: false where there is no broker, or too much waits for it.
     @discardableResult
     func ask(_ order: Order) -> Bool {
-        guard let orders, waiting < Self.waitingMax else { return false }
-        waiting += 1
-        orders.yield(order)
+        guard isConnected, wait(order) else { return false }
+        askNext()
         return true
+    }
+
+    /// - Returns: false where there are too many of its kind.
+    private func wait(_ order: Order) -> Bool {
+        // It is the latest word of its kind already.
+        if waiting.contains(order) { return true }
+        switch order {
+        case .use: break
+        case .stop: guard waiting.count(where: \.isStop) < Self.stopsMax else { return false }
+        case .setOwnPrivacy: waiting.removeAll { if case .setOwnPrivacy = $0 { true } else { false } }
+        case .watchQuestions: waiting.removeAll { if case .watchQuestions = $0 { true } else { false } }
+        case .setDenied: waiting.removeAll { if case .setDenied = $0 { true } else { false } }
+        case .answer(let question, _):
+            // A no stands.
+            if waiting.contains(.answer(question, .deny)) { return true }
+            waiting.removeAll { $0.question == question }
+            let answers = waiting.prefix { $0.question != nil }.count
+            // Before all else: a question waits for so long only.
+            waiting.insert(order, at: answers)
+            if answers == Self.answersMax { waiting.removeFirst() }
+            return true
+        }
+        waiting.append(order)
+        return true
+    }
+
+    private func askNext() {
+        guard !isAsking, !waiting.isEmpty, let orders else { return }
+        isAsking = true
+        orders.yield(waiting.removeFirst())
     }
 
     private func takeAnswers() {
         for (number, order, answer) in mailbox.take() where number == connection {
-            waiting -= 1
+            isAsking = false
             onAnswer(order, answer)
+            askNext()
         }
     }
 }
 
 extension BrokerTalk.Order {
+    fileprivate var isStop: Bool { if case .stop = self { true } else { false } }
+
+    /// Which one it answers.
+    fileprivate var question: QuestionID? { if case .answer(let question, _) = self { question } else { nil } }
+
     fileprivate func perform(on client: CameraClient) async -> BrokerTalk.Answer {
         do throws(BrokerError) {
             switch self {
