@@ -269,8 +269,8 @@ def means_private_node():
                 assert mirror.counts["no access"] == 0 and "was linked" not in door.said(), door.said()
 
 
-@claim("who is linked to another program's private node by hand sees slates and no picture, and so does that program, whose camera "
-       "is free, until it opens it anew")
+@claim("in PipeWire, who is linked to another program's private node by hand sees slates and no picture, and so does that program, "
+       "whose camera is free, until it opens it anew")
 def linked_by_hand():
     with Video() as video, Daemon() as daemon, agent(daemon, video) as door:
         wait_until("the doorway", lambda: "camarb.front" in video.nodes())

@@ -91,7 +91,7 @@ struct camarb_door_picture {
     int64_t captured;
 };
 /* One frame, copied before it returns; slates end with it. What a slow program has no buffer for is left out, and one that takes
- * none for seconds is told as paused. First it takes in what has arrived: of a link that PipeWire told of by then no frame knows. */
+ * none for seconds is told as paused. First it takes in what has arrived: whose link PipeWire told of by then does not see the frame. */
 void camarb_door_show_frame(struct camarb_door *door, uint32_t consumer, const struct camarb_door_picture *picture);
 
 /* Where PipeWire listens, as camarb_door_open looks for it. false: it has no room there, or cannot be known. */
