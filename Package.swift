@@ -87,11 +87,11 @@ let package = Package(
         .target(name: "CVideo4Linux", linkerSettings: [.linkedLibrary("v4lconvert")]),
         .target(name: "CTurboJPEG", linkerSettings: [.linkedLibrary("turbojpeg")]),
         .target(name: "CXCB", linkerSettings: [.linkedLibrary("xcb"), .linkedLibrary("xcb-res")]),
-        // The one place where slates are drawn, which the C library has too.
+        // What the C library has too: the one place where slates are drawn, and frame rates as fractions.
         .target(
             name: "CSlate", path: "clients/libcamarb",
             exclude: ["tests", "camarb.map", "camarb.pc.in", "slate-font.txt", "slate-font"],
-            sources: ["slate.c"], publicHeadersPath: "."),
+            sources: ["rates.c", "slate.c"], publicHeadersPath: "."),
         // Headers alone: the library is opened at run time, where it is there.
         .target(
             name: "CPipeWire", dependencies: ["CSlate"],

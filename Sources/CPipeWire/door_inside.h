@@ -26,7 +26,8 @@ struct node {
     struct spa_source *timer;
     bool has_format, is_running;
     enum camarb_pixels pixels;
-    uint32_t width, height, rate;
+    uint32_t width, height;
+    double rate;
     /* The slate in the stream's format, as it was drawn last; and which one it is, so that a buffer that has it already is sent
      * as it is. Never 0. */
     uint8_t *slate;

@@ -2,16 +2,19 @@
 #include "door_inside.h"
 
 #include "camarb-slate.h"
+#include "camarb.h"
 
 #include <errno.h>
+#include <math.h>
 #include <spa/param/video/format-utils.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* Frames a second of a slate at the most: nothing moves in it. */
+/* Frames a second of a slate: at the most, as nothing moves in it; and at the least, so that why is shown within a second. */
 #define SLATE_RATE_MAX 30
+#define SLATE_RATE_MIN 1
 /* A side that no camera has; the square of one still fits. */
 #define SIDE_MAX 16384
 /* Buffers of a stream: one with us, one with the program, one on its way, one to spare. */
@@ -105,9 +108,10 @@ static void cover_frames(struct node *node) {
 static void set_timer(struct node *node) {
     struct timespec first = {0}, interval = {0};
     if (node->is_running && !node->is_live) {
-        uint32_t rate = node->rate && node->rate < SLATE_RATE_MAX ? node->rate : SLATE_RATE_MAX;
-        interval.tv_sec = rate == 1;
-        interval.tv_nsec = rate == 1 ? 0 : 1000000000 / rate;
+        double rate = node->rate > 0 && node->rate < SLATE_RATE_MAX ? fmax(node->rate, SLATE_RATE_MIN) : SLATE_RATE_MAX;
+        int64_t nanoseconds = (int64_t)(1e9 / rate);
+        interval.tv_sec = nanoseconds / 1000000000;
+        interval.tv_nsec = nanoseconds % 1000000000;
         first.tv_nsec = 1;
     }
     pw_loop_update_timer(node->door->loop, node->timer, &first, &interval, false);
@@ -134,7 +138,7 @@ void camarb_node_show_slate(struct node *node, int kind, const char *reason, con
 void camarb_node_show_frame(struct node *node, const struct camarb_door_picture *picture) {
     if (!node->is_running || !node->has_format || node->is_overheard) return;
     /* Somebody else may have set the camera to a higher rate than this program asked for. */
-    if (node->is_live && node->rate && picture->captured - node->last_frame < 750000000 / (int64_t)node->rate) return;
+    if (node->is_live && node->rate > 0 && picture->captured - node->last_frame < 0.75e9 / node->rate) return;
     node->last_frame = picture->captured;
     if (!node->is_live) {
         node->is_live = true;
@@ -273,7 +277,7 @@ static bool take_format(struct node *node, const struct spa_pod *param) {
     }
     node->width = format.size.width;
     node->height = format.size.height;
-    node->rate = format.framerate.denom ? format.framerate.num / format.framerate.denom : 0;
+    node->rate = format.framerate.denom ? (double)format.framerate.num / format.framerate.denom : 0;
     if (node->width < 2 || node->height < 2 || node->width > SIDE_MAX || node->height > SIDE_MAX) return false;
     if (node->width % 2 || node->height % 2) return false;
     return make_room(node);
@@ -338,14 +342,16 @@ static const struct pw_stream_events stream_events = {
 
 static const struct spa_pod *format_of(struct spa_pod_builder *builder, const struct camarb_door_size *size, uint32_t format) {
     struct spa_rectangle rectangle = SPA_RECTANGLE(size->width, size->height);
-    uint32_t usual = size->rate_max < 30 ? size->rate_max : 30;
-    struct spa_fraction rates[] = {
-        SPA_FRACTION(usual, 1), SPA_FRACTION(usual > 15 ? 15 : usual, 1), SPA_FRACTION(size->rate_max >= 60 ? 60 : usual, 1)};
+    double usual = fmin(size->rate_max, 30);
+    /* Programs that know whole rates alone find the next one: the camera then gives what it has. */
+    double offered[] = {usual, round(usual), fmin(usual, 15), size->rate_max >= 59 ? fmin(size->rate_max, 60) : usual};
+    struct spa_fraction rates[SPA_N_ELEMENTS(offered)];
+    for (size_t at = 0; at < SPA_N_ELEMENTS(offered); at++) camarb_frame_rate_fraction(offered[at], &rates[at].num, &rates[at].denom);
     return spa_pod_builder_add_object(
         builder, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video),
         SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), SPA_FORMAT_VIDEO_format, SPA_POD_Id(format),
         SPA_FORMAT_VIDEO_size, SPA_POD_Rectangle(&rectangle), SPA_FORMAT_VIDEO_framerate,
-        SPA_POD_CHOICE_ENUM_Fraction(4, &rates[0], &rates[0], &rates[1], &rates[2]));
+        SPA_POD_CHOICE_ENUM_Fraction(5, &rates[0], &rates[0], &rates[1], &rates[2], &rates[3]));
 }
 
 static int connect(struct node *node) {

@@ -3,6 +3,7 @@ PipeWire, its session manager and the script that links are the test's own; the 
 import collections, contextlib, json, os, shutil, signal, socket, struct, subprocess
 
 from desktop import Agent, tells_apart
+from footage import filmed
 from harness import BROKER, PATIENCE, ROOT, SHELL, Daemon, Skipped, claim, die_with_parent, wait_until
 from microphone import Sound
 from screen import needs
@@ -210,6 +211,16 @@ def formats():
                 mirror.sees("picture")
             odd.look()
             assert not odd.counts, odd.counts
+
+
+@claim("a camera in PipeWire has its rate as the fraction that it is, 25/2 or 30000/1001, and the next whole one for who knows no others")
+def rates():
+    for rate, whole in (("25/2", 13), ("30000/1001", 30)):
+        with filmed(rate) as camera, Video() as video, Daemon(cameras=[camera]) as daemon, agent(daemon, video):
+            wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+            for asked in (rate, f"{whole}/1"):
+                with Viewer(video, "mirror", caps=f"video/x-raw,format=NV12,width=640,height=480,framerate={asked}") as mirror:
+                    mirror.sees("picture", count=3)
 
 
 @claim("a program in PipeWire is who the kernel says, whatever it says of itself")

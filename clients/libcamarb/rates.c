@@ -1,5 +1,6 @@
-/* Frame rates as fractions, which is how everything that times pictures has them. */
-#include "inside.h"
+/* Frame rates as fractions, which is how everything that times pictures has them. The door in PipeWire has this file, too, and nothing else
+ * of the library but slates. */
+#include "camarb.h"
 
 #include <math.h>
 
@@ -9,6 +10,9 @@
 #define TOLERANCE (0.5 / HUNDREDTHS + 1e-9)
 /* 25/2, 50/3 and 30/7 are cameras' rates. Among fractions with greater denominators almost any number would be near one. */
 #define SMALL_DENOMINATOR_MAX 8
+
+/* As cameras.c takes them from brokers; in hundredths it is a number of 32 bits. */
+#define RATE_MAX 1e6
 
 static bool is_near(double rate, double frames, uint32_t seconds, double tolerance) {
     return frames >= 1 && fabs(frames / seconds - rate) <= tolerance;

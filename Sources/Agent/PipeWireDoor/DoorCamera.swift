@@ -21,7 +21,7 @@ struct DoorCamera: Equatable, Sendable {
             guard format.width % 8 == 0, format.height % 2 == 0, format.width >= 64, format.height >= 48,
                 format.width * format.height <= Self.pixelsMax, format.maxFrameRate >= 1
             else { continue }
-            let rate = UInt32(min(format.maxFrameRate, 240))
+            let rate = min(format.maxFrameRate, 240)
             if let place = sizes.firstIndex(where: {
                 Int($0.width) == format.width && Int($0.height) == format.height
             }) {
@@ -43,15 +43,17 @@ struct DoorCamera: Equatable, Sendable {
     /// What a session asks for so that its frames come in this size, and not faster than they are taken.
     func configuration(for format: DoorFormat) -> Configuration {
         let fitting = formats.filter { $0.width == format.width && $0.height == format.height }
+        // As brokers say rates: 30000/1001 is 29.97.
+        let rate = (format.rate * 100).rounded() / 100
         // The slowest that is fast enough: a sensor's fast formats are dark, and cut.
         let chosen =
-            fitting.filter { $0.maxFrameRate >= format.rate }
+            fitting.filter { $0.maxFrameRate >= rate }
             .min { ($0.isBinned ? 1 : 0, $0.maxFrameRate) < ($1.isBinned ? 1 : 0, $1.maxFrameRate) }
             ?? fitting.max { $0.maxFrameRate < $1.maxFrameRate }
         guard let chosen else { return Configuration() }
         var configuration = Configuration()
         configuration[.activeFormat] = .text(chosen.name)
-        configuration[.frameRate] = .number(max(chosen.minFrameRate, min(format.rate, chosen.maxFrameRate)))
+        configuration[.frameRate] = .number(max(chosen.minFrameRate, min(rate, chosen.maxFrameRate)))
         return configuration
     }
 }

@@ -154,8 +154,7 @@ final class PipeWireDoor {
         case camarb_door_consumer_went: end(event.consumer)
         case camarb_door_runs:
             consumers[event.consumer]?.consumer.runs(
-                DoorFormat(
-                    width: Int(event.width), height: Int(event.height), rate: event.rate > 0 ? Double(event.rate) : 30))
+                DoorFormat(width: Int(event.width), height: Int(event.height), rate: event.rate > 0 ? event.rate : 30))
         case camarb_door_pauses: consumers[event.consumer]?.consumer.pauses()
         case camarb_door_overheard:
             journal.send(

@@ -21,8 +21,8 @@ struct camarb_door;
 struct camarb_door_size {
     /* Even. */
     uint32_t width, height;
-    /* Frames a second. */
-    uint32_t rate_max;
+    /* Frames a second, as the broker says them. */
+    double rate_max;
 };
 
 enum camarb_door_event_kind {
@@ -45,7 +45,9 @@ struct camarb_door_event {
     uint32_t client, consumer;
     /* The caller's number of the camera. */
     uint32_t camera;
-    uint32_t width, height, rate;
+    uint32_t width, height;
+    /* Frames a second; 0: the program did not say. */
+    double rate;
     /* What PipeWire took from the connection's socket: 0 and -1 when it has none. */
     pid_t process;
     int64_t user;
