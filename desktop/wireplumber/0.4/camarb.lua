@@ -7,7 +7,7 @@
 --
 --     registered, not active yet ──means a doorway──▶ held ──its private node is there──▶ linked to that
 --                                                       │
---                                                       ├──for 5 s there is none──▶ linked to the doorway
+--                                                       ├──for 5 s there is none──▶ linked to the doorway, until there is
 --                                                       └──it means something else──▶ WirePlumber's again
 --
 -- WirePlumber's own linking (policy-node.lua) leaves alone what does not ask to be linked by it (node.autoconnect), and looks
@@ -99,8 +99,8 @@ local function after(milliseconds, work)
   Core.timeout_add(milliseconds, function() work() return false end)
 end
 
-local function isLinked(item)
-  return camarb.links:lookup { Constraint { "in.item.id", "=", item.id } } ~= nil
+local function linkOf(item)
+  return camarb.links:lookup { Constraint { "in.item.id", "=", item.id } }
 end
 
 local linkAll
@@ -151,8 +151,15 @@ linkAll = function()
   for input in camarb.items:iterate { Constraint { "item.node.direction", "=", "input" }, ACTIVE } do
     local id = input.id
     local failures = camarb.failures[id] or 0
-    if camarb.held[id] and not isLinked(input) and failures < 2 * LINK_TRIES then
-      local output = privateNodeOf(input.properties)
+    local output, old = privateNodeOf(input.properties), linkOf(input)
+    -- Its own node has come after all: camagent was not there for a while, or knew as many streams as it can. Browsers go on
+    -- with another link; GStreamer 1.22 stops.
+    if camarb.held[id] and old and failures < LINK_TRIES and output and output["active-features"] ~= 0
+      and old.properties["out.item.id"] ~= tostring(output.id) then
+      old:remove()
+      old = nil
+    end
+    if camarb.held[id] and not old and failures < 2 * LINK_TRIES then
       if (not output and camarb.overdue[id]) or failures >= LINK_TRIES then
         output = doorwayOf(input.properties)
       elseif output and output["active-features"] == 0 then
