@@ -285,8 +285,9 @@ def means_private_node():
 def linked_by_hand():
     with Video() as video, Daemon() as daemon, agent(daemon, video) as door:
         wait_until("the doorway", lambda: "camarb.front" in video.nodes())
-        with Viewer(video, "mirror") as mirror, Viewer(
-                video, "spy", camera=None, source=["stream-properties=lone,node.autoconnect=false"]) as spy:
+        # It means no camera; else it had a node of its own.
+        lone = ["target-object=nothing", "stream-properties=lone,node.autoconnect=false"]
+        with Viewer(video, "mirror") as mirror, Viewer(video, "spy", camera=None, source=lone) as spy:
             mirror.sees("picture")
             private = private_node(video)
             consumer = private["info"]["props"]["node.camarb.consumer"]
