@@ -400,6 +400,12 @@ def real_use():
             off = wait_until("privacy to be shown", lambda: face.line("Turn privacy off"))
             face.click(off)
             red.wait("InterruptionEnded")
+        # Somebody else turns it, while no app asks for a camera.
+        red.close()
+        wait_until("nothing to be shown", lambda: not watcher.items)
+        daemon.shell().call(SHELL, "SetOwnPrivacy", "b", True)
+        with panel(bus, watcher) as face:
+            wait_until("privacy to be shown", lambda: face.line("Turn privacy off"))
 
 
 @claim("with a real broker the user hears of a recording that was cut, and of an app that waits longer than five seconds")

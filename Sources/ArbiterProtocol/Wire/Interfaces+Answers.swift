@@ -66,7 +66,10 @@ extension Interface {
         Signal(
             "QuestionEnded", [Argument("question", "u"), Argument("answer", "s")],
             "To who is asked: `allow`, `deny`, `late` (nobody answered: no, and nothing is stored) or `gone`."),
-        Signal("UseChanged", [], "For who asked `ListUse`: ask again. The next comes only after that."),
+        Signal(
+            "UseChanged", [],
+            "For who asked `ListUse`: ask again, and `GetStatus` for a user's own privacy switch. The next comes only after that."
+        ),
         Signal(
             "RecordingCut",
             [Argument("app", "s"), Argument("camera", "s"), Argument("by", "s"), Argument("why", "s")],

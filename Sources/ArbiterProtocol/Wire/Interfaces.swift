@@ -44,11 +44,12 @@ extension Interface {
                 Who holds what, who waits, and why. Other users' sessions show only that they are there. The first 64 \
                 sessions; where `moreSessions` (b) of `broker` is true, `GetSessions` has the others. `waiting` and \
                 `sharers` of a camera have the first 64. `budgets` (aa{sv}) of `broker`: what the asker's user has of \
-                each bounded `resource` (s), `used` and `most` (t); root is told of each `user` (u), and without one of \
-                all together. `pressure` is what rules read; `pressureSaid` a shell's word, `pressureMeasured` the \
-                machine's own ("": nobody looks), `pressureWhy` by which reading, `pressureTrouble` why there is none. Of a \
-                camera, `outside` is a program that streams from it without asking, `openIn` one that merely has its node \
-                open, `unwatched` why neither would be noticed before somebody asks.
+                each bounded `resource` (s), `used` and `most` (t); root is told of each `user` (u), and without one \
+                of all together. `ownPrivacy` (b): the asker's user has its own privacy switch on. `pressure` is \
+                what rules read; `pressureSaid` a shell's word, `pressureMeasured` the machine's own ("": nobody \
+                looks), `pressureWhy` by which reading, `pressureTrouble` why there is none. Of a camera, `outside` \
+                is a program that streams from it without asking, `openIn` one that merely has its node open, \
+                `unwatched` why neither would be noticed before somebody asks.
                 """),
             Method(
                 "GetSessions", [Argument("after", "t")],

@@ -45,8 +45,8 @@ extension Broker {
         if speakers.isEmpty, useLists == 0 { return }
         var isOther = false
         switch event {
-        // Whoever waited and leaves is told nothing.
-        case .disconnected, .closed: isOther = true
+        // Whoever waited and leaves is told nothing; and no session may be there that a user's own switch means anything to.
+        case .disconnected, .closed, .ownPrivacy: isOther = true
         default: break
         }
         for effect in effects {
