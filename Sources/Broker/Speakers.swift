@@ -80,7 +80,7 @@ package struct Speakers {
         if speaker.user == 0 || (Self.isNamed(speaker, units) && !Self.isUnmoved(present, units)) {
             return .mayDisplacing(present)
         }
-        if Self.isShutOut(speaker, units) {
+        if Self.isShutOut(speaker, seat, units) {
             return .refused(
                 "An app or a sandbox does not speak as the \(seat.words) while the policy names a unit for it "
                     + "(\(units.joined(separator: ", "))).")
@@ -99,8 +99,9 @@ package struct Speakers {
         return present.user == 0 || isNamed(present, units)
     }
 
-    private static func isShutOut(_ speaker: Speaker, _ units: [String]) -> Bool {
-        speaker.user != 0 && !units.isEmpty && speaker.origin.isApp && !isNamed(speaker, units)
+    /// Who is asked is a person's word, which may come from a terminal; that no sandbox gives it is said elsewhere.
+    private static func isShutOut(_ speaker: Speaker, _ seat: Seat, _ units: [String]) -> Bool {
+        seat.role != .ask && speaker.user != 0 && !units.isEmpty && speaker.origin.isApp && !isNamed(speaker, units)
     }
 
     // MARK: Who speaks
@@ -134,7 +135,7 @@ package struct Speakers {
 
     /// Those who may not speak any more under the units that a policy names now, in the order of `all`.
     package func shutOut(units: (Role) -> [String]) -> [(seat: Seat, speaker: Speaker)] {
-        all.filter { Self.isShutOut($0.speaker, units($0.seat.role)) }
+        all.filter { Self.isShutOut($0.speaker, $0.seat, units($0.seat.role)) }
     }
 }
 

@@ -191,13 +191,11 @@ def permission_store():
         assert error.name == "org.camarb.Error.LimitExceeded", error
 
 
-@claim("a user's desktop stops an app, and nobody else's does; nothing starts again by itself")
+@claim("a user stops an app from the desktop or a terminal, and no other user does; nothing starts again by itself")
 def stopped():
     with broker(ASKS_NOBODY) as daemon:
         app, session = starting(daemon, "photos")
         app.wait("DidStartRunning")
-        stranger = client(daemon, ALICE)
-        assert refused(SHELL, "StopApp", "s", "photos", of=stranger).name == NOT_TRUSTED
         assert refused(SHELL, "StopApp", "s", "photos@1000", of=asked(daemon, BOB)).name == NOT_TRUSTED
         agent = asked(daemon)
         agent.call(SHELL, "StopApp", "s", "photos")
@@ -206,9 +204,7 @@ def stopped():
         session.start()
         app.wait("DidStartRunning")
         done = camclient(daemon, "shell", "stop-app photos")
-        assert done.returncode == 4 and "already" in done.stderr, done
-        agent.close()
-        wait_until("the role is free", lambda: camclient(daemon, "shell", "stop-app photos").returncode == 0)
+        assert done.returncode == 0, done
         app.wait("SessionStopped")
 
 
@@ -220,7 +216,6 @@ def own_privacy():
         other.session("back").start()
         app.wait("DidStartRunning")
         other.wait("DidStartRunning")
-        assert refused(SHELL, "SetOwnPrivacy", "b", True, of=client(daemon, ALICE)).name == NOT_TRUSTED
         agent = asked(daemon)
         agent.call(SHELL, "SetOwnPrivacy", "b", True)
         interrupted = app.wait("WasInterrupted")
@@ -268,13 +263,26 @@ def sandboxed():
     with groups.made(*paths, f"{slice}/app-gnome-mirror-1.scope"), broker(claims=False) as daemon:
         for path in paths:
             for call in (("WatchQuestions", "b", "true"), ("SetAnswer", "sbs", "mirror", "false", "allow"),
-                         ("AnswerQuestion", "us", "1", "allow"), ("SetDenied", "as", "0")):
+                         ("AnswerQuestion", "us", "1", "allow"), ("SetDenied", "as", "0"), ("StopApp", "s", "mirror"),
+                         ("SetOwnPrivacy", "b", "false")):
                 said = inside(path, daemon, *call)
                 assert "a sandbox or a service does not answer for apps" in said or "Attach first" in said, (path, call, said)
         assert not daemon.answers.exists(), daemon.answers.read_text()
         # Nothing of the kind keeps the same program out of a sandbox from it.
         said = inside(f"{slice}/app-gnome-mirror-1.scope", daemon, "SetAnswer", "sbs", "mirror", "false", "deny")
         assert not said and "deny claimed user" in daemon.answers.read_text(), said
+
+
+@claim("a program in a terminal may be asked, also where the policy names units that speak for a desktop, as long as none of these is")
+def in_terminal():
+    scope = f"/user.slice/user-{ALICE}.slice/user@{ALICE}.service/app.slice/app-gnome-terminal-1.scope"
+    named = ASKS + '[shell]\nunit = "org.gnome.Shell@wayland.service"\n[agent]\nunit = "camagent.service"\n'
+    with groups.made(scope), broker(named, claims=False) as daemon:
+        # A microphone's role is shut to it; being asked is not.
+        assert "does not speak" in inside(scope, daemon, "WatchMicrophones", "b", "true")
+        assert not inside(scope, daemon, "WatchQuestions", "b", "true")
+        asked(daemon)
+        assert "already" in inside(scope, daemon, "WatchQuestions", "b", "true")
 
 
 @claim("a desktop is shown who has a camera, since when and who waits, is told once that this changed, and of each recording that was cut")

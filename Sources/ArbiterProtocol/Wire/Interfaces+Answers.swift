@@ -32,14 +32,14 @@ extension Interface {
         Method(
             "StopApp", [Argument("app", "s")],
             """
-            Stops the app's sessions that ask to run: `SessionStopped(stopped-by-user)`. For who speaks for its user in \
-            any role, and for root.
+            Stops the app's sessions that ask to run: `SessionStopped(stopped-by-user)`. For its user's own programs, but \
+            from a sandbox or a service only for who speaks for that user in any role; and for root.
             """),
         Method(
             "SetOwnPrivacy", [Argument("on", "b")],
             """
-            The privacy switch for all sessions of the caller's user, on every camera. It stays when the caller leaves, and over the broker's end. For \
-            who speaks for that user in any role, and for root.
+            The privacy switch for all sessions of the caller's user, on every camera. It stays when the caller leaves, and \
+            over the broker's end. From a sandbox or a service only for who speaks for that user in any role.
             """),
         Method(
             "ListUse", gives: [Argument("cameras", "aa{sv}")],

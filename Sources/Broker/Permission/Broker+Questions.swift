@@ -35,12 +35,12 @@ extension MethodTables {
         },
         "StopApp": { (broker, request, reader) throws(BrokerError) in
             let app = try broker.app(try reader.string("app"), by: request.client)
-            try broker.requireSpeaker(of: app, request.client)
+            try broker.requireWord(request.client)
             broker.decide(.stoppedByUser(app), request)
         },
         "SetOwnPrivacy": { (broker, request, reader) throws(BrokerError) in
             let on = try reader.boolean("on")
-            try broker.requireSpeaker(for: request.client.uid, request.client)
+            try broker.requireWord(request.client)
             broker.loadAnswers(of: request.client.uid)
             broker.decide(.ownPrivacy(user: request.client.uid, on: on), request)
             broker.answers.keep(privacy: on, of: request.client.uid)
@@ -142,6 +142,12 @@ extension Broker {
             if word.isDenied { add(.deny, "", .permissionStore) }
         }
         return .dictionaries(list)
+    }
+
+    /// What a user says to all of its apps: whoever speaks for it in a role, be that a service, and whatever may answer.
+    fileprivate func requireWord(_ client: BrokerClient) throws(BrokerError) {
+        if isTrusted(client) || speakers.speaks(client.id, for: client.uid) { return }
+        try requireAnswerer(client)
     }
 
     /// An app must not answer for itself: nothing in a sandbox does, and no service, root's excepted.

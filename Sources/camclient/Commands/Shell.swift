@@ -207,28 +207,10 @@ enum ShellCommand {
         case .override(let app): try await client.setOverride(app: app)
         case .attribute(let app, let name, let value):
             try await client.setAttribute(app: app, name, to: value)
-        case .ownPrivacy(let on):
-            try await client.speaking { (client) throws(BrokerError) in try await client.setOwnPrivacy(on) }
-        case .stopApp(let app):
-            try await client.speaking { (client) throws(BrokerError) in try await client.stop(app: app) }
+        case .ownPrivacy(let on): try await client.setOwnPrivacy(on)
+        case .stopApp(let app): try await client.stop(app: app)
         case .plug(let camera, let present): try await client.plug(camera: camera, present: present)
         case .wait(let duration): try? await Task.sleep(for: duration)
-        }
-    }
-}
-
-extension CameraClient {
-    /// Says something for its user, and where only who speaks for that user may, speaks first: as the one who is asked, which
-    /// takes nothing from a shell or an agent that knows where apps are.
-    fileprivate func speaking(
-        _ say: (CameraClient) async throws(BrokerError) -> Void
-    ) async throws(BrokerError) {
-        do throws(BrokerError) {
-            try await say(self)
-        } catch  where error.kind == .notTrusted {
-            try await watchQuestions(true)
-            try await say(self)
-            try await watchQuestions(false)
         }
     }
 }
