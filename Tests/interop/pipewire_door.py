@@ -1,6 +1,6 @@
 """The door in PipeWire: programs that know no broker are clients of it, each by itself, through a doorway that camagent keeps.
 PipeWire, its session manager and the script that links are the test's own; the programs are GStreamer's, as they are."""
-import collections, contextlib, json, os, shutil, signal, socket, struct, subprocess
+import collections, contextlib, json, os, pathlib, shutil, signal, socket, struct, subprocess, tempfile
 
 from desktop import Agent, tells_apart
 from footage import filmed
@@ -248,6 +248,29 @@ def privacy():
                 mirror.sees("switched off", count=3)
                 shell.call(SHELL, "SetPrivacy", "sb", "front", False)
                 mirror.sees("picture")
+
+
+@claim("who may not look for a while, though its session runs, sees why in PipeWire, and the camera as soon as it may again")
+def may_not_look():
+    with tempfile.TemporaryDirectory() as folder, Video() as video:
+        policy = pathlib.Path(folder) / "hot.toml"
+        policy.write_text((ROOT / "policies" / "desktop.toml").read_text().replace(
+            'access = ["preview", "photo", "configure"]', 'access = ["record"]'))
+        with Daemon(policy=str(policy)) as daemon, agent(daemon, video):
+            wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+            shell = daemon.shell()
+            for begins in ("picture", "interrupted"):
+                with Viewer(video, "mirror") as mirror:
+                    mirror.sees(begins)
+                    for _ in range(2):
+                        shell.call(SHELL, "SetPressure", "s", "nominal")
+                        mirror.sees("picture")
+                        shell.call(SHELL, "SetPressure", "s", "serious")
+                        mirror.sees("interrupted", count=3)
+                        assert [one["state"] for one in sessions(daemon)] == ["restricted"], sessions(daemon)
+                    shell.call(SHELL, "SetPressure", "s", "nominal")
+                    mirror.sees("picture", count=3)
+                shell.call(SHELL, "SetPressure", "s", "serious")
 
 
 def private_node(video):

@@ -29,6 +29,10 @@ final class DoorConsumer {
     private let session: DoorSession
     private let onFrame: () -> Void
     private var receiver: FrameReceiver?
+    /// The session's number of the stream that it receives.
+    private var stream = 0
+    /// Between its beginning and its pause.
+    private var isRunning = false
     private var source: IOSource?
     private var slate = DoorSlate.waiting
 
@@ -54,11 +58,14 @@ final class DoorConsumer {
     // MARK: What PipeWire says
 
     func runs(_ format: DoorFormat) {
-        show(.waiting)
+        // In another format it is shown what it was shown.
+        if !isRunning { show(.waiting) }
+        isRunning = true
         session.want(format)
     }
 
     func pauses() {
+        isRunning = false
         endStream()
         session.want(nil)
     }
@@ -72,7 +79,9 @@ final class DoorConsumer {
             // Nothing that was taken before the cut is shown behind its slate; the next grant has a stream of its own.
             if slate.kind != DoorSlate.waiting.kind { endStream() }
             show(slate)
-        case .stream(let stream): begin(stream.take())
+        case .stream(let number, let passedOn):
+            stream = number
+            begin(passedOn.take())
         }
     }
 
@@ -103,22 +112,24 @@ final class DoorConsumer {
         do throws(FrameStreamFault) {
             switch try receiver.newest(within: .zero) {
             // With its end behind it, it may be blanked already.
-            case .frame where receiver.hasEnded:
-                endStream()
-                show(slate)
+            case .frame where receiver.hasEnded: streamEnded(slate)
             case .frame(let frame):
                 show(frame, receiver)
                 receiver.release(frame)
                 onFrame()
             case .timedOut: break
-            case .ended:
-                endStream()
-                show(slate)
+            case .ended: streamEnded(slate)
             }
         } catch {
-            endStream()
-            show(DoorSlate(kind: .noAccess, reason: error.description))
+            streamEnded(DoorSlate(kind: .noAccess, reason: error.description))
         }
+    }
+
+    /// Where the session runs on it has another one soon.
+    private func streamEnded(_ slate: DoorSlate) {
+        endStream()
+        show(slate)
+        session.streamEnded(stream)
     }
 
     private func show(_ frame: FrameReceiver.Frame, _ receiver: FrameReceiver) {

@@ -10,22 +10,30 @@ import SystemdBus
 ///         ▲                                      │
 ///         └──────── the broker is gone ◀─────────┘
 ///
-/// A task of its own does what is wished, one thing after the other; what comes of it is posted.
+/// A task of its own does what is wished, one thing after the other; what comes of it is posted. While the session runs, may
+/// be looked at, and the consumer has no stream, one is opened: at once when that begins, and a second after one ended or
+/// could not be had.
 final class DoorSession: Sendable {
     enum News: Sendable {
         /// What the broker takes it for.
         case named(String)
-        case stream(PassedOn)
+        /// By its number, for `streamEnded`.
+        case stream(Int, PassedOn)
         case slate(DoorSlate)
     }
 
     private enum Step: Sendable {
         case wish
         case event(ClientEvent)
+        case streamEnded(Int)
+        /// A second has passed since there was no stream to be had.
+        case due
     }
 
     private struct State {
-        var wish: DoorFormat?
+        var wish: DoorWish?
+        /// Counts pauses: who paused and went on before anybody looked has lost its stream by it.
+        var round = 0
         var isClosed = false
         var steps: AsyncStream<Step>.Continuation?
     }
@@ -47,12 +55,16 @@ final class DoorSession: Sendable {
     }
 
     /// - Parameter wish: nil: the consumer has paused.
-    func want(_ wish: DoorFormat?) {
+    func want(_ format: DoorFormat?) {
         state.withLock { state in
-            state.wish = wish
+            if format == nil { state.round += 1 }
+            state.wish = format.map { DoorWish(format: $0, round: state.round) }
             state.steps?.yield(.wish)
         }
     }
+
+    /// A stream of the consumer's ended by itself.
+    func streamEnded(_ number: Int) { state.withLock { _ = $0.steps?.yield(.streamEnded(number)) } }
 
     /// The connection ends, and with it what it held.
     func close() {
@@ -94,14 +106,37 @@ final class DoorSession: Sendable {
             state.steps = continuation
             if state.isClosed { continuation.finish() } else { continuation.yield(.wish) }
         }
-        var running: DoorFormat?
+        var course = DoorCourse()
         for await step in steps {
             switch step {
-            case .wish: running = try await adapt(session, running)
+            case .wish: try await adapt(session, &course)
             case .event(.ended(let error)): throw error
-            case .event(let event): await tell(event, session)
+            case .event(let event): for slate in course.take(event) { post(.slate(slate)) }
+            case .streamEnded(let number): if course.streamEnded(number) { openLater(continuation) }
+            case .due: course.isLate = false
             }
+            if course.wantsStream, await !open(session, &course) { openLater(continuation) }
         }
+    }
+
+    /// As long as libcamarb waits: a broker counts how often streams are opened.
+    private static let streamPause = Duration.seconds(1)
+
+    private func openLater(_ steps: AsyncStream<Step>.Continuation) {
+        Task {
+            try? await Task.sleep(for: Self.streamPause)
+            steps.yield(.due)
+        }
+    }
+
+    /// - Returns: false: there is none, since the grant may be over again already.
+    private func open(_ session: borrowing SessionHandle, _ course: inout DoorCourse) async -> Bool {
+        guard let stream = try? await session.openStream() else {
+            course.isLate = true
+            return false
+        }
+        post(.stream(course.opened(), PassedOn(owning: stream)))
+        return true
     }
 
     /// One that cannot be named is a claim: its name is then what it says itself, and the policy knows so.
@@ -124,38 +159,26 @@ final class DoorSession: Sendable {
     }
 
     /// Brings the session to what is wished now.
-    /// - Returns: what it was started with; nil: it does not ask to run.
-    private func adapt(
-        _ session: borrowing SessionHandle, _ running: DoorFormat?
-    ) async throws(BrokerError) -> DoorFormat? {
+    private func adapt(_ session: borrowing SessionHandle, _ course: inout DoorCourse) async throws(BrokerError) {
         let wish = state.withLock { $0.wish }
-        if wish == running { return running }
+        if wish == course.asked { return }
         guard let wish else {
             do throws(BrokerError) { try await session.stopRunning() } catch {
                 // It has stopped by itself.
                 guard error.kind == .notRunning else { throw error }
             }
-            return nil
+            return course.stopped()
         }
         do throws(BrokerError) {
-            do throws(BrokerError) { try await session.configure(camera.configuration(for: wish)) } catch {
+            do throws(BrokerError) { try await session.configure(camera.configuration(for: wish.format)) } catch {
                 // Whatever it gives is made to fit.
                 guard error.kind == .unsupportedConfiguration else { throw error }
             }
-            if running == nil { try await session.startRunning() }
-            return wish
+            if course.isToStart(for: wish) { try await session.startRunning() }
+            if let slate = course.goesOn(with: wish) { post(.slate(slate)) }
         } catch {
             if error.isOfTheConnection { throw error }
             post(.slate(DoorSlate(error)))
-            return running
         }
-    }
-
-    private func tell(_ event: ClientEvent, _ session: borrowing SessionHandle) async {
-        if let slate = DoorSlate(event) { post(.slate(slate)) }
-        guard case .didStartRunning = event else { return }
-        // The grant may be over again already; the next start opens the next stream.
-        guard let stream = try? await session.openStream() else { return }
-        post(.stream(PassedOn(owning: stream)))
     }
 }

@@ -1,0 +1,90 @@
+import ArbiterProtocol
+
+/// What a consumer wants: a format, and in which round, where each pause begins another.
+struct DoorWish: Hashable, Sendable {
+    var format: DoorFormat
+    var round: Int
+}
+
+/// Where a consumer's session is: what it was asked for, whether it runs and may be looked at, and whether the consumer has
+/// a stream of it.
+struct DoorCourse {
+    /// What the session was started for; nil: it does not ask to run.
+    private(set) var asked: DoorWish?
+    /// There was no stream to be had a moment ago; the next try is due later.
+    var isLate = false
+    private var isRunning = false
+    private var hasPreview = true
+    /// Stopped for good. Who pauses and goes on starts it again, and nothing else does.
+    private var isStopped = false
+    /// Counts streams.
+    private var count = 0
+    private var stream: Int?
+    /// What the session's events called for last.
+    private var slate = DoorSlate.waiting
+
+    /// Somebody takes pictures, there are some to be had, and none come.
+    var wantsStream: Bool { asked != nil && isRunning && hasPreview && stream == nil && !isLate }
+
+    /// A stream is the consumer's.
+    /// - Returns: its number.
+    mutating func opened() -> Int {
+        count += 1
+        stream = count
+        return count
+    }
+
+    /// - Returns: false: it is not the one that the consumer has now.
+    mutating func streamEnded(_ number: Int) -> Bool {
+        guard stream == number else { return false }
+        stream = nil
+        isLate = true
+        return true
+    }
+
+    // MARK: Wishes
+
+    func isToStart(for wish: DoorWish) -> Bool { asked == nil || (isStopped && wish.round != asked?.round) }
+
+    /// The session is as it is wished.
+    /// - Returns: what is to be shown: who paused and went on before anybody looked was shown that it waits.
+    mutating func goesOn(with wish: DoorWish) -> DoorSlate? {
+        let (wasAsked, isNewRound) = (asked != nil, asked?.round != wish.round)
+        if isNewRound {
+            isStopped = false
+            // It went with the pause.
+            stream = nil
+        }
+        asked = wish
+        return wasAsked && isNewRound && !isRunning ? slate : nil
+    }
+
+    mutating func stopped() {
+        asked = nil
+        (isRunning, isStopped, stream) = (false, false, nil)
+    }
+
+    // MARK: Events
+
+    /// - Returns: what is to be shown from now on.
+    mutating func take(_ event: ClientEvent) -> [DoorSlate] {
+        var shown: [DoorSlate] = []
+        switch event {
+        case .didStartRunning:
+            // What is less than everything is told behind it.
+            (isRunning, hasPreview, stream, isLate) = (true, true, nil, false)
+        case .didStopRunning, .wasInterrupted:
+            (isRunning, stream) = (false, nil)
+        case .sessionStopped:
+            (isRunning, isStopped, stream) = (false, true, nil)
+        case .accessChanged(let change):
+            let had = hasPreview
+            hasPreview = change.access.contains(.preview)
+            if !hasPreview { stream = nil } else if !had { shown.append(.waiting) }
+        default: break
+        }
+        if let slate = DoorSlate(event) { shown.append(slate) }
+        if let last = shown.last { slate = last }
+        return shown
+    }
+}
