@@ -10,7 +10,12 @@ from message_bus import BUS, Service
 
 ITEM = "org.kde.StatusNotifierItem"
 MENU = "com.canonical.dbusmenu"
-Notification = collections.namedtuple("Notification", "id app replaces icon summary body actions hints time")
+
+
+class Notification(collections.namedtuple("Notification", "id app replaces icon summary body actions hints time")):
+    def key(self, label):
+        """What the button with that label is called to who showed it."""
+        return self.actions[self.actions.index(label) - 1]
 
 
 class Watcher(Service):
@@ -65,8 +70,8 @@ class Notifications(Service):
             self.closed.append(call.body[0])
             self.emit("NotificationClosed", "uu", call.body[0], 3)
 
-    def press(self, notification, key):
-        self.emit("ActionInvoked", "us", notification.id, key)
+    def press(self, notification, label):
+        self.emit("ActionInvoked", "us", notification.id, notification.key(label))
 
     def wait(self, what, count=1):
         """The notification of that number, from 1, whose text has these words."""

@@ -119,9 +119,9 @@ extension BrokerTalk.Order {
         do throws(BrokerError) {
             switch self {
             case .use:
-                // First the switch: what is listed then is as it leaves it.
-                let isPrivate = try await client.status().isOwnPrivate
-                return .use(try await client.cameraUse(), isPrivate: isPrivate)
+                // First the list: from then on changes are told, of the switch, too.
+                let cameras = try await client.cameraUse()
+                return .use(cameras, isPrivate: try await client.status().isOwnPrivate)
             case .stop(let app): try await client.stop(app: app)
             case .setOwnPrivacy(let on): try await client.setOwnPrivacy(on)
             case .watchQuestions(let on): try await client.watchQuestions(on)

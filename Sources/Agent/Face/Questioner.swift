@@ -14,6 +14,9 @@ final class Questioner {
     private let onAnswer: (QuestionID, AppAnswer) -> Void
     private var question: AppQuestion?
     private var shown: ShownNotification?
+    /// Behind each button's key. Whoever may show notifications may put one in the place of another by its number, which is
+    /// easily guessed, with buttons of its own; what this question's buttons are called it cannot know.
+    private var token = ""
     /// Counts what was asked, for what is shown late.
     private var round = 0
 
@@ -42,14 +45,18 @@ final class Questioner {
     }
 
     func pressed(_ notification: ShownNotification, key: String) {
-        guard let question, notification == shown, let answer = AppAnswer(rawValue: key) else { return }
+        let answer = [AppAnswer.allow, .deny].first { self.key($0) == key }
+        guard let question, notification == shown, let answer else { return }
         onAnswer(question.number, answer)
     }
 
+    private func key(_ answer: AppAnswer) -> String { "\(answer.rawValue)-\(token)" }
+
     private func show() {
         guard let question else { return }
+        token = String(UInt64.random(in: .min ... .max), radix: 36)
         let order = NotificationOrder(
-            text: NotificationText(question), buttons: [("allow", "Allow"), ("deny", "Deny")], isUrgent: true,
+            text: NotificationText(question), buttons: [(key(.allow), "Allow"), (key(.deny), "Deny")], isUrgent: true,
             time: question.time)
         let asked = round
         server.show(order) { [weak self] shown in

@@ -31,7 +31,7 @@ final class UserFace {
     private var waits = Waits()
     private var pacing = NoticePacing()
     private var lastNotification: ShownNotification?
-    /// The user's own privacy switch, as it was said here last or seen with the broker: said again to the next broker.
+    /// The user's own privacy switch, as it was said here last or seen with the broker, whose it is to keep.
     private var isPrivate = false
     /// The broker was told that questions may come.
     private var isAsked = false
@@ -128,7 +128,6 @@ final class UserFace {
         (hasSaid, isRefused) = (true, false)
         again?.arm(at: nil)
         sayWhetherAsked()
-        if isPrivate { talk?.ask(.setOwnPrivacy(true)) }
         sayDenied()
         askUse()
     }
