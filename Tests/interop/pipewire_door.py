@@ -164,6 +164,9 @@ class Focus:
         self.shell.call(SHELL, "PlaceApp", "ssb", f"{app}@{os.getuid()}", "split", True)
         self.placed.add(app)
 
+    def hides(self, app):
+        self.shell.call(SHELL, "PlaceApp", "ssb", f"{app}@{os.getuid()}", "background", False)
+
 
 def sessions(daemon):
     """Apps and processes of the sessions there are."""
@@ -253,24 +256,30 @@ def privacy():
 @claim("who may not look for a while, though its session runs, sees why in PipeWire, and the camera as soon as it may again")
 def may_not_look():
     with tempfile.TemporaryDirectory() as folder, Video() as video:
-        policy = pathlib.Path(folder) / "hot.toml"
-        policy.write_text((ROOT / "policies" / "desktop.toml").read_text().replace(
-            'access = ["preview", "photo", "configure"]', 'access = ["record"]'))
+        policy = pathlib.Path(folder) / "behind.toml"
+        policy.write_text((ROOT / "policies" / "desktop.toml").read_text() + """
+[[cause]]
+name = "Behind other windows"
+when = { presence = "background" }
+cause = "video-device-not-available-in-background"
+access = ["record"]
+""")
         with Daemon(policy=str(policy)) as daemon, agent(daemon, video):
             wait_until("the doorway", lambda: "camarb.front" in video.nodes())
-            shell = daemon.shell()
+            focus = Focus(daemon)
+            focus.on("mirror")
             for begins in ("picture", "interrupted"):
                 with Viewer(video, "mirror") as mirror:
                     mirror.sees(begins)
                     for _ in range(2):
-                        shell.call(SHELL, "SetPressure", "s", "nominal")
+                        focus.on("mirror")
                         mirror.sees("picture")
-                        shell.call(SHELL, "SetPressure", "s", "serious")
+                        focus.hides("mirror")
                         mirror.sees("interrupted", count=3)
                         assert [one["state"] for one in sessions(daemon)] == ["restricted"], sessions(daemon)
-                    shell.call(SHELL, "SetPressure", "s", "nominal")
+                    focus.on("mirror")
                     mirror.sees("picture", count=3)
-                shell.call(SHELL, "SetPressure", "s", "serious")
+                focus.hides("mirror")
 
 
 def private_node(video):
