@@ -90,6 +90,10 @@ struct ControlGroupTests {
         check([
             Case("\(manager)/app.slice/app-gnome-firefox-1234.scope", "firefox"),
             Case("\(manager)/app.slice/app-flatpak-org.gnome.Snapshot-77.scope", "org.gnome.Snapshot"),
+            Case("\(manager)/app.slice/app-gnome-google\\x2dchrome-4711.scope", "google-chrome"),
+            Case(
+                "\(manager)/app.slice/snap.mirror.mirror-3dcfaa86-60a3-4a4f-9f83-4b83a6f4a7c1.scope",
+                "snap.mirror.mirror"),
             Case("\(manager)/app.slice/evacuation.service", "evacuation"),
             Case("\(manager)/app.slice/zoom.service/system.slice/evacuation.service", "zoom"),
             Case("\(manager)/user.slice/libpod-4f1e.scope/container/evacuation.service", "libpod-4f1e"),

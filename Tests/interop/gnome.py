@@ -8,6 +8,12 @@ from screen import needs
 from sway import USER, desk, is_known, status
 
 UUID = "camarb@camarb.org"
+# What the broker calls apps by their units (Tests/SystemdBusTests/ControlGroupTests.swift has the same ones), and so must the extension.
+NAMES = {
+    "app-gnome-firefox-1234.scope": "firefox", "app-flatpak-org.gnome.Snapshot-77.scope": "org.gnome.Snapshot",
+    r"app-gnome-google\x2dchrome-4711.scope": "google-chrome", "evacuation.service": "evacuation",
+    "snap.mirror.mirror-3dcfaa86-60a3-4a4f-9f83-4b83a6f4a7c1.scope": "snap.mirror.mirror",
+}
 # What GNOME Shell takes to start, on a busy machine.
 START = 60.0
 
@@ -116,6 +122,11 @@ def extension():
         wait_until("the windows to be known", lambda: is_known(daemon))
         wait_until("the source to be told", lambda: any(
             one["source"][1].startswith("GNOME Shell 43.") for one in status(daemon)["speakers"][1]))
+        for unit, name in NAMES.items():
+            # A backslash would not come through as it is.
+            told = unit.replace("\\", "${String.fromCharCode(92)}")
+            said = shell.evaluate(f"Main.extensionManager.lookup('{UUID}').imports.processes.appName(`{told}`)")
+            assert said == f'"{name}"', (unit, said)
         with DesktopApp(daemon, shell, "red") as red, DesktopApp(daemon, shell, "blue", "child=helper+windowless") as blue:
             names = {"red", "blue", "helper"}
             wait_until("all to have sessions", lambda: set(presences(daemon)) == names)

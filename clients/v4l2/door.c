@@ -322,10 +322,12 @@ void file_give(struct file *file) {
     if (--file->users == 0 && file->descriptors == 0) file_free(file);
 }
 
+bool file_is_whole(const struct file *file) { return is_same(file, file->signal) && is_same(file, file->drain); }
+
 void file_signal(struct file *file) {
     const struct queue *queue = &file->device->queue;
-    /* Closed past all hooks, the number may be another file of the program's by now: that gets no bytes of ours. */
-    if (!is_same(file, file->signal)) return;
+    /* Closed past all hooks, a number may be another file of the program's by now: that gets no bytes of ours, and loses none. */
+    if (!file_is_whole(file)) return;
     bool streams = !file->is_void && queue->owner == file && queue->is_streaming;
     int wanted = streams ? (int)queue_count(file->device) : 1, there = 0;
     char bytes[BUFFERS_MAX + 1] = "";

@@ -223,6 +223,8 @@ bool door_is_here(void);
 
 struct file *file_take(int descriptor); /* its user, or NULL; takes no lock: wants it */
 void file_give(struct file *file);
+/* Both ends of its pipe are still what it opened: a program may have closed them past all hooks. */
+bool file_is_whole(const struct file *file);
 /* The pipe has as many bytes as there are things to take. */
 void file_signal(struct file *file);
 void file_event(struct file *file, const struct v4l2_event *event);

@@ -225,6 +225,8 @@ static int wait_for_byte(struct file *file, int descriptor) {
     struct queue *queue = &file->device->queue;
     unsigned generation = queue->generation;
     if (fcntl(descriptor, F_GETFL) & O_NONBLOCK) return -EAGAIN;
+    /* Closed past all hooks, its number may be another file's by now, which says nothing of pictures. */
+    if (!file_is_whole(file)) return -EIO;
     struct pollfd waited = {.fd = file->drain, .events = POLLIN};
     int depth = door_inside;
     pthread_mutex_unlock(&door_lock);

@@ -35,16 +35,31 @@ function userUnit(path) {
     return found ? {slices: found[2], name: found[3]} : null;
 }
 
+// As systemd writes what has a meaning in a unit's name: `\x2d` is a hyphen.
+function unescaped(name) {
+    const bytes = [];
+    for (let rest = new TextEncoder().encode(name), at = 0; at < rest.length; at++) {
+        const code = /^\\x([0-9a-f]{2})/i.exec(String.fromCharCode(...rest.slice(at, at + 4)));
+        bytes.push(code ? parseInt(code[1], 16) : rest[at]);
+        at += code ? 3 : 0;
+    }
+    return new TextDecoder().decode(new Uint8Array(bytes));
+}
+
 // `firefox` of `app-gnome-firefox-1234.scope`.
 function appName(unit) {
-    let words = unit.split('@')[0].replace(/\.(scope|service)$/, '').split('-').filter(word => word);
+    const name = unit.split('@')[0].replace(/\.(scope|service)$/, '');
+    const words = name.split('-').filter(word => word);
     if (words[0] === 'app')
         words.shift();
     if (words.length > 1 && /^\d+$/.test(words[words.length - 1]))
         words.pop();
     if (words.length > 1 && ['gnome', 'kde', 'flatpak', 'sway'].includes(words[0]))
         words.shift();
-    return words.join('-') || null;
+    // `snap.firefox.firefox-UUID.scope`: five words of hexadecimal digits, others at each start.
+    if (name.startsWith('snap.') && words.length > 5 && words.slice(-5).every(word => /^[0-9a-f]+$/i.test(word)))
+        words.splice(-5);
+    return unescaped(words.join('-')) || null;
 }
 
 // Of one moment: what is asked twice is read once.
