@@ -122,8 +122,10 @@ bench-vm:
 
 install: build
 	@packaging/install --destdir "$(DESTDIR)" --prefix "$(or $(PREFIX),/usr/local)"
-	@echo "Installed. As root: ldconfig; systemd-sysusers; systemctl daemon-reload; udevadm control --reload;"
-	@echo "systemctl enable --now camarbd.socket camrecorder.socket"
+	@echo "Installed. As root: ldconfig; systemd-sysusers; systemd-tmpfiles --create camarb.conf; systemctl daemon-reload;"
+	@echo "systemctl enable --now camarbd.socket camrecorder.socket; systemctl --global enable camagent.service;"
+	@echo "udevadm control --reload; udevadm trigger --subsystem-match=video4linux --subsystem-match=media --action=change"
+	@echo "(the package acl has setfacl, which the rules call)"
 
 deb:
 	@make/packages build deb

@@ -97,7 +97,7 @@ public struct AgentOptions: Sendable {
                camagent --once|--print [--json]
 
           --socket SOCKET     the broker's socket: a path, or unix:path=…; without it $CAMARB_SOCKET, else
-                              $XDG_RUNTIME_DIR/camarb/socket, else /run/camarb/socket
+                              $XDG_RUNTIME_DIR/camarb/socket, else /run/camarb/socket (--address is the same)
           --display NAME      the X11 display; without it $DISPLAY
           --windows HOW       auto (sway and KWin in their Wayland sessions, nothing in others, else X11),
                               x11, sway, kwin, none
