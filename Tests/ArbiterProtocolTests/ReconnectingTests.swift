@@ -11,7 +11,8 @@ final class Brokers: Sendable {
 
     /// What connects to the next, and is refused when there is none.
     func transport(holdMax: Duration = .seconds(600)) throws(BrokerError) -> ReconnectingTransport {
-        try ReconnectingTransport(holdMax: holdMax) { [self] () throws(BrokerError) -> any Transport in
+        try ReconnectingTransport(holdMax: holdMax, minute: .seconds(600)) {
+            [self] () throws(BrokerError) -> any Transport in
             let number = next.withLock { next in
                 next += 1
                 return next - 1
