@@ -344,6 +344,8 @@ def manager_and_server():
                 assert presences(daemon) == before, "what was known did not stay"
                 screen.start_manager()
                 agent.says("windows: known", count=1 if how == signal.SIGKILL else 2)
+                # Which window a new manager gives the focus to, if any, is its own affair.
+                screen.display.activate(app.window)
             focus(daemon, screen, red, blue)
         screen.stop_manager()
         screen.stop_server()
