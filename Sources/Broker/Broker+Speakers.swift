@@ -51,15 +51,22 @@ extension Broker {
 
     /// What is said of a user's apps beside where they are: by whoever speaks for that user, and by who is trusted.
     func requireSpeaker(of app: AppID, _ client: BrokerClient) throws(BrokerError) {
-        try requireSpeaker(for: app.user, client)
-    }
-
-    func requireSpeaker(for user: UInt32, _ client: BrokerClient) throws(BrokerError) {
-        if isTrusted(client) || speakers.speaks(client.id, for: user) { return }
+        if isTrusted(client) || speakers.speaks(client.id, for: app.user) { return }
         throw BrokerError(
             .notTrusted,
             client.more?.displaced
-                ?? "Only who speaks for the user's desktop may say this; call Attach, WatchMicrophones or WatchQuestions first."
+                ?? "Only who speaks for the user's desktop may say this; call Attach or WatchMicrophones first."
+        )
+    }
+
+    /// What its user's desktop shows: to whoever speaks for it, and to whoever asks it.
+    func requireDesktop(_ client: BrokerClient) throws(BrokerError) {
+        if speakers.speaker(in: .init(.ask, user: client.uid))?.client == client.id { return }
+        if isTrusted(client) || speakers.speaks(client.id, for: client.uid) { return }
+        throw BrokerError(
+            .notTrusted,
+            client.more?.displaced
+                ?? "Only who speaks for the user's desktop is shown this; call Attach, WatchMicrophones or WatchQuestions first."
         )
     }
 

@@ -10,7 +10,8 @@ package import SystemdBus
 /// A shell's word decides which of a user's apps has the camera, so that not everything of that user's may be it. Which
 /// program is the right one a policy says by its unit (`[shell] unit`, `[agent] unit`): that one displaces whoever else
 /// was there first, so that nobody can lock it out, and as long as a unit is named no app and no sandbox speaks at all.
-/// Where none is named, the first who comes keeps the role. Root always may, and displaces.
+/// Where none is named, the first who comes keeps the role. Root always may, and displaces. Who asks the user may sit at a
+/// terminal, also where units are named: it hears questions, and says nothing of where apps are and what they have.
 ///
 /// This is who may *speak*, which is a matter of identity and of this edge; what is decided by what was said is the
 /// core's. It knows no connection and no clock.
@@ -99,7 +100,7 @@ package struct Speakers {
         return present.user == 0 || isNamed(present, units)
     }
 
-    /// Who is asked is a person's word, which may come from a terminal; that no sandbox gives it is said elsewhere.
+    /// Who asks gives a person's word, which may come from a terminal; that no sandbox gives it is said elsewhere.
     private static func isShutOut(_ speaker: Speaker, _ seat: Seat, _ units: [String]) -> Bool {
         seat.role != .ask && speaker.user != 0 && !units.isEmpty && speaker.origin.isApp && !isNamed(speaker, units)
     }
@@ -118,10 +119,10 @@ package struct Speakers {
 
     package func isTaken(_ seat: Seat) -> Bool { seated[seat] != nil }
 
-    /// Whether a client speaks for a user in any role.
+    /// Whether a client says what is so on a user's desktop: in any role but that of who asks.
     package func speaks(_ client: ClientID, for user: UInt32) -> Bool {
         Role.allCases.contains { role in
-            [user, nil].contains { seated[Seat(role, user: $0)]?.client == client }
+            role != .ask && [user, nil].contains { seated[Seat(role, user: $0)]?.client == client }
         }
     }
 

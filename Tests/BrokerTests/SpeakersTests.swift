@@ -119,4 +119,20 @@ struct SpeakersTests {
         #expect(!speakers.speaks(ClientID(1), for: 1001))
         #expect(speakers.speaks(ClientID(3), for: 1001))
     }
+
+    @Test("Who asks the user may sit in an app's unit, and says nothing of what is so on the desktop")
+    func asks() {
+        var speakers = Speakers()
+        let asks = Speakers.Seat(.ask, user: 1000)
+        let terminal = speaker(4, "/user.slice/user-1000.slice/user@1000.service/app.slice/app-gnome-terminal-7.scope")
+        #expect(speakers.answer(terminal, asks, units: ["camagent.service"]) == .mayDisplacing(nil))
+        guard case .refused = speakers.answer(terminal, .init(.microphones, user: 1000), units: ["camagent.service"])
+        else {
+            Issue.record("an app takes the role of a unit that is named")
+            return
+        }
+        speakers.seat(terminal, asks)
+        #expect(!speakers.speaks(ClientID(4), for: 1000))
+        #expect(speakers.shutOut(units: { _ in ["camagent.service"] }).isEmpty)
+    }
 }

@@ -46,7 +46,7 @@ extension MethodTables {
             broker.answers.keep(privacy: on, of: request.client.uid)
         },
         "ListUse": { (broker, request, reader) throws(BrokerError) in
-            try broker.requireSpeaker(for: request.client.uid, request.client)
+            try broker.requireDesktop(request.client)
             request.answer([broker.listUse(for: request.client)])
         },
     ]
