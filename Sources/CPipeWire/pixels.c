@@ -1,5 +1,7 @@
 #include "pixels.h"
 
+#include "rows.h"
+
 #include <string.h>
 
 /* A side that no camera has; rows of it are on the stack. */
@@ -48,22 +50,6 @@ static const uint8_t *chroma_row(const struct camarb_door_picture *from, uint32_
     for (uint32_t pair = 0; pair < width / 2; pair++)
         memcpy(room + 2 * pair, bytes + 2 * ((uint64_t)pair * from->width / width), 2);
     return room;
-}
-
-static void split(const uint8_t *restrict from, uint8_t *restrict u, uint8_t *restrict v, uint32_t count) {
-    for (uint32_t at = 0; at < count; at++) {
-        u[at] = from[2 * at];
-        v[at] = from[2 * at + 1];
-    }
-}
-
-static void weave(const uint8_t *restrict luma, const uint8_t *restrict chroma, uint8_t *restrict into, uint32_t pairs) {
-    for (uint32_t at = 0; at < pairs; at++) {
-        into[4 * at] = luma[2 * at];
-        into[4 * at + 1] = chroma[2 * at];
-        into[4 * at + 2] = luma[2 * at + 1];
-        into[4 * at + 3] = chroma[2 * at + 1];
-    }
 }
 
 void camarb_pixels_convert(

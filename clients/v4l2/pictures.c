@@ -1,6 +1,7 @@
 /* NV12 as the broker gives it, into what the program asked for: NV12, planar, packed, or Motion JPEG where libturbojpeg is there. */
 #define _GNU_SOURCE
 #include "door.h"
+#include "../libcamarb/rows.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -76,22 +77,6 @@ static uint8_t *scratch(size_t luma) {
 /* Rows, close to each other in what is made. */
 static void copy_rows(const uint8_t *from, uint32_t stride, uint8_t *into, uint32_t width, uint32_t rows) {
     for (uint32_t row = 0; row < rows; row++) memcpy(into + (size_t)row * width, from + (size_t)row * stride, width);
-}
-
-static void split(const uint8_t *restrict from, uint8_t *restrict u, uint8_t *restrict v, uint32_t count) {
-    for (uint32_t at = 0; at < count; at++) {
-        u[at] = from[2 * at];
-        v[at] = from[2 * at + 1];
-    }
-}
-
-static void weave(const uint8_t *restrict y, const uint8_t *restrict chroma, uint8_t *restrict into, uint32_t pairs) {
-    for (uint32_t at = 0; at < pairs; at++) {
-        into[4 * at] = y[2 * at];
-        into[4 * at + 1] = chroma[2 * at];
-        into[4 * at + 2] = y[2 * at + 1];
-        into[4 * at + 3] = chroma[2 * at + 1];
-    }
 }
 
 /* JPEG knows the full range alone. */
