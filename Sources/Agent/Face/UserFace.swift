@@ -159,7 +159,7 @@ final class UserFace {
         case (.setOwnPrivacy(let on), .done):
             isPrivate = on
             know(cameras)
-        // Who is asked speaks for the user.
+        // Who is asked is shown what is in use.
         case (.watchQuestions(true), .done): if isRefused { sayAll() }
         case (_, .done): break
         case (_, .failed(let error)): failed(order, error)

@@ -49,14 +49,14 @@ struct DoorCourse {
     /// The session is as it is wished.
     /// - Returns: what is to be shown: who paused and went on before anybody looked was shown that it waits.
     mutating func goesOn(with wish: DoorWish) -> DoorSlate? {
-        let (wasAsked, isNewRound) = (asked != nil, asked?.round != wish.round)
+        let (isStarted, isNewRound) = (isToStart(for: wish), asked?.round != wish.round)
         if isNewRound {
             isStopped = false
             // It went with the pause.
             stream = nil
         }
         asked = wish
-        return wasAsked && isNewRound && !isRunning ? slate : nil
+        return isNewRound && !isStarted && !isRunning ? slate : nil
     }
 
     mutating func stopped() {
