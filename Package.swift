@@ -68,9 +68,9 @@ let fuzzer: [Target] = [
 let package = Package(
     name: "camarb",
     products: [
-        .library(name: "ArbiterProtocol", targets: ["ArbiterProtocol"]),
+        // What an app imports, and all of it.
+        .library(name: "Camarb", targets: ["Camarb"]),
         .library(name: "Arbiter", targets: ["Arbiter"]),
-        .library(name: "SystemdBus", targets: ["SystemdBus"]),
     ],
     dependencies: [
         // Only camclient uses it: the daemons stay free of Foundation (architecture: "Threads").
@@ -104,7 +104,7 @@ let package = Package(
         .target(name: "Vocabulary", swiftSettings: strict, linkerSettings: [.linkedLibrary("m")]),
         // The decision core: no C, no clock, no I/O, and neither the wire nor the client library.
         library("Arbiter", ["Vocabulary"]),
-        // The wire and the client library. It exports the vocabulary: apps and all other targets import this one only.
+        // The wire. It exports the vocabulary, so that all targets but the core import this one only.
         library("ArbiterProtocol", ["Vocabulary"]),
         // Why a decision fell as it did: it lives the last events again, and the core knows nothing of it.
         library("Explain", ["Arbiter", "Vocabulary"]),
@@ -124,8 +124,13 @@ let package = Package(
         // What a user's desktop is, as facts about apps: no C, no input or output.
         library("DesktopFacts", ["ArbiterProtocol", "JSONText"]),
 
-        // The edges.
-        library("SystemdBus", ["ArbiterProtocol", "CSystemd", "CLinux"]),
+        // The edges: one thread's loop; D-Bus on it; the machine around it; and who an app is.
+        library("Loop", ["CSystemd", "CLinux"]),
+        library("Bus", ["Loop", "ArbiterProtocol", "CSystemd", "CLinux"]),
+        library("Machine", ["Loop", "Bus", "ArbiterProtocol", "CSystemd", "CLinux"]),
+        library("Identity", ["Loop", "Machine", "ArbiterProtocol", "CLinux"]),
+        // The words of a daemon's command line.
+        library("Flags"),
         library("FrameStream", ["ArbiterProtocol", "CLinux"]),
         // Which cameras the machine has, and who they are, read from /sys: nothing is opened.
         library("VideoNodes"),
@@ -138,23 +143,28 @@ let package = Package(
             "Broker",
             [
                 "Arbiter", "ArbiterProtocol", "Explain", "JSONText", "MachineLoad", "Metrics", "PolicyFile", "Scenario",
-                "Trace", "SystemdBus", "VideoNodes", "CLinux",
+                "Trace", "Bus", "Loop", "Machine", "Identity", "Flags", "VideoNodes", "CLinux",
             ]),
 
+        // The client library: everything that an app needs, and what it exports.
+        library("Camarb", ["ArbiterProtocol", "Bus", "Loop", "FrameStream", "CLinux"]),
         library(
             "Agent",
-            ["DesktopFacts", "ArbiterProtocol", "JSONText", "SystemdBus", "FrameStream", "CXCB", "CPipeWire"]),
+            [
+                "DesktopFacts", "ArbiterProtocol", "JSONText", "Camarb", "Bus", "Loop", "Machine", "Identity", "Flags",
+                "FrameStream", "CXCB", "CPipeWire",
+            ]),
 
         // What reads bytes that somebody else wrote, and what must hold of it.
         library(
             "FuzzTargets",
-            ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Trace", "SystemdBus", "Broker", "CLinux"]),
+            ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Trace", "Bus", "Identity", "Broker", "CLinux"]),
 
         // The programs: thin, everything testable is in a library.
         // The daemon carries the Swift runtime in itself: half the memory and half the time to start
         // (performance: "process"). Only a root package may say so, and this one always is.
         .executableTarget(
-            name: "camarbd", dependencies: ["Broker", "SystemdBus"], swiftSettings: strict,
+            name: "camarbd", dependencies: ["Broker", "Bus", "Loop", "Machine", "Flags"], swiftSettings: strict,
             // And nobody looks up its symbols by name: exported, they would keep all code that nothing calls.
             linkerSettings: [.unsafeFlags(standingAlone + ["-Xlinker", "--no-export-dynamic"])]),
         // Takes and closes what clients pass to camarbd, which must not: in C, since it may be there a dozen times.
@@ -165,13 +175,13 @@ let package = Package(
                 .unsafeFlags(standingAlone + (isForThreads ? [] : ["-nostartfiles"]) + ["-Xlinker", "--as-needed"])
             ]),
         // Each user runs one, all the time: small for the same reasons.
-        installed("camagent", ["Agent", "SystemdBus"]),
-        installed("camrecorder", ["RecorderCore", "ArbiterProtocol", "SystemdBus", "CLinux"]),
+        installed("camagent", ["Agent", "Loop", "Machine", "Flags"]),
+        installed("camrecorder", ["RecorderCore", "ArbiterProtocol", "Bus", "Loop", "Machine", "Flags", "CLinux"]),
         installed(
             "camclient",
             [
                 "Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration", "JSONText", "Metrics", "Trace",
-                "Timeline", "SystemdBus", "FrameStream", "CLinux",
+                "Timeline", "Camarb", "Loop", "Machine", "FrameStream", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             // What Foundation stands on when it is linked statically: nothing else names them to the linker.
@@ -182,14 +192,14 @@ let package = Package(
         // Walks and simulates from the command line: planted bugs are built and run against it.
         program("explore", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration"]),
         // camarbd as a whole in simulated time.
-        library("DaemonSimulation", ["ArbiterProtocol", "Broker", "Exploration", "SystemdBus"]),
-        program("simulate", ["DaemonSimulation", "SystemdBus"]),
+        library("DaemonSimulation", ["ArbiterProtocol", "Broker", "Exploration", "Bus", "Loop", "Machine", "Camarb"]),
+        program("simulate", ["DaemonSimulation", "Flags"]),
         // The in-process half of `make bench`.
         program("arbiter-bench", ["Arbiter", "ArbiterProtocol", "PolicyFile"]),
         // What writes one file for a recorder core, in C: it is started for each photo.
         .executableTarget(name: "camwriter", dependencies: ["CLinux"]),
         // A second recorder core that speaks `.Recorder1`, for tests.
-        program("tinyrecorder", ["ArbiterProtocol", "SystemdBus", "FrameStream", "CLinux"]),
+        program("tinyrecorder", ["ArbiterProtocol", "Bus", "Loop", "FrameStream", "CLinux"]),
 
         tests("ArbiterProtocolTests", ["ArbiterProtocol"]),
         tests("ArbiterTests", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario"]),
@@ -206,17 +216,27 @@ let package = Package(
             ["Trace", "Arbiter", "ArbiterProtocol", "Exploration", "JSONText", "PolicyFile", "Scenario"]),
         tests("TimelineTests", ["Timeline", "JSONText", "ArbiterProtocol"]),
         tests("DesktopFactsTests", ["DesktopFacts", "ArbiterProtocol", "JSONText"]),
-        tests("SystemdBusTests", ["SystemdBus", "ArbiterProtocol", "CLinux"]),
+        tests("CamarbTests", ["Camarb", "BusTesting", "ArbiterProtocol", "Bus", "Loop", "CLinux"]),
+        // What tests of loops and connections wait with.
+        .target(
+            name: "BusTesting", dependencies: ["Bus", "Loop", "CLinux"], path: "Tests/BusTesting", swiftSettings: strict
+        ),
+        tests("LoopTests", ["Loop", "BusTesting", "CLinux"]),
+        tests("BusTests", ["Bus", "Loop", "BusTesting", "ArbiterProtocol", "CLinux"]),
+        tests("IdentityTests", ["Identity", "Loop", "BusTesting", "Machine", "CLinux"]),
         tests("VideoNodesTests", ["VideoNodes"]),
         tests("FuzzTargetsTests", ["FuzzTargets"]),
         tests("MachineLoadTests", ["MachineLoad", "Vocabulary"]),
         tests(
             "RecorderCoreTests",
-            ["RecorderCore", "FrameStream", "ArbiterProtocol", "SystemdBus", "CVideo4Linux", "CLinux"],
+            ["RecorderCore", "FrameStream", "ArbiterProtocol", "Bus", "Loop", "CVideo4Linux", "CLinux"],
             optimized: true),
         tests(
             "BrokerTests",
-            ["Broker", "Arbiter", "ArbiterProtocol", "PolicyFile", "SystemdBus", "FrameStream", "CLinux"]),
+            [
+                "Broker", "Arbiter", "ArbiterProtocol", "PolicyFile", "Bus", "Loop", "Machine", "Camarb", "FrameStream",
+                "CLinux",
+            ]),
     ] + (isForFuzzing ? fuzzer : [])).filter { !isForThreads || !withoutThreads.contains($0.name) },
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

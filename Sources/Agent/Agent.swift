@@ -1,7 +1,8 @@
 import DesktopFacts
 import Glibc
 import JSONText
-public import SystemdBus
+public import Loop
+import Machine
 
 /// camagent: looks at a user's desktop, and tells the broker.
 ///

@@ -1,5 +1,5 @@
 public import DesktopFacts
-import SystemdBus
+import Flags
 
 /// What camagent was told on its command line.
 public struct AgentOptions: Sendable {

@@ -1,7 +1,9 @@
 import ArbiterProtocol
+import Camarb
 import DesktopFacts
+import Loop
+import Machine
 import Synchronization
-import SystemdBus
 
 /// The connection to the broker: says what is known, and on a new connection all of it again.
 ///

@@ -1,8 +1,9 @@
 import ArbiterProtocol
+import Bus
 import DesktopFacts
 import Glibc
 import JSONText
-import SystemdBus
+import Loop
 
 /// The windows of a Plasma session on Wayland, as a script in KWin tells them over the session bus.
 ///

@@ -1,5 +1,5 @@
+import Loop
 import Synchronization
-import SystemdBus
 
 /// What tasks leave for the loop, in order.
 final class Mailbox<News: Sendable>: Sendable {

@@ -1,6 +1,7 @@
 import CPipeWire
 import DesktopFacts
-import SystemdBus
+import Loop
+import Machine
 
 /// The capture streams in PipeWire, followed by its events.
 final class MicrophoneWatcher {

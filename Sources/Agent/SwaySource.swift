@@ -1,7 +1,10 @@
+import Bus
 import DesktopFacts
 import Glibc
+import Identity
 import JSONText
-import SystemdBus
+import Loop
+import Machine
 
 /// The windows of a sway session, over its socket, followed by its events.
 ///

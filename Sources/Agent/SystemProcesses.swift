@@ -1,6 +1,6 @@
 import DesktopFacts
 import Glibc
-import SystemdBus
+import Identity
 
 /// The processes of this machine, as /proc shows them, for one user.
 struct SystemProcesses: ProcessTable {

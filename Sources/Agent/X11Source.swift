@@ -1,8 +1,8 @@
 import CXCB
 import DesktopFacts
 import Glibc
+import Loop
 import Synchronization
-import SystemdBus
 
 /// The windows of an X11 display, followed by its events.
 ///

@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
-import SystemdBus
+import Bus
+import Loop
 
 /// What the broker and a user's agent tell each other beside facts: who the clients are, and what is not known.
 extension Broker {

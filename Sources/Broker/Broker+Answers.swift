@@ -1,8 +1,9 @@
 import Arbiter
 import ArbiterProtocol
+import Bus
 import Explain
+import Loop
 import Scenario
-import SystemdBus
 
 import struct Explain.Explanation
 

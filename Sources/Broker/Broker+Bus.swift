@@ -1,6 +1,7 @@
 import ArbiterProtocol
+import Bus
 import Glibc
-import SystemdBus
+import Machine
 
 /// The bus that is not there. Libraries that expect one call it before anything else, so it is answered for, even
 /// where the answer means little: there are two names, the broker's `:1.0` and the caller's own.

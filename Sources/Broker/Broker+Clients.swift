@@ -1,8 +1,11 @@
 import Arbiter
 import ArbiterProtocol
+public import Bus
 import Glibc
+import Identity
+import Loop
+import Machine
 import Metrics
-public import SystemdBus
 
 extension Broker: BusConnectionDelegate {
     /// A connection arrived. Its identity comes from the kernel, now or never.

@@ -1,7 +1,8 @@
 import Arbiter
 import ArbiterProtocol
+import Bus
+import Machine
 import Scenario
-import SystemdBus
 
 /// What happened, in the scenario language: for the journal, for watchers, and for `--decisions`. A bug report is then a
 /// scenario by pasting.

@@ -1,7 +1,7 @@
 import Arbiter
 import ArbiterProtocol
+import Bus
 import Glibc
-import SystemdBus
 
 /// What a path names.
 enum BusObject {

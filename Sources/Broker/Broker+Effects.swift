@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
-import SystemdBus
+import Bus
+import Loop
 
 extension Broker {
     /// Carries out the orders of one step, in their order. The only place that does.

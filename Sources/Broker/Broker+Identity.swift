@@ -1,6 +1,8 @@
 import Arbiter
 import ArbiterProtocol
-import SystemdBus
+import Identity
+import Loop
+import Machine
 
 /// Clients that are known by the numbers of their processes, on kernels that name no process itself: looked at again
 /// before anything is granted.

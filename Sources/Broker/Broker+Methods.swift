@@ -1,7 +1,8 @@
 import Arbiter
 import ArbiterProtocol
+import Bus
 import CLinux
-import SystemdBus
+import Identity
 
 /// Bounds on what one client may have, and why.
 enum ClientBound {

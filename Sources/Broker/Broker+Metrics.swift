@@ -1,8 +1,8 @@
 import Arbiter
 import ArbiterProtocol
+import Bus
 import CLinux
 import Metrics
-import SystemdBus
 
 /// What happened, in numbers (`docs/fleet.md`).
 extension Broker {

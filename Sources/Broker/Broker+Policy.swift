@@ -1,7 +1,7 @@
 import Arbiter
 import ArbiterProtocol
+import Machine
 import PolicyFile
-import SystemdBus
 
 extension Broker {
     /// Where an administrator puts a policy.

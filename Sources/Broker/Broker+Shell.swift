@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
-import SystemdBus
+import Identity
+import Machine
 
 /// Facts from shells and agents. One is believed for its own user; root, and the broker's own user, for everybody.
 extension MethodTables {

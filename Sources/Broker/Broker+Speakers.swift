@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
-import SystemdBus
+import Identity
+import Machine
 
 /// Who speaks for users' desktops: clients ask to, and those who do no more are told (`Speakers` decides).
 extension Broker {

@@ -1,6 +1,8 @@
 import Arbiter
 import ArbiterProtocol
-import SystemdBus
+import Identity
+import Loop
+import Machine
 
 /// Programs that reach a camera through their user's agent: each of them is a client of its own.
 ///

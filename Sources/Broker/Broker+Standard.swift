@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
-import SystemdBus
+import Bus
+import Machine
 
 /// The interfaces that D-Bus itself has a name for.
 enum StandardInterface {

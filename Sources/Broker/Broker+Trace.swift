@@ -1,8 +1,9 @@
 import Arbiter
 import ArbiterProtocol
+import Bus
 import CLinux
 import Glibc
-import SystemdBus
+import Loop
 import Trace
 
 /// What the core was told and what it did, step by step, for the file of `--trace` and for those who record.

@@ -1,11 +1,13 @@
 import Arbiter
 import ArbiterProtocol
+import Bus
 import CLinux
 import Explain
 import Glibc
+public import Loop
+package import Machine
 import Metrics
 import PolicyFile
-public import SystemdBus
 
 /// camarbd: the one caller of the core, and the core's hands.
 ///

@@ -1,5 +1,7 @@
 import ArbiterProtocol
-import SystemdBus
+import Bus
+import Identity
+import Loop
 
 /// One connection, and who is behind it. The identity is the kernel's, taken when it connected, and changes no more; a user's
 /// agent alone may say once that the connection is another process (`Broker+StandFor`).

@@ -1,7 +1,8 @@
 public import ArbiterProtocol
+import Bus
 import CLinux
+import Flags
 import Glibc
-import SystemdBus
 
 /// What camarbd was told on its command line.
 public struct BrokerOptions: Sendable {

@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
-import SystemdBus
+import Bus
+import Loop
 
 /// What the recorder core says by itself.
 extension CameraLink {

@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
-import SystemdBus
+import Loop
+import Machine
 
 /// Whether the camera is there, what it can do, and what beside the broker keeps it from giving pictures.
 extension CameraLink {

@@ -1,7 +1,9 @@
 import Arbiter
 import ArbiterProtocol
+import Bus
 import Glibc
-import SystemdBus
+import Loop
+import Machine
 
 /// One camera, and what the core has ordered of its recorder core.
 ///

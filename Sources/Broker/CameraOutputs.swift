@@ -1,7 +1,8 @@
 import Arbiter
 import ArbiterProtocol
+import Bus
 import Glibc
-import SystemdBus
+import Loop
 
 /// What a camera's recorder core gives out: preview streams, photos, recordings.
 ///

@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
-import SystemdBus
+import Loop
+import Machine
 
 /// Recordings whose recorder core was lost over them, while the camera's next one completes their files.
 ///

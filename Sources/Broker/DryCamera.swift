@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
-import SystemdBus
+import Bus
+import Loop
 
 /// A camera without pictures, and without a recorder core: `--camera ID=none`.
 ///

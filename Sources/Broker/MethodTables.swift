@@ -1,5 +1,4 @@
 import ArbiterProtocol
-import SystemdBus
 
 /// The methods of each interface, made once from the tables of `ArbiterProtocol`: what is introspected is what is
 /// dispatched.

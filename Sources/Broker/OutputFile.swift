@@ -1,6 +1,6 @@
 import ArbiterProtocol
+import Bus
 import Glibc
-import SystemdBus
 
 /// A file that a client passed for a photo or a recording, in the envelope that a keeper has put it into: the file itself is
 /// never in this process. Owned here until the recorder core has it, and of a recording until that is finished.

@@ -1,5 +1,6 @@
 import Glibc
-import SystemdBus
+import Identity
+import Machine
 
 /// Which processes a recorder core behind a socket may name as its own.
 ///

@@ -1,6 +1,9 @@
 import ArbiterProtocol
+import Bus
 import Glibc
-import SystemdBus
+import Identity
+import Loop
+import Machine
 
 /// How a recorder core is started.
 extension RecorderLife {

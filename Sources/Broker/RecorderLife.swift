@@ -1,6 +1,8 @@
 import ArbiterProtocol
+import Bus
 import Glibc
-import SystemdBus
+import Loop
+import Machine
 
 /// Whom a recorder core's life is told to, on the loop's thread.
 protocol RecorderLifeOwner: AnyObject {

@@ -1,6 +1,7 @@
 import Arbiter
 package import ArbiterProtocol
-import SystemdBus
+import Bus
+import Machine
 
 /// What a recorder core says by itself, read and bounded: whatever got this far may be counted with, stored and told.
 ///

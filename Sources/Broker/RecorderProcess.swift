@@ -1,6 +1,6 @@
 import ArbiterProtocol
 import Glibc
-package import SystemdBus
+package import Loop
 
 /// Where recorder cores come from.
 enum RecorderOrigin {

@@ -1,5 +1,5 @@
 import ArbiterProtocol
-import SystemdBus
+import Loop
 
 /// Questions whose answers take longer than a turn of the loop: plans and explanations. They are worked out beside the
 /// loop, on copies of the values they are about, one at a time for all clients: a broker has one processor's worth of

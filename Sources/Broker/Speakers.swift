@@ -1,5 +1,5 @@
 package import ArbiterProtocol
-package import SystemdBus
+package import Identity
 
 /// Who speaks to the broker for a user's desktop: one for each role and user, and one shell of root's for everybody.
 ///

@@ -1,8 +1,9 @@
 import Arbiter
 import ArbiterProtocol
 import Glibc
+import Loop
+import Machine
 import Scenario
-import SystemdBus
 import Trace
 
 /// The file that `--trace` names: every step of the core as a line, in whole lines, in bounded files.

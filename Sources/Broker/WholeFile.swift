@@ -1,5 +1,5 @@
 import Glibc
-import SystemdBus
+import Loop
 
 /// A file that is written as a whole: whoever is killed meanwhile leaves the old one or the new one.
 enum WholeFile {

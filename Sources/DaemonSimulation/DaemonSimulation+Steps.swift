@@ -1,7 +1,7 @@
 import ArbiterProtocol
 import Broker
 import Exploration
-import SystemdBus
+import Loop
 
 extension DaemonSimulation {
     /// From the catalogue of faults: what may go wrong around a broker.

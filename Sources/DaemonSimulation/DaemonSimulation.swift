@@ -1,7 +1,7 @@
 import ArbiterProtocol
 import Broker
 import Exploration
-public import SystemdBus
+public import Loop
 
 /// camarbd as a whole in simulated time: the broker and its wire as they are, with clients, recorder cores and faults by
 /// chance from a seed, all in one thread.

@@ -1,5 +1,6 @@
+import Bus
 import Glibc
-import SystemdBus
+import Loop
 
 /// A connection that is no client: it says nothing, half of something, or nonsense.
 final class HostilePeer {

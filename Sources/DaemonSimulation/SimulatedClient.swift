@@ -1,6 +1,8 @@
 import ArbiterProtocol
+import Bus
+import Camarb
 import Glibc
-import SystemdBus
+import Loop
 
 /// An app of a simulation: it calls, and believes what it is told; what it is told must fit together.
 final class SimulatedClient: BusConnectionDelegate {

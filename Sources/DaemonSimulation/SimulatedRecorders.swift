@@ -1,8 +1,9 @@
 import ArbiterProtocol
 import Broker
+import Bus
 import Exploration
 import Glibc
-import SystemdBus
+import Loop
 
 /// The recorder cores of a simulation: one at a time for each camera, scripted by chance.
 final class SimulatedRecorders: RecorderSource {

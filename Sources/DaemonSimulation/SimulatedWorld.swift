@@ -1,6 +1,6 @@
 import ArbiterProtocol
 import Exploration
-import SystemdBus
+import Loop
 
 /// What everybody in a simulation has: time, chance, the list of what happened, and the first thing that was wrong.
 ///

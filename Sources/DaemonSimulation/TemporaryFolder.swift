@@ -1,5 +1,5 @@
 import Glibc
-import SystemdBus
+import Loop
 
 /// A folder of a run's own, which goes with it.
 final class TemporaryFolder {

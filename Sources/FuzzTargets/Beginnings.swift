@@ -1,5 +1,6 @@
+import Bus
 import Glibc
-import SystemdBus
+import Loop
 
 /// What comes before messages, and where messages end: the bytes of strangers, wherever they are cut.
 extension FuzzTarget {

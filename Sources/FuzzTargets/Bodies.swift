@@ -1,6 +1,7 @@
 import ArbiterProtocol
+import Bus
 import Glibc
-import SystemdBus
+import Loop
 
 /// What a message's body is read as.
 extension FuzzTarget {

@@ -1,7 +1,9 @@
 import ArbiterProtocol
 import Broker
+import Bus
 import Glibc
-import SystemdBus
+import Loop
+import Machine
 
 /// A whole broker with two cameras of which there are no pictures, two peers whose calls are out of the input, and a third
 /// that does nothing wrong.

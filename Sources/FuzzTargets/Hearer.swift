@@ -1,8 +1,9 @@
 import ArbiterProtocol
+import Bus
 import CLinux
 import Glibc
+import Loop
 import Synchronization
-import SystemdBus
 
 /// A server's connection as camarbd has one for each client, and what comes of it.
 final class Hearer: BusConnectionDelegate {

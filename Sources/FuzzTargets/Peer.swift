@@ -1,5 +1,5 @@
 import Glibc
-import SystemdBus
+import Loop
 
 /// The other end of a connection of ours, as a stranger has it: a socket to which bytes go in pieces, and the loop gets its
 /// turns between two of them.

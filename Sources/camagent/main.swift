@@ -1,6 +1,6 @@
 import Agent
 import Glibc
-import SystemdBus
+import Loop
 
 // Everything is in `Agent`; here it is started, and told of signals.
 

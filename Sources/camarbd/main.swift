@@ -1,6 +1,6 @@
 import Broker
 import Glibc
-import SystemdBus
+import Loop
 
 // Everything is in `Broker`; here it is started, and told of signals.
 

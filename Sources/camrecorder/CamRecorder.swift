@@ -1,8 +1,8 @@
 import ArbiterProtocol
 import CLinux
 import Glibc
+import Loop
 import RecorderCore
-import SystemdBus
 
 /// `camrecorder`: one process, one camera. The broker starts it, and it goes when it is not needed.
 @main

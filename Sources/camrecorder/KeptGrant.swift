@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import SystemdBus
+import Loop
 
 /// A grant that may outlive the broker, from `Keep` until a broker has taken it up with `Resume`, or it is over.
 ///

@@ -1,9 +1,10 @@
 import ArbiterProtocol
+import Bus
 import CLinux
 import Glibc
+import Loop
 import RecorderCore
 import Synchronization
-import SystemdBus
 
 /// Serves `Recorder1` to the broker on one connection.
 ///

@@ -1,6 +1,7 @@
 import DaemonSimulation
+import Flags
 import Glibc
-import SystemdBus
+import Loop
 
 // One life of camarbd in simulated time. A process has one time, and so one life; Tests/simulation/run lives many.
 

@@ -1,8 +1,9 @@
 import ArbiterProtocol
+import Bus
 import CLinux
 import FrameStream
 import Glibc
-import SystemdBus
+import Loop
 
 /// `tinyrecorder`: the smallest recorder core there can be, to show that any program that speaks `Recorder1` can take
 /// camrecorder's place. One thread, one format, flat grey frames; a recording is a line of text a frame.

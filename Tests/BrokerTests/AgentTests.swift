@@ -1,6 +1,5 @@
 import ArbiterProtocol
 import Glibc
-import SystemdBus
 import Testing
 
 /// What a user's agent and the broker say to each other beside facts about apps.

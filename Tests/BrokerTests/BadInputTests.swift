@@ -1,7 +1,6 @@
 import ArbiterProtocol
 import CLinux
 import Glibc
-import SystemdBus
 import Testing
 
 @Suite struct BadInputTests {

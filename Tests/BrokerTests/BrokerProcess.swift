@@ -1,7 +1,9 @@
 import ArbiterProtocol
+import Bus
 import CLinux
+import Camarb
 import Glibc
-import SystemdBus
+import Loop
 import Testing
 
 /// A camarbd of the test's own, with its clients, on one loop. Everything it started ends with it.

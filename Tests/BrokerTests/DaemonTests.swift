@@ -2,7 +2,7 @@ import ArbiterProtocol
 import Broker
 import CLinux
 import Glibc
-import SystemdBus
+import Loop
 import Testing
 
 @Suite struct DaemonTests {

@@ -1,7 +1,8 @@
 import ArbiterProtocol
+import Bus
 import CLinux
 import Glibc
-import SystemdBus
+import Loop
 import Testing
 
 /// Recorder cores behind a socket that do what a test tells them. Each has a process that it names as its own, and that

@@ -1,6 +1,6 @@
 import ArbiterProtocol
+import Bus
 import Glibc
-import SystemdBus
 import Testing
 
 @Suite struct HandoverTests {

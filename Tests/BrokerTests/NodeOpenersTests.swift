@@ -1,5 +1,5 @@
 import Broker
-import SystemdBus
+import Loop
 import Testing
 
 @Suite("How many programs have a camera's node open")

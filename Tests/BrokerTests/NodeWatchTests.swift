@@ -2,7 +2,7 @@ import ArbiterProtocol
 import Broker
 import CLinux
 import Glibc
-import SystemdBus
+import Loop
 import Testing
 
 /// A file that stands for a camera's node, and what a broker and its recorder core would do with it.

@@ -3,7 +3,6 @@ import ArbiterProtocol
 import Broker
 import Glibc
 import PolicyFile
-import SystemdBus
 import Testing
 
 @Suite struct PolicyTests {

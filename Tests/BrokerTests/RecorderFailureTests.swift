@@ -1,6 +1,7 @@
 import ArbiterProtocol
+import Bus
 import Glibc
-import SystemdBus
+import Loop
 import Testing
 
 /// Recorder cores that die or hang at the worst moment.

@@ -1,7 +1,8 @@
 import ArbiterProtocol
 import Broker
+import Bus
 import Glibc
-import SystemdBus
+import Loop
 import Testing
 
 /// Which processes a recorder core may name as its own, and what becomes of the others.

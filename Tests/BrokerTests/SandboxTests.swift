@@ -1,5 +1,5 @@
 import Broker
-import SystemdBus
+import Identity
 import Testing
 
 /// Who may not answer for apps, and is called as its sandbox is.

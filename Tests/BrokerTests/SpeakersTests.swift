@@ -1,6 +1,6 @@
 import ArbiterProtocol
 import Broker
-import SystemdBus
+import Identity
 import Testing
 
 /// Who may be a user's shell or agent, decided without a broker.

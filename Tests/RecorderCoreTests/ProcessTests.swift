@@ -1,8 +1,8 @@
 import ArbiterProtocol
 import FrameStream
 import Glibc
+import Loop
 import RecorderCore
-import SystemdBus
 import Testing
 
 /// camrecorder as the broker meets it: a process at the other end of a socket.

@@ -1,8 +1,9 @@
 import ArbiterProtocol
+import Bus
 import CLinux
 import FrameStream
 import Glibc
-import SystemdBus
+import Loop
 import Testing
 
 /// A recorder process, and the broker's end of its connection, on a loop of the test's own.

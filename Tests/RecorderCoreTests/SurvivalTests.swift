@@ -1,8 +1,9 @@
 import ArbiterProtocol
+import Bus
 import CLinux
 import FrameStream
 import Glibc
-import SystemdBus
+import Loop
 import Testing
 
 /// camrecorder whose broker ends, and which another broker takes up.

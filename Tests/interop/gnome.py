@@ -8,7 +8,7 @@ from screen import needs
 from sway import USER, desk, is_known, status
 
 UUID = "camarb@camarb.org"
-# What the broker calls apps by their units (Tests/SystemdBusTests/ControlGroupTests.swift has the same ones), and so must the extension.
+# What the broker calls apps by their units (Tests/IdentityTests/ControlGroupTests.swift has the same ones), and so must the extension.
 NAMES = {
     "app-gnome-firefox-1234.scope": "firefox", "app-flatpak-org.gnome.Snapshot-77.scope": "org.gnome.Snapshot",
     r"app-gnome-google\x2dchrome-4711.scope": "google-chrome", "evacuation.service": "evacuation",

@@ -1,6 +1,7 @@
 import ArbiterProtocol
+import Camarb
+import Loop
 import Synchronization
-import SystemdBus
 
 /// What is asked of the broker for what the user sees and says: one thing after the other, on the connection that a
 /// `BrokerLink` has. Lives on the loop's thread; a task of the client library's leaves the answers in a mailbox.

@@ -1,5 +1,7 @@
 import ArbiterProtocol
-import SystemdBus
+import Bus
+import Loop
+import Machine
 
 /// A part of the desktop that is a service on the user's bus, and followed there.
 protocol DesktopService: AnyObject {

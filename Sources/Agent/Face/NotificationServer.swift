@@ -1,6 +1,7 @@
 import ArbiterProtocol
+import Bus
 import DesktopFacts
-import SystemdBus
+import Loop
 
 /// A notification that is shown.
 struct ShownNotification: Hashable {

@@ -1,6 +1,8 @@
 import ArbiterProtocol
+import Bus
 import DesktopFacts
-import SystemdBus
+import Loop
+import Machine
 
 /// The desktop's org.freedesktop.impl.portal.PermissionStore: to which apps the user has denied the camera through the
 /// portals.

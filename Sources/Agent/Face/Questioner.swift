@@ -1,6 +1,6 @@
 import ArbiterProtocol
+import Camarb
 import DesktopFacts
-import SystemdBus
 
 /// Asks the user the broker's questions, by a notification with two buttons.
 ///

@@ -1,6 +1,6 @@
 import ArbiterProtocol
+import Bus
 import DesktopFacts
-import SystemdBus
 
 /// What the panel asks the item, and what both of its objects have in common.
 extension StatusItem {

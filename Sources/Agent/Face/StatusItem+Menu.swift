@@ -1,6 +1,6 @@
 import ArbiterProtocol
+import Bus
 import DesktopFacts
-import SystemdBus
 
 /// com.canonical.dbusmenu: the item's menu, as the panel asks for it and as it is clicked.
 extension StatusItem {

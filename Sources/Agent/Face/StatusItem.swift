@@ -1,7 +1,9 @@
 import ArbiterProtocol
+import Bus
 import DesktopFacts
 import Glibc
-import SystemdBus
+import Loop
+import Machine
 
 /// The indicator in the desktop's panel: an org.kde.StatusNotifierItem with a com.canonical.dbusmenu.
 ///

@@ -1,7 +1,9 @@
 import ArbiterProtocol
+import Camarb
 import DesktopFacts
 import Glibc
-import SystemdBus
+import Loop
+import Machine
 
 /// What the user sees of the cameras, and says about apps: on the desktop's session bus to the user, on `Shell1` to the
 /// broker.

@@ -1,6 +1,7 @@
 import ArbiterProtocol
+import Camarb
 import DesktopFacts
-import SystemdBus
+import Loop
 
 /// Which cameras the broker has, followed on a connection of its own.
 final class DoorCameras {

@@ -1,7 +1,7 @@
 import ArbiterProtocol
 import CPipeWire
 import FrameStream
-import SystemdBus
+import Loop
 
 /// A program's stream that means a camera: its session at the broker, and what it is shown.
 final class DoorConsumer {

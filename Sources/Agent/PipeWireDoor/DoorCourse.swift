@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import Camarb
 
 /// What a consumer wants: a format, and in which round, where each pause begins another.
 struct DoorWish: Hashable, Sendable {

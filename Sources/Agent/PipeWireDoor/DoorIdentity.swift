@@ -2,7 +2,7 @@ import ArbiterProtocol
 import CPipeWire
 import DesktopFacts
 import Glibc
-import SystemdBus
+import Identity
 
 /// Who a consumer is, as far as this machine shows it.
 enum DoorIdentity: Hashable, Sendable {

@@ -1,8 +1,9 @@
 import ArbiterProtocol
+import Camarb
 import DesktopFacts
 import Glibc
+import Identity
 import Synchronization
-import SystemdBus
 
 /// A consumer's own connection to the broker, and its session there.
 ///

@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import Camarb
 
 /// What a consumer is shown in the camera's place. The drawing, and the sentences for causes, are the C library's.
 struct DoorSlate: Hashable, Sendable {

@@ -2,7 +2,8 @@ import ArbiterProtocol
 import CPipeWire
 import DesktopFacts
 import Glibc
-import SystemdBus
+import Loop
+import Machine
 
 /// The broker's cameras for programs that know PipeWire and no broker.
 ///

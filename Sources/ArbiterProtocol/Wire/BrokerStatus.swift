@@ -260,7 +260,7 @@ public struct SessionStatus: Hashable, Sendable {
 
 extension BrokerStatus {
     /// More pages of sessions than any broker has: one that always said that there are more would be asked for ever.
-    static let pagesMax = 256
+    package static let pagesMax = 256
 
     /// The three values that `GetStatus` gives.
     public var wireArguments: [WireValue] { wireArguments(sessions: sessions.map(\.wire)) }

@@ -1,7 +1,9 @@
 import Arbiter
 import ArbiterProtocol
+import Bus
 import CLinux
-import SystemdBus
+import Loop
+import Machine
 
 /// Charging clients' users for what they have, and giving back what they had.
 extension Broker {

@@ -1,4 +1,5 @@
-import SystemdBus
+import Loop
+import Machine
 
 /// The journal, for lines that a client can cause: the only way in which the broker writes such a line.
 ///

@@ -1,4 +1,4 @@
-import SystemdBus
+import Loop
 
 /// How much of the heap has become free since it was last given back to the machine, about.
 ///

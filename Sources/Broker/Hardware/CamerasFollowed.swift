@@ -1,7 +1,8 @@
 import Arbiter
 import ArbiterProtocol
 import Glibc
-import SystemdBus
+import Loop
+import Machine
 import VideoNodes
 
 /// The machine's cameras as they come and go: which there are, and which node each one is just now.

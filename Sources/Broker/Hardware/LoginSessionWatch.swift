@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
-import SystemdBus
+import Loop
+import Machine
 
 /// What logind knows, as facts for the core: which login sessions are active and not locked, and when the machine sleeps.
 ///

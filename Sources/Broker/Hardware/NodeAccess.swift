@@ -1,6 +1,5 @@
 import CLinux
 import Glibc
-import SystemdBus
 
 /// Who may open a camera's node without asking the broker.
 ///

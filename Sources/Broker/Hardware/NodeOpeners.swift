@@ -1,4 +1,4 @@
-package import SystemdBus
+package import Loop
 
 /// How many programs have a camera's node open beside our recorder core, counted from what the kernel says of it.
 ///

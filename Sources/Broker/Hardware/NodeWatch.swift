@@ -1,6 +1,6 @@
 package import ArbiterProtocol
 import Glibc
-package import SystemdBus
+package import Loop
 
 /// Whom a watch asks, and whom it tells, on the loop's thread.
 package protocol NodeWatchOwner: AnyObject {

@@ -1,7 +1,8 @@
 import Arbiter
 package import ArbiterProtocol
+import Loop
+import Machine
 import MachineLoad
-import SystemdBus
 
 /// Who says how hard the machine is pressed. The one place that decides which word counts: the harder one. A shell may know
 /// what no file tells, and its word stays until it says `nominal`; what the machine itself says is not a shell's to deny.

@@ -1,6 +1,7 @@
 import ArbiterProtocol
 import Glibc
-import SystemdBus
+import Loop
+import Machine
 
 /// What users said of their apps, kept from one broker to the next: a file for each user, in a folder that is the broker's
 /// alone.

@@ -1,7 +1,9 @@
 import Arbiter
 import ArbiterProtocol
 import Glibc
-import SystemdBus
+import Identity
+import Loop
+import Machine
 
 /// What `Shell1` says of a user's apps: questions, answers, what is in use, and ending it. The core decides all of it;
 /// here is who may say what, who is shown a question, and what is kept.

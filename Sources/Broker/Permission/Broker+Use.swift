@@ -1,7 +1,7 @@
 import Arbiter
 import ArbiterProtocol
+import Bus
 import Glibc
-import SystemdBus
 
 /// What a user's desktop shows of cameras: who has each, since when, and which of its apps wait.
 extension Broker {

@@ -1,5 +1,5 @@
 package import ArbiterProtocol
-import SystemdBus
+import Identity
 
 /// One line of a user's answers: `allow claimed question 2026-11-23T09:12:00Z firefox`.
 ///

@@ -1,6 +1,6 @@
 import Arbiter
 import ArbiterProtocol
-import SystemdBus
+import Loop
 
 /// A client's way from one broker to the next: a secret from this one, shown to that one.
 extension Broker {

@@ -1,7 +1,8 @@
 import Arbiter
 import ArbiterProtocol
 import Glibc
-import SystemdBus
+import Loop
+import Machine
 
 /// What a camera's grant has of a life beyond the broker's: the one that this broker leaves to the next, and the one that it
 /// found.

@@ -1,7 +1,8 @@
 import ArbiterProtocol
 import CLinux
 import Glibc
-import SystemdBus
+import Loop
+import Machine
 
 /// Who has which camera, and by which grant, for the next broker: when this one is restarted, each camera is kept for its
 /// holder until the holder's client has returned, or for as long as the core says; and where the recorder core goes on, the

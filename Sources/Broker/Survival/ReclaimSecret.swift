@@ -1,5 +1,5 @@
 import CLinux
-package import SystemdBus
+package import Loop
 
 /// What a client shows another broker to go on with its camera: 128 random bits, known to it, the broker and the store.
 ///

@@ -1,7 +1,7 @@
 import ArbiterProtocol
 import ArgumentParser
+import Camarb
 import JSONText
-import SystemdBus
 import Timeline
 
 /// What is said of a user's apps.

@@ -1,8 +1,8 @@
 import ArbiterProtocol
 import ArgumentParser
+import Camarb
 import Glibc
 import JSONText
-import SystemdBus
 import Timeline
 
 /// The user is asked on a terminal.

@@ -1,7 +1,7 @@
 import ArbiterProtocol
 import ArgumentParser
+import Camarb
 import JSONText
-import SystemdBus
 import Timeline
 
 /// Which cameras there are, and who has them.

@@ -1,7 +1,7 @@
 import ArbiterProtocol
 import ArgumentParser
+import Camarb
 import JSONText
-import SystemdBus
 import Timeline
 
 /// Why a decision fell as it did.

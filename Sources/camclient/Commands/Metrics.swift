@@ -1,8 +1,8 @@
 import ArbiterProtocol
 import ArgumentParser
+import Camarb
 import Glibc
 import Metrics
-import SystemdBus
 
 /// What happened since camarbd's start, in numbers.
 struct Metrics: AsyncParsableCommand {

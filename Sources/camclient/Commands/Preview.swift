@@ -1,7 +1,7 @@
 import ArbiterProtocol
 import ArgumentParser
+import Camarb
 import Glibc
-import SystemdBus
 import Timeline
 
 /// The live picture, for a pipe.

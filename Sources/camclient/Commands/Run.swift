@@ -1,6 +1,6 @@
 import ArbiterProtocol
 import ArgumentParser
-import SystemdBus
+import Camarb
 import Timeline
 
 /// An app, by script.

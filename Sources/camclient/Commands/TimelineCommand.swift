@@ -4,7 +4,6 @@ import ArgumentParser
 import Glibc
 import JSONText
 import Scenario
-import SystemdBus
 import Timeline
 import Trace
 

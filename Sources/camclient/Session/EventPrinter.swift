@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import Camarb
 import JSONText
 import Timeline
 

@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import Camarb
 import Timeline
 
 /// Everything a command that has a session waits for, in one order: the session's events, its own alarms, and the

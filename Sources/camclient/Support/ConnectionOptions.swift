@@ -1,7 +1,7 @@
 import ArbiterProtocol
 import ArgumentParser
 import CLinux
-import SystemdBus
+import Camarb
 import Timeline
 
 /// Which broker.

@@ -1,4 +1,4 @@
-// Which app a process is, from /proc, in the broker's words (Sources/SystemdBus/AppIdentity.swift), and which clients of
+// Which app a process is, from /proc, in the broker's words (Sources/Identity/AppIdentity.swift), and which clients of
 // the broker are behind which windows (Sources/DesktopFacts/Processes.swift says why it is so).
 /* exported Processes */
 'use strict';

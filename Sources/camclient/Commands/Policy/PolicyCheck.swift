@@ -1,7 +1,8 @@
 import ArgumentParser
 import JSONText
+import Loop
+import Machine
 import PolicyFile
-import SystemdBus
 import Timeline
 
 /// What is wrong with policy files.

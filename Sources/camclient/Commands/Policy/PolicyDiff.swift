@@ -3,9 +3,9 @@ import ArbiterProtocol
 import ArgumentParser
 import Exploration
 import JSONText
+import Machine
 import PolicyFile
 import Scenario
-import SystemdBus
 import Timeline
 
 /// Where two policies behave differently.

@@ -1,9 +1,10 @@
 import Arbiter
 import ArbiterProtocol
 import ArgumentParser
+import Camarb
 import JSONText
+import Machine
 import PolicyFile
-import SystemdBus
 import Timeline
 
 /// A policy with where each part of it is from.

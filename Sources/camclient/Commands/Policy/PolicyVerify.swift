@@ -3,9 +3,9 @@ import ArbiterProtocol
 import ArgumentParser
 import Exploration
 import JSONText
+import Machine
 import PolicyFile
 import Scenario
-import SystemdBus
 import Timeline
 
 /// Whether a policy keeps what is promised, in every state of small worlds.

@@ -2,9 +2,9 @@ import Arbiter
 import ArbiterProtocol
 import ArgumentParser
 import JSONText
+import Machine
 import PolicyFile
 import Scenario
-import SystemdBus
 import Timeline
 import Trace
 

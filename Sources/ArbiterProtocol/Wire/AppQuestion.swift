@@ -1,0 +1,71 @@
+/// A question to the user: may this app have cameras?
+public struct AppQuestion: Hashable, Sendable {
+    public var number: QuestionID
+    /// Escaped, and at most 255 bytes: an app may call itself what it likes.
+    public var app: String
+    /// The kernel vouches for the name; else the app claims it.
+    public var isVouched: Bool
+    /// The path of its executable as the kernel shows it; nil where it does not.
+    public var program: String?
+    /// The camera that it asks for, as people call it.
+    public var camera: String
+    /// So long an answer counts.
+    public var time: Duration
+
+    public init(
+        number: QuestionID, app: String, isVouched: Bool, program: String?, camera: String, time: Duration
+    ) {
+        self.number = number
+        self.app = app
+        self.isVouched = isVouched
+        self.program = program
+        self.camera = camera
+        self.time = time
+    }
+
+    package init(_ reader: inout WireReader) throws(BrokerError) {
+        number = try reader.uint32("question")
+        app = try reader.string("app")
+        isVouched = try reader.boolean("vouched")
+        let program = try reader.string("program")
+        self.program = program.isEmpty ? nil : program
+        camera = try reader.string("camera")
+        time = .seconds(Int64(try reader.uint32("seconds")))
+    }
+}
+
+/// A recording that an interruption ended.
+public struct RecordingCut: Hashable, Sendable {
+    /// Whose recording it was.
+    public var app: String
+    public var camera: CameraID
+    /// Who took the camera, as far as the user may know; nil where nobody did.
+    public var interrupter: Interrupter?
+    public var cause: Cause
+
+    package init(_ reader: inout WireReader) throws(BrokerError) {
+        app = try reader.string("app")
+        camera = CameraID(try reader.string("camera"))
+        interrupter = Interrupter(wireName: try reader.string("by"))
+        cause = try reader.cause("why")
+    }
+}
+
+/// What is said of one app of a user's.
+public struct StoredAnswer: Hashable, Sendable {
+    public var app: String
+    /// The kernel vouches for the name; an answer for one that claims it is another one.
+    public var isVouched: Bool
+    public var answer: AppAnswer
+    /// An ISO 8601 date; nil where it is not known.
+    public var since: String?
+    public var origin: AnswerOrigin
+
+    package init(app: String, isVouched: Bool, answer: AppAnswer, since: String?, origin: AnswerOrigin) {
+        self.app = app
+        self.isVouched = isVouched
+        self.answer = answer
+        self.since = since
+        self.origin = origin
+    }
+}

@@ -1,0 +1,163 @@
+public import ArbiterProtocol
+import CLinux
+import CSystemd
+import Glibc
+import Loop
+
+extension BusMessage {
+    /// Containers within containers, as deep as anything of ours goes and a little more.
+    public static let nestingMax = 8
+    /// Values in one message. libsystemd takes messages of 128 MiB, and a value costs more in here than there.
+    public static let valuesMax = 65_536
+    /// Keys in one dictionary: each is compared with those before it, and the longest of ours has a dozen.
+    public static let keysMax = 256
+
+    /// Every argument. Descriptors are duplicates that the reader owns; they are arguments of their own, never inside
+    /// a dictionary or an array, where a reader that does not look would leave them open.
+    /// - Throws: `InvalidArgs` for types camarb does not use, `OutOfResources` when no descriptor is left.
+    public func arguments() throws(BrokerError) -> [WireValue] {
+        var reader = Reader(message: pointer)
+        var values: [WireValue] = []
+        do {
+            while let value = try reader.value(depth: 0) { values.append(value) }
+        } catch {
+            for descriptor in reader.descriptors { close(descriptor) }
+            throw error
+        }
+        return values
+    }
+
+    // Lean reads, in the order of the arguments, for messages whose signature was looked at.
+
+    public func readUInt64() throws(BrokerError) -> UInt64 { try fixed("t", UInt64(0)) }
+    public func readInt64() throws(BrokerError) -> Int64 { try fixed("x", Int64(0)) }
+    public func readUInt32() throws(BrokerError) -> UInt32 { try fixed("u", UInt32(0)) }
+    public func readInt32() throws(BrokerError) -> Int32 { try fixed("i", Int32(0)) }
+    public func readDouble() throws(BrokerError) -> Double { try fixed("d", 0.0) }
+    public func readBool() throws(BrokerError) -> Bool { try fixed("b", Int32(0)) != 0 }
+    public func readString() throws(BrokerError) -> String {
+        let text: UnsafePointer<CChar>? = try fixed("s", nil)
+        return text.map { String(cString: $0) } ?? ""
+    }
+
+    private func fixed<Value>(_ type: Unicode.Scalar, _ empty: Value) throws(BrokerError) -> Value {
+        var value = empty
+        let result = withUnsafeMutablePointer(to: &value) {
+            sd_bus_message_read_basic(pointer, CChar(truncatingIfNeeded: type.value), $0)
+        }
+        guard result > 0 else {
+            throw BrokerError(
+                .invalidArguments, "The arguments are \"\(signature)\", and \"\(type)\" was expected next.")
+        }
+        return value
+    }
+}
+
+private struct Reader {
+    let message: OpaquePointer
+    var descriptors: [Int32] = []
+    var count = 0
+
+    /// The next value of the container that is open; nil at its end.
+    mutating func value(depth: Int) throws(BrokerError) -> WireValue? {
+        var type: CChar = 0
+        var contents: UnsafePointer<CChar>?
+        let result = sd_bus_message_peek_type(message, &type, &contents)
+        if result == 0 { return nil }
+        guard result > 0 else { throw malformed(result) }
+        count += 1
+        guard count <= BusMessage.valuesMax else {
+            throw BrokerError(.invalidArguments, "The message has more than \(BusMessage.valuesMax) values.")
+        }
+        switch Unicode.Scalar(UInt8(bitPattern: type)) {
+        case "b": return .boolean(try basic(type, Int32(0)) != 0)
+        case "i": return .int32(try basic(type, 0))
+        case "u": return .uint32(try basic(type, 0))
+        case "x": return .int64(try basic(type, 0))
+        case "t": return .uint64(try basic(type, 0))
+        case "d": return .double(try basic(type, 0))
+        case "s": return .string(try text(type))
+        case "o": return .objectPath(try text(type))
+        case "h":
+            guard depth == 0 else {
+                throw BrokerError(
+                    .invalidArguments,
+                    "A file descriptor is an argument of its own, never part of a dictionary or list.")
+            }
+            let copy = camarb_duplicate(try basic(type, Int32(-1)))
+            guard copy >= 0 else {
+                throw BrokerError(.outOfResources, "\(SystemFault("take over the descriptor", copy)).")
+            }
+            descriptors.append(copy)
+            return .fileDescriptor(copy)
+        case "a": return try array(String(cString: contents!), depth: depth)
+        case let other:
+            throw BrokerError(.invalidArguments, "camarb uses no values of the D-Bus type \"\(other)\".")
+        }
+    }
+
+    private mutating func array(_ element: String, depth: Int) throws(BrokerError) -> WireValue {
+        guard depth < BusMessage.nestingMax else {
+            throw BrokerError(
+                .invalidArguments, "The arguments nest deeper than \(BusMessage.nestingMax) containers.")
+        }
+        try enter("a", element)
+        if element == "{sv}" {
+            var dictionary = WireDictionary()
+            while try enter("e", "sv") {
+                let key = try text(CChar(bitPattern: UInt8(ascii: "s")))
+                var type: CChar = 0
+                var contents: UnsafePointer<CChar>?
+                guard sd_bus_message_peek_type(message, &type, &contents) > 0, let contents else { throw malformed(0) }
+                try enter("v", String(cString: contents))
+                guard let value = try value(depth: depth + 1) else { throw malformed(0) }
+                try leave()
+                try leave()
+                dictionary[key] = value
+                guard dictionary.entries.count <= BusMessage.keysMax else {
+                    throw BrokerError(
+                        .invalidArguments, "A dictionary of the message has more than \(BusMessage.keysMax) keys.")
+                }
+            }
+            try leave()
+            return .dictionary(dictionary)
+        }
+        guard element == "a{sv}" || (element.utf8.count == 1 && "biuxtdsoh".utf8.contains(element.utf8.first ?? 0))
+        else {
+            throw BrokerError(.invalidArguments, "camarb uses no arrays of the D-Bus type \"\(element)\".")
+        }
+        var values: [WireValue] = []
+        while let value = try value(depth: depth + 1) { values.append(value) }
+        try leave()
+        return .array(type: element, values)
+    }
+
+    private func basic<Value>(_ type: CChar, _ empty: Value) throws(BrokerError) -> Value {
+        var value = empty
+        let result = withUnsafeMutablePointer(to: &value) { sd_bus_message_read_basic(message, type, $0) }
+        guard result > 0 else { throw malformed(result) }
+        return value
+    }
+
+    private func text(_ type: CChar) throws(BrokerError) -> String {
+        let text: UnsafePointer<CChar>? = try basic(type, nil)
+        return text.map { String(cString: $0) } ?? ""
+    }
+
+    @discardableResult
+    private func enter(_ kind: Unicode.Scalar, _ contents: String) throws(BrokerError) -> Bool {
+        let result = sd_bus_message_enter_container(message, CChar(truncatingIfNeeded: kind.value), contents)
+        if result < 0 { throw malformed(result) }
+        return result > 0
+    }
+
+    private func leave() throws(BrokerError) {
+        let result = sd_bus_message_exit_container(message)
+        if result < 0 { throw malformed(result) }
+    }
+
+    private func malformed(_ result: Int32) -> BrokerError {
+        BrokerError(
+            .invalidArguments, "The message's body is not what its signature says: \(SystemFault("read it", result)).")
+    }
+}

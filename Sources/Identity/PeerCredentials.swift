@@ -1,0 +1,91 @@
+import CLinux
+import Glibc
+public import Loop
+
+/// What the kernel says about who connected a socket.
+public struct PeerCredentials {
+    public var pid: Int32
+    public var uid: UInt32
+    public var gid: UInt32
+    public var process: ProcessHandle
+    /// Where the kernel names a process by its number only (Linux before 6.5): what else is known about it. Nil where the
+    /// kernel names the process itself.
+    public var weak: WeakIdentity?
+
+    /// - Parameter byNumber: As on a kernel that names no process itself; for tests.
+    /// - Throws: when the peer cannot be named, also because it is gone: refuse it then.
+    public init(ofSocket descriptor: Int32, byNumber: Bool = false) throws(SystemFault) {
+        // Before anything is looked up: it had connected by then.
+        let connectedBy = camarb_boottime_ns()
+        var peer = camarb_peer()
+        try check(camarb_peer_of_socket(descriptor, byNumber ? 1 : 0, &peer), "tell who connected")
+        pid = peer.pid
+        uid = peer.uid
+        gid = peer.gid
+        process = ProcessHandle(owning: peer.pidfd)
+        guard peer.weak != 0 else { return }
+        guard let facts = ProcessFacts(of: pid), process.isAlive else {
+            throw SystemFault("tell who connected", ESRCH)
+        }
+        guard WeakIdentity.mayHaveConnected(facts, as: uid, by: connectedBy) else {
+            throw SystemFault("tell who connected: process \(pid) is not the one that did", ESRCH)
+        }
+        weak = WeakIdentity(facts)
+    }
+
+    /// The path of the peer's control group; nil when it cannot be read or the peer is gone.
+    public var controlGroup: String? {
+        let group = AppIdentity.controlGroup(pid)
+        // Looked at afterwards: while the process lives its number was its own.
+        return process.isAlive ? group : nil
+    }
+}
+
+/// What /proc says about a process, by which another one under its number, or another one's rights in it, is noticed.
+package struct ProcessFacts: Hashable, Sendable {
+    /// Its effective user.
+    package var user: UInt32
+    /// When it began, in nanoseconds of CLOCK_BOOTTIME, to the clock tick before.
+    package var began: Int64
+    package var controlGroup: String
+
+    package init(user: UInt32, began: Int64, controlGroup: String) {
+        self.user = user
+        self.began = began
+        self.controlGroup = controlGroup
+    }
+
+    /// Nil when it is gone, or cannot be looked at.
+    package init?(of pid: Int32) {
+        var began: Int64 = 0
+        guard let user = AppIdentity.owner(of: pid)?.user, camarb_process_began(pid, &began) == 0,
+            let group = AppIdentity.controlGroup(pid)
+        else { return nil }
+        self.init(user: user, began: began, controlGroup: group)
+    }
+}
+
+/// Who a peer seems to be, on a kernel that gives the number of the process that connected, and not the process.
+///
+/// Between connecting and being accepted a process can end, and its number become another's: the descriptor that was
+/// looked up by the number names that one then. So what /proc says has to fit who connected, or the connection is
+/// refused; and before anything is granted it has to say the same again. What stays unnoticed is a number that was given
+/// within that moment to a process of the same user, which began before the broker looked.
+public final class WeakIdentity: Sendable {
+    private let facts: ProcessFacts
+
+    package init(_ facts: ProcessFacts) { self.facts = facts }
+
+    /// Whether a process can be the one that connected as this user: it has that user's rights, and had begun by then.
+    /// - Parameter moment: nanoseconds of CLOCK_BOOTTIME.
+    package static func mayHaveConnected(_ facts: ProcessFacts, as user: UInt32, by moment: Int64) -> Bool {
+        facts.user == user && facts.began <= moment
+    }
+
+    /// Whether /proc still says what it said when the peer connected.
+    public func holds(of pid: Int32, _ process: ProcessHandle) -> Bool {
+        holds(ProcessFacts(of: pid)) && process.isAlive
+    }
+
+    package func holds(_ now: ProcessFacts?) -> Bool { now == facts }
+}

@@ -1,0 +1,30 @@
+import Glibc
+
+/// A fault of the world at the C edge: what was being done, and the error number it ended with.
+public struct SystemFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A verb phrase, such as "bind /run/camarb/socket".
+    public var doing: String
+    /// A positive `errno`.
+    public var number: Int32
+
+    public init(_ doing: String, _ number: Int32) {
+        self.doing = doing
+        self.number = number < 0 ? -number : number
+    }
+
+    /// The system's words for the number, such as "Permission denied".
+    public var reason: String {
+        var text = [CChar](repeating: 0, count: 128)
+        guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    public var description: String { "cannot \(doing): \(reason)" }
+}
+
+/// Turns libsystemd's "negative is an error" into a throw.
+@discardableResult
+package func check(_ result: Int32, _ doing: @autoclosure () -> String) throws(SystemFault) -> Int32 {
+    if result < 0 { throw SystemFault(doing(), result) }
+    return result
+}

@@ -1,0 +1,152 @@
+import Bus
+import Glibc
+import Testing
+
+@Suite struct GateTests {
+    private static let user: UInt32 = 4_000_000_000
+    private static let token = hex("4000000000")
+
+    private static func hex(_ text: String) -> String { text.utf8.map { String($0, radix: 16) }.joined() }
+
+    /// What it lets pass of a text that comes in one piece or two, and where it stands then.
+    private func passed(_ text: String, cutAt cut: Int? = nil) -> (pass: String, left: Int, AuthenticationGate.Progress)
+    {
+        var gate = AuthenticationGate(user: Self.user)
+        let bytes = Array(text.utf8)
+        var pass: [UInt8] = []
+        var taken = 0
+        for part in cut.map({ [bytes[..<$0], bytes[$0...]] }) ?? [bytes[...]] {
+            let (count, more) = gate.take(part)
+            #expect(count <= part.count)
+            pass += more
+            taken += count
+        }
+        return (String(decoding: pass, as: UTF8.self), bytes.count - taken, gate.progress)
+    }
+
+    @Test func everyValidConversationPassesWhereverItIsCut() {
+        let upper = Self.token.uppercased()
+        for conversation in [
+            "\0AUTH EXTERNAL \(Self.token)\r\nBEGIN\r\n",
+            "\0AUTH EXTERNAL \(Self.token)\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n",
+            "\0AUTH EXTERNAL \(upper)\r\nBEGIN\r\n",
+            "\0AUTH EXTERNAL\r\nDATA\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n",
+            "\0AUTH\r\nAUTH EXTERNAL \(Self.token)\r\nBEGIN\r\n",
+            "\0CANCEL\r\nAUTH EXTERNAL\r\nDATA\r\nBEGIN\r\n",
+        ] {
+            for cut in 0...conversation.utf8.count {
+                let (pass, left, progress) = passed(conversation, cutAt: cut)
+                #expect(pass == conversation && left == 0 && progress == .begun)
+            }
+        }
+    }
+
+    @Test func whatComesAfterBeginIsLeftToOthers() {
+        let (pass, left, progress) = passed("\0AUTH EXTERNAL\r\nBEGIN\r\nl\u{1}AUTH\r\n")
+        #expect(pass == "\0AUTH EXTERNAL\r\nBEGIN\r\n" && left == 8 && progress == .begun)
+    }
+
+    @Test func anotherUserAnotherMechanismAndEveryMistakeAreNotLetIn() {
+        let other = Self.hex("4000000001")
+        for (said, told) in [
+            ("AUTH EXTERNAL \(other)", "CANCEL"), ("AUTH EXTERNAL \(Self.hex("04000000000"))", "CANCEL"),
+            ("AUTH EXTERNAL \(Self.token)00", "CANCEL"), ("AUTH EXTERNAL \(Self.token.dropLast())", "CANCEL"),
+            ("AUTH EXTERNAL ", "CANCEL"), ("AUTH EXTERNAL  \(Self.token)", "CANCEL"), ("AUTH EXTERNAL zz", "CANCEL"),
+            ("AUTH EXTERNAL \(Self.token) x", "CANCEL"), ("AUTH ANONYMOUS", "CANCEL"), ("AUTH ANONYMOUS 30", "CANCEL"),
+            ("AUTH DBUS_COOKIE_SHA1 30", "AUTH"), ("AUTH EXTERNALX", "AUTH"), ("AUTH", "AUTH"), ("HELLO", "UNKNOWN"),
+            ("", "UNKNOWN"), ("BEGIN now", "UNKNOWN"), ("begin", "UNKNOWN"), ("DATA \(Self.token)", "DATA"),
+            ("ERROR anything", "CANCEL"), ("NEGOTIATE_UNIX_FD x", "UNKNOWN"), ("A\0B\u{1b}[31m", "UNKNOWN"),
+        ] {
+            let (pass, _, progress) = passed("\0\(said)\r\nBEGIN\r\n")
+            #expect(pass == "\0\(told)\r\nBEGIN\r\n" && progress == .open, "\(said)")
+        }
+        // What held is taken back.
+        let (pass, _, progress) = passed("\0AUTH EXTERNAL\r\nDATA \(other)\r\nBEGIN\r\n")
+        #expect(pass == "\0AUTH EXTERNAL\r\nCANCEL\r\nBEGIN\r\n" && progress == .open)
+    }
+
+    @Test func theFirstByteIsAZero() {
+        let (pass, _, progress) = passed("AUTH EXTERNAL\r\n")
+        #expect(pass.isEmpty)
+        #expect(progress == .shut("it began with the byte 65 instead of a zero"))
+    }
+
+    @Test func linesAndTheirNumberAreBounded() {
+        let longest = "\0" + String(repeating: "x", count: AuthenticationGate.lineBytesMax - 2) + "\r\n"
+        #expect(passed(longest).pass == "\0UNKNOWN\r\n")
+        let (pass, left, progress) = passed("\0x" + longest.dropFirst())
+        #expect(pass == "\0" && left == 1)
+        #expect(progress == .shut("a line of its authentication has more than 1024 bytes"))
+        let many = String(repeating: "AUTH\r\n", count: AuthenticationGate.linesMax)
+        #expect(passed("\0" + many).2 == .open)
+        #expect(passed("\0" + many + "AUTH\r\n").2 == .shut("its authentication has more than 16 lines"))
+    }
+}
+
+@Suite struct FramerTests {
+    /// A message of so many bytes, as far as its length goes.
+    private func message(fields: UInt32, body: UInt32, bigEndian: Bool) -> [UInt8] {
+        func number(_ value: UInt32) -> [UInt8] {
+            withUnsafeBytes(of: bigEndian ? value.bigEndian : value.littleEndian) { Array($0) }
+        }
+        let head = [UInt8(ascii: bigEndian ? "B" : "l"), 1, 0, 1] + number(body) + number(1) + number(fields)
+        return head + [UInt8](repeating: 7, count: Int((fields + 7) & ~7) + Int(body))
+    }
+
+    /// Takes bytes that come in the given pieces; the places where a message ended.
+    private func ends(_ bytes: [UInt8], pieces: [Int]) throws -> [Int] {
+        var framer = MessageFramer()
+        var ends: [Int] = []
+        var at = 0
+        for piece in pieces + [bytes.count] {
+            while at < piece {
+                at += try bytes[at..<piece].withUnsafeBytes { try framer.take($0) }
+                if framer.isBetween { ends.append(at) }
+            }
+        }
+        return ends
+    }
+
+    @Test(arguments: [false, true])
+    func messagesEndWhereTheirHeadersSayWhereverTheyAreCut(bigEndian: Bool) throws {
+        let lengths: [(UInt32, UInt32)] = [(8, 0), (1, 3), (23, 40), (109, 4)]
+        var bytes: [UInt8] = []
+        var expected: [Int] = []
+        for (fields, body) in lengths {
+            bytes += message(fields: fields, body: body, bigEndian: bigEndian)
+            expected.append(bytes.count)
+        }
+        for first in 0...bytes.count {
+            #expect(try ends(bytes, pieces: [first]) == expected)
+            #expect(try ends(bytes, pieces: [first, min(first + 5, bytes.count)]) == expected)
+        }
+        #expect(try ends(bytes, pieces: Array(1..<bytes.count)) == expected)
+    }
+
+    @Test(arguments: [false, true])
+    func aMessageThatIsTooLongIsKnownByItsHeader(bigEndian: Bool) throws {
+        let most = UInt32(MessageFramer.messageBytesMax - 24)
+        for (fields, body) in [(8, most + 1), (most + 1, 8), (UInt32.max, .max), (8, 1 << 27)] as [(UInt32, UInt32)] {
+            var head = message(fields: 0, body: 0, bigEndian: bigEndian)
+            for (place, value) in [(4, body), (12, fields)] {
+                let raw = withUnsafeBytes(of: bigEndian ? value.bigEndian : value.littleEndian) { Array($0) }
+                head.replaceSubrange(place..<place + 4, with: raw)
+            }
+            let total = 16 + (Int(fields) + 7) & ~7 + Int(body)
+            for pieces in [[], [1], [15]] as [[Int]] {
+                #expect(throws: MessageFramer.Fault.tooLong(total)) { try ends(head, pieces: pieces) }
+            }
+        }
+        let whole = message(fields: 8, body: most, bigEndian: bigEndian)
+        #expect(try ends(whole, pieces: []) == [MessageFramer.messageBytesMax])
+    }
+
+    @Test func whatIsNoMessageIsKnownByItsFirstByteAndOneWithoutFieldsByItsLength() {
+        for byte in 0...255 as ClosedRange<UInt8> where byte != UInt8(ascii: "l") && byte != UInt8(ascii: "B") {
+            #expect(throws: MessageFramer.Fault.order(byte)) { try ends([byte], pieces: []) }
+        }
+        #expect(throws: MessageFramer.Fault.tooShort) {
+            try ends(message(fields: 0, body: 7, bigEndian: false), pieces: [])
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import ArbiterProtocol
+import Camarb
+import Synchronization
+
+/// A broker in memory: answers calls from a closure, and sends what a test tells it to.
+final class MemoryTransport: Transport {
+    typealias Answer = @Sendable (MemoryTransport, WireCall) throws(BrokerError) -> [WireValue]
+
+    private struct State {
+        var onSignal: (@Sendable (WireSignal) -> Void)?
+        var onEnd: (@Sendable (BrokerError) -> Void)?
+        var calls: [WireCall] = []
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let answer: Answer
+    private let callsSeen: AsyncStream<WireCall>.Continuation
+    /// Every call, as it comes.
+    let calls: AsyncStream<WireCall>
+    let brokerID: String?
+
+    init(
+        brokerID: String? = nil,
+        answer: @escaping Answer = { _, call throws(BrokerError) in try MemoryTransport.standardAnswer(call) }
+    ) {
+        self.brokerID = brokerID
+        self.answer = answer
+        (calls, callsSeen) = AsyncStream.makeStream()
+    }
+
+    /// Session 7 is created, and process 12 is a client; everything else gives nothing.
+    static func standardAnswer(_ call: WireCall) throws(BrokerError) -> [WireValue] {
+        switch call.member {
+        case "CreateSession": [.objectPath("/org/camarb/session/7")]
+        case "StartRecording", "CapturePhoto": [.uint64(5)]
+        case "OpenStream": [.fileDescriptor(9)]
+        case "ListClients": [.dictionaries([["app": .string("photos"), "process": .uint32(12)]])]
+        case "ListAnswers", "ListUse": [.dictionaries([])]
+        default: []
+        }
+    }
+
+    func call(_ call: WireCall) async throws(BrokerError) -> [WireValue] {
+        let isClosed = state.withLock { state in
+            state.calls.append(call)
+            return state.isClosed
+        }
+        callsSeen.yield(call)
+        if isClosed { throw BrokerError(.disconnected, "The connection is closed.") }
+        return try answer(self, call)
+    }
+
+    func start(
+        onSignal: @escaping @Sendable (WireSignal) -> Void, onEnd: @escaping @Sendable (BrokerError) -> Void
+    ) {
+        state.withLock {
+            $0.onSignal = onSignal
+            $0.onEnd = onEnd
+        }
+    }
+
+    func close() { state.withLock { $0.isClosed = true } }
+
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+    var callsSoFar: [WireCall] { state.withLock { $0.calls } }
+
+    func send(_ signal: WireSignal) { state.withLock { $0.onSignal }?(signal) }
+
+    func send(_ event: SessionEvent, sequence: UInt64, decision: DecisionID = 1, session: SessionID = SessionID(7)) {
+        send(SessionSignal(sequence: sequence, decision: decision, event: event).signal(of: session))
+    }
+
+    func end(_ error: BrokerError) { state.withLock { $0.onEnd }?(error) }
+
+    /// The next call of `member`; the suites' time limit bounds the wait.
+    func waitForCall(_ member: String) async -> WireCall? {
+        for await call in calls where call.member == member { return call }
+        return nil
+    }
+}
