@@ -6,15 +6,16 @@ extension Broker {
     package var brokenPromises: [String] { arbiter.violations() }
 
     /// A plan or an explanation is being worked out.
-    package var isWorkingAside: Bool { slowQuestions?.isBusy ?? false }
+    package var isWorkingAside: Bool { inquiries.isWorkingAside }
 
     /// What there is of clients, each in a few words; empty when all have gone.
     package var leftOfClients: [String] {
         let counts = [
-            ("clients", clients.count), ("listeners to news", audience.count), ("sessions", owners.count),
-            ("watchers", watchers), ("tracers", tracers), ("readers of the list of clients", clientLists),
-            ("questions that wait", untilCamerasKnown.count), ("users with a budget", budgets.users.count),
-            ("cameras that are held", cameraOrder.count { $0.holder != nil }),
+            ("clients", clients.count), ("listeners to news", audience.count), ("sessions", clients.owners.count),
+            ("watchers", publisher.watchers), ("tracers", publisher.tracers),
+            ("readers of the list of clients", desktops.clientLists),
+            ("questions that wait", cameras.untilKnown.count), ("users with a budget", clients.budgets.users.count),
+            ("cameras that are held", cameras.order.count { $0.holder != nil }),
         ]
         return counts.filter { $0.1 != 0 }.map { "\($0.1) \($0.0)" }
     }

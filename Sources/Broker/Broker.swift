@@ -3,11 +3,8 @@ import ArbiterProtocol
 import Bus
 import CLinux
 import Explain
-import Glibc
 public import Loop
 package import Machine
-import Metrics
-import PolicyFile
 
 /// camarbd: the one caller of the core, and the core's hands.
 ///
@@ -20,100 +17,33 @@ import PolicyFile
 public final class Broker {
     let options: BrokerOptions
     let loop: EventLoop
-    /// Where recorder cores come from in a simulation.
-    private let simulatedRecorders: (any RecorderSource)?
     let journal: Journal
-    var arbiter: Arbiter
-    /// What it lived through of late: it explains what was decided.
-    var history = History()
-    /// The same in numbers.
-    var metrics = BrokerMetrics()
-    /// Connections that were ended or refused, by why.
-    var disconnects = Tally()
-    private var alarm: Timer?
-    private var isStepping = false
-
-    // Clients
-    var clients: [UInt64: BrokerClient] = [:]
-    /// The same clients' connections, side by side, for news to all: walking the clients would cost as much as telling
-    /// them.
-    var audience: [Listener] = []
-    struct Listener {
-        var connection: BusConnection
-        var uid: UInt32
-        /// It has called nothing yet, and gets no news before this moment: sd-bus takes anything that comes before the
-        /// answer to its `Hello` for an error.
-        var isSilentUntil: Int64?
-    }
-    var lastClient: UInt64 = 0
-    /// What each user has of what there is, and may have.
-    var budgets: Budgets
-    /// Those that have not authenticated yet.
-    var halfOpen = HalfOpenConnections()
-    /// Lines that clients can cause: of faults and refusals, and of decisions.
-    let clientLines: ClientLines
-    let decisionLines: ClientLines
-    /// Heap that has become free since it was last given back to the machine.
-    var freed = FreedMemory()
-    private(set) var processes: ProcessWatcher?
-    /// They take what clients pass: a file must never come into this process.
-    let keepers: DescriptorKeepers
-    private(set) var listeners: [UnixListener] = []
-
-    // Sessions
-    /// Whose session it is, and what traces call it.
-    var owners: [UInt64: Owned] = [:]
-    struct Owned {
-        var client: BrokerClient
-        var name: String
-    }
-    var lastSession: UInt64 = 0
-    /// What traces call clients and sessions.
-    var clientNames = NamePool()
-    var sessionNames = NamePool()
-    /// Plans and explanations.
-    private(set) var slowQuestions: SlowQuestions?
-    /// Pages of sessions as they were last told.
-    var sessionPages = SessionPages()
-
-    // Cameras, in the order of the command line
-    var cameras: [CameraID: CameraLink] = [:]
-    var cameraOrder: [CameraLink] = []
-    /// Questions about cameras that came before the cameras were known, the first first; each is in its user's budget.
-    var untilCamerasKnown: [(client: BrokerClient, work: () -> Void)] = []
-    var camerasKnownTimer: Timer?
-    /// The machine's cameras as they come and go; nil where none was asked for.
-    private var followed: CamerasFollowed?
-
-    // Facts with a life of their own
-    private(set) var logins: LoginSessionWatch?
-    private(set) var pressure: PressureWatch?
-    /// Who speaks for users' desktops.
-    var speakers = Speakers()
-
-    /// Why the policy that was asked for is not in force; empty when it is.
-    var policyTrouble = ""
-    var policySources = PolicySources()
-    var statusIsDue = false
-    /// Watching clients, so that nobody pays for a trace that nobody reads.
-    var watchers = 0
-    /// Those who record a trace.
-    var tracers = 0
-    /// Steps of the core in this life: a trace counts them.
-    var stepsTaken: UInt64 = 0
-    var traceFile: TraceFile?
-    /// Clients that are told when their user's clients change.
-    var clientLists = 0
-    /// Clients that are told when cameras are in use otherwise.
-    var useLists = 0
-    /// What users said of their apps.
-    let answers: AnswerStore
-    let methods = MethodTables()
+    let trust: Trust
     /// Nil where nothing outlives the broker.
     let store: GrantStore?
-    let ownUser = geteuid()
+    private(set) var arbiter: Arbiter
+    /// What it lived through of late: it explains what was decided.
+    private(set) var history = History()
+    /// Steps of the core in this life: a trace counts them.
+    private(set) var stepsTaken: UInt64 = 0
     /// Traces count time from here.
     let origin = Broker.now()
+    private var alarm: Timer?
+    private var isStepping = false
+    private var listeners: [UnixListener] = []
+
+    // What it is made of. Each is there before the first client, and as long as the broker.
+    // They know each other by it, and are made in `init`, which throws where there is no room for one: from then on none is nil.
+    let audience = Audience()
+    private(set) var policy: PolicyKeeper!
+    private(set) var clients: Clients!
+    private(set) var cameras: Cameras!
+    private(set) var desktops: Desktops!
+    private(set) var permissions: Permissions!
+    private(set) var reclaiming: Reclaiming!
+    private(set) var inquiries: Inquiries!
+    private(set) var publisher: Publisher!
+    private(set) var dispatcher: Dispatcher!
 
     /// - Throws: when it cannot listen, or has no event loop.
     public convenience init(_ options: BrokerOptions, on loop: EventLoop) throws(SystemFault) {
@@ -127,118 +57,48 @@ public final class Broker {
     package init(
         _ options: BrokerOptions, recorders: (any RecorderSource)?, on loop: EventLoop, journal: Journal? = nil
     ) throws(SystemFault) {
-        simulatedRecorders = recorders
         self.options = options
         self.loop = loop
         var journal = journal ?? Journal(identifier: "camarbd")
         if options.printsDecisions { journal.threshold = .debug }
         self.journal = journal
+        trust = Trust(isService: options.isService)
         store = GrantStore(journal: journal)
-        answers = try AnswerStore(journal: journal, isKept: recorders == nil, on: loop)
-        budgets = Budgets(
-            connections: .connections(ofUser: options.connectionsPerUserMax, inAll: options.connectionsMax),
-            trusted: options.isService ? [0] : [0, ownUser])
-        clientLines = try ClientLines(.faults, journal, on: loop)
-        decisionLines = try ClientLines(.decisions, journal, on: loop)
-        keepers = DescriptorKeepers(program: Self.program("camkeeper"), on: loop) { journal.send(.warning, $0) }
-        _ = camarb_raise_descriptor_limit()
         arbiter = Arbiter(policy: .firstCome)
-        loadFirstPolicy()
+        _ = camarb_raise_descriptor_limit()
+        policy = PolicyKeeper(self)
+        if let first = policy.first() { arbiter = Arbiter(policy: first) }
+        clients = try Clients(self, keepers: OwnPrograms.path("camkeeper"))
+        permissions = try Permissions(self, keeps: recorders == nil)
+        reclaiming = Reclaiming(self)
+        cameras = Cameras(self, recorders: RecorderOrigin(options, simulated: recorders))
+        desktops = Desktops(self)
+        inquiries = try Inquiries(self)
+        publisher = try Publisher(self)
+        dispatcher = Dispatcher(self)
         alarm = try loop.addTimer { [unowned self] in alarmRang() }
-        processes = try ProcessWatcher(on: loop) { [unowned self] tag in clientProcessEnded(tag) }
-        slowQuestions = try SlowQuestions(on: loop) { [unowned self] uid in isTrusted(uid) }
-        for camera in options.cameras { _ = addCamera(camera.id, spec: camera.spec) }
-        if let path = options.trace { try openTrace(path) }
-        pressure = try PressureWatch(self, root: options.machine)
-        pressure?.policyChanged()
-        logins = try LoginSessionWatch(self, address: options.systemBus ?? MessageBus.Kind.systemAddress)
-        try listen()
-        for link in cameraOrder where !link.isFollowed { link.describe() }
-        camerasKnownTimer = try loop.addTimer { [unowned self] in camerasAreKnown() }
-        camerasKnownTimer?.arm(at: EventLoop.now + Self.camerasKnownTimeMax)
-        if options.followsCameras || cameraOrder.contains(where: \.isFollowed) {
-            followed = CamerasFollowed(self, followsAll: options.followsCameras)
-            if cameraOrder.isEmpty { loop.defer { [unowned self] in cameraBecameKnown() } }
-        }
-        ServiceManager.ready(status: statusLine)
+        for camera in options.cameras { _ = cameras.add(camera.id, spec: camera.spec) }
+        if let path = options.trace { try publisher.openTrace(path) }
+        try desktops.begin()
+        listeners = try Doors(options).open(on: loop, clients)
+        try cameras.begin()
+        ServiceManager.ready(status: publisher.statusLine)
         loop.startWatchdog()
     }
 
-    /// How long a question about cameras waits for them after a start, in nanoseconds: a recorder core that has not
-    /// described its camera by then has hung in it, and is killed.
-    static let camerasKnownTimeMax = RecorderLife.answerTimeMax
+    /// A connection arrived, as in a test.
+    package func accept(_ descriptor: Int32) { clients.accept(descriptor) }
 
-    func addCamera(_ id: CameraID, spec: String) -> CameraLink {
-        let link =
-            spec == DryCamera.spec
-            ? DryCamera(self, id, spec: spec, origin: recorderOrigin)
-            : CameraLink(self, id, spec: spec, origin: recorderOrigin)
-        cameras[id] = link
-        cameraOrder.append(link)
-        return link
-    }
-
-    private func listen() throws(SystemFault) {
-        let refused: (SystemFault) -> Void = { [unowned self] fault in
-            refusedConnection("\(fault)", of: nil)
-        }
-        let accepted: (Int32) -> Void = { [unowned self] descriptor in accept(descriptor) }
-        let passed = options.socket == nil ? ServiceManager.listeners() : []
-        for descriptor in passed {
-            listeners.append(
-                try UnixListener(adopting: descriptor, on: loop, onRefused: refused, onConnection: accepted))
-        }
-        if !passed.isEmpty { return }
-        let path: String
-        if let said = options.socket { path = said } else { path = try Self.usualSocket() }
-        Self.makeParent(of: path)
-        listeners = [try UnixListener(path: path, on: loop, onRefused: refused, onConnection: accepted)]
-    }
-
-    private static func usualSocket() throws(SystemFault) -> String {
-        if let said = getenv("CAMARB_SOCKET"), said[0] != 0 { return String(cString: said) }
-        if getuid() == 0 { return SocketAddress.system }
-        guard let path = SocketAddress.user else {
-            throw SystemFault("find a place for the socket without XDG_RUNTIME_DIR (use --socket PATH)", ENOENT)
-        }
-        return path
-    }
-
-    private static func makeParent(of path: String) {
-        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
-        // There already, or it cannot be made: then listening says why.
-        _ = mkdir(String(path[..<slash]), 0o755)
-    }
-
-    /// `--recorder`, or our own.
-    private var recorderOrigin: RecorderOrigin {
-        if let simulatedRecorders { return .simulation(simulatedRecorders) }
-        if let said = options.recorder { return RecorderOrigin(said, isService: options.isService) }
-        return .program(Self.program("camrecorder"))
-    }
-
-    /// Where a program of ours is: beside this one, or where a package puts it, below this one's prefix or /usr.
-    private static func program(_ name: String) -> String {
-        var buffer = [CChar](repeating: 0, count: 4096)
-        let length = camarb_own_program(&buffer, buffer.count)
-        let own = String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        if let slash = own.lastIndex(of: "/") {
-            let folder = String(own[...slash])
-            for place in ["", "../libexec/camarb/"] where access(folder + place + name, X_OK) == 0 {
-                return folder + place + name
-            }
-        }
-        return "/usr/libexec/camarb/" + name
-    }
+    /// SIGHUP. A bad file never replaces a good policy.
+    public func reloadPolicy() { policy.reload() }
 
     /// Lets go of everything: clients are disconnected, recorder cores finish their files and end.
     public func stop() {
         ServiceManager.stopping()
         listeners = []
-        for link in cameraOrder { link.stop() }
-        for client in clients.values { client.connection.close() }
-        clients = [:]
-        traceFile?.end()
+        cameras.stop()
+        clients.disconnectAll()
+        publisher.traceFile?.end()
     }
 
     // MARK: Stepping
@@ -255,15 +115,12 @@ public final class Broker {
         history.note(event, at: now, before: arbiter)
         let effects = arbiter.step(event, at: now)
         let refusal = carryOut(effects, request)
-        count(event, effects, at: now, asker: request?.client)
+        publisher.count(event, effects, at: now, asker: request?.client)
         isStepping = false
         setAlarm()
-        if let camera = event.recorderNewsOf { tellFree(camera) }
-        tell(event, effects, now)
-        tellDesktops(event, effects)
-        trace(event, effects, now)
-        if let logins, logins.isHoldingSleep { logins.letSleepWhenSettled() }
-        pressure?.lookWhereWanted()
+        stepsTaken += 1
+        publisher.publish(event, effects, now)
+        desktops.lookWhereWanted()
         return refusal
     }
 
@@ -286,5 +143,83 @@ public final class Broker {
     func decide(_ event: Event, _ request: Request) {
         step(event, for: request)
         if !request.isAnswered { request.answer() }
+    }
+
+    // MARK: Carrying out
+
+    /// Carries out the orders of one step, in their order. The only place that does.
+    func carryOut(_ effects: [Effect], _ request: Request?) -> Refusal? {
+        var refusal: Refusal?
+        for effect in effects {
+            switch effect {
+            case .refused(let refused):
+                refusal = refused
+                request?.answer(refused.sentence)
+            case .answered(let id):
+                request?.answer([.uint64(id)])
+
+            case .cut(let camera, let grant, let why): cameras[camera]?.cut(grant, why)
+            case .killRecorder(let camera): cameras[camera]?.kill()
+            case .open(let camera, let grant, let session, let configuration):
+                if clients.isGrantable(session) { cameras[camera]?.open(grant, configuration) }
+            case .resume(let camera, let grant, let session, _):
+                // Its streams flow already: only the end of the recorder core ends them for whoever has them.
+                if clients.isGrantable(session) {
+                    cameras[camera]?.resume(grant, session)
+                } else {
+                    cameras[camera]?.kill()
+                }
+            case .configure(let camera, let grant, _, let batch): cameras[camera]?.configure(grant, batch)
+            case .openStream(let camera, let grant, let session):
+                request?.answerLater()
+                cameras[camera]?.outputs.openStream(grant, session, for: request?.message)
+            case .closeStreams(let camera, let grant, let session):
+                cameras[camera]?.outputs.closeStreams(grant, session)
+            case .capturePhoto(let camera, let grant, let session, let photo):
+                guard let file = request?.file else { continue }
+                cameras[camera]?.outputs.capturePhoto(grant, session, photo, file, request?.options ?? [:])
+            case .startRecording(let camera, let grant, _, let recording):
+                guard let file = request?.file else { continue }
+                cameras[camera]?.outputs.startRecording(grant, recording, file, request?.options ?? [:])
+            case .stopRecording(let camera, let recording, let why):
+                cameras[camera]?.outputs.stopRecording(recording, why)
+
+            case .notify(_, let session, let sequence, let event): notify(session, sequence, event)
+            case .announce(let news): publisher.announce(news)
+            }
+        }
+        return refusal
+    }
+
+    private func notify(_ session: SessionID, _ sequence: UInt64, _ event: SessionEvent) {
+        // Whoever runs no more has nothing that another broker could give back.
+        if event.endsRunning { for link in cameras.order { link.forgetKept(of: session) } }
+        guard let client = clients.owner(of: session),
+            let signal = BusMessage.signal(
+                on: client.connection, path: ObjectPath.session(session), interface: InterfaceName.session,
+                member: event.wireName)
+        else { return }
+        // The commonest two have nothing but numbers.
+        switch event {
+        case .didStartRunning(let grant):
+            signal.append(sequence)
+            signal.append(arbiter.lastDecision)
+            signal.append(grant.rawValue)
+        case .didStopRunning:
+            signal.append(sequence)
+            signal.append(arbiter.lastDecision)
+        default:
+            for value in event.wireArguments(sequence: sequence, decision: arbiter.lastDecision) {
+                signal.append(value)
+            }
+        }
+        signal.send()
+    }
+}
+
+extension Refusal {
+    /// The error with the rule that is behind it: every verdict names its rule.
+    var sentence: BrokerError {
+        BrokerError(error.kind, rule.isEmpty ? error.message : "\(error.message) Because “\(rule)”.")
     }
 }

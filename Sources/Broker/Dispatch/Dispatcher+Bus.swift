@@ -1,0 +1,64 @@
+import ArbiterProtocol
+import Bus
+import Glibc
+import Machine
+
+/// The bus that is not there. Libraries that expect one call it before anything else, so it is answered for, even
+/// where the answer means little: there are two names, the broker's `:1.0` and the caller's own.
+extension Dispatcher {
+    private static let busName = "org.freedesktop.DBus"
+    private static let ownName = ":1.0"
+
+    func busMethod(_ request: Request) throws(BrokerError) {
+        let message = request.message
+        let client = request.client
+        let member = message.member
+        switch member {
+        case "Hello": request.answer([.string(client.uniqueName)])
+        case "AddMatch", "RemoveMatch": request.answer()
+        case "GetNameOwner": request.answer([.string(try owner(of: message, client))])
+        case "NameHasOwner": request.answer([.boolean(true)])
+        case "StartServiceByName": request.answer([.uint32(2)])  // It runs already.
+        case "RequestName", "ReleaseName": request.answer([.uint32(1)])
+        case "ListNames": request.answer([.strings([Self.busName, Self.ownName, client.uniqueName])])
+        case "ListActivatableNames", "ListQueuedOwners": request.answer([.strings([])])
+        case "GetId": request.answer([.string(LoginSessions.machineID ?? String(repeating: "0", count: 32))])
+        case "GetConnectionUnixUser":
+            request.answer([.uint32(try owner(of: message, client) == client.uniqueName ? client.uid : trust.ownUser)])
+        case "GetConnectionUnixProcessID":
+            let isCaller = try owner(of: message, client) == client.uniqueName
+            request.answer([.uint32(UInt32(clamping: isCaller ? client.pid : getpid()))])
+        case "GetConnectionCredentials":
+            let isCaller = try owner(of: message, client) == client.uniqueName
+            request.answer([
+                .dictionary([
+                    "UnixUserID": .uint32(isCaller ? client.uid : trust.ownUser),
+                    "ProcessID": .uint32(UInt32(clamping: isCaller ? client.pid : getpid())),
+                ])
+            ])
+        case "BecomeMonitor": becomeMonitor(request)
+        default:
+            throw BrokerError(
+                .unknownMethod,
+                "There is no bus here, and its \(member.quotedShort) is not among what is answered for it.")
+        }
+    }
+
+    private func owner(of message: BusMessage, _ client: BrokerClient) throws(BrokerError) -> String {
+        guard message.isSignature("s") else {
+            throw Self.wrongArguments("\(Self.busName).\(message.member)", takes: "s", got: message.signature)
+        }
+        let name = try message.readString()
+        return name == client.uniqueName || name == Self.busName ? name : Self.ownName
+    }
+
+    /// A monitor waits to lose its name; then it shows what it is sent: broad news, and decisions.
+    private func becomeMonitor(_ request: Request) {
+        request.answer()
+        broker.publisher.watch(request.client, true)
+        let signal = BusMessage.signal(
+            on: request.client.connection, path: "/org/freedesktop/DBus", interface: Self.busName, member: "NameLost")
+        signal?.append(request.client.uniqueName)
+        signal?.send()
+    }
+}

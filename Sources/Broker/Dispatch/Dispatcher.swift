@@ -1,0 +1,188 @@
+import Arbiter
+import ArbiterProtocol
+import Bus
+import Glibc
+
+/// What a path names.
+enum BusObject {
+    /// `/org/camarb`, the object manager.
+    case root
+    case broker
+    case shell
+    case camera(CameraLink)
+    /// One that exists, whoever's it is.
+    case session(SessionID, of: BrokerClient)
+    /// Nothing but children: `/`, `/org`, `/org/camarb/camera`, `/org/camarb/session`.
+    case node
+}
+
+/// Who is called by which call: paths, interfaces, methods, and what each takes. Every call is answered once.
+final class Dispatcher {
+    unowned let broker: Broker
+    private let methods = MethodTables()
+
+    var clients: Clients { broker.clients }
+    var cameras: Cameras { broker.cameras }
+    var trust: Trust { broker.trust }
+
+    init(_ broker: Broker) { self.broker = broker }
+
+    /// Every call is answered once: here, or by whom `answerLater` was called for.
+    func dispatch(_ request: Request) {
+        do throws(BrokerError) {
+            try route(request)
+        } catch {
+            request.answer(error)
+        }
+    }
+
+    private func route(_ request: Request) throws(BrokerError) {
+        let message = request.message
+        // The commonest first: nothing is allocated until a method was found.
+        if message.isPath("/org/camarb/Broker1") && message.isInterface("org.camarb.Broker1") {
+            try run(methods.broker, request)
+            return
+        }
+        if message.isInterface("org.camarb.Session1"), let number = message.pathNumber(after: "/org/camarb/session/") {
+            try ownSession(SessionID(number), request)
+            try run(methods.session, request)
+            return
+        }
+        // Meant for the bus that is not there; some libraries send it to other paths too.
+        if message.isInterface("org.freedesktop.DBus") || message.isInterface("org.freedesktop.DBus.Monitoring") {
+            try busMethod(request)
+            return
+        }
+        let object = try object(at: message.path, for: request.client)
+        if message.interface.hasPrefix("org.freedesktop.DBus.") {
+            try standardMethod(request, object)
+            return
+        }
+        let tables = tables(of: object)
+        if !message.hasInterface {
+            // Allowed by the specification: the first interface that has such a method is meant.
+            let member = message.member
+            guard let table = tables.first(where: { $0.entries[member] != nil }) else {
+                throw BrokerError(.unknownMethod, "The object \(message.path) has no method \(member.quotedShort).")
+            }
+            if case .session(let session, _) = object { try ownSession(session, request) }
+            try run(table, request)
+            return
+        }
+        let interface = message.interface
+        guard let table = tables.first(where: { $0.interface.name == interface }) else {
+            let names = (tables.map(\.interface.name) + StandardInterface.names(of: object)).joined(separator: ", ")
+            throw BrokerError(
+                .unknownInterface,
+                "The object \(message.path) has no interface \(interface.quotedShort); it has \(names).")
+        }
+        if case .session(let session, _) = object { try ownSession(session, request) }
+        try run(table, request)
+    }
+
+    private func run(_ table: MethodTables.Table, _ request: Request) throws(BrokerError) {
+        let message = request.message
+        let member = message.member
+        guard let entry = table.entries[member] else {
+            let names = table.interface.methods.map(\.name).joined(separator: ", ")
+            throw BrokerError(
+                .unknownMethod,
+                names.isEmpty
+                    ? "\(table.interface.name) has no methods."
+                    : "\(table.interface.name) has no method \(member.quotedShort); it has \(names).")
+        }
+        let signature = message.signature
+        guard signature == entry.takes else {
+            throw Self.wrongArguments("\(table.interface.name).\(member)", takes: entry.takes, got: signature)
+        }
+        let arguments = signature.isEmpty ? [] : try message.arguments()
+        // A plan is a text, and has a bound of its own.
+        if let long = arguments.lazy.compactMap(\.textTooLong).first, member != "Plan" {
+            // Whoever got descriptors owns them.
+            for case .fileDescriptor(let descriptor) in arguments { close(descriptor) }
+            throw BrokerError(
+                .limitExceeded,
+                "\(member): \(long.quotedShort) has \(long.utf8.count) bytes; a text may have \(ClientBound.textBytesMax)."
+            )
+        }
+        var reader = WireReader(member, arguments)
+        try entry.run(broker, request, &reader)
+        if !request.isAnswered { request.answer() }
+    }
+
+    static func wrongArguments(_ method: String, takes: String, got: String) -> BrokerError {
+        BrokerError(
+            .invalidArguments,
+            "\(method) takes \(takes.isEmpty ? "no arguments" : "“\(takes)”"), and got "
+                + (got.isEmpty ? "none." : "“\(got)”."))
+    }
+
+    func tables(of object: BusObject) -> [MethodTables.Table] {
+        switch object {
+        case .broker: [methods.broker]
+        case .shell: [methods.shell]
+        case .camera: [methods.camera]
+        case .session: [methods.session]
+        case .root, .node: []
+        }
+    }
+
+    /// A session answers its own client only. Another user's does not even exist for the caller.
+    func ownSession(_ session: SessionID, _ request: Request) throws(BrokerError) {
+        guard let owner = clients.owners[session.rawValue]?.client,
+            owner.uid == request.client.uid || trust.isTrusted(request.client)
+        else {
+            throw unknownSession(session)
+        }
+        guard owner === request.client else {
+            throw BrokerError(
+                .accessDenied,
+                "Session \(session.rawValue) belongs to another client; a session answers the connection that created it."
+            )
+        }
+    }
+
+    func unknownSession(_ session: SessionID) -> BrokerError {
+        BrokerError(.unknownSession, "There is no session \(session.rawValue). Create one with CreateSession.")
+    }
+
+    func object(at path: String, for client: BrokerClient) throws(BrokerError) -> BusObject {
+        switch path {
+        case ObjectPath.broker: return .broker
+        case ObjectPath.shell: return .shell
+        case ObjectPath.root: return .root
+        case "/", "/org", "/org/freedesktop", "/org/freedesktop/DBus", ObjectPath.cameras, ObjectPath.sessions:
+            return .node
+        default: break
+        }
+        if let link = cameras.order.first(where: { $0.capabilities != nil && ObjectPath.camera($0.camera) == path }) {
+            return .camera(link)
+        }
+        if let session = ObjectPath.sessionID(path) {
+            guard let owner = clients.owners[session.rawValue]?.client,
+                owner.uid == client.uid || trust.isTrusted(client)
+            else {
+                throw unknownSession(session)
+            }
+            return .session(session, of: owner)
+        }
+        let known = [ObjectPath.root, ObjectPath.broker, ObjectPath.shell] + cameras.paths
+        throw BrokerError(
+            .unknownObject, "There is no object \(path.quotedShort); there are \(known.joined(separator: ", ")).")
+    }
+}
+
+extension WireValue {
+    /// The first text in it that is longer than any of ours; nil when there is none.
+    fileprivate var textTooLong: String? {
+        switch self {
+        case .string(let text), .objectPath(let text): text.utf8.count > ClientBound.textBytesMax ? text : nil
+        case .array(_, let values): values.lazy.compactMap(\.textTooLong).first
+        case .dictionary(let dictionary):
+            dictionary.entries.lazy.compactMap { entry in
+                entry.key.utf8.count > ClientBound.textBytesMax ? entry.key : entry.value.textTooLong
+            }.first
+        default: nil
+        }
+    }
+}

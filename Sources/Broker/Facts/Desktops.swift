@@ -1,0 +1,72 @@
+import Arbiter
+import ArbiterProtocol
+import Bus
+import Loop
+import Machine
+
+/// What is so around the cameras, from whoever knows: who speaks for users' desktops, what they and the machine said, and
+/// what follows from it for the core (`FactBoard`).
+final class Desktops {
+    unowned let broker: Broker
+    /// Who speaks for users' desktops.
+    var speakers = Speakers()
+    /// What was said, by whom.
+    private(set) var facts = FactBoard()
+    /// Clients that are told when their user's clients change.
+    var clientLists = 0
+    /// Clients that are told when cameras are in use otherwise.
+    var useLists = 0
+    private(set) var logins: LoginSessionWatch?
+    private(set) var pressure: PressureWatch?
+
+    init(_ broker: Broker) { self.broker = broker }
+
+    /// Asks logind, and looks at the machine's figures where the policy wants that.
+    func begin() throws(SystemFault) {
+        pressure = try PressureWatch(self, root: broker.options.machine)
+        pressure?.policyChanged()
+        logins = try LoginSessionWatch(self, address: broker.options.systemBus ?? MessageBus.Kind.systemAddress)
+    }
+
+    /// After each step: what only counts while somebody asks for a camera, or the machine waits to sleep.
+    func lookWhereWanted() {
+        if let logins, logins.isHoldingSleep { logins.letSleepWhenSettled() }
+        pressure?.lookWhereWanted()
+    }
+
+    // MARK: Facts
+
+    /// Takes up what somebody said, and tells the core what changes by it.
+    /// - Parameter request: the call that says so: it is answered, also where nothing changes.
+    func say(_ request: Request? = nil, _ word: (inout FactBoard) -> Event?) {
+        // The board is left before the core is stepped, whose effects may say something, too.
+        let event = word(&facts)
+        if let event, let request { return broker.decide(event, request) }
+        if let event { broker.step(event) }
+        request?.answer()
+    }
+
+    /// The same for what is no more; nobody asked for it.
+    func forget(_ words: (inout FactBoard) -> [Event]) { for event in words(&facts) { broker.step(event) } }
+
+    /// The event of a placement, for the caller to step in its turn.
+    func place(
+        _ app: AppID, _ placement: FactBoard.Placement?, by source: PresenceSource, _ client: BrokerClient
+    ) -> Event {
+        facts.say(place: app, placement, source: source, by: .client(client.id))
+    }
+
+    // MARK: Clients that leave
+
+    func forget(_ client: BrokerClient) {
+        guard let more = client.more else { return }
+        forget { $0.forgetMicrophones(of: .client(client.id)) }
+        broker.clients.release(.microphones, more.microphones.count, of: client)
+        for source in more.sources { detach(source, client) }
+        broker.clients.release(.placedApps, more.placed.count, of: client)
+        forgetMicrophones(client)
+        forgetAsking(client)
+        if more.knowsClients { clientLists -= 1 }
+        if more.wantsUse { useLists -= 1 }
+    }
+}

@@ -1,0 +1,101 @@
+import Arbiter
+import ArbiterProtocol
+import Machine
+import PolicyFile
+
+/// The policy in force: where it was read, and what was wrong with the one that was asked for.
+final class PolicyKeeper {
+    private unowned let broker: Broker
+    /// Why the policy that was asked for is not in force; empty when it is.
+    private(set) var trouble = ""
+    private var sources = PolicySources()
+    private var options: BrokerOptions { broker.options }
+    private var journal: Journal { broker.journal }
+
+    init(_ broker: Broker) { self.broker = broker }
+
+    /// Where an administrator puts a policy.
+    static let usualPolicy = "/etc/camarb/policy.toml"
+
+    /// - Returns: nil: there is none, or a bad one, and the built-in one is in force.
+    func first() -> Policy? {
+        guard let path = options.policy else {
+            trouble = "No policy was given (--policy FILE): first come, first served."
+            return nil
+        }
+        do throws(PolicyProblems) {
+            let loaded = try readPolicy(path)
+            sources = PolicySources(loaded)
+            return loaded.policy
+        } catch {
+            trouble = "\(shown(path)) is no valid policy, so it is first come, first served.\n\(error)"
+            journal.send(.error, "\(error)\nThe built-in policy is in force: first come, first served.")
+            return nil
+        }
+    }
+
+    /// SIGHUP. A bad file never replaces a good policy.
+    func reload() {
+        guard let path = options.policy else {
+            journal.send(.notice, "asked to read the policy again, but none was given (--policy FILE)")
+            return
+        }
+        ServiceManager.reloading()
+        do throws(PolicyProblems) {
+            let loaded = try readPolicy(path)
+            let policy = loaded.policy
+            trouble = ""
+            sources = PolicySources(loaded)
+            broker.step(.policyLoaded(policy))
+            broker.desktops.silenceWhoMayNotSpeak()
+            broker.desktops.pressure?.policyChanged()
+            journal.send(.notice, "the policy “\(policy.name)” is in force", [("CAMARB_POLICY", policy.name)])
+        } catch {
+            trouble =
+                "\(shown(path)) is no valid policy; “\(broker.arbiter.policy.name)”, which was in force, still is.\n\(error)"
+            journal.send(
+                .error, "\(error)\nThe policy “\(broker.arbiter.policy.name)” stays in force. Nothing changed.")
+        }
+        ServiceManager.ready(status: broker.publisher.statusLine)
+    }
+
+    /// The policy with its drop-ins. The usual folder of drop-ins is looked into where it is there.
+    private func readPolicy(_ path: String) throws(PolicyProblems) -> LoadedPolicy {
+        try PolicyFile.load(
+            path: path, dropIns: options.policyFolder.isEmpty ? nil : options.policyFolder,
+            dropInsRequired: options.policyFolder != BrokerOptions.usualPolicyFolder, accounts: MachineAccounts())
+    }
+
+    /// A path goes to terminals and to the journal.
+    private func shown(_ path: String) -> String { Journal.printable(path, keepLines: false) }
+
+    /// The policy in force as text, and where it is from.
+    func answer() -> [WireValue] {
+        let origins = Dictionary(sources.origins.map { ($0.part, $0.origin) }) { first, _ in first }
+        let text = PolicyWriter.text(broker.arbiter.policy) { origins[$0].map { "\($0.file):\($0.line)" } }
+        return [
+            .string(text), .strings(sources.files),
+            .dictionaries(
+                sources.origins.map { part, origin in
+                    [
+                        "table": .string(part.table), "name": .string(part.name), "file": .string(origin.file),
+                        "line": .uint64(UInt64(origin.line)),
+                    ]
+                }),
+        ]
+    }
+}
+
+/// Where the policy in force was read: what the broker keeps of its files. Of the built-in one nothing.
+struct PolicySources {
+    var files: [String] = []
+    /// In the order of the files.
+    var origins: [(part: PolicyPart, origin: LoadedPolicy.Origin)] = []
+
+    init() {}
+
+    init(_ loaded: LoadedPolicy) {
+        files = loaded.files
+        origins = loaded.sortedOrigins
+    }
+}

@@ -1,0 +1,156 @@
+import Arbiter
+import ArbiterProtocol
+import Bus
+import Machine
+import Scenario
+
+/// What happened, in the scenario language: for the journal, for watchers, and for `--decisions`. A bug report is then a
+/// scenario by pasting.
+extension Publisher {
+    /// With more clients or sessions than this a trace names only those it is about: finding names must not cost more than
+    /// deciding.
+    static let namedMax = 64
+
+    /// Once for each step, after its effects.
+    func tell(_ event: Event, _ effects: [Effect], _ now: Moment) {
+        tellServiceManager()
+        // Time that passed, or a recorder's answer, without a consequence is no news.
+        if effects.isEmpty && event.isRoutine { return }
+        guard watchers > 0 || broker.journal.isJournal || broker.options.printsDecisions else { return }
+        let writer = ScenarioWriter(names: names(event, effects), origin: broker.origin)
+        var learning = writer
+        let lines = learning.lines(event, at: now, effects)
+        if broker.journal.isJournal || broker.options.printsDecisions { record(lines, event, effects) }
+        if watchers > 0 { inform(lines, event, effects, writer, now) }
+    }
+
+    private func record(_ lines: [String], _ event: Event, _ effects: [Effect]) {
+        if !broker.journal.isJournal {
+            for line in lines { broker.journal.send(.debug, line) }
+            return
+        }
+        var fields = [(name: "CAMARB_DECISION", value: "\(broker.arbiter.lastDecision)")]
+        for effect in effects {
+            switch effect {
+            case .notify(_, let session, _, let notice):
+                fields.append(("CAMARB_SESSION", "\(session.rawValue)"))
+                if let app = clients.owners[session.rawValue]?.client.app { fields.append(("CAMARB_APP", app.name)) }
+                if let rule = notice.rule { fields.append(("CAMARB_RULE", rule)) }
+            case .refused(let refusal): fields.append(("CAMARB_RULE", refusal.rule))
+            case .announce(.holderChanged(let camera, _)): fields.append(("CAMARB_CAMERA", camera.name))
+            default: break
+            }
+        }
+        let text = lines.joined(separator: "\n")
+        guard let user = user(behind: event, effects), !trust.isTrusted(user) else {
+            return broker.journal.send(.info, text, fields)
+        }
+        decisionLines.send(.info, about: user, fields) { untold in
+            untold == 0 ? text : "# \(untold) decisions about user \(user)'s clients were not written\n\(text)"
+        }
+    }
+
+    /// Whose doing a step is, as far as the journal's limit goes: who asked, else who is told of it; nil: nobody's.
+    private func user(behind event: Event, _ effects: [Effect]) -> UInt32? {
+        let asking = event.users(
+            sessions: { [self] in clients.owners[$0.rawValue]?.client.uid },
+            clients: { [self] in clients[$0.rawValue]?.uid },
+            // A login session's change is no client's doing.
+            logins: { _ in [] })
+        if let user = asking.first { return user }
+        for case .notify(_, let session, _, _) in effects {
+            if let user = clients.owners[session.rawValue]?.client.uid { return user }
+        }
+        return nil
+    }
+
+    /// `Decided`, for those who asked. One who may not know everything sees what concerns nobody but its own user, facts of
+    /// the machine without anybody's name in them, and of all else the notices of its own user's sessions.
+    private func inform(
+        _ lines: [String], _ event: Event, _ effects: [Effect], _ writer: ScenarioWriter, _ now: Moment
+    ) {
+        var whole: BusMessage?
+        let told = effects.compactMap { effect -> UInt32? in
+            guard case .notify(_, let session, _, _) = effect else { return nil }
+            return clients.owners[session.rawValue]?.client.uid
+        }
+        for client in clients.values where client.watches && client.connection.isReady {
+            if trust.isTrusted(client) || isAudible(event, told: told, to: client.uid) {
+                if whole == nil { whole = decided(client, lines, now) }
+                if let whole { client.connection.send(whole) }
+            } else {
+                let own = effects.filter { effect in
+                    guard case .notify(_, let session, _, _) = effect else { return false }
+                    return clients.owners[session.rawValue]?.client.uid == client.uid
+                }
+                if own.isEmpty { continue }
+                let notices = own.compactMap { writer.notice($0) }.map { "     " + $0 }
+                let time = TimeText.write(now, from: broker.origin)
+                if let part = decided(client, [time] + notices, now) { client.connection.send(part) }
+            }
+        }
+    }
+
+    private func decided(_ client: BrokerClient, _ lines: [String], _ now: Moment) -> BusMessage? {
+        BusMessage.sealedSignal(
+            on: client.connection, path: ObjectPath.broker, interface: InterfaceName.broker, member: "Decided",
+            [.uint64(broker.arbiter.lastDecision), .int64(now.nanoseconds), .string(lines.joined(separator: "\n"))])
+    }
+
+    /// Whether one who is not trusted may hear of an event by name.
+    /// - Parameter told: the users of the sessions that were told something by it, as far as they are known.
+    func isAudible(_ event: Event, told: [UInt32], to user: UInt32) -> Bool {
+        guard told.allSatisfy({ $0 == user }) else { return false }
+        switch event.concern {
+        case .everybody: return true
+        case .whoeverIsTold: return !told.isEmpty
+        case .users:
+            let users = event.users(
+                sessions: { [self] in clients.owners[$0.rawValue]?.client.uid },
+                clients: { [self] in clients[$0.rawValue]?.uid }, logins: usersOf)
+            return !users.isEmpty && users.allSatisfy { $0 == user }
+        }
+    }
+
+    /// Whose a login session is: who logind says, and whose clients are in it.
+    private func usersOf(_ session: LoginSessionID) -> [UInt32] {
+        let members = clients.values.filter { $0.loginSessions.contains(session) }.map(\.uid)
+        return members + [broker.desktops.logins?.user(of: session)].compactMap(\.self)
+    }
+
+    // MARK: Names
+
+    /// Everybody's, or only of those an event is about.
+    func names(_ event: Event? = nil, _ effects: [Effect] = []) -> Names {
+        var names = Names()
+        var wanted: Set<UInt64>?
+        if let event, clients.count > Self.namedMax || clients.owners.count > Self.namedMax {
+            var involved = Set(event.clients.map(\.rawValue))
+            for session in event.sessions {
+                clients.owners[session.rawValue].map { _ = involved.insert($0.client.id.rawValue) }
+            }
+            for case .notify(let client, _, _, _) in effects { involved.insert(client.rawValue) }
+            wanted = involved
+        }
+        for (id, client) in clients.all.sorted(by: { $0.key < $1.key }) {
+            guard let app = client.app, wanted?.contains(id) != false else { continue }
+            names.addClient(client.name, app: app, id: client.id)
+            for session in client.sessions {
+                names.addSession(clients.owners[session.rawValue]?.name ?? client.name, client: client.id, id: session)
+            }
+        }
+        return names
+    }
+}
+
+extension SessionEvent {
+    /// The rule an event names.
+    var rule: String? {
+        switch self {
+        case .willBeInterrupted(_, _, _, let rule), .wasInterrupted(_, _, _, _, let rule),
+            .interruptionChanged(_, _, _, let rule), .accessChanged(_, _, let rule), .sessionStopped(_, let rule):
+            rule
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,192 @@
+import Arbiter
+import ArbiterProtocol
+import Broker
+import Testing
+
+@Suite("Facts with several speakers")
+struct FactBoardTests {
+    private let back = CameraID("back")
+    private let photos = AppID("photos", user: 1000)
+    private let shell = FactBoard.Speaker.client(ClientID(1))
+    private let agent = FactBoard.Speaker.client(ClientID(2))
+
+    @Test("A shell's privacy switch outlasts the camera's own, and the camera's own the shell's")
+    func privacy() {
+        for (first, second) in [(FactBoard.Speaker.trusted, .camera(back)), (.camera(back), FactBoard.Speaker.trusted)]
+        {
+            var board = FactBoard()
+            #expect(board.say(privacy: back, on: true, by: first) == .privacy(back, on: true))
+            #expect(board.say(privacy: back, on: true, by: second) == nil)
+            #expect(board.say(privacy: back, on: false, by: second) == nil)
+            #expect(board.isPrivate(back))
+            #expect(board.say(privacy: back, on: false, by: first) == .privacy(back, on: false))
+        }
+    }
+
+    @Test("A recorder core's end takes back the camera's own switch, and not a shell's")
+    func recorderEnds() {
+        var board = FactBoard()
+        _ = board.say(privacy: back, on: true, by: .camera(back))
+        _ = board.say(privacy: back, on: true, by: .trusted)
+        #expect(board.forget(.camera(back)) == [])
+        #expect(board.isPrivate(back))
+        var alone = FactBoard()
+        _ = alone.say(privacy: back, on: true, by: .camera(back))
+        #expect(alone.forget(.camera(back)) == [.privacy(back, on: false)])
+    }
+
+    @Test("The switch for all cameras and one camera's are two switches")
+    func allCameras() {
+        var board = FactBoard()
+        #expect(board.say(privacy: nil, on: true, by: .trusted) == .privacy(nil, on: true))
+        #expect(board.say(privacy: back, on: false, by: .camera(back)) == nil)
+        #expect(board.isPrivate(nil) && !board.isPrivate(back))
+    }
+
+    @Test("A microphone is taken while anybody who is there says so")
+    func microphones() {
+        var board = FactBoard()
+        #expect(board.say(microphoneOf: photos, taken: true, by: shell) == .microphone(photos, taken: true))
+        #expect(board.say(microphoneOf: photos, taken: true, by: agent) == nil)
+        #expect(board.say(microphoneOf: photos, taken: true, by: agent) == nil)
+        #expect(board.forget(shell) == [])
+        #expect(board.say(microphoneOf: photos, taken: false, by: shell) == nil)
+        #expect(board.forget(agent) == [.microphone(photos, taken: false)])
+        #expect(board.forget(agent) == [])
+    }
+
+    @Test("The harder word on pressure counts, whoever says it last")
+    func pressure() {
+        var board = FactBoard()
+        #expect(board.say(pressure: .serious, by: .gauge) == .pressure(.serious))
+        #expect(board.say(pressure: .fair, by: .trusted) == nil)
+        #expect(board.pressure(by: .trusted) == .fair)
+        #expect(board.say(pressure: nil, by: .gauge) == .pressure(.fair))
+        #expect(board.say(pressure: .critical, by: .trusted) == .pressure(.critical))
+        #expect(board.say(pressure: nil, by: .trusted) == .pressure(.nominal))
+        #expect(board.say(pressure: .nominal, by: .gauge) == nil)
+    }
+
+    @Test("The machine sleeps while logind or a person says so")
+    func sleep() {
+        var board = FactBoard()
+        #expect(board.say(asleep: true, by: .logind) == .sleep(true))
+        #expect(board.say(asleep: true, by: .trusted) == nil)
+        #expect(board.say(asleep: false, by: .logind) == nil)
+        #expect(board.say(asleep: false, by: .trusted) == .sleep(false))
+    }
+
+    @Test("Of a login session the narrower word counts, and the seat is logind's")
+    func logins() {
+        var board = FactBoard()
+        let two = LoginSessionID("2")
+        let active = LoginSessionFacts(active: true, seat: SeatID("seat1"), user: 1000)
+        #expect(board.say(login: two, active, by: .logind) == .loginSession(two, active))
+        let locked = LoginSessionFacts(active: true, locked: true, user: LoginSessionFacts.userUnknown)
+        var both = active
+        both.isLocked = true
+        #expect(board.say(login: two, locked, by: .trusted) == .loginSession(two, both))
+        #expect(board.say(login: two, active, by: .logind) == nil)
+        #expect(board.say(login: two, nil, by: .logind) == .loginSession(two, locked))
+        #expect(board.say(login: two, nil, by: .trusted) == .loginSessionEnded(two))
+    }
+
+    @Test("Where two shells place an app the later word holds, and with its speaker's end the earlier one holds again")
+    func placements() {
+        var board = FactBoard()
+        func say(_ presence: Presence, _ speaker: FactBoard.Speaker) -> Event {
+            board.say(
+                place: photos, .init(presence, focused: false, by: .shell), source: .shell, by: speaker)
+        }
+        #expect(
+            say(.foreground(.fullscreen), shell)
+                == .placed(photos, .foreground(.fullscreen), focused: false, by: .shell))
+        #expect(say(.background, agent) == .placed(photos, .background, focused: false, by: .shell))
+        #expect(board.forget(agent) == [.placed(photos, .foreground(.fullscreen), focused: false, by: .shell)])
+        // The core goes on for a moment with what the last one said.
+        #expect(board.forget(shell) == [])
+        _ = say(.foreground(.fullscreen), shell)
+        _ = say(.background, agent)
+        // It is not the last word.
+        #expect(board.forget(shell) == [])
+    }
+
+    @Test("A source that forgets an app leaves the other source's word, and shells and agents are two sources")
+    func unplaced() {
+        var board = FactBoard()
+        func say(_ placement: FactBoard.Placement?, _ source: PresenceSource, _ speaker: FactBoard.Speaker) -> Event {
+            board.say(place: photos, placement, source: source, by: speaker)
+        }
+        _ = say(.init(.foreground(.fullscreen), focused: true, by: .shell), .shell, shell)
+        _ = say(.init(.background, focused: false, by: .agent), .agent, agent)
+        #expect(say(nil, .agent, agent) == .unplaced(photos, by: .agent))
+        _ = say(.init(.background, focused: false, by: .shell), .shell, agent)
+        #expect(say(nil, .shell, agent) == .placed(photos, .foreground(.fullscreen), focused: true, by: .shell))
+    }
+
+    /// Whatever is said in whatever order: what the core was told adds up to what the speakers who are there say.
+    @Test(
+        "The events always add up to what is said, and a speaker that is forgotten leaves nothing",
+        arguments: 1...20 as ClosedRange<UInt64>)
+    func addsUp(seed: UInt64) {
+        var random = SplitMix(seed)
+        var board = FactBoard()
+        let speakers: [FactBoard.Speaker] = [shell, agent, .trusted, .camera(back), .logind, .gauge]
+        var (isPrivate, isTaken, isAsleep, pressure) = (false, false, false, SystemPressure.nominal)
+        var said: [FactBoard.Speaker: (privacy: Bool, taken: Bool, asleep: Bool, pressure: SystemPressure?)] = [:]
+        func hear(_ event: Event) {
+            switch event {
+            case .privacy(_, let on):
+                #expect(on != isPrivate, "an event that changes nothing")
+                isPrivate = on
+            case .microphone(_, let taken): isTaken = taken
+            case .sleep(let asleep): isAsleep = asleep
+            case .pressure(let level): pressure = level
+            default: Issue.record("\(event)")
+            }
+        }
+        for _ in 0..<300 {
+            let speaker = speakers[Int(random.next() % 6)]
+            var own = said[speaker] ?? (false, false, false, nil)
+            let flag = random.next() % 2 == 0
+            let event: Event?
+            switch random.next() % 5 {
+            case 0:
+                own.privacy = flag
+                event = board.say(privacy: back, on: flag, by: speaker)
+            case 1:
+                own.taken = flag
+                event = board.say(microphoneOf: photos, taken: flag, by: speaker)
+            case 2:
+                own.asleep = flag
+                event = board.say(asleep: flag, by: speaker)
+            case 3:
+                own.pressure = flag ? nil : SystemPressure.allCases[Int(random.next() % 4)]
+                event = board.say(pressure: own.pressure, by: speaker)
+            default:
+                own = (false, false, false, nil)
+                event = nil
+                for event in board.forget(speaker) { hear(event) }
+            }
+            if let event { hear(event) }
+            said[speaker] = own
+            #expect(isPrivate == said.values.contains(where: \.privacy))
+            #expect(isTaken == said.values.contains(where: \.taken))
+            #expect(isAsleep == said.values.contains(where: \.asleep))
+            #expect(pressure == said.values.compactMap(\.pressure).max() ?? .nominal)
+        }
+    }
+}
+
+/// Vigna's splitmix64: the same numbers for the same seed on every machine.
+private struct SplitMix {
+    private var state: UInt64
+    init(_ seed: UInt64) { state = seed }
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ mixed >> 31
+    }
+}
