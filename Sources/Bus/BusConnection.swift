@@ -71,6 +71,8 @@ public final class BusConnection {
     public var account: TurnAccount
     /// What the order of turns calls it.
     let number: UInt64
+    /// Nobody else says who sends its messages.
+    let isServer: Bool
     private var waitsForTurn = false
     /// What is left to be done of a message that has been read.
     private var rest: ((_ end: Int64) -> Bool)?
@@ -126,6 +128,7 @@ public final class BusConnection {
         self.loop = loop
         self.account = account
         number = traffic.turns.number()
+        isServer = role == .server
         self.delegate = delegate
         authenticateBy = EventLoop.now + BusConnection.authenticationTimeMax
         if role == .server {

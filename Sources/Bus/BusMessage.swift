@@ -110,10 +110,13 @@ public final class BusMessage {
 // MARK: - Making messages
 
 extension BusMessage {
-    /// A signal from `:1.0`: some D-Bus libraries drop signals without a sender.
+    /// What a server calls itself in all that it sends: some D-Bus libraries drop signals without a sender, and others
+    /// learn from the answers whose signals are meant.
+    public static let serverName = ":1.0"
+
     /// - Parameter sender: nil on a message bus, which says itself who sends it.
     public static func signal(
-        on connection: BusConnection, path: String, interface: String, member: String, sender: String? = ":1.0"
+        on connection: BusConnection, path: String, interface: String, member: String, sender: String? = serverName
     ) -> BusMessage? {
         var created: OpaquePointer?
         guard sd_bus_message_new_signal(connection.bus, &created, path, interface, member) >= 0, let created else {
@@ -160,7 +163,7 @@ extension BusMessage {
         guard expectsAnswer else { return nil }
         var created: OpaquePointer?
         guard sd_bus_message_new_method_return(pointer, &created) >= 0, let created else { return nil }
-        return BusMessage(owning: created, connection)
+        return answer(owning: created)
     }
 
     /// Sends it on the connection it was made for. True when it went out or was queued.
@@ -188,8 +191,13 @@ extension BusMessage {
             }
         }
         guard result >= 0, let created else { return }
-        let answer = BusMessage(owning: created, connection)
+        let answer = answer(owning: created)
         answer.payloadBytes = error.message.utf8.count
         answer.send()
+    }
+
+    private func answer(owning created: OpaquePointer) -> BusMessage {
+        if connection.isServer { _ = sd_bus_message_set_sender(created, Self.serverName) }
+        return BusMessage(owning: created, connection)
     }
 }
