@@ -44,6 +44,7 @@ public final class Broker {
     private(set) var inquiries: Inquiries!
     private(set) var publisher: Publisher!
     private(set) var dispatcher: Dispatcher!
+    private(set) var properties: PropertyTelling!
 
     /// - Throws: when it cannot listen, or has no event loop.
     public convenience init(_ options: BrokerOptions, on loop: EventLoop) throws(SystemFault) {
@@ -76,6 +77,7 @@ public final class Broker {
         inquiries = try Inquiries(self)
         publisher = try Publisher(self)
         dispatcher = Dispatcher(self)
+        properties = PropertyTelling(self)
         alarm = try loop.addTimer { [unowned self] in alarmRang() }
         for camera in options.cameras { _ = cameras.add(camera.id, spec: camera.spec) }
         if let path = options.trace { try publisher.openTrace(path) }

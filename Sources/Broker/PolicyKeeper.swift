@@ -7,7 +7,7 @@ import PolicyFile
 final class PolicyKeeper {
     private unowned let broker: Broker
     /// Why the policy that was asked for is not in force; empty when it is.
-    private(set) var trouble = ""
+    private(set) var trouble = "" { didSet { broker.properties?.degradedMayHaveChanged() } }
     private var sources = PolicySources()
     private var options: BrokerOptions { broker.options }
     private var journal: Journal { broker.journal }

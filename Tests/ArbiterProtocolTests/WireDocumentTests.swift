@@ -28,9 +28,11 @@ import Testing
             }
             if !interface.signals.isEmpty { text += "\n| signal | carries | |\n|---|---|---|\n" }
             for signal in interface.signals { text += row([code(signal.name), list(signal.carries), signal.summary]) }
-            if !interface.properties.isEmpty { text += "\n| property | type | |\n|---|---|---|\n" }
+            if !interface.properties.isEmpty { text += "\n| property | type | changes | |\n|---|---|---|---|\n" }
             for property in interface.properties {
-                text += row([code(property.name), code(property.type), property.summary])
+                text += row([
+                    code(property.name), code(property.type), code(property.changes.rawValue), property.summary,
+                ])
             }
             text += "\n"
         }

@@ -228,6 +228,17 @@ final class TestClient: BusConnectionDelegate {
         return all.first?.dictionary?[name]
     }
 
+    /// What `PropertiesChanged` told of an object so far, the names of what it told without a value among it.
+    func changes(of path: String) -> [WireDictionary] {
+        signals.filter { $0.path == path && $0.member == "PropertiesChanged" }.map { signal in
+            var told = signal.arguments.dropFirst().first?.dictionary ?? [:]
+            if case .array(_, let names)? = signal.arguments.last {
+                for case .string(let name) in names { told[name] = .string("named") }
+            }
+            return told
+        }
+    }
+
     func setProperty(_ path: String, _ interface: String, _ name: String, _ value: String) throws {
         var result: Result<BusMessage, BrokerError>?
         let connection = try #require(connection)
@@ -263,7 +274,9 @@ struct TestSession {
         }
     }
 
-    var names: [String] { client.signals.filter { $0.path == path }.map(\.member) }
+    var names: [String] {
+        client.signals.filter { $0.path == path && $0.member != "PropertiesChanged" }.map(\.member)
+    }
 
     /// Waits until the session has had this event `count` times in all.
     func wait(_ member: String, count: Int = 1, at place: SourceLocation = #_sourceLocation) throws {

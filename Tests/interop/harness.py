@@ -313,8 +313,14 @@ class App:
             self.poll(min(1.0, max(0.001, until - time.monotonic())))
 
     def names(self, path=None):
-        """The names of all signals so far, broker-wide ones left out."""
-        return [member for at, member, _ in self.signals if at.startswith("/org/camarb/session/") and path in (None, at)]
+        """The names of all that sessions told so far, broker-wide signals left out."""
+        return [member for at, member, _ in self.signals
+                if at.startswith("/org/camarb/session/") and path in (None, at) and member != "PropertiesChanged"]
+
+    def changes(self, path):
+        """What PropertiesChanged told of an object so far: dictionaries, without the types of their values."""
+        return [{name: value for name, (_, value) in body[1].items()}
+                for at, member, body in self.signals if at == path and member == "PropertiesChanged"]
 
     def property(self, path, interface, name):
         at = DBusAddress(path, "org.camarb", "org.freedesktop.DBus.Properties")

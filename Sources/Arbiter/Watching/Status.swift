@@ -55,6 +55,7 @@ public struct Status: Sendable {
         public var rule: String?
         /// Whose claim it waits for.
         public var waitsFor: AppID?
+        /// In force while it runs; otherwise what will be set when it does.
         public var configuration: Configuration
     }
 
@@ -138,8 +139,8 @@ extension Arbiter {
     /// The status without its sessions, whose number it does not cost.
     public func overview() -> Status {
         Status(
-            policy: policy.name, isPresenceKnown: state.users.contains { state.isPresenceKnown(for: $0.user) },
-            isPrivate: state.world.isPrivate, isAsleep: state.world.isAsleep, pressure: state.world.pressure,
+            policy: policy.name, isPresenceKnown: isPresenceKnown, isPrivate: state.world.isPrivate,
+            isAsleep: state.world.isAsleep, pressure: state.world.pressure,
             cameras: state.cameraOrder.map(status(of:)),
             sessions: [])
     }
@@ -200,8 +201,7 @@ extension Arbiter {
             rule: causes.reason.flatMap { reason in
                 look.causes(session.waits).contains(reason) ? text(look.rule(of: reason, session.waits)) : nil
             },
-            waitsFor: session.waits?.interrupter.map { state.id($0) }, configuration: state.sessionSettings[slot].wanted
-        )
+            waitsFor: session.waits?.interrupter.map { state.id($0) }, configuration: configuration(of: slot))
     }
 
     /// The groups that a session's client was in when it connected, by number.

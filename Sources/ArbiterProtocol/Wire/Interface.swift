@@ -46,13 +46,27 @@ public struct Interface: Sendable {
     public struct Property: Sendable {
         public var name: String
         public var type: String
+        public var changes: Change
         public var summary: String
-        public init(_ name: String, _ type: String, _ summary: String) {
+        public init(_ name: String, _ type: String, changes: Change = .told, _ summary: String) {
             self.name = name
             self.type = type
+            self.changes = changes
             self.summary = summary
         }
+
+        /// How `PropertiesChanged` tells of a change, in the words of `EmitsChangedSignal`.
+        public enum Change: String, Sendable {
+            /// It never does.
+            case never = "const"
+            /// With its new value.
+            case told = "true"
+            /// Without a value: whoever wants it reads it anew.
+            case named = "invalidates"
+        }
     }
+
+    private static let emitsChanged = "org.freedesktop.DBus.Property.EmitsChangedSignal"
 
     public func method(_ name: String) -> Method? { methods.first { $0.name == name } }
     public func signal(_ name: String) -> Signal? { signals.first { $0.name == name } }
@@ -78,11 +92,10 @@ public struct Interface: Sendable {
             xml += "  </signal>\n"
         }
         for property in properties {
-            xml += "  <property name=\"\(property.name)\" type=\"\(property.type)\" access=\"read\"/>\n"
-        }
-        // Nothing announces changes of properties: libraries must not keep what they once read.
-        if !properties.isEmpty {
-            xml += "  <annotation name=\"org.freedesktop.DBus.Property.EmitsChangedSignal\" value=\"false\"/>\n"
+            xml += "  <property name=\"\(property.name)\" type=\"\(property.type)\" access=\"read\">\n"
+            // On each property, since busctl passes over that of the interface.
+            xml += "   <annotation name=\"\(Self.emitsChanged)\" value=\"\(property.changes.rawValue)\"/>\n"
+            xml += "  </property>\n"
         }
         return xml + " </interface>\n"
     }

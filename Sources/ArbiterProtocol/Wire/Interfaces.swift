@@ -116,7 +116,7 @@ extension Interface {
                 "The reader was too slow; there are no more `Traced` signals until it calls `Trace` again."),
         ],
         properties: [
-            Property("Version", "s", "camarbd's version."),
+            Property("Version", "s", changes: .never, "camarbd's version."),
             Property("PolicyName", "s", "The policy in force."),
             Property("Degraded", "s", "Why the broker runs without what it was told to use; empty when all is well."),
             Property("PresenceKnown", "b", "False: no presence source, so every client counts as foreground."),
@@ -128,17 +128,17 @@ extension Interface {
         methods: [],
         signals: [],
         properties: [
-            Property("Id", "s", "The stable identity."),
-            Property("Name", "s", "What a person calls it."),
-            Property("Position", "s", "front, back or external."),
+            Property("Id", "s", changes: .never, "The stable identity."),
+            Property("Name", "s", changes: .named, "What a person calls it."),
+            Property("Position", "s", changes: .named, "front, back or external."),
             Property("Generation", "t", "Grows each time it appears."),
             Property("Present", "b", "Whether it is plugged in."),
             Property(
                 "Holder", "s",
                 "The holder's app, \"another user's app\", \"outside: \" and a program that did not ask, or \"\"."),
-            Property("Formats", "aa{sv}", "Its formats, the default first."),
+            Property("Formats", "aa{sv}", changes: .named, "Its formats, the default first."),
             Property(
-                "Controls", "aa{sv}",
+                "Controls", "aa{sv}", changes: .named,
                 """
                 What else can be set on it: `key` s, its `usual` value, and `least`, `most`, `step` d of a number or the \
                 `words` as of a mode.
@@ -265,7 +265,12 @@ extension Interface {
             Property("Interrupted", "b", "Whether causes leave nothing."),
             Property("Access", "as", "What it may do now."),
             Property("Causes", "as", "Every live cause, the reason first."),
-            Property("Configuration", "a{sv}", "What is in force, or will be when it runs."),
+            Property(
+                "Configuration", "a{sv}",
+                """
+                While it runs, the whole of what is in force on its camera, and `usesAudio` and `sharingMode` where it set \
+                them; otherwise what it asked for, which is set when it runs.
+                """),
         ])
 
     /// Presence and other facts from peers the policy trusts. A shell is believed for its own user;

@@ -18,7 +18,7 @@ class CameraLink {
     var generation: UInt64 = 0
     var isPresent = false
     /// Why it could not be described; nil when all is well.
-    var trouble: String?
+    var trouble: String? { didSet { if trouble != oldValue { broker.properties.degradedMayHaveChanged() } } }
     /// The program that has it without asking the broker, as far as that can be known; nil: none has.
     var outside: String?
     /// The program that merely has its node open.

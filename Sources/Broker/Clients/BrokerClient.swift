@@ -29,6 +29,8 @@ final class BrokerClient {
     /// In the order of their creation.
     var sessions: [SessionID] = []
     var watches = false
+    /// It has read properties, or asked for signals: it is told when properties change.
+    var readsProperties = false
     /// It records a trace.
     var traces = false
     private(set) var more: More?

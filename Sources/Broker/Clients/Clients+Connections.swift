@@ -123,6 +123,7 @@ extension Clients: BusConnectionDelegate {
         client.sessions = []
         broker.desktops.forget(client)
         broker.publisher.forget(client)
+        broker.properties.forget(client)
         names.give(back: client.name)
         remove(client)
         broker.audience.remove(client, self)
@@ -179,6 +180,7 @@ extension Clients: BusConnectionDelegate {
     func disown(_ session: SessionID) {
         if let owned = owners.removeValue(forKey: session.rawValue) { sessionNames.give(back: owned.name) }
         broker.publisher.metrics.forget(session)
+        broker.properties.news.forget(session)
     }
 
     /// The core forgets it, and the login sessions that nobody else belongs to.

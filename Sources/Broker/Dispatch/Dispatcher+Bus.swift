@@ -7,7 +7,7 @@ import Machine
 /// where the answer means little: there are two names, the broker's `:1.0` and the caller's own.
 extension Dispatcher {
     private static let busName = "org.freedesktop.DBus"
-    private static let ownName = ":1.0"
+    private static let ownName = BusMessage.serverName
 
     func busMethod(_ request: Request) throws(BrokerError) {
         let message = request.message
@@ -15,7 +15,10 @@ extension Dispatcher {
         let member = message.member
         switch member {
         case "Hello": request.answer([.string(client.uniqueName)])
-        case "AddMatch", "RemoveMatch": request.answer()
+        case "AddMatch":
+            if message.isSignature("s") { broker.properties.addMatch(try message.readString(), client) }
+            request.answer()
+        case "RemoveMatch": request.answer()
         case "GetNameOwner": request.answer([.string(try owner(of: message, client))])
         case "NameHasOwner": request.answer([.boolean(true)])
         case "StartServiceByName": request.answer([.uint32(2)])  // It runs already.
@@ -52,10 +55,12 @@ extension Dispatcher {
         return name == client.uniqueName || name == Self.busName ? name : Self.ownName
     }
 
-    /// A monitor waits to lose its name; then it shows what it is sent: broad news, and decisions.
+    /// A monitor waits to lose its name; then it shows what it is sent: broad news, decisions, and properties that
+    /// change.
     private func becomeMonitor(_ request: Request) {
         request.answer()
         broker.publisher.watch(request.client, true)
+        broker.properties.isRead(by: request.client)
         let signal = BusMessage.signal(
             on: request.client.connection, path: "/org/freedesktop/DBus", interface: Self.busName, member: "NameLost")
         signal?.append(request.client.uniqueName)

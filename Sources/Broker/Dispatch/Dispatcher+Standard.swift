@@ -87,6 +87,7 @@ extension Dispatcher {
             request.answer([.string(id)])
         case (StandardInterface.properties, "Get"):
             try take("ss", message)
+            broker.properties.isRead(by: request.client)
             let wanted = try message.readString()
             let name = try message.readString()
             let all = try properties(object, wanted, for: request.client)
@@ -101,6 +102,7 @@ extension Dispatcher {
             request.answerLater()
         case (StandardInterface.properties, "GetAll"):
             try take("s", message)
+            broker.properties.isRead(by: request.client)
             let wanted = try message.readString()
             // Asked of an object as a whole by some libraries.
             if wanted.isEmpty {
@@ -176,11 +178,11 @@ extension Dispatcher {
     ) throws(BrokerError) -> WireDictionary {
         switch (object, interface) {
         case (.broker, InterfaceName.broker):
-            return [
-                "Version": .string(BrokerOptions.version), "PolicyName": .string(broker.arbiter.policy.name),
-                "Degraded": .string(broker.publisher.degraded),
-                "PresenceKnown": .boolean(broker.arbiter.overview().isPresenceKnown),
-            ]
+            var properties: WireDictionary = ["Version": .string(BrokerOptions.version)]
+            for entry in broker.properties.brokerFacts.properties(since: nil).entries {
+                properties[entry.key] = entry.value
+            }
+            return properties
         case (.shell, InterfaceName.shell): return [:]
         case (.camera(let link), InterfaceName.camera): return properties(link, for: client)
         case (.session(let session, let owner), InterfaceName.session):
@@ -190,7 +192,7 @@ extension Dispatcher {
                     "Session \(session.rawValue) belongs to another client; a session answers the connection that created it."
                 )
             }
-            return properties(session)
+            return broker.properties.facts(of: session)?.properties(since: nil) ?? [:]
         default:
             if StandardInterface.names(of: object).contains(interface) { return [:] }
             throw BrokerError(
@@ -205,21 +207,9 @@ extension Dispatcher {
             "Id": .string(link.camera.name), "Name": .string(link.capabilities?.name ?? ""),
             "Position": .string((link.capabilities?.position ?? .external).rawValue),
             "Generation": .uint64(link.generation), "Present": .boolean(link.isPresent),
-            "Holder": .string(
-                (link.holder.map { trust.shown($0, to: client) } ?? link.outside.map { Interrupter.outside($0) })?
-                    .wireName
-                    ?? ""),
+            "Holder": .string(broker.properties.holderWords(link.holder, link.outside, for: client)),
             "Formats": .dictionaries(link.capabilities?.formats.map(\.wire) ?? []),
             "Controls": .dictionaries(link.capabilities?.controls.map(\.wire) ?? []),
-        ]
-    }
-
-    private func properties(_ session: SessionID) -> WireDictionary {
-        guard let status = broker.arbiter.status(of: session) else { return [:] }
-        return [
-            "Camera": .string(status.camera.name), "Running": .boolean(status.state == .running),
-            "Interrupted": .boolean(status.state == .interrupted), "Access": .strings(status.access.names),
-            "Causes": status.causes.wire, "Configuration": .dictionary(status.configuration.wire),
         ]
     }
 
@@ -227,6 +217,7 @@ extension Dispatcher {
 
     private func answerManagedObjects(_ message: BusMessage, _ client: BrokerClient) {
         guard let answer = message.makeAnswer() else { return }
+        broker.properties.isRead(by: client)
         answer.container("a", "{oa{sa{sv}}}") {
             func add(_ path: String, _ object: BusObject) {
                 answer.container("e", "oa{sa{sv}}") {
@@ -265,6 +256,7 @@ extension Dispatcher {
 
     /// A session is its owner's.
     func objectAdded(_ session: SessionID, _ client: BrokerClient) {
+        broker.properties.beginNews(of: session, client)
         objectAdded(ObjectPath.session(session), .session(session, of: client), client)
     }
 

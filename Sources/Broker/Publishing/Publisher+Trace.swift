@@ -16,7 +16,7 @@ extension Publisher {
             source: TraceFile.Source(
                 arbiter: { [unowned self] in broker.arbiter }, names: { [unowned self] in names() },
                 origin: broker.origin,
-                program: program),
+                program: program, ended: { [unowned self] in broker.properties.degradedMayHaveChanged() }),
             journal: broker.journal, on: broker.loop)
     }
 

@@ -33,6 +33,7 @@ final class Publisher {
         if let camera = event.recorderNewsOf { tellFree(camera) }
         tell(event, effects, now)
         broker.desktops.tell(event, effects)
+        broker.properties.tell(event, effects)
         trace(event, effects, now)
     }
 

@@ -30,6 +30,8 @@ final class TraceFile {
         var names: () -> Names
         var origin: Moment
         var program: String
+        /// It has ended early.
+        var ended: () -> Void
     }
 
     private let path: String
@@ -170,6 +172,7 @@ final class TraceFile {
         descriptor = -1
         buffer = []
         trouble = "The trace has ended early: \(why)."
+        source.ended()
         journal.send(.error, "\(trouble) Cameras are not concerned.")
     }
 }

@@ -1,0 +1,18 @@
+import Vocabulary
+
+extension Arbiter {
+    /// Whether any user's apps are told apart by where they are; false: every client counts as foreground.
+    public var isPresenceKnown: Bool { state.users.contains { state.isPresenceKnown(for: $0.user) } }
+
+    /// What a session is configured to: while it runs what is in force on its camera, with what is the session's own;
+    /// otherwise what it asked for, which is set when it runs.
+    func configuration(of slot: Slot<Session>) -> Configuration {
+        let wanted = state.sessionSettings[slot].wanted
+        guard state.sessions[slot].shown.isRunning else { return wanted }
+        var whole = state.cameraSettings[state.sessions[slot].camera].inForce
+        for key in [ConfigurationKey.usesAudio, .sharingMode] {
+            if let value = wanted[key] { whole[key] = value }
+        }
+        return whole
+    }
+}

@@ -1,0 +1,165 @@
+import ArbiterProtocol
+
+/// What those who read properties were last told, so that `PropertiesChanged` says what differs from it and nothing else.
+///
+/// Clients that never read a property, and never asked for signals that such a change is among, have nothing that could
+/// be out of date: they are told nothing, and cost nothing.
+struct PropertyNews {
+    /// Sessions that are looked at in one turn of the loop without anything having been told to them; a look takes some
+    /// microseconds, and whoever holds a camera waits no longer than for so many.
+    static let looksMax = 16
+
+    /// Clients that read properties.
+    private(set) var readers = 0
+    private var sessions: [UInt64: SessionFacts] = [:]
+    /// Sessions that run: causes that leave them as much as before come and go without any notice.
+    private var running: Set<UInt64> = []
+    /// Sessions that may have changed without a notice, the greatest id first.
+    private var due: [UInt64] = []
+    /// A look at those is on its way.
+    private var isLookOnItsWay = false
+    private var cameras: [CameraID: CameraFacts] = [:]
+    private var broker: BrokerFacts?
+    /// Something may be amiss with the broker, or well again.
+    var isBrokerDue = false
+
+    mutating func readerCame() { readers += 1 }
+
+    mutating func readerLeft() {
+        readers -= 1
+        guard readers == 0 else { return }
+        self = PropertyNews()
+    }
+
+    // MARK: Sessions
+
+    /// What the session's client has of it from now on.
+    mutating func begin(_ session: SessionID, _ facts: SessionFacts) { keep(session, facts) }
+
+    mutating func forget(_ session: SessionID) {
+        sessions[session.rawValue] = nil
+        running.remove(session.rawValue)
+    }
+
+    /// - Returns: the properties with another value than the client has; nil where there is none, and for a session that
+    ///   no reader has.
+    mutating func changes(of session: SessionID, _ facts: SessionFacts) -> WireDictionary? {
+        guard let before = sessions[session.rawValue], before != facts else { return nil }
+        keep(session, facts)
+        return facts.properties(since: before)
+    }
+
+    private mutating func keep(_ session: SessionID, _ facts: SessionFacts) {
+        sessions[session.rawValue] = facts
+        if facts.isRunning { running.insert(session.rawValue) } else { running.remove(session.rawValue) }
+    }
+
+    // MARK: Changes that no notice tells of
+
+    mutating func noteRunning() { note(running) }
+
+    mutating func noteSessions(on camera: CameraID) {
+        note(sessions.lazy.filter { $0.value.camera == camera }.map(\.key))
+    }
+
+    private mutating func note(_ found: some Sequence<UInt64>) {
+        var all = Set(due)
+        all.formUnion(found)
+        if all.count != due.count { due = all.sorted(by: >) }
+    }
+
+    /// Whether somebody has to look at what is due: true once, until it was.
+    mutating func shouldBeginLook() -> Bool {
+        guard !due.isEmpty, !isLookOnItsWay else { return false }
+        isLookOnItsWay = true
+        return true
+    }
+
+    /// The next ones that are due, `looksMax` at the most.
+    mutating func takeDue() -> [SessionID] {
+        isLookOnItsWay = false
+        let taken = due.suffix(Self.looksMax).reversed().map { SessionID($0) }
+        due.removeLast(taken.count)
+        return taken
+    }
+
+    // MARK: Cameras and the broker
+
+    /// - Returns: what it was, where anything differs; nil at the first look, too: whoever reads anything reads it after that.
+    mutating func change(of facts: BrokerFacts) -> BrokerFacts? {
+        let before = broker
+        broker = facts
+        return before == facts ? nil : before
+    }
+
+    var wasPresenceKnown: Bool { broker?.isPresenceKnown ?? false }
+
+    /// As it was last told.
+    func holder(of camera: CameraID) -> AppID? { cameras[camera]?.holder }
+
+    /// - Returns: likewise; a camera that nobody knew is told of by the object manager.
+    mutating func change(of camera: CameraID, _ facts: CameraFacts) -> CameraFacts? {
+        let before = cameras[camera]
+        guard before != facts else { return nil }
+        cameras[camera] = facts
+        return before
+    }
+}
+
+/// What the properties of a session say.
+struct SessionFacts: Equatable {
+    var camera: CameraID
+    var isRunning: Bool
+    var isInterrupted: Bool
+    var access: Access
+    var causes: CauseSet
+    var configuration: Configuration
+
+    /// - Parameter before: nil: all of them.
+    func properties(since before: SessionFacts?) -> WireDictionary {
+        var properties = WireDictionary()
+        if camera != before?.camera { properties["Camera"] = .string(camera.name) }
+        if isRunning != before?.isRunning { properties["Running"] = .boolean(isRunning) }
+        if isInterrupted != before?.isInterrupted { properties["Interrupted"] = .boolean(isInterrupted) }
+        if access != before?.access { properties["Access"] = .strings(access.names) }
+        if causes != before?.causes { properties["Causes"] = causes.wire }
+        if configuration != before?.configuration { properties["Configuration"] = .dictionary(configuration.wire) }
+        return properties
+    }
+}
+
+/// What the properties of a camera say.
+struct CameraFacts: Equatable {
+    var capabilities: CameraCapabilities?
+    var generation: UInt64
+    var isPresent: Bool
+    var holder: AppID?
+    /// The program that has it without asking the broker; nil: none.
+    var outside: String?
+
+    /// Properties that are told without their value: they are long, and change with the device at most.
+    func named(since before: CameraFacts) -> [String] {
+        var names: [String] = []
+        if capabilities?.name != before.capabilities?.name { names.append("Name") }
+        if capabilities?.position != before.capabilities?.position { names.append("Position") }
+        if capabilities?.formats != before.capabilities?.formats { names.append("Formats") }
+        if capabilities?.controls != before.capabilities?.controls { names.append("Controls") }
+        return names
+    }
+}
+
+/// What the properties of the broker say that change.
+struct BrokerFacts: Equatable {
+    var policy: String
+    var degraded: String
+    var isPresenceKnown: Bool
+
+    /// - Parameter before: nil: all of them.
+    func properties(since before: BrokerFacts?) -> WireDictionary {
+        var properties = WireDictionary()
+        if policy != before?.policy { properties["PolicyName"] = .string(policy) }
+        if degraded != before?.degraded { properties["Degraded"] = .string(degraded) }
+        if isPresenceKnown != before?.isPresenceKnown { properties["PresenceKnown"] = .boolean(isPresenceKnown) }
+        return properties
+    }
+}

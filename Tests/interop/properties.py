@@ -1,0 +1,108 @@
+"""Properties change aloud for those who read them, and cost nobody else anything."""
+from jeepney import DBusAddress, HeaderFields, MessageType, new_method_call
+
+from clients import Rival
+from harness import BROKER, CAMERA, PATIENCE, SHELL, Daemon, claim
+
+BUS = DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus")
+SESSION_INTERFACE = "org.camarb.Session1"
+
+
+def whole_life(daemon, app):
+    """Starts, is interrupted, resumes and stops."""
+    session = app.session()
+    rival = Rival(daemon, "photos")
+    session.start()
+    app.wait("DidStartRunning")
+    rival.take()
+    app.wait("DidStopRunning")
+    rival.give_back()
+    app.wait("DidStartRunning")
+    session.call("StopRunning")
+    app.wait("DidStopRunning")
+    return session
+
+
+@claim("who reads no property, and asks for no such signals, is told of no change")
+def told_nothing():
+    with Daemon() as daemon:
+        app = daemon.app("photos")
+        app.call(BUS, "AddMatch", "s", f"type='signal',interface='{SESSION_INTERFACE}'")
+        app.call(BUS, "AddMatch", "s", "type='signal',member='HolderChanged'")
+        whole_life(daemon, app)
+        # Its last change is behind the answer to this.
+        app.call(BROKER, "GetStatus")
+        assert not [name for _, name, _ in app.signals if name == "PropertiesChanged"], app.signals
+
+
+@claim("who asks for properties that change by AddMatch is told of them, without having read any")
+def told_by_match():
+    with Daemon() as daemon:
+        app = daemon.app("photos")
+        app.call(BUS, "AddMatch", "s", "type='signal',sender='org.camarb',interface='org.freedesktop.DBus.Properties'")
+        session = whole_life(daemon, app)
+        assert [told["Running"] for told in app.changes(session.path) if "Running" in told] == [True, False, True, False]
+
+
+@claim("a zoom ramp changes the configuration once, however long it takes, and so does a batch")
+def ramp():
+    with Daemon() as daemon:
+        app = daemon.app("photos")
+        session = app.session()
+        assert session.property("Configuration") == {}
+        session.start()
+        app.wait("DidStartRunning")
+        session.call("Configure", "a{sv}", {"videoZoomFactor": ("d", 3.0), "videoZoomRampRate": ("d", 4.0)})
+        app.wait("RampFinished")
+        for factor in (1.0, 2.0):
+            session.call("Configure", "a{sv}", {"videoZoomFactor": ("d", factor), "frameRate": ("d", 10 * factor)})
+            app.wait("ConfigurationApplied", lambda body: body[3]["frameRate"][1] == 10 * factor)
+        app.call(BROKER, "GetStatus")
+        told = [change["Configuration"] for change in app.changes(session.path) if "Configuration" in change]
+        assert [one["videoZoomFactor"] for one in told] == [("d", 1.0), ("d", 3.0), ("d", 1.0), ("d", 2.0)], told
+        assert session.property("Configuration") == told[-1] and told[-1]["frameRate"] == ("d", 20.0)
+        session.call("StopRunning")
+        app.wait("DidStopRunning")
+        asked = session.property("Configuration")
+        assert asked == {"frameRate": ("d", 20.0), "videoZoomFactor": ("d", 2.0)}, asked
+
+
+@claim("answers say who sends them as signals do, errors, too")
+def senders():
+    with Daemon() as daemon:
+        app = daemon.app("photos")
+
+        def answer(member, *arguments):
+            call = new_method_call(BROKER, member, *arguments)
+            return app.connection.send_and_get_reply(call, timeout=PATIENCE)
+
+        good, bad = answer("GetStatus"), answer("Explain", "t", (77,))
+        assert (good.header.message_type, bad.header.message_type) == (MessageType.method_return, MessageType.error)
+        owner = app.call(BUS, "GetNameOwner", "s", "org.camarb")[0]
+        for message in (good, bad):
+            assert message.header.fields[HeaderFields.sender] == owner, message.header.fields
+
+
+@claim("a camera that is unplugged and comes back, and who has it, are told to whoever has read of cameras")
+def camera():
+    with Daemon() as daemon:
+        app, shell, watcher = daemon.app("photos"), daemon.shell(), daemon.app()
+        # Answered once the cameras are known.
+        session = app.session()
+        path = f"/org/camarb/camera/{CAMERA}"
+        assert watcher.property(path, "org.camarb.Camera1", "Present") is True
+        session.start()
+        app.wait("DidStartRunning")
+        shell.call(SHELL, "Plug", "sb", CAMERA, False)
+        app.wait("WasInterrupted")
+        shell.call(SHELL, "Plug", "sb", CAMERA, True)
+        app.wait("DidStartRunning")
+        watcher.wait("PropertiesChanged", lambda body: body[1].get("Generation") == ("t", 2))
+        session.call("Close")
+        watcher.wait("PropertiesChanged", lambda body: body[1].get("Holder") == ("s", ""))
+
+        def shown(name):
+            return [told[name] for told in watcher.changes(path) if name in told]
+
+        assert shown("Present") == [False, True] and shown("Generation") == [2], watcher.changes(path)
+        assert shown("Holder")[0] == "photos" and shown("Holder")[-1] == "", watcher.changes(path)
