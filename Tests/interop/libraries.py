@@ -1,0 +1,245 @@
+"""Apps over more D-Bus libraries, none of them modified, live a session's whole life, and hear all of it.
+
+Each app is a program of its own in `libraries`: it says what it hears as lines of JSON, and does what it is told in words.
+What it is told, and what it has to hear, is the same for all of them.
+"""
+import json, os, pathlib, select, shutil, subprocess, time
+
+from clients import IN_USE, LIFE, Gdbus, Rival, Tool, drive_with, in_order
+from harness import CAMERA, PATIENCE, ROOT, Daemon, Skipped, claim, die_with_parent, wait_until
+from shared import Shared
+
+LIBRARIES = ROOT / "Tests" / "interop" / "libraries"
+# What is made or fetched for these claims, once for a checkout.
+MADE = ROOT / ".build" / "interop"
+PYTHON = "/usr/bin/python3"
+
+
+class Program:
+    """An app in a process of its own."""
+
+    def __init__(self, command, environment=None):
+        self.process = subprocess.Popen(
+            [str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=die_with_parent,
+            env={**os.environ, **(environment or {})})
+        self.said, self.seen, self.rest = [], 0, b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+    def tell(self, word):
+        self.process.stdin.write(f"{word}\n".encode())
+        self.process.stdin.flush()
+
+    def wait(self, what, where=lambda line: True):
+        """The next line that has `what`, each seen once, in order; those before it are passed over."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            while self.seen < len(self.said):
+                line = self.said[self.seen]
+                self.seen += 1
+                if what in line and where(line):
+                    return line
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0, until - time.monotonic()))
+            read = os.read(self.process.stdout.fileno(), 65536) if ready else b""
+            if not read:
+                raise AssertionError(f"waited {PATIENCE:.0f} s for {what}, or the app ended; it said {self.said}")
+            *lines, self.rest = (self.rest + read).split(b"\n")
+            self.said += map(json.loads, lines)
+
+    def signal(self, name):
+        return self.wait("signal", lambda line: line["signal"] == name)["body"]
+
+    def all(self, what):
+        return [line for line in self.said if what in line]
+
+
+def live(command, environment=None, holders=None):
+    """A session's life, as an app hears it that is started with the broker's address and a camera behind the command; and
+    who had the camera, one after the other, where the app says that, too."""
+    with Daemon() as daemon, Program([*command, daemon.address, CAMERA], environment) as app:
+        first = app.wait("properties")["properties"]
+        assert first["Running"] is False and first["Configuration"] == {}, first
+        rival = Rival(daemon, "photos")
+        app.tell("start")
+        app.signal("DidStartRunning")
+        assert app.wait("stream")["stream"] > 0
+        rival.take()
+        _, decision, _, causes, reason, interrupter, recording, rule = app.signal("WasInterrupted")
+        assert (causes, reason, interrupter, recording) == ([IN_USE], IN_USE, "rival", 0) and rule and decision, causes
+        app.signal("DidStopRunning")
+        rival.give_back()
+        assert app.signal("InterruptionEnded")[5] is True
+        app.signal("DidStartRunning")
+        app.tell("stop")
+        app.signal("DidStopRunning")
+        app.wait("changed", lambda line: line["changed"].get("Running") is False)
+        if holders:
+            app.wait("holder", lambda line: line["holder"] == holders[-1])
+            assert [line["holder"] for line in app.all("holder")] == holders, app.all("holder")
+        app.process.stdin.close()
+        app.wait("closed")
+        names = [line["signal"] for line in app.all("signal")]
+        assert in_order(names, *LIFE), names
+        check_properties(first, app.all("changed"))
+
+
+def check_properties(first, lines):
+    """What PropertiesChanged tells, put together, is what the session is; and each change is one."""
+    assert not any(line["named"] for line in lines), lines
+    shown = dict(first)
+    states = []
+    for line in lines:
+        for name, value in line["changed"].items():
+            assert shown[name] != value, f"{name} was {value} already: {lines}"
+        shown.update(line["changed"])
+        states.append((shown["Running"], shown["Interrupted"], shown["Causes"], bool(shown["Access"])))
+        if shown["Running"]:
+            assert shown["Configuration"]["frameRate"] > 0 and shown["Configuration"]["activeFormat"], shown
+    assert in_order(states, (True, False, [], True), (False, True, [IN_USE], False), (True, False, [], True),
+                    (False, False, [], False)), states
+
+
+@claim("dbus-next drives a session: started, interrupted, resumed by itself, stopped, and sees its properties change")
+def dbus_next_session():
+    live([PYTHON, LIBRARIES / "with_dbus_next.py"])
+
+
+@claim("python-sdbus drives a session: started, interrupted, resumed by itself, stopped, and sees its properties change")
+def sdbus_session():
+    live([PYTHON, LIBRARIES / "with_sdbus.py"], {"PYTHONPATH": str(fetched_sdbus())})
+
+
+def fetched_sdbus():
+    """The folder of python-sdbus, which Debian does not have: fetched once, in the version and with the sums that
+    `libraries/sdbus.txt` has."""
+    wanted = LIBRARIES / "sdbus.txt"
+    folder = MADE / "sdbus"
+    if not (folder / wanted.name).exists() or (folder / wanted.name).read_text() != wanted.read_text():
+        shutil.rmtree(folder, ignore_errors=True)
+        done = subprocess.run(
+            [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action=ignore",
+             "--no-deps", "--only-binary=:all:", "--require-hashes", "--target", folder, "--requirement", wanted],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=3 * PATIENCE)
+        if done.returncode != 0:
+            raise Skipped(f"python-sdbus could not be fetched: {done.stdout.strip()[-400:]}")
+        shutil.copy(wanted, folder)
+    return folder
+
+
+@claim("QtDBus, peer to peer, drives a session: started, interrupted, resumed by itself, stopped, and sees its properties change")
+def qt_peer_session():
+    live([PYTHON, LIBRARIES / "with_qt.py", "peer"])
+
+
+@claim("QtDBus, which takes the socket for a bus, drives a session likewise")
+def qt_bus_session():
+    live([PYTHON, LIBRARIES / "with_qt.py", "bus"])
+
+
+HOLDERS = ["photos", "rival", "photos", ""]
+
+
+@claim("Gio's ObjectManagerClient, peer to peer, keeps the properties of a session and of its camera up to date")
+def gio_peer_session():
+    live([PYTHON, LIBRARIES / "with_gio.py", "peer"], holders=HOLDERS)
+
+
+@claim("Gio's ObjectManagerClient, which takes the socket for a bus, keeps them likewise")
+def gio_bus_session():
+    live([PYTHON, LIBRARIES / "with_gio.py", "bus"], holders=HOLDERS)
+
+
+@claim("godbus, peer to peer, drives a session: started, interrupted, resumed by itself, stopped, and sees its properties change")
+def godbus_peer_session():
+    live([built_with_go("with_godbus"), "peer"])
+
+
+@claim("godbus, which takes the socket for a bus, drives a session likewise")
+def godbus_bus_session():
+    live([built_with_go("with_godbus"), "bus"])
+
+
+def built_with_go(name):
+    """A program of `libraries` in Go, built by the compiler that is part of GCC, a half as large as the other."""
+    source, program = LIBRARIES / f"{name}.go", MADE / name
+    if program.exists() and program.stat().st_mtime > source.stat().st_mtime:
+        return program
+    go = next(iter(sorted(pathlib.Path("/usr/bin").glob("go-[0-9]*"))), None)
+    if go is None:
+        raise Skipped("there is no Go compiler of GCC's (gccgo)")
+    MADE.mkdir(parents=True, exist_ok=True)
+    # Debian has the sources of Go's libraries in one tree, and no modules.
+    subprocess.run(
+        [go, "build", "-o", program, source], check=True, timeout=6 * PATIENCE,
+        env={**os.environ, "GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOCACHE": str(MADE / "go"), "GOFLAGS": ""})
+    return program
+
+
+class Qdbus(Tool):
+    def call(self, path, method, *words, succeed=True):
+        return self.run("qdbus", "--bus", self.address, "org.camarb", path, method, *words, succeed=succeed)
+
+    def get(self, path, interface, name):
+        return self.call(path, f"{interface}.{name}") == "true"
+
+
+@claim("qdbus drives a session: started, interrupted, resumed by itself, stopped")
+def qdbus_session():
+    with Daemon() as daemon, Shared(daemon) as shared:
+        # It cannot write the dictionaries that these two take.
+        maker = Gdbus(shared.address)
+        maker.call("/org/camarb/Broker1", "org.camarb.Broker1.DeclareClient", "{'app': <'photos'>}")
+        created = maker.call("/org/camarb/Broker1", "org.camarb.Broker1.CreateSession", CAMERA, "@a{sv} {}")
+        path = created.split("'")[1]
+        tool = Qdbus(shared.address)
+        drive_with(
+            tool, shared, daemon, lambda: tool.call(path, "org.camarb.Session1.StartRunning"),
+            lambda: tool.call(path, "org.camarb.Session1.StopRunning"), path)
+
+
+@claim("qdbus, straight to the socket, lists objects and methods, reads properties and shows errors")
+def qdbus_straight():
+    with Daemon() as daemon:
+        tool = Qdbus(daemon.address)
+        objects = tool.run("qdbus", "--bus", daemon.address, "org.camarb").split()
+        assert f"/org/camarb/camera/{CAMERA}" in objects and "/org/camarb/Broker1" in objects, objects
+        members = tool.run("qdbus", "--bus", daemon.address, "org.camarb", "/org/camarb/Broker1")
+        assert "org.camarb.Broker1.CreateSession(QString camera, QVariantMap configuration)" in members, members
+        assert tool.call(f"/org/camarb/camera/{CAMERA}", "org.camarb.Camera1.Id") == CAMERA
+        refused = tool.call("/org/camarb/Broker1", "org.camarb.Broker1.Explain", "77", succeed=False)
+        assert refused.returncode != 0 and "org.camarb.Error.UnknownDecision" in refused.stdout + refused.stderr, refused
+
+
+@claim("dbus-monitor, straight to the socket, shows an interruption as it is decided, and the camera's holder as it changes")
+def dbus_monitor():
+    with Daemon() as daemon:
+        log = daemon.directory / "monitor"
+        with open(log, "w") as out:
+            monitor = subprocess.Popen(
+                ["dbus-monitor", "--address", daemon.address], stdout=out, stderr=subprocess.STDOUT,
+                preexec_fn=die_with_parent)
+        try:
+            wait_until("the monitor to be one", lambda: "NameLost" in log.read_text() or monitor.poll() is not None)
+            app = daemon.app("photos")
+            session = app.session()
+            rival = Rival(daemon, "photos")
+            session.start()
+            app.wait("DidStartRunning")
+            rival.take()
+
+            def shown():
+                signals = log.read_text().split("signal time=")
+                return (any("member=Decided" in one and "photos wasInterrupted" in one and "by rival" in one for one in signals)
+                        and any("member=PropertiesChanged" in one and '"Holder"' in one and '"rival"' in one for one in signals))
+
+            wait_until("the interruption and the holder on the monitor", shown)
+        finally:
+            monitor.terminate()
+            monitor.wait()
