@@ -2,7 +2,6 @@ import ArbiterProtocol
 import Broker
 import Glibc
 import Bus
-import Loop
 import Testing
 
 @Suite("Properties that change") struct PropertiesChangedTests {

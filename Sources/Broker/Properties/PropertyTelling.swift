@@ -69,7 +69,6 @@ final class PropertyTelling {
         case .recorderStreaming(let camera, _, _), .recorderRefusedConfiguration(let camera, _, _, _),
             .cameraAppeared(let camera, _, _):
             news.noteSessions(on: camera)
-        case .policyLoaded: news.isBrokerDue = true
         default: break
         }
         // That a camera is free is told when its cut is done, which no effect says.
@@ -83,7 +82,7 @@ final class PropertyTelling {
         lookLater()
     }
 
-    /// Something is amiss, or well again, without a step of the core.
+    /// Something is amiss, or well again, or another policy is about to be in force.
     func degradedMayHaveChanged() {
         guard news.readers > 0, !news.isBrokerDue else { return }
         news.isBrokerDue = true
