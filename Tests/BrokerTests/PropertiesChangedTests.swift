@@ -1,7 +1,7 @@
 import ArbiterProtocol
 import Broker
-import Glibc
 import Bus
+import Glibc
 import Testing
 
 @Suite("Properties that change") struct PropertiesChangedTests {
