@@ -196,26 +196,32 @@ public final class Broker {
     private func notify(_ session: SessionID, _ sequence: UInt64, _ event: SessionEvent) {
         // Whoever runs no more has nothing that another broker could give back.
         if event.endsRunning { for link in cameras.order { link.forgetKept(of: session) } }
-        guard let client = clients.owner(of: session),
-            let signal = BusMessage.signal(
-                on: client.connection, path: ObjectPath.session(session), interface: InterfaceName.session,
-                member: event.wireName)
-        else { return }
+        guard let client = clients.owner(of: session) else { return }
+        let (path, decision) = (ObjectPath.session(session), arbiter.lastDecision)
         // The commonest two have nothing but numbers.
-        switch event {
-        case .didStartRunning(let grant):
-            signal.append(sequence)
-            signal.append(arbiter.lastDecision)
-            signal.append(grant.rawValue)
-        case .didStopRunning:
-            signal.append(sequence)
-            signal.append(arbiter.lastDecision)
-        default:
-            for value in event.wireArguments(sequence: sequence, decision: arbiter.lastDecision) {
-                signal.append(value)
+        let isWritten =
+            switch event {
+            case .didStartRunning(let grant):
+                client.connection.signal(
+                    path: path, interface: InterfaceName.session, member: "DidStartRunning", signature: "ttt"
+                ) { writer in
+                    writer.append(sequence)
+                    writer.append(decision)
+                    writer.append(grant.rawValue)
+                }
+            case .didStopRunning:
+                client.connection.signal(
+                    path: path, interface: InterfaceName.session, member: "DidStopRunning", signature: "tt"
+                ) { writer in
+                    writer.append(sequence)
+                    writer.append(decision)
+                }
+            default: false
             }
-        }
-        signal.send()
+        if isWritten { return }
+        client.connection.signal(
+            path: path, interface: InterfaceName.session, member: event.wireName,
+            event.wireArguments(sequence: sequence, decision: decision))
     }
 }
 

@@ -86,6 +86,12 @@ public final class BusConnection {
     private var delegate: (any BusConnectionDelegate)?
     private var authenticateBy: Int64
     private var deadline: Int64?
+    /// What was written in this turn, and leaves at its end.
+    private var outgoing = MessageWriter()
+    /// What a peer that does not read has left of that.
+    private var stuck: [UInt8] = []
+    /// What is to be sent behind it.
+    private var held: [BusMessage] = []
     /// Payload of each queued message, the oldest first; empty for a peer that reads.
     private var queued: [Int] = []
     private var queuedBytes = 0
@@ -227,7 +233,7 @@ public final class BusConnection {
 
     /// Half of what may be queued is: whoever can leave something out does it now, and the peer can still be told.
     public var isBehind: Bool {
-        queued.count > Self.queuedMessagesMax / 2 || queuedBytes > Self.queuedBytesMax / 2
+        queued.count + held.count > Self.queuedMessagesMax / 2 || queuedBytes + stuck.count > Self.queuedBytesMax / 2
     }
 
     /// Sends or queues. False when the connection is over or the message could not be built; a peer that does not
@@ -235,6 +241,12 @@ public final class BusConnection {
     @discardableResult
     public func send(_ message: BusMessage) -> Bool {
         guard isOpen, !isEnding, message.buildFault == nil else { return false }
+        flush()
+        guard stuck.isEmpty else {
+            held.append(message)
+            lookAtStuck()
+            return true
+        }
         let result = sd_bus_send(bus, message.pointer, nil)
         if result < 0 {
             switch -result {
@@ -361,6 +373,107 @@ public final class BusConnection {
         return sealCookie
     }
 
+    // MARK: Writing without libsystemd
+
+    /// Whether messages may be written directly: to a stranger that reads, and nothing of libsystemd's waits before them.
+    private var isDirect: Bool { intake != nil && isReady && isOpen && !isEnding && queued.isEmpty && held.isEmpty }
+
+    /// Writes a signal. It leaves at the end of the turn, together with all else that is written to this peer in it; in no
+    /// turn, right after the present handler.
+    /// - Parameter signature: of what `body` appends, which has no descriptor in it.
+    package func signal(
+        path: String, interface: String, member: String, signature: String, _ body: (inout MessageWriter) -> Void
+    ) -> Bool {
+        guard isDirect else { return false }
+        write(.signal(path: path, interface: interface, member: member), signature, body)
+        return true
+    }
+
+    /// The same; where it cannot be written directly libsystemd sends it.
+    package func signal(path: String, interface: String, member: String, _ arguments: [WireValue]) {
+        let isWritten = signal(
+            path: path, interface: interface, member: member, signature: arguments.map(\.signature).joined()
+        ) { writer in for argument in arguments { writer.append(argument) } }
+        if isWritten { return }
+        let message = BusMessage.signal(on: self, path: path, interface: interface, member: member)
+        for argument in arguments { message?.append(argument) }
+        message?.send()
+    }
+
+    /// A message that was written already, for this peer among others.
+    package func send(_ message: SealedSignal) {
+        guard isDirect else { return message.send(on: self) }
+        if outgoing.bytes.isEmpty && stuck.isEmpty {
+            // Nothing to be before it, and nothing is copied: a thousand peers are a thousand sends.
+            let sent = message.bytes.withUnsafeBytes { sendNow($0) }
+            if sent < message.bytes.count { keep(message.bytes, from: sent) }
+            return
+        }
+        beginWriting()
+        outgoing.append(whole: message.bytes)
+    }
+
+    func write(_ head: MessageWriter.Head, _ signature: String, _ body: (inout MessageWriter) -> Void) {
+        beginWriting()
+        outgoing.message(head, serial: traffic.nextSerial(), signature: signature, body)
+    }
+
+    var canWrite: Bool { isDirect }
+
+    private func beginWriting() {
+        guard outgoing.bytes.isEmpty else { return }
+        outgoing = traffic.writer()
+        traffic.hasWritten(self)
+    }
+
+    /// What was written leaves now.
+    package func flush() {
+        guard !outgoing.bytes.isEmpty else { return }
+        var written = MessageWriter()
+        swap(&written, &outgoing)
+        defer { traffic.giveBack(written) }
+        guard isOpen else { return }
+        let sent = stuck.isEmpty ? written.bytes.withUnsafeBytes { sendNow($0) } : 0
+        if sent < written.bytes.count { keep(written.bytes, from: sent) }
+    }
+
+    /// - Returns: bytes that the kernel took; all of them where the connection is over, which its end tells.
+    private func sendNow(_ bytes: UnsafeRawBufferPointer) -> Int {
+        while true {
+            let sent = Glibc.send(waitedOn, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+            if sent >= 0 { return sent }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: return 0
+            default:
+                askForTurn()
+                return bytes.count
+            }
+        }
+    }
+
+    private func keep(_ bytes: [UInt8], from place: Int) {
+        stuck.append(contentsOf: bytes[place...])
+        lookAtStuck()
+    }
+
+    private func lookAtStuck() {
+        if stuck.count > Self.queuedBytesMax || held.count > Self.queuedMessagesMax { return endSoon(.tooMuchQueued) }
+        refresh()
+    }
+
+    /// - Returns: true: nothing is stuck any more.
+    private func sendStuck() -> Bool {
+        let sent = stuck.withUnsafeBytes { sendNow($0) }
+        stuck.removeFirst(sent)
+        guard stuck.isEmpty else { return false }
+        stuck = []
+        let waiting = held
+        held = []
+        for message in waiting { send(message) }
+        return true
+    }
+
     private func account(_ payload: Int) {
         var count: UInt64 = 0
         _ = sd_bus_get_n_queued_write(bus, &count)
@@ -429,7 +542,11 @@ public final class BusConnection {
     /// Processes messages until there is none, or the turn is over; then the rest has another one.
     private func turn(until end: Int64) {
         guard isOpen, !processing else { return }
+        // A peer that does not read is not read from.
+        if !stuck.isEmpty, !sendStuck() { return refresh() }
         processing = true
+        traffic.turnBegins()
+        defer { traffic.turnEnds() }
         if let work = rest, work(end) { rest = nil }
         var result: Int32 = 1
         var messages = 0
@@ -439,6 +556,8 @@ public final class BusConnection {
             somethingArrived = false
             result = process()
             messages += 1
+            // All that the message led to, for everybody it was news for.
+            traffic.flush()
             if !isReady && isOpen && result >= 0 && sd_bus_is_ready(bus) > 0 {
                 isReady = true
                 let waiting = untilReady
@@ -563,7 +682,7 @@ public final class BusConnection {
     private func refresh() {
         guard isOpen, pendingEnd == nil else { return }
         let wanted = sd_bus_get_events(bus)
-        let waitsToWrite = wanted & POLLOUT != 0
+        let waitsToWrite = wanted & POLLOUT != 0 || !stuck.isEmpty
         io?.events = waitsToWrite ? [.readable, .writable] : .readable
         var microseconds: UInt64 = 0
         var next = calls.values.lazy.map(\.deadline).min()
@@ -603,7 +722,10 @@ public final class BusConnection {
     }
 
     private func shut() {
+        flush()
         isOpen = false
+        stuck = []
+        held = []
         rest = nil
         traffic.turns.forget(self)
         stopWaiting()

@@ -172,6 +172,11 @@ extension BusMessage {
 
     /// Answers with these values.
     public func answer(_ values: [WireValue] = []) {
+        if connection.canWrite, !values.contains(where: \.hasDescriptor) {
+            return write(values.count == 1 ? values[0].signature : values.map(\.signature).joined()) { writer in
+                for value in values { writer.append(value) }
+            }
+        }
         guard let answer = makeAnswer() else { return }
         for value in values { answer.append(value) }
         answer.send()
@@ -180,9 +185,32 @@ extension BusMessage {
         }
     }
 
+    /// Answers with what `body` appends, without a descriptor and, where the peer reads, without an allocation.
+    /// - Parameter signature: of all of it.
+    func write(_ signature: String, _ body: (inout MessageWriter) -> Void) {
+        guard expectsAnswer else { return }
+        precondition(connection.canWrite, "what cannot be written directly is answered with values")
+        connection.write(.answer(to: serial, destination: returnTo), signature, body)
+    }
+
+    /// The caller's number for it.
+    private var serial: UInt32 {
+        var cookie: UInt64 = 0
+        _ = sd_bus_message_get_cookie(pointer, &cookie)
+        return UInt32(truncatingIfNeeded: cookie)
+    }
+
+    /// Where the caller has a name, the answer goes to that.
+    private var returnTo: String? { sd_bus_message_get_sender(pointer).map { String(cString: $0) } }
+
     /// Answers with an error.
     public func answer(_ error: BrokerError) {
         guard expectsAnswer else { return }
+        if connection.canWrite {
+            return connection.write(.error(name: error.kind.rawValue, to: serial, destination: returnTo), "s") {
+                $0.append(error.message)
+            }
+        }
         var created: OpaquePointer?
         let result = error.kind.rawValue.withCString { name in
             error.message.withCString { sentence in

@@ -12,7 +12,22 @@ final class BusTraffic: LoopPart {
     /// There from the first stranger on.
     private var feed: Feed?
 
-    init(on loop: EventLoop) throws(SystemFault) { try turns.begin(self, on: loop) }
+    private unowned let loop: EventLoop
+    /// Connections with something written that has not left.
+    private var written: [BusConnection] = []
+    private var isInTurn = false
+    /// Memory for what is written, to be used again.
+    private var writers: [MessageWriter] = []
+    /// More are never in use at once but in a step that tells everybody something.
+    private static let writersKept = 16
+    private var lastSerial = firstSerial
+    /// libsystemd counts each connection's own messages from 1 on, and comes nowhere near.
+    private static let firstSerial: UInt32 = 1 << 31
+
+    init(on loop: EventLoop) throws(SystemFault) {
+        self.loop = loop
+        try turns.begin(self, on: loop)
+    }
 
     deinit {
         turns.end()
@@ -24,5 +39,39 @@ final class BusTraffic: LoopPart {
         let feed = try Feed()
         self.feed = feed
         return feed
+    }
+
+    // MARK: Writing
+
+    /// A number for a message that libsystemd does not make; never 0.
+    func nextSerial() -> UInt32 {
+        lastSerial = lastSerial == .max ? Self.firstSerial : lastSerial + 1
+        return lastSerial
+    }
+
+    func turnBegins() { isInTurn = true }
+    func turnEnds() {
+        isInTurn = false
+        flush()
+    }
+
+    /// It has something to send at the end of the turn, or, in no turn, after the present handler.
+    func hasWritten(_ connection: BusConnection) {
+        if !isInTurn && written.isEmpty { loop.defer { [unowned self] in flush() } }
+        written.append(connection)
+    }
+
+    func flush() {
+        if written.isEmpty { return }
+        let due = written
+        written.removeAll(keepingCapacity: true)
+        for connection in due { connection.flush() }
+    }
+
+    func writer() -> MessageWriter { writers.popLast() ?? MessageWriter() }
+
+    func giveBack(_ writer: consuming MessageWriter) {
+        guard writers.count < Self.writersKept, writer.bytes.count <= Self.readingBytes else { return }
+        writers.append(MessageWriter(writer.takeBytes()))
     }
 }

@@ -46,8 +46,8 @@ final class Audience {
         _ member: String, _ arguments: [WireValue], others: [WireValue]? = nil,
         to isTold: (UInt32) -> Bool = { _ in true }
     ) {
-        var full: BusMessage?
-        var reduced: BusMessage?
+        var full: SealedSignal?
+        var reduced: SealedSignal?
         for (place, listener) in listeners.enumerated() where listener.connection.isReady {
             if let until = listener.isSilentUntil {
                 if EventLoop.now < until { continue }
@@ -65,8 +65,8 @@ final class Audience {
 
     private static func message(
         _ connection: BusConnection, _ member: String, _ arguments: [WireValue]
-    ) -> BusMessage? {
-        BusMessage.sealedSignal(
+    ) -> SealedSignal {
+        SealedSignal(
             on: connection, path: ObjectPath.broker, interface: InterfaceName.broker, member: member, arguments)
     }
 }

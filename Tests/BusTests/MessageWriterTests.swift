@@ -1,0 +1,133 @@
+import ArbiterProtocol
+import Bus
+import BusTesting
+import Glibc
+import Loop
+import Testing
+
+/// What is written without libsystemd, read by libsystemd.
+@Suite("Messages that are written directly", .timeLimit(.minutes(10)))
+struct MessageWriterTests {
+    private static let values: [[WireValue]] = [
+        [], [.boolean(true)], [.uint64(7), .uint64(8), .uint64(9)], [.string(""), .string("ä \u{1F3A5}")],
+        [.boolean(false), .uint64(.max)], [.string("a"), .int64(-1), .string("bcd"), .double(2.5)],
+        [.strings([]), .uint32(3)], [.strings(["x", "", "yz"])],
+        [.array(type: "x", []), .array(type: "x", [.int64(.min), .int64(1)])],
+        [.dictionary([:])],
+        [
+            .dictionary([
+                "a": .uint64(1), "long key": .strings(["p", "q"]), "d": .double(-0.5), "o": .objectPath("/a/b"),
+            ])
+        ],
+        [.dictionaries([]), .boolean(true)],
+        [
+            .dictionaries([
+                ["n": .dictionary(["inside": .int32(-4)])], [:], ["s": .string(String(repeating: "z", count: 300))],
+            ])
+        ],
+    ]
+
+    @Test("Answers and signals of all kinds are read as they were meant", arguments: values.indices)
+    func allKinds(index: Int) throws {
+        let values = Self.values[index]
+        let pair = try Pair()
+        pair.serverSide.onMessage = { message in
+            message.connection.signal(path: "/a/b", interface: "org.camarb.Test", member: "Said", values)
+            message.answer(values)
+        }
+        #expect(try pair.echo([]).get() == values)
+        let signal = try #require(pair.clientSide.messages.first)
+        #expect(signal.kind == .signal)
+        #expect(signal.path == "/a/b" && signal.interface == "org.camarb.Test" && signal.member == "Said")
+        #expect(signal.sender == ":1.0")
+        #expect(try signal.arguments() == values)
+    }
+
+    @Test("What one turn says to a peer arrives in the order in which it was said, whoever sends it")
+    func order() throws {
+        let pair = try Pair()
+        pair.serverSide.onMessage = { message in
+            let connection = message.connection
+            for number in 0..<20 as Range<UInt64> {
+                if number % 3 == 2 {
+                    // By libsystemd.
+                    let signal = BusMessage.signal(
+                        on: connection, path: "/a", interface: "org.camarb.Test", member: "Tick")
+                    signal?.append(number)
+                    signal?.send()
+                } else {
+                    connection.signal(path: "/a", interface: "org.camarb.Test", member: "Tick", [.uint64(number)])
+                }
+            }
+            message.answer([.uint64(20)])
+        }
+        #expect(try pair.echo([]).get() == [.uint64(20)])
+        #expect(try pair.clientSide.messages.map { try $0.arguments() } == (0..<20).map { [.uint64($0)] })
+    }
+
+    @Test("An error arrives as one")
+    func errors() throws {
+        let pair = try Pair()
+        pair.serverSide.onMessage = { $0.answer(BrokerError(.limitExceeded, "There are 64; the most is 64.")) }
+        let error = try #require(throws: BrokerError.self) { try pair.echo([]).get() }
+        #expect(error == BrokerError(.limitExceeded, "There are 64; the most is 64."))
+    }
+
+    @Test("A text ends at a zero byte, and the message stays whole")
+    func zeroBytes() throws {
+        let pair = try Pair()
+        pair.serverSide.onMessage = { $0.answer([.string("a\0b"), .uint32(5)]) }
+        #expect(try pair.echo([]).get() == [.string("a"), .uint32(5)])
+    }
+
+    /// More than the kernel takes at once, to a peer that reads late: nothing is lost, doubled or reordered.
+    @Test("What a peer has not read yet waits, and comes in order, libsystemd's behind it")
+    func lateReader() throws {
+        let pair = try Pair()
+        let text = String(repeating: "t", count: 900)
+        try pair.loop.turn(until: { pair.serverSide.ready == 1 && pair.clientSide.ready == 1 })
+        // 180 KiB: more than a socket's buffer, and less than a peer may leave unread.
+        for number in 0..<180 as Range<UInt64> {
+            if number == 150 {
+                let signal = BusMessage.signal(
+                    on: pair.server, path: "/a", interface: "org.camarb.Test", member: "Tick")
+                signal?.append(number)
+                signal?.append(text)
+                signal?.send()
+            } else {
+                pair.server.signal(
+                    path: "/a", interface: "org.camarb.Test", member: "Tick", [.uint64(number), .string(text)])
+                pair.server.flush()
+            }
+        }
+        try pair.loop.turn(until: { pair.clientSide.messages.count == 180 }, "180 signals")
+        #expect(
+            try pair.clientSide.messages.map { try $0.arguments() }
+                == (0..<180).map { [.uint64($0), .string(text)] })
+        #expect(pair.serverSide.ends.isEmpty)
+    }
+
+    @Test("A peer that reads nothing is disconnected, and costs no more than the kernel's buffer and the queue")
+    func silentReader() throws {
+        let loop = try EventLoop()
+        let (a, b) = try socketPair()
+        defer { close(b) }
+        let side = Recorder()
+        let server = try BusConnection(adopting: a, as: .server, on: loop, delegate: side)
+        let uid = String(getuid()).utf8.map { String($0, radix: 16) }.joined()
+        let bytes = Array("\0AUTH EXTERNAL \(uid)\r\nBEGIN\r\n".utf8)
+        #expect(write(b, bytes, bytes.count) == bytes.count)
+        try loop.turn(until: { side.ready == 1 })
+        var sent = 0
+        while side.ends.isEmpty && sent < 100_000 {
+            server.signal(
+                path: "/a", interface: "org.camarb.Test", member: "Flood", [.string(String(repeating: "x", count: 200))]
+            )
+            sent += 1
+            if sent % 64 == 0 { _ = try loop.turn(timeout: 0) }
+        }
+        #expect(side.ends == [.tooMuchQueued])
+        #expect(sent < 4096)
+        #expect(!server.isOpen)
+    }
+}
