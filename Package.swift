@@ -116,9 +116,11 @@ let package = Package(
 
         // Policies, scenarios and exploration, all on the one core.
         library("PolicyFile", ["Arbiter", "ArbiterProtocol", "CToml", "CLinux"]),
-        library("Scenario", ["Arbiter", "ArbiterProtocol", "Explain", "PolicyFile"]),
-        library("Exploration", ["Arbiter", "ArbiterProtocol", "ReferenceArbiter", "Scenario"]),
-        library("Trace", ["Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile", "Scenario"]),
+        // What each event is called, in traces, on the wire and in scenarios: described once, for all who write or read them.
+        library("EventTable", ["Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile"]),
+        library("Scenario", ["Arbiter", "ArbiterProtocol", "EventTable", "Explain", "PolicyFile"]),
+        library("Exploration", ["Arbiter", "ArbiterProtocol", "EventTable", "ReferenceArbiter", "Scenario"]),
+        library("Trace", ["Arbiter", "ArbiterProtocol", "EventTable", "JSONText", "PolicyFile", "Scenario"]),
         library("Timeline", ["ArbiterProtocol", "JSONText"]),
 
         // What a user's desktop is, as facts about apps: no C, no input or output.
@@ -142,7 +144,8 @@ let package = Package(
         library(
             "Broker",
             [
-                "Arbiter", "ArbiterProtocol", "Explain", "JSONText", "MachineLoad", "Metrics", "PolicyFile", "Scenario",
+                "Arbiter", "ArbiterProtocol", "EventTable", "Explain", "JSONText", "MachineLoad", "Metrics",
+                "PolicyFile", "Scenario",
                 "Trace", "Bus", "Loop", "Machine", "Identity", "Flags", "VideoNodes", "CLinux",
             ]),
 
@@ -180,7 +183,8 @@ let package = Package(
         installed(
             "camclient",
             [
-                "Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration", "JSONText", "Metrics", "Trace",
+                "Arbiter", "ArbiterProtocol", "EventTable", "PolicyFile", "Scenario", "Exploration", "JSONText",
+                "Metrics", "Trace",
                 "Timeline", "Camarb", "Loop", "Machine", "FrameStream", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -213,7 +217,10 @@ let package = Package(
             optimized: true),
         tests(
             "TraceTests",
-            ["Trace", "Arbiter", "ArbiterProtocol", "Exploration", "JSONText", "PolicyFile", "Scenario"]),
+            [
+                "Trace", "Arbiter", "ArbiterProtocol", "EventTable", "Exploration", "JSONText", "PolicyFile",
+                "Scenario", "Timeline",
+            ]),
         tests("TimelineTests", ["Timeline", "JSONText", "ArbiterProtocol"]),
         tests("DesktopFactsTests", ["DesktopFacts", "ArbiterProtocol", "JSONText"]),
         tests("CamarbTests", ["Camarb", "BusTesting", "ArbiterProtocol", "Bus", "Loop", "CLinux"]),

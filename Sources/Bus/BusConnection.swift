@@ -67,6 +67,8 @@ public final class BusConnection {
     private var processing = false
     /// For the owner's use.
     public var tag: UInt64 = 0
+    /// Which signals the peer wants; nil: all of them.
+    package var wanted: SignalRules?
     /// For whom it has its turns. Counts from the next one on that it asks for.
     public var account: TurnAccount
     /// What the order of turns calls it.
@@ -241,6 +243,11 @@ public final class BusConnection {
     @discardableResult
     public func send(_ message: BusMessage) -> Bool {
         guard isOpen, !isEnding, message.buildFault == nil else { return false }
+        if wanted != nil, message.kind == .signal,
+            !wants(path: message.path, interface: message.interface, member: message.member)
+        {
+            return true
+        }
         flush()
         guard stuck.isEmpty else {
             held.append(message)
@@ -384,6 +391,7 @@ public final class BusConnection {
     package func signal(
         path: String, interface: String, member: String, signature: String, _ body: (inout MessageWriter) -> Void
     ) -> Bool {
+        if !wants(path: path, interface: interface, member: member) { return true }
         guard isDirect else { return false }
         write(.signal(path: path, interface: interface, member: member), signature, body)
         return true
@@ -402,6 +410,7 @@ public final class BusConnection {
 
     /// A message that was written already, for this peer among others.
     package func send(_ message: SealedSignal) {
+        if let wanted, !wanted.want(path: message.path, interface: message.interface, member: message.member) { return }
         guard isDirect else { return message.send(on: self) }
         if outgoing.bytes.isEmpty && stuck.isEmpty {
             // Nothing to be before it, and nothing is copied: a thousand peers are a thousand sends.
@@ -419,6 +428,12 @@ public final class BusConnection {
     }
 
     var canWrite: Bool { isDirect }
+
+    /// What the bus says, which is not there, is for whoever called it.
+    private func wants(path: String, interface: String, member: String) -> Bool {
+        guard let wanted, interface != "org.freedesktop.DBus" else { return true }
+        return wanted.want(path: path, interface: interface, member: member)
+    }
 
     private func beginWriting() {
         guard outgoing.bytes.isEmpty else { return }

@@ -3,9 +3,9 @@ package import ArbiterProtocol
 /// A signal that is written once, for any number of peers.
 package final class SealedSignal {
     let bytes: [UInt8]
-    private let path: String
-    private let interface: String
-    private let member: String
+    let path: String
+    let interface: String
+    let member: String
     private let arguments: [WireValue]
     /// For peers that libsystemd sends to; made for the first of them.
     private var message: BusMessage?

@@ -151,8 +151,8 @@ public enum BrokerNotice: Hashable, Sendable {
     case useChanged
     /// For who speaks for a user: an interruption ended a recording of one of its apps.
     case recordingCut(RecordingCut)
-    /// For watchers: a decision as scenario lines.
-    case decided(DecisionID, at: Moment, trace: String)
+    /// For watchers: a decision as scenario lines, and the same as values, in their order.
+    case decided(DecisionID, at: Moment, trace: String, parts: [DecidedPart])
     /// For those who trace: a step of the core, as a line without its checksum.
     case traced(String)
     /// This reader was too slow, and the trace has ended; `trace()` begins another.
@@ -179,9 +179,12 @@ public enum BrokerNotice: Hashable, Sendable {
         case "UseChanged": self = .useChanged
         case "RecordingCut": self = .recordingCut(try RecordingCut(&reader))
         case "Decided":
-            self = .decided(
-                try reader.uint64("decision"), at: Moment(nanoseconds: try reader.int64("moment")),
-                trace: try reader.string("trace"))
+            let decision = try reader.uint64("decision")
+            let moment = Moment(nanoseconds: try reader.int64("moment"))
+            let trace = try reader.string("trace")
+            var parts: [DecidedPart] = []
+            for part in try reader.dictionaries("parts") { parts.append(try DecidedPart(part, of: decision)) }
+            self = .decided(decision, at: moment, trace: trace, parts: parts)
         case "Traced": self = .traced(try reader.string("step"))
         case "TraceLost": self = .traceLost
         default: return nil

@@ -121,7 +121,7 @@ struct ExploredState: Sendable {
         switch action {
         case .event(let event): return isPossible(event) && duties.allows(event) ? event : nil
         case .ready(let session, _): return checker.warning(of: session).map { .ready(session, $0) }
-        case .answer(let camera, .streaming, _):
+        case .answer(.recorderStreaming(let camera, _, _), _):
             return duties.answers([]).first {
                 if case .recorderStreaming(camera, _, _) = $0 { true } else { false }
             }

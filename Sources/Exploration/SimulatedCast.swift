@@ -223,7 +223,9 @@ struct SimulatedCast: Sendable {
     private func recorder(_ random: inout SeededRandom) -> [Action] {
         let camera = random.pick(Self.cameras)
         if random.chance(30) {
-            return [.answer(camera, random.chance(50) ? .gone : .failed("no data"), grant: nil)]
+            let news: Event =
+                random.chance(50) ? .recorderGone(camera) : .deviceFailed(camera, .device, message: "no data")
+            return [.answer(news, grant: nil)]
         }
         var behaviour = RecorderBehaviour.works
         if random.chance(50) { behaviour.openDelay = .milliseconds(Int64(random.below(800))) }

@@ -1,3 +1,5 @@
+import ArbiterProtocol
+
 /// Reads one table key by key: a key that is asked for is known, and what is left at the end is not.
 ///
 /// A value of the wrong kind is reported and read as nil, so that reading goes on and finds the rest.
@@ -190,7 +192,7 @@ struct TableReader {
     /// Reports a key that is missing, at the table's header; not where a slip of the finger in it will be
     /// reported as an unknown key: one slip is one problem.
     func missing(_ key: String, of known: [String], _ message: String, hint: String = "") {
-        if table.entries.contains(where: { !known.contains($0.key) && Wording.nearest($0.key, among: known) == key }) {
+        if table.entries.contains(where: { !known.contains($0.key) && NearestWord.of($0.key, among: known) == key }) {
             return
         }
         problems.add(message, at: table.place, hint: hint)

@@ -1,29 +1,17 @@
 public import Arbiter
 public import ArbiterProtocol
+import EventTable
 
 /// What an input line does, with its names resolved. Grants and interruption ids are known only while it runs.
 public enum Action: Hashable, Sendable {
     case event(Event)
     /// `ready NAME [#N]`: nil answers the latest warning.
     case ready(SessionID, InterruptionID?)
-    /// The recorder says something; `grant` nil: for the grant it has.
-    case answer(CameraID, RecorderAnswer, grant: GrantID?)
+    /// A recorder says what the event says, as far as the line does; the stage knows the rest. `grant` nil: of the grant it
+    /// has.
+    case answer(Event, grant: GrantID?)
     /// From here on the recorder behaves so; `camera` nil: every one.
     case behave(CameraID?, RecorderBehaviour)
-}
-
-/// What a recorder says when a line says it, rather than by itself.
-public enum RecorderAnswer: Hashable, Sendable {
-    /// Nil: what was asked over the format's defaults.
-    case streaming(Configuration?)
-    case cut
-    case closedStreams(SessionID)
-    case configured(asked: Configuration?, inForce: Configuration?)
-    case refusedConfiguration(asked: Configuration?, String)
-    case gone
-    case failed(String)
-    case rampFinished(Double)
-    case trouble(code: String, String)
 }
 
 /// How a camera's recorder deals with orders.

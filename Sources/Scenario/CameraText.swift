@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import EventTable
 
 /// Cameras and their formats in the scenario language.
 enum CameraText {

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import EventTable
 import Explain
 
 import struct Explain.Explanation

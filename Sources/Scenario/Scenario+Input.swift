@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import EventTable
 
 extension Scenario {
     /// Reads one input line (without time and indentation) against names; a block follows behind `"""` and a line feed.

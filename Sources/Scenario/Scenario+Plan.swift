@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+import EventTable
 import Explain
 
 extension Scenario {
@@ -83,13 +84,5 @@ extension Scenario {
 
 extension Event {
     /// News of a recorder, rather than of a client or of the world.
-    package var isRecorderAnswer: Bool {
-        switch self {
-        case .recorderStreaming, .recorderCut, .recorderConfigured, .recorderRefusedConfiguration, .recorderGone,
-            .recorderClosedStreams,
-            .recordingFinished, .photoCaptured, .rampFinished, .recorderTrouble:
-            true
-        default: false
-        }
-    }
+    package var isRecorderAnswer: Bool { described.origin == .recorder }
 }

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import EventTable
 
 /// What the lines so far say is there: enough to see that a later one contradicts them.
 struct Stock {
@@ -55,7 +56,7 @@ extension ScenarioParser {
 
     /// The nearest, or all there are.
     func among(_ name: String, _ names: [String]) -> String {
-        if let guess = suggestion(for: name, among: names) { return "; did you mean “\(guess)”?" }
+        if let guess = NearestWord.of(name, among: names) { return "; did you mean “\(guess)”?" }
         return names.isEmpty ? "; there is none yet" : "; there are: \(names.joined(separator: ", "))"
     }
 }

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import EventTable
 
 extension ScenarioParser {
     /// One input line, from its command on.
@@ -7,116 +8,60 @@ extension ScenarioParser {
         let command = try words.word("a command")
         switch command.text {
         case "connect": return try connect(&words)
-        case "disconnect":
-            let name = words.peek?.text ?? ""
-            let client = try client(&words)
-            forget(client: name)
-            return [.event(.disconnected(client))]
-        case "declare": return [.event(.declared(try client(&words), try attributes(&words)))]
-        case "declare-presence":
-            let client = try client(&words)
-            let (presence, focused) = try presence(&words)
-            return [.event(.declaredPresence(client, presence, focused: focused))]
         case "lower":
-            let client = try client(&words)
-            let first = try words.word("a rank, or an attribute and its value")
-            guard let value = words.optionalWord() else { return [.event(.loweredPriority(client, rank: first.text))] }
-            return [.event(.loweredAttribute(client, attribute: first.text, to: value.text))]
+            // An attribute has a value behind it, and a rank has none.
+            let isAttribute = words.count > 2
+            return [.event(try event(isAttribute ? .loweredAttribute : .loweredPriority, &words))]
         case "session": return try createSession(&words)
-        case "start": return [.event(.startRunning(try session(&words)))]
-        case "reclaim":
-            let session = try session(&words)
-            guard let grant = try grant(&words) else {
-                throw LineProblem(command, "a session reclaims the grant that it had: reclaim SESSION grant=7")
-            }
-            return [.event(.reclaimed(session, grant))]
-        case "stop": return [.event(.stopRunning(try session(&words)))]
-        case "begin": return [.event(.beginConfiguration(try session(&words)))]
-        case "commit": return [.event(.commitConfiguration(try session(&words)))]
-        case "configure":
-            let session = try session(&words)
-            return [.event(.configure(session, try configuration(&words)))]
-        case "stream": return [.event(.openStream(try session(&words)))]
-        case "photo": return [.event(.capturePhoto(try session(&words)))]
-        case "record": return [.event(.startRecording(try session(&words)))]
-        case "stop-record": return [.event(.stopRecording(try session(&words)))]
         case "ready": return try ready(&words)
-        case "continue": return [.event(.continueAfterSensitiveContent(try session(&words)))]
-        case "close":
-            let name = words.peek?.text ?? ""
-            let session = try session(&words)
-            stock.sessions.remove(name)
-            return [.event(.closed(session))]
-        case "presence", "shell", "agent", "microphone", "sensitive", "operator", "attribute", "login-session":
-            return try worldOfTheUser(command, &words)
-        case "answer", "answer-question", "questions", "stop-app", "own-privacy":
-            return [.event(try permission(command, &words))]
-        case "plug", "unplug", "privacy", "held-outside", "pressure", "sleep", "wake":
-            return try machine(command, &words)
-        case "recorder", "finished", "captured": return try recorder(command, &words)
+        case "presence", "shell", "agent", "login-session": return try worldOfTheUser(command, &words)
+        case "plug": return try plug(&words)
+        case "sleep", "wake": return [.event(.sleep(command.text == "sleep"))]
+        case Sentence.recorderCommand: return try recorder(&words)
         case "policy-reload": return [.event(.policyLoaded(try readPolicy(&words, block)))]
-        case "reserve":
-            let camera = try camera(&words)
-            let app = try app(&words)
-            return [.event(.reserved(camera, app, survivor: try survivor(&words)))]
         default:
-            throw LineProblem(command, notOne(command.text, of: Self.commands))
+            guard let described = EventDescription.with(command: command.text).first else {
+                throw LineProblem(command, notOne(command.text, of: EventDescription.commands))
+            }
+            return [.event(try event(described.kind, &words))]
         }
     }
 
-    static let commands = [
-        "connect", "disconnect", "declare", "declare-presence", "lower", "session", "start", "reclaim", "stop", "begin",
-        "commit", "configure", "stream", "photo", "record", "stop-record", "ready", "continue", "close", "presence",
-        "shell", "agent", "microphone", "sensitive", "operator", "attribute", "login-session", "plug", "unplug",
-        "privacy", "answer", "answer-question", "questions", "stop-app", "own-privacy",
-        "held-outside", "pressure", "sleep", "wake", "recorder", "finished", "captured", "policy-reload", "reserve",
-    ]
-
-    /// `grant=7`, if that is what comes next.
-    func grant(_ words: inout Words) throws(LineProblem) -> GrantID? {
-        guard let word = words.peek, word.key == "grant" else { return nil }
-        _ = words.anything()
-        guard let number = UInt64(word.text) else { throw LineProblem(word, "a grant is a whole number") }
-        return GrantID(number)
-    }
-
-    /// `grant=7 [recording=3]`: what a recorder core still captures, after a restart of the broker.
-    private func survivor(_ words: inout Words) throws(LineProblem) -> Survivor? {
-        guard let grant = try grant(&words) else { return nil }
-        guard let word = words.peek, word.key == "recording" else { return Survivor(grant: grant) }
-        _ = words.anything()
-        guard let recording = UInt64(word.text) else { throw LineProblem(word, "a recording is a whole number") }
-        return Survivor(grant: grant, recording: recording)
+    /// What the table of the events reads by itself.
+    /// - Parameter first: the event's first value, where it has been read.
+    mutating func event(
+        _ kind: EventKind, _ words: inout Words, first: (any Sendable)? = nil
+    ) throws(LineProblem) -> Event {
+        var reader = SentenceReader(words, self)
+        let event = try EventDescription.of(kind).hear(&reader, first: first)
+        words = reader.words
+        switch event {
+        case .disconnected(let client): forget(client: names.name(of: client))
+        case .closed(let session): stock.sessions.remove(names.name(of: session))
+        default: break
+        }
+        return event
     }
 
     // MARK: Things with names
 
-    func client(_ words: inout Words) throws(LineProblem) -> ClientID {
-        let word = try words.word("a client")
+    func client(_ word: Word) throws(LineProblem) -> ClientID {
         guard let client = names.client(word.text) else {
             throw LineProblem(word, "no client is called “\(word.text)”" + among(word.text, names.clientNames))
         }
         return client
     }
 
-    func session(_ words: inout Words) throws(LineProblem) -> SessionID {
-        let word = try words.word("a session")
+    func session(_ word: Word) throws(LineProblem) -> SessionID {
         guard let session = names.session(word.text) else {
             throw LineProblem(word, "no session is called “\(word.text)”" + among(word.text, names.sessionNames))
         }
         return session
     }
 
-    func app(_ words: inout Words) throws(LineProblem) -> AppID { names.app(try words.word("an app").text) }
+    func app(_ word: Word) -> AppID { names.app(word.text) }
 
-    func camera(_ words: inout Words) throws(LineProblem) -> CameraID {
-        try known(try words.word("a camera"))
-    }
-
-    /// `all`: nil.
-    func cameraOrAll(_ words: inout Words) throws(LineProblem) -> CameraID? {
-        words.take("all") ? nil : try camera(&words)
-    }
+    func camera(_ word: Word) throws(LineProblem) -> CameraID { try known(word) }
 
     // MARK: Clients
 
@@ -138,9 +83,7 @@ extension ScenarioParser {
         while let word = words.anything() {
             switch (word.key, word.text) {
             case ("app", let text): appName = text
-            case ("user", let text):
-                guard let number = UInt32(text) else { throw LineProblem(word, "a user is a number, such as 1000") }
-                user = number
+            case ("user", _): user = try word.user()
             case ("login", "none") where !word.isQuoted: login = .outside
             case ("login", let text): login = .session(LoginSessionID(text))
             case ("groups", let text):
@@ -154,13 +97,12 @@ extension ScenarioParser {
                     throw LineProblem(word, notOne(text, of: Presence.wireNames))
                 }
                 placed = presence
-            case ("claimed", let text): attributes.claimedApp = text
             case (nil, "claimed"): verified = false
             case (nil, "unverified"):
                 verified = false
                 saysNothing = true
             case (nil, "focused"): focused = true
-            default: try attribute(word, &attributes)
+            default: try attributes.take(word)
             }
         }
         let app = AppID(appName, user: user)
@@ -182,35 +124,6 @@ extension ScenarioParser {
         return [.event(.loginSession(id, facts))]
     }
 
-    private func attributes(_ words: inout Words) throws(LineProblem) -> ClientAttributes {
-        var attributes = ClientAttributes()
-        while let word = words.anything() {
-            if word.key == "claimed" { attributes.claimedApp = word.text } else { try attribute(word, &attributes) }
-        }
-        return attributes
-    }
-
-    private func attribute(_ word: Word, _ attributes: inout ClientAttributes) throws(LineProblem) {
-        switch (word.key, word.text) {
-        case (nil, "multitasking"): attributes.multitasking = true
-        case (nil, "full-screen"): attributes.requiresFullScreen = true
-        case ("kind", let text):
-            guard let kind = ClientKind(rawValue: text) else {
-                throw LineProblem(word, notOne(text, of: ClientKind.allCases.map(\.rawValue)))
-            }
-            attributes.kind = kind
-        default:
-            throw LineProblem(
-                word,
-                notOne(
-                    word.key ?? word.text,
-                    of: [
-                        "app", "user", "login", "groups", "weak", "own-broker", "presence", "kind", "claimed",
-                        "unverified", "multitasking", "full-screen", "focused",
-                    ]))
-        }
-    }
-
     // MARK: Sessions
 
     /// `session NAME [of CLIENT] [camera=…] [KEY=…]… [audio] [reestablished]`
@@ -219,7 +132,7 @@ extension ScenarioParser {
         try checkIsNew(session: word)
         let owner: ClientID
         if words.take("of") {
-            owner = try client(&words)
+            owner = try client(try words.word("a client"))
         } else if let client = names.client(word.text) {
             owner = client
         } else {
@@ -229,11 +142,10 @@ extension ScenarioParser {
         var reestablished = false
         while let word = words.anything() {
             switch (word.key, word.text) {
-            case (nil, "audio"): asked[.usesAudio] = .flag(true)
             case (nil, "reestablished"): reestablished = true
             case ("camera", _) where !word.isQuoted:
                 asked[.camera] = .text(try known(word).name)
-            default: try setting(word, &asked)
+            default: try asked.take(word)
             }
         }
         var camera: CameraID?
@@ -246,40 +158,16 @@ extension ScenarioParser {
         return [.event(.created(session, owner, camera: camera, asked, reestablished: reestablished))]
     }
 
-    func configuration(_ words: inout Words) throws(LineProblem) -> Configuration {
-        var configuration = Configuration()
-        while let word = words.anything() {
-            if word.key == nil, word.text == "audio" {
-                configuration[.usesAudio] = .flag(true)
-            } else {
-                try setting(word, &configuration)
-            }
-        }
-        return configuration
-    }
-
-    private func setting(_ word: Word, _ configuration: inout Configuration) throws(LineProblem) {
-        guard let name = word.key, let key = ConfigurationKey(rawValue: name) else {
-            throw LineProblem(word, notOne(word.key ?? word.text, of: ConfigurationKey.allCases.map(\.rawValue)))
-        }
-        // A quoted number stays text: so that a scenario can ask for nonsense, too.
-        if word.isQuoted {
-            configuration[key] = .text(word.text)
-        } else if let number = Double(word.text) {
-            configuration[key] = .number(number)
-        } else if let flag = Bool(word.text) {
-            configuration[key] = .flag(flag)
-        } else {
-            configuration[key] = .text(word.text)
-        }
-    }
-
-    private func ready(_ words: inout Words) throws(LineProblem) -> [Action] {
-        let session = try session(&words)
-        guard let word = words.optionalWord() else { return [.ready(session, nil)] }
-        guard word.text.first == "#", let id = UInt64(word.text.dropFirst()) else {
-            throw LineProblem(word, "an interruption is written #1")
-        }
+    private mutating func ready(_ words: inout Words) throws(LineProblem) -> [Action] {
+        let session = try session(try words.word("a session"))
+        // Without a number the latest warning is meant.
+        if words.isAtEnd { return [.ready(session, nil)] }
+        guard case .ready(_, let id) = try event(.ready, &words, first: session) else { return [] }
         return [.ready(session, id)]
     }
+}
+
+extension ScenarioParser: NameLookup {
+    /// Whose apps are meant where a line does not say.
+    var user: UInt32 { names.user }
 }

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import EventTable
 import PolicyFile
 
 /// Reads a scenario's text line by line, and goes on after a problem to find the others.

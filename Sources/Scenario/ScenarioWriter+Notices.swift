@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+import EventTable
 
 extension ScenarioWriter {
     /// The effect as a notice line, without indentation; nil for what a scenario does not show.
@@ -36,7 +37,7 @@ extension ScenarioWriter {
         case .open(let camera, _, let session, _): "open \(camera.name) for \(names.name(of: session))"
         case .resume(let camera, _, let session, _): "resume \(camera.name) for \(names.name(of: session))"
         case .configure(let camera, _, let session, let batch):
-            "configure \(camera.name) for \(names.name(of: session)) \(Self.text(of: batch))"
+            "configure \(camera.name) for \(names.name(of: session)) \(batch.scenarioWords)"
         case .openStream(let camera, _, let session): "open-stream \(camera.name) for \(names.name(of: session))"
         case .closeStreams(let camera, _, let session): "close-streams \(camera.name) for \(names.name(of: session))"
         case .capturePhoto(let camera, _, let session, let photo):
@@ -90,8 +91,8 @@ extension ScenarioWriter {
             let other = asked.ordered.filter { key, value in inForce[key].map { $0 != value } ?? false }
             let differs = Configuration(
                 Dictionary(uniqueKeysWithValues: other.compactMap { key, _ in inForce[key].map { (key, $0) } }))
-            let nearest = differs.isEmpty ? "" : ", in force \(Self.text(of: differs))"
-            let what = asked.isEmpty ? "defaults" : Self.text(of: asked)
+            let nearest = differs.isEmpty ? "" : ", in force \(differs.scenarioWords)"
+            let what = asked.isEmpty ? "defaults" : asked.scenarioWords
             return "configurationApplied \(what)\(nearest) by \(by.rawValue)"
         case .rampFinished(let factor): return "rampFinished \(factor.shortDescription)"
         case .runtimeError(let code, let message): return "runtimeError \(code) \"\(message.replacingQuotes)\""
@@ -104,11 +105,6 @@ extension ScenarioWriter {
     static func text(of causes: CauseSet) -> String {
         causes.isEmpty ? "no-cause" : causes.ordered.map(\.shortName).joined(separator: "+")
     }
-}
-
-extension BrokerError.Kind {
-    /// `RefusedByPolicy`: the D-Bus name without what is always the same.
-    var shortName: String { rawValue.split(separator: ".").last.map(String.init) ?? rawValue }
 }
 
 extension RecordingEnd {

@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+import EventTable
 
 /// Turns what happened into lines of a scenario: the runner's notices, the daemon's journal, `Watch`
 /// and `Plan`, and the counterexamples of exploration. A whole trace, behind `header`, is a scenario.

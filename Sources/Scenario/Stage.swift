@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+import EventTable
 public import Explain
 
 /// An arbiter on a virtual clock, with simulated recorders around it and every check on.
@@ -83,9 +84,9 @@ public struct Stage: Sendable {
                 let index = recorder(camera)
                 recorders[index].behaviour = behaviour
             }
-        case .answer(let camera, .gone, _) where !recorders[recorder(camera)].behaviour.isManual:
+        case .answer(.recorderGone(let camera), _) where !recorders[recorder(camera)].behaviour.isManual:
             recorders[recorder(camera)].crash(at: now)
-        case .answer(let camera, let answer, let grant): feed(event(camera, answer, grant))
+        case .answer(let event, let grant): feed(whole(event, grant))
         }
         drain()
     }
@@ -197,35 +198,39 @@ public struct Stage: Sendable {
         return recorders.count - 1
     }
 
-    /// What a line lets a recorder say, as an event for the grant it has.
-    private mutating func event(_ camera: CameraID, _ answer: RecorderAnswer, _ grant: GrantID?) -> Event {
-        let index = recorder(camera)
-        let grant = grant ?? checker?.lastGrant(of: camera) ?? GrantID(0)
-        switch answer {
-        case .streaming(let inForce):
-            if let inForce { recorders[index].apply(inForce) }
-            return .recorderStreaming(camera, grant, inForce: recorders[index].inForce)
-        case .cut: return .recorderCut(camera, grant)
-        case .closedStreams(let session): return .recorderClosedStreams(camera, grant, session)
-        case .configured(let asked, let inForce):
-            let asked = asked ?? recorders[index].takeAsked() ?? Configuration()
-            if let inForce {
-                recorders[index].apply(inForce)
-            } else {
-                var merged = recorders[index].inForce
-                merged.merge(asked)
-                recorders[index].apply(merged)
+    /// What a line lets a recorder say, with what the line leaves out: the grant that it has, and what it was asked.
+    private mutating func whole(_ event: Event, _ grant: GrantID?) -> Event {
+        switch event {
+        case .recorderStreaming(let camera, _, let inForce):
+            let index = recorder(camera)
+            if !inForce.isEmpty { recorders[index].apply(inForce) }
+            return .recorderStreaming(camera, self.grant(grant, of: camera), inForce: recorders[index].inForce)
+        case .recorderConfigured(let camera, _, _, let inForce):
+            let index = recorder(camera)
+            let asked = recorders[index].takeAsked() ?? Configuration()
+            var merged = recorders[index].inForce
+            merged.merge(asked)
+            recorders[index].apply(inForce.isEmpty ? merged : inForce)
+            return .recorderConfigured(
+                camera, self.grant(grant, of: camera), asked: asked, inForce: recorders[index].inForce)
+        case .recorderRefusedConfiguration(let camera, _, _, let message):
+            let asked = recorders[recorder(camera)].takeAsked() ?? Configuration()
+            return .recorderRefusedConfiguration(camera, self.grant(grant, of: camera), asked: asked, message: message)
+        case .recorderGone(let camera):
+            recorders[recorder(camera)].forget()
+            return event
+        case .deviceFailed(let camera, _, let message):
+            return .deviceFailed(camera, DeviceFault(message: message), message: message)
+        default:
+            for case .camera(let camera) in event.subjects {
+                _ = recorder(camera)
+                return event.described.event(event, of: self.grant(grant, of: camera))
             }
-            return .recorderConfigured(camera, grant, asked: asked, inForce: recorders[index].inForce)
-        case .refusedConfiguration(let asked, let message):
-            let asked = asked ?? recorders[index].takeAsked() ?? Configuration()
-            return .recorderRefusedConfiguration(camera, grant, asked: asked, message: message)
-        case .gone:
-            recorders[index].forget()
-            return .recorderGone(camera)
-        case .failed(let message): return .deviceFailed(camera, DeviceFault(message: message), message: message)
-        case .rampFinished(let factor): return .rampFinished(camera, grant, videoZoomFactor: factor)
-        case .trouble(let code, let message): return .recorderTrouble(camera, code: code, message: message)
+            return event
         }
+    }
+
+    private func grant(_ said: GrantID?, of camera: CameraID) -> GrantID {
+        said ?? checker?.lastGrant(of: camera) ?? GrantID(0)
     }
 }

@@ -59,20 +59,6 @@ extension Configuration {
 }
 
 extension Duration {
-    /// Reads `250ms`, `2s`, `1.5s`, `3min`, `1h`; nil for what is no such time, or longer than a year.
-    public init?(text: some StringProtocol) {
-        let units: [(suffix: String, nanoseconds: Double)] = [
-            ("ms", 1e6), ("us", 1e3), ("ns", 1), ("min", 60e9), ("s", 1e9), ("h", 3600e9),
-        ]
-        // More is a slip of the finger, and no sum of such times overflows.
-        let nanosecondsMax = 366 * 86_400e9
-        guard let unit = units.first(where: { text.hasSuffix($0.suffix) }),
-            let number = Double(text.dropLast(unit.suffix.count)), number >= 0,
-            number * unit.nanoseconds <= nanosecondsMax
-        else { return nil }
-        self = .nanoseconds(Int64((number * unit.nanoseconds).rounded()))
-    }
-
     /// `40ms`, `2.5s`, `3min 5s`: as short as a person would write it, to three digits.
     public var shortText: String {
         let nanoseconds = wholeNanoseconds

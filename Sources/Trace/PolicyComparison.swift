@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+import EventTable
 import Scenario
 
 /// What a trace's inputs would have led to under another policy.
@@ -78,9 +79,7 @@ public struct PolicyComparison {
         func both(_ action: Action) -> (before: [Action], after: [Action]) { ([action], [action]) }
         switch event {
         case .timePassed: return nil
-        case .recorderStreaming, .recorderCut, .recorderClosedStreams, .recorderConfigured, .photoCaptured,
-            .rampFinished:
-            return nil
+        case _ where event.described.traits.contains(.answer): return nil
         case .recorderRefusedConfiguration:
             leftOut["refusals of a configuration by the recorder", default: 0] += 1
             return nil
@@ -93,9 +92,9 @@ public struct PolicyComparison {
             return nil
         case .recorderGone(let camera):
             if killed.remove(camera) != nil { return nil }
-            return both(.answer(camera, .gone, grant: nil))
-        case .deviceFailed(let camera, _, let message):
-            let action = Action.answer(camera, .failed(message), grant: nil)
+            return both(.answer(event, grant: nil))
+        case .deviceFailed(let camera, _, _):
+            let action = Action.answer(event, grant: nil)
             if !isHeld(camera, after) {
                 leftOut["faults of a camera that nobody has under the other policy", default: 0] += 1
                 return ([action], [])

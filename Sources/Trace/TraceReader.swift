@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import EventTable
 import JSONText
 
 /// Reads traces whole, and believes nothing: every line's checksum, number and moment must go on from the one before.
@@ -214,12 +215,6 @@ extension TracePart {
 }
 
 extension TraceFields {
-    mutating func optionalText(_ key: String) throws(LineFault) -> String? {
-        guard let json = optional(key) else { return nil }
-        guard let text = json.string else { throw LineFault("“\(key)” is no text") }
-        return text
-    }
-
     /// `[[3,"photos"],[4,"notes"]]`
     fileprivate mutating func named(_ key: String) throws(LineFault) -> [(UInt64, String)] {
         var named: [(UInt64, String)] = []

@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+import EventTable
 import JSONText
 public import Scenario
 
@@ -85,7 +86,6 @@ public struct TraceWriter: Sendable {
         _ effects: [Effect]
     ) -> Body {
         var line = LineMembers([("step", .exact(number)), ("at", .integer(moment.nanoseconds))])
-        line.add("event", .string(event.kind.rawValue))
         line.add(event)
         if let name { line.add("name", .string(name)) }
         line.add("decision", .exact(decision))

@@ -10,6 +10,9 @@ public struct BrokerError: Error, Hashable, Sendable {
     }
 
     public enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// `RefusedByPolicy`: the D-Bus name without what is always the same.
+        package var shortName: String { rawValue.split(separator: ".").last.map(String.init) ?? rawValue }
+
         // Refusals: the request was understood, and a rule says no.
         case accessDenied = "org.camarb.Error.AccessDenied"
         case refusedByPolicy = "org.camarb.Error.RefusedByPolicy"

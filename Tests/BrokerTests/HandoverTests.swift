@@ -89,10 +89,23 @@ import Testing
         let session = try process.client("photos").session()
         try session.run()
         try process.wait("a decision") {
-            watcher.signals.contains { $0.arguments.last?.string?.contains("photos didStartRunning") == true }
+            watcher.signals.contains { $0.member == "Decided" && $0.text.contains("photos didStartRunning") }
         }
-        let traces = watcher.signals.filter { $0.member == "Decided" }.compactMap { $0.arguments.last?.string }
-        #expect(traces.contains { $0.contains("start photos") })
+        let decisions = watcher.signals.filter { $0.member == "Decided" }
+        #expect(decisions.contains { $0.text.contains("start photos") })
+        // The same as data, a part for each line that says something.
+        for decision in decisions {
+            let parts = decision.arguments.last?.elements?.compactMap(\.dictionary) ?? []
+            #expect(parts.count == decision.text.split(separator: "\n").count, "\(decision.text)")
+            #expect(parts.first?["event"]?.string != nil)
+        }
+        let parts = decisions.flatMap { $0.arguments.last?.elements?.compactMap(\.dictionary) ?? [] }
+        #expect(parts.contains { $0["event"]?.string == "startRunning" && $0["name"]?.string == "photos" })
+        #expect(
+            parts.contains {
+                $0["notice"]?.string == "DidStartRunning" && $0["grant"]?.uint64 != nil
+                    && $0["name"]?.string == "photos"
+            })
         try watcher.broker("Watch", .boolean(false))
         let count = watcher.signals.filter { $0.member == "Decided" }.count
         try session.call("StopRunning")
@@ -222,4 +235,9 @@ import Testing
         try session.call("StopRunning")
         try process.wait("news") { newcomer.signals.contains { $0.member == "HolderChanged" } }
     }
+}
+
+extension TestClient.Signal {
+    /// The lines of a `Decided`.
+    fileprivate var text: String { arguments.dropFirst(2).first?.string ?? "" }
 }

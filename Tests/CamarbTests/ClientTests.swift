@@ -249,12 +249,32 @@ struct ClientTests {
         send("HolderChanged", [.string("front"), .string("another user's app")])
         send("HolderChanged", [.string("front"), .string("")])
         send("PrioritiesChanged")
-        send("Decided", [.uint64(4), .int64(9), .string("0s start photos")])
+        send(
+            "Decided",
+            [
+                .uint64(4), .int64(9), .string("0s start photos"),
+                .dictionaries([
+                    ["event": .string("startRunning"), "name": .string("photos"), "session": .uint64(2)],
+                    [
+                        "effect": .string("notify"), "name": .string("photos"), "client": .uint64(1),
+                        "session": .uint64(2), "sequence": .uint64(3), "notice": .string("DidStartRunning"),
+                        "grant": .uint64(8),
+                    ],
+                ]),
+            ])
         #expect(await notices.next() == .camerasChanged)
         #expect(await notices.next() == .holderChanged(camera: CameraID("front"), holder: .anotherUsersApp))
         #expect(await notices.next() == .holderChanged(camera: CameraID("front"), holder: nil))
         #expect(await notices.next() == .prioritiesChanged)
-        #expect(await notices.next() == .decided(4, at: Moment(nanoseconds: 9), trace: "0s start photos"))
+        let started = SessionSignal(sequence: 3, decision: 4, event: .didStartRunning(grant: GrantID(8)))
+        #expect(
+            await notices.next()
+                == .decided(
+                    4, at: Moment(nanoseconds: 9), trace: "0s start photos",
+                    parts: [
+                        .event("startRunning", about: "photos", note: nil, ["session": .uint64(2)]),
+                        .notice(app: "photos", SessionID(2), started),
+                    ]))
     }
 
     @Test("The connection closes when its last user lets go")

@@ -69,14 +69,17 @@ private func problems(_ text: String) -> [ScenarioError.Problem] {
     func times() {
         for (text, shortest) in [
             ("2s", "2s"), ("1.5s", "1.5s"), ("250ms", "250ms"), ("1500ms", "1.5s"), ("2min", "120s"), ("0s", "0s"),
-            ("0.25s", "250ms"), ("1.000000001s", "1.000000001s"),
+            ("0.25s", "250ms"), ("1.000000001s", "1.000000001s"), ("1h", "3600s"), ("1000000ns", "1ms"),
         ] {
             #expect(TimeText.parse(text).map { TimeText.write($0) } == shortest)
         }
         // None is negative, and the least one has no positive of its own; somebody may still say one.
         #expect(TimeText.write(.nanoseconds(Int64.min)) == "-9223372036.854775808s")
         #expect(TimeText.write(.milliseconds(-250)) == "-250ms")
-        for text in ["", "s", "2", "-1s", "1.s", "1.0000000001s", "9999999999999s", "2 s", "１s"] {
+        for text in [
+            "", "s", "2", "-1s", "1.s", "1.0000000001s", "9999999999999s", "2 s", "１s", "2 s s", "nans", "infs",
+            "9999999h", ".5s",
+        ] {
             #expect(TimeText.parse(text) == nil, "“\(text)” is no time")
         }
     }

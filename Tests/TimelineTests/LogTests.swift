@@ -38,30 +38,6 @@ struct LogTests {
         ]
     }()
 
-    /// The notices of `events` in the words of `ScenarioWriter`, in order.
-    static let lines = [
-        "photos willBeInterrupted #1 device-in-use at 5s", "photos interruptionWithdrawn #1",
-        "photos wasInterrupted #2 system-sleep+device-in-use by call, cutting recording 3",
-        "photos wasInterrupted #2 system-sleep+device-in-use by another user's app",
-        "photos wasInterrupted #2 system-sleep+device-in-use by another user's app, cutting recording 7",
-        "photos wasInterrupted #4 system-sleep+device-in-use, cutting recording 1",
-        "photos interruptionChanged #4 system-sleep+device-in-use by another user's app",
-        "photos sharersChanged mirror, another user's app", "photos sharersChanged nobody",
-        "photos interruptionEnded #4 system-sleep+device-in-use after 2.5s, resuming",
-        "photos interruptionEnded #4 system-sleep+device-in-use after 2s, not resuming", "photos didStartRunning",
-        "photos didStopRunning", "photos accessChanged preview+photo system-sleep+device-in-use",
-        "photos accessChanged all", "photos sessionStopped lease-expired because \"Photo booth\"",
-        "photos recordingStarted 3", "photos recordingFinished 3 interrupted after 2s",
-        "photos photoCaptured 1 640x480",
-        "photos photoCaptured 2 failed \"the disk is full\"",
-        """
-        photos configurationApplied activeFormat="420v 1280x720@30" frameRate=29.5 usesAudio=true videoZoomFactor=2 \
-        by client
-        """,
-        "photos configurationApplied defaults by resumption", "photos rampFinished 2.5",
-        "photos runtimeError stall \"no frame for 2 s\"",
-    ]
-
     @Test("An event reads back from its line of JSON", arguments: events)
     func eventsReadBack(event: SessionEvent) throws {
         let entry = LogEntry.event(
@@ -107,55 +83,34 @@ struct LogTests {
         #expect(throws: JSONReader.Problem.self) { try JSONReader.read(String(repeating: "[", count: 100_000)) }
     }
 
-    @Test("Every notice line of the scenario language reads as its event", arguments: zip(lines, events))
-    func noticeLines(line: String, event: SessionEvent) throws {
-        let read = try #require(NoticeLine.read(line.scenarioWords, origin: .zero))
-        #expect(read.session == "photos")
-        #expect(read.event == event)
-    }
-
-    @Test("A decision's trace gives its events, and what the world did")
-    func traces() {
-        let trace = DecisionTrace(
-            4, at: Moment(nanoseconds: 12_000_000_000),
-            """
-            2s   microphone call taken
-                   photos willBeInterrupted #1 device-in-use at 7s
-                   refused NotRunning because "x"
-                   gibberish
-            """)
+    @Test("A decision's parts give its events with all they say, and what the world did")
+    func decisions() {
+        let moment = Moment(nanoseconds: 12_000_000_000)
+        let signal = SessionSignal(
+            sequence: 3, decision: 4,
+            event: .willBeInterrupted(
+                id: 1, cause: .videoDeviceInUseByAnotherClient, deadline: Moment(nanoseconds: 17_000_000_000),
+                rule: "Calls come first"))
+        let parts: [DecidedPart] = [
+            .event("microphone", about: nil, note: "microphone call taken", ["app": .string("call")]),
+            .notice(app: "photos", SessionID(7), signal),
+            .refused(BrokerError(.notRunning, "It does not run."), rule: "x"), .other("waved", [:]),
+        ]
         #expect(
-            trace.entries == [
-                .fact(Moment(nanoseconds: 12_000_000_000), .note("microphone call taken")),
-                .event(
-                    Moment(nanoseconds: 12_000_000_000), app: "photos",
-                    SessionSignal(
-                        sequence: 0, decision: 4,
-                        event: .willBeInterrupted(
-                            id: 1, cause: .videoDeviceInUseByAnotherClient,
-                            deadline: Moment(nanoseconds: 17_000_000_000), rule: ""))),
-                .fact(Moment(nanoseconds: 12_000_000_000), .note("refused NotRunning because x")),
+            parts.compactMap { $0.entry(of: 4, at: moment) } == [
+                .fact(moment, .note("microphone call taken")), .event(moment, app: "photos", signal),
+                .fact(moment, .note("refused NotRunning because x")),
             ])
     }
 
-    @Test("A name with spaces is one lane")
-    func quotedNames() {
-        let trace = DecisionTrace(1, at: .zero, "0s   session \"photo booth\"\n       \"photo booth\" didStopRunning")
-        #expect(
-            trace.entries == [
-                .fact(.zero, .appeared(lane: "photo booth")),
-                .event(
-                    .zero, app: "photo booth", SessionSignal(sequence: 0, decision: 1, event: .didStopRunning)),
-            ])
-    }
-
-    @Test("Times read as they are written", arguments: ["40ms", "2.5s", "3min", "1h", "1000000ns", "0s"])
-    func times(text: String) {
-        #expect(Duration(text: text) != nil)
-    }
-
-    @Test("What is no time is none", arguments: ["", "s", "-1s", "2", "2 s s", "nans", "infs", "9999999h"])
-    func noTimes(text: String) {
-        #expect(Duration(text: text) == nil)
+    @Test("Who comes and who goes are lanes, and nothing else of an event is")
+    func lanes() {
+        func entry(_ event: String, _ about: String? = "photo booth") -> LogEntry? {
+            DecidedPart.event(event, about: about, note: nil, [:]).entry(of: 1, at: .zero)
+        }
+        #expect(entry("created") == .fact(.zero, .appeared(lane: "photo booth")))
+        #expect(entry("closed") == .fact(.zero, .left(lane: "photo booth")))
+        #expect(entry("disconnected") == .fact(.zero, .left(lane: "photo booth")))
+        #expect(entry("startRunning") == nil && entry("connected") == nil && entry("timePassed", nil) == nil)
     }
 }

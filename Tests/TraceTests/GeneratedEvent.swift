@@ -5,6 +5,12 @@ import Exploration
 /// Random events of a kind, with every value that a member can have, hostile texts included.
 struct GeneratedEvent {
     var random: SeededRandom
+    /// Only what a line of a scenario can say: its texts have no line feed and no quotation mark, its one client and its one
+    /// session have names, and cameras have nothing that only a trace knows.
+    var isSayable = false
+
+    /// The app of the one client that is there.
+    static let app = AppID("photos", user: 1000)
 
     mutating func event(_ kind: EventKind) -> Event {
         switch kind {
@@ -63,7 +69,7 @@ struct GeneratedEvent {
         case .questionsWatched: .questionsWatched(user: user(), flag())
         case .stoppedByUser: .stoppedByUser(app())
         case .ownPrivacy: .ownPrivacy(user: user(), on: flag())
-        case .cameraAppeared: .cameraAppeared(camera(), capabilities())
+        case .cameraAppeared: .cameraAppeared(camera(), capabilities(), seat: SeatID(flag() ? "seat0" : "seat1"))
         case .cameraDisappeared: .cameraDisappeared(camera())
         case .privacy: .privacy(flag() ? camera() : nil, on: flag())
         case .heldOutside: .heldOutside(camera(), flag())
@@ -82,10 +88,7 @@ struct GeneratedEvent {
             .recordingFinished(
                 number(), why: random.pick(RecordingEnd.allCases), frames: number(),
                 duration: .nanoseconds(Int64(random.below(1 << 60))), bytes: number())
-        case .photoCaptured:
-            .photoCaptured(
-                PhotoCaptured(
-                    photo: number(), width: user(), height: user(), bytes: number(), error: flag() ? text() : nil))
+        case .photoCaptured: .photoCaptured(photo())
         case .rampFinished: .rampFinished(camera(), grant(), videoZoomFactor: real())
         case .recorderTrouble: .recorderTrouble(camera(), code: text(), message: text())
         case .policyLoaded: .policyLoaded(policy())
@@ -112,7 +115,13 @@ struct GeneratedEvent {
     }
 
     private mutating func text() -> String {
-        random.pick([
+        if isSayable {
+            return random.pick([
+                "", "photos", "two words", "é 你好 👩🏽‍🚀", "e\u{301}", "null", "12", "true", "a=b", "#1", "by", "seat0",
+                String(repeating: "x", count: 300),
+            ])
+        }
+        return random.pick([
             "", "photos", "a \"b\" \\ c", "line\nfeed\ttab\r", "\u{0}\u{1f}\u{7f}", "é 你好 👩🏽‍🚀", "\u{2028}",
             "}],\"sum\":\"0\"}",
             "e\u{301}", String(repeating: "x", count: 300), "null", "12", "true",
@@ -120,13 +129,16 @@ struct GeneratedEvent {
     }
 
     private mutating func user() -> UInt32 { random.pick([0, 1000, .max]) }
-    private mutating func client() -> ClientID { ClientID(number()) }
-    private mutating func session() -> SessionID { SessionID(number()) }
+    private mutating func client() -> ClientID { ClientID(isSayable ? 1 : number()) }
+    private mutating func session() -> SessionID { SessionID(isSayable ? 1 : number()) }
     private mutating func grant() -> GrantID { GrantID(number()) }
     private mutating func camera() -> CameraID { CameraID(text()) }
     private mutating func login() -> LoginSessionID { LoginSessionID(text()) }
     private mutating func app() -> AppID { AppID(text(), user: user()) }
-    private mutating func source() -> PresenceSource { random.pick(PresenceSource.allCases) }
+    /// The others never attach, so that no line says it of them.
+    private mutating func source() -> PresenceSource {
+        random.pick(isSayable ? [.shell, .agent] : PresenceSource.allCases)
+    }
     private mutating func presence() -> Presence {
         flag() ? .background : .foreground(random.pick(Presence.Layout.allCases))
     }
@@ -134,6 +146,8 @@ struct GeneratedEvent {
     private mutating func configuration() -> Configuration {
         var configuration = Configuration()
         for key in ConfigurationKey.allCases where random.chance(40) {
+            // A session's camera has its own place in the line.
+            if isSayable, key == .camera { continue }
             configuration[key] =
                 switch random.below(3) {
                 case 0: .text(text())
@@ -144,7 +158,31 @@ struct GeneratedEvent {
         return configuration
     }
 
+    private mutating func photo() -> PhotoCaptured {
+        let error = flag() ? text() : nil
+        // A line says of a photo that failed only why.
+        if isSayable, error != nil {
+            return PhotoCaptured(photo: number(), width: 0, height: 0, bytes: 0, error: error)
+        }
+        return PhotoCaptured(photo: number(), width: user(), height: user(), bytes: number(), error: error)
+    }
+
+    private mutating func sayableFormat() -> CameraFormat {
+        CameraFormat(
+            pixelFormat: random.pick(["420v", "MJPG"]), width: 1 + random.below(65_536),
+            height: 1 + random.below(65_536),
+            minFrameRate: random.pick([1, 2.5, 7]), maxFrameRate: random.pick([15, 29.97, 60]),
+            videoMaxZoomFactor: random.pick([1, 1.5, 4]), videoZoomFactorUpscaleThreshold: random.pick([1, 2]),
+            isBinned: flag())
+    }
+
     private mutating func capabilities() -> CameraCapabilities {
+        if isSayable {
+            return CameraCapabilities(
+                name: text(), position: random.pick(CameraPosition.allCases), sensorWidth: 1 + random.below(65_536),
+                sensorHeight: 1 + random.below(65_536),
+                formats: (0...random.below(3)).map { _ in sayableFormat() })
+        }
         var formats: [CameraFormat] = []
         for _ in 0..<random.below(4) {
             formats.append(
@@ -159,7 +197,9 @@ struct GeneratedEvent {
     }
 
     private mutating func policy() -> Policy {
-        random.pick([
+        // A line names a file of the folder with the policies.
+        if isSayable { return .firstCome }
+        return random.pick([
             .firstCome,
             Policy(
                 name: "call", summary: "Ranks.", sources: [.shell],

@@ -80,6 +80,8 @@ def long_texts():
         watcher.call(BROKER, "GetStatus")
         said = [body[2] for _, member, body in watcher.signals if member == "Decided"]
         assert all(len(text) < 4096 and "\x1b" not in text for text in said), said
+        data = [repr(body[3]) for _, member, body in watcher.signals if member == "Decided"]
+        assert said and all(len(text) < 4096 and "\\x1b" not in text for text in data), data
         assert daemon.log.stat().st_size < 100_000, daemon.log.stat().st_size
 
 

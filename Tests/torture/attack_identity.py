@@ -250,7 +250,8 @@ def decisions(short):
         app.call(BROKER, "Watch", "b", True)
         pathlib.Path(path, f"watches-{os.getuid()}").touch()
         app.wait("Decided", lambda body: "wake" in body[2], patience=60)
-        heard = [body[2] for _, member, body in app.signals if member == "Decided"]
+        # The lines, and the same as data.
+        heard = [f"{body[2]}\n{body[3]}" for _, member, body in app.signals if member == "Decided"]
         app.close()
         return heard
 

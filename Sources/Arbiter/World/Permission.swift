@@ -49,6 +49,13 @@ public struct Question: Hashable, Sendable {
     public var camera: CameraID
     /// Then it is late.
     public var until: Moment
+
+    package init(
+        id: QuestionID, app: AppID, isClaimed: Bool, session: SessionID, camera: CameraID, until: Moment
+    ) {
+        (self.id, self.app, self.isClaimed) = (id, app, isClaimed)
+        (self.session, self.camera, self.until) = (session, camera, until)
+    }
 }
 
 extension State {

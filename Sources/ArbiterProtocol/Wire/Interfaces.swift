@@ -106,8 +106,20 @@ extension Interface {
                 "A policy was loaded, or ranks of the caller's user changed (root hears of everybody's): ask again who would win."
             ),
             Signal(
-                "Decided", [Argument("decision", "t"), Argument("moment", "x"), Argument("trace", "s")],
-                "For watchers: a decision as scenario lines (the event, then its notices)."),
+                "Decided",
+                [
+                    Argument("decision", "t"), Argument("moment", "x"), Argument("trace", "s"),
+                    Argument("parts", "aa{sv}"),
+                ],
+                """
+                For watchers: a decision as scenario lines (the event, then its notices), and the same as data, a dictionary \
+                for each line. Of the event: `event` (s), its name, and its fields by their keys (trace.md); `note` (s), where \
+                a picture of who had the camera says something of it. Of a notice: `effect` (s), which is `notify` with \
+                `client` and `session` (t), `sequence` (t), `notice` (s) and that signal's other arguments by their names, or \
+                `refused` with `error`, `message` and `rule` (s). `name` (s) is what the journal calls the session, or the \
+                client, that it is about. What is not known has no key. Who may not hear of the event has the notices of its \
+                own sessions alone.
+                """),
             Signal(
                 "Traced", [Argument("step", "s")],
                 "For those who asked with `Trace`: a line of the trace, without its checksum and its last brace."),

@@ -31,6 +31,8 @@ final class BrokerClient {
     var watches = false
     /// It has read properties, or asked for signals: it is told when properties change.
     var readsProperties = false
+    /// It has added more match rules than are looked through, and hears everything.
+    var hasManyRules = false
     /// It records a trace.
     var traces = false
     private(set) var more: More?

@@ -16,9 +16,19 @@ extension Dispatcher {
         switch member {
         case "Hello": request.answer([.string(client.uniqueName)])
         case "AddMatch":
-            if message.isSignature("s") { broker.properties.addMatch(try message.readString(), client) }
+            let rule = try self.rule(message)
+            broker.properties.addMatch(rule, client)
+            // Nothing but what it wants, from here on; and everything again where it wants too much to be looked through.
+            var rules = client.connection.wanted ?? SignalRules()
+            if !client.hasManyRules {
+                client.hasManyRules = !rules.add(rule)
+                client.connection.wanted = client.hasManyRules || rules.isEmpty ? nil : rules
+            }
             request.answer()
-        case "RemoveMatch": request.answer()
+        case "RemoveMatch":
+            let rule = try self.rule(message)
+            client.connection.wanted?.remove(rule)
+            request.answer()
         case "GetNameOwner": request.answer([.string(try owner(of: message, client))])
         case "NameHasOwner": request.answer([.boolean(true)])
         case "StartServiceByName": request.answer([.uint32(2)])  // It runs already.
@@ -45,6 +55,13 @@ extension Dispatcher {
                 .unknownMethod,
                 "There is no bus here, and its \(member.quotedShort) is not among what is answered for it.")
         }
+    }
+
+    private func rule(_ message: BusMessage) throws(BrokerError) -> String {
+        guard message.isSignature("s") else {
+            throw Self.wrongArguments("\(Self.busName).\(message.member)", takes: "s", got: message.signature)
+        }
+        return try message.readString()
     }
 
     private func owner(of message: BusMessage, _ client: BrokerClient) throws(BrokerError) -> String {

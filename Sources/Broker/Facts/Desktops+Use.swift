@@ -93,9 +93,8 @@ extension Desktops {
 
     /// A signal of `Shell1` to one client.
     func tellShell(_ client: BrokerClient, _ member: String, _ arguments: [WireValue]) {
-        let signal = BusMessage.sealedSignal(
-            on: client.connection, path: ObjectPath.shell, interface: InterfaceName.shell, member: member, arguments)
-        if let signal { client.connection.send(signal) }
+        client.connection.signal(
+            path: ObjectPath.shell, interface: InterfaceName.shell, member: member, arguments)
     }
 }
 

@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import Bus
+import EventTable
 import Loop
 
 /// `PropertiesChanged`, for those who read properties: one signal a step and object, behind the step's notices and before
@@ -63,7 +64,9 @@ final class PropertyTelling {
                 tellChanges(of: session)
             }
         }
-        for session in event.sessions where seen.insert(session.rawValue).inserted { tellChanges(of: session) }
+        for case .session(let session) in event.subjects where seen.insert(session.rawValue).inserted {
+            tellChanges(of: session)
+        }
         switch event {
         // What is in force, or what is kept for later, may be another without a word to whom it concerns.
         case .recorderStreaming(let camera, _, _), .recorderRefusedConfiguration(let camera, _, _, _),
@@ -72,7 +75,7 @@ final class PropertyTelling {
         default: break
         }
         // That a camera is free is told when its cut is done, which no effect says.
-        if !effects.isEmpty || !event.isRoutine || event.recorderNewsOf != nil {
+        if !effects.isEmpty || !event.described.traits.contains(.routine) || event.recorderNewsOf != nil {
             news.noteRunning()
             for link in cameras.order { tellChanges(of: link) }
             if news.isBrokerDue || broker.arbiter.isPresenceKnown != news.wasPresenceKnown {

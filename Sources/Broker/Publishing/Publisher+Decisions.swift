@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import Bus
+import EventTable
 import Machine
 import Scenario
 
@@ -15,11 +16,10 @@ extension Publisher {
     func tell(_ event: Event, _ effects: [Effect], _ now: Moment) {
         tellServiceManager()
         // Time that passed, or a recorder's answer, without a consequence is no news.
-        if effects.isEmpty && event.isRoutine { return }
+        if effects.isEmpty && event.described.traits.contains(.routine) { return }
         guard watchers > 0 || broker.journal.isJournal || broker.options.printsDecisions else { return }
-        let writer = ScenarioWriter(names: names(event, effects), origin: broker.origin)
-        var learning = writer
-        let lines = learning.lines(event, at: now, effects)
+        var writer = ScenarioWriter(names: names(event, effects), origin: broker.origin)
+        let lines = writer.lines(event, at: now, effects)
         if broker.journal.isJournal || broker.options.printsDecisions { record(lines, event, effects) }
         if watchers > 0 { inform(lines, event, effects, writer, now) }
     }
@@ -52,12 +52,8 @@ extension Publisher {
 
     /// Whose doing a step is, as far as the journal's limit goes: who asked, else who is told of it; nil: nobody's.
     private func user(behind event: Event, _ effects: [Effect]) -> UInt32? {
-        let asking = event.users(
-            sessions: { [self] in clients.owners[$0.rawValue]?.client.uid },
-            clients: { [self] in clients[$0.rawValue]?.uid },
-            // A login session's change is no client's doing.
-            logins: { _ in [] })
-        if let user = asking.first { return user }
+        // A login session's change is no client's doing.
+        if let user = users(of: event, logins: { _ in [] }).first { return user }
         for case .notify(_, let session, _, _) in effects {
             if let user = clients.owners[session.rawValue]?.client.uid { return user }
         }
@@ -65,18 +61,22 @@ extension Publisher {
     }
 
     /// `Decided`, for those who asked. One who may not know everything sees what concerns nobody but its own user, facts of
-    /// the machine without anybody's name in them, and of all else the notices of its own user's sessions.
+    /// the machine without anybody's name in them, and of all else the notices of its own user's sessions. Text and data are
+    /// made of the same event and the same effects, so that neither says what the other may not.
     private func inform(
         _ lines: [String], _ event: Event, _ effects: [Effect], _ writer: ScenarioWriter, _ now: Moment
     ) {
-        var whole: BusMessage?
+        var whole: SealedSignal?
         let told = effects.compactMap { effect -> UInt32? in
             guard case .notify(_, let session, _, _) = effect else { return nil }
             return clients.owners[session.rawValue]?.client.uid
         }
         for client in clients.values where client.watches && client.connection.isReady {
             if trust.isTrusted(client) || isAudible(event, told: told, to: client.uid) {
-                if whole == nil { whole = decided(client, lines, now) }
+                if whole == nil {
+                    let parts = [event.decided(writer.names)] + effects.compactMap { $0.decided(writer.names) }
+                    whole = decided(client, lines, parts, now)
+                }
                 if let whole { client.connection.send(whole) }
             } else {
                 let own = effects.filter { effect in
@@ -86,29 +86,47 @@ extension Publisher {
                 if own.isEmpty { continue }
                 let notices = own.compactMap { writer.notice($0) }.map { "     " + $0 }
                 let time = TimeText.write(now, from: broker.origin)
-                if let part = decided(client, [time] + notices, now) { client.connection.send(part) }
+                let parts = own.compactMap { $0.decided(writer.names) }
+                client.connection.send(decided(client, [time] + notices, parts, now))
             }
         }
     }
 
-    private func decided(_ client: BrokerClient, _ lines: [String], _ now: Moment) -> BusMessage? {
-        BusMessage.sealedSignal(
+    private func decided(
+        _ client: BrokerClient, _ lines: [String], _ parts: [WireDictionary], _ now: Moment
+    ) -> SealedSignal {
+        SealedSignal(
             on: client.connection, path: ObjectPath.broker, interface: InterfaceName.broker, member: "Decided",
-            [.uint64(broker.arbiter.lastDecision), .int64(now.nanoseconds), .string(lines.joined(separator: "\n"))])
+            [
+                .uint64(broker.arbiter.lastDecision), .int64(now.nanoseconds), .string(lines.joined(separator: "\n")),
+                .dictionaries(parts),
+            ])
     }
 
     /// Whether one who is not trusted may hear of an event by name.
     /// - Parameter told: the users of the sessions that were told something by it, as far as they are known.
     func isAudible(_ event: Event, told: [UInt32], to user: UInt32) -> Bool {
         guard told.allSatisfy({ $0 == user }) else { return false }
-        switch event.concern {
+        switch event.described.concern {
         case .everybody: return true
         case .whoeverIsTold: return !told.isEmpty
-        case .users:
-            let users = event.users(
-                sessions: { [self] in clients.owners[$0.rawValue]?.client.uid },
-                clients: { [self] in clients[$0.rawValue]?.uid }, logins: usersOf)
+        case .usersOrEverybody where event.subjects.isEmpty: return true
+        case .users, .usersOrEverybody:
+            let users = users(of: event, logins: usersOf)
             return !users.isEmpty && users.allSatisfy { $0 == user }
+        }
+    }
+
+    /// Whose clients, sessions, apps and login sessions the event speaks of.
+    private func users(of event: Event, logins: (LoginSessionID) -> [UInt32]) -> [UInt32] {
+        event.subjects.flatMap { subject -> [UInt32] in
+            switch subject {
+            case .client(let client): [clients[client.rawValue]?.uid].compactMap(\.self)
+            case .session(let session): [clients.owners[session.rawValue]?.client.uid].compactMap(\.self)
+            case .user(let user): [user]
+            case .loginSession(let session): logins(session)
+            case .camera, .grant: []
+            }
         }
     }
 
@@ -125,9 +143,14 @@ extension Publisher {
         var names = Names()
         var wanted: Set<UInt64>?
         if let event, clients.count > Self.namedMax || clients.owners.count > Self.namedMax {
-            var involved = Set(event.clients.map(\.rawValue))
-            for session in event.sessions {
-                clients.owners[session.rawValue].map { _ = involved.insert($0.client.id.rawValue) }
+            var involved: Set<UInt64> = []
+            for subject in event.subjects {
+                switch subject {
+                case .client(let client): involved.insert(client.rawValue)
+                case .session(let session):
+                    if let owner = clients.owners[session.rawValue]?.client.id { involved.insert(owner.rawValue) }
+                case .user, .camera, .grant, .loginSession: break
+                }
             }
             for case .notify(let client, _, _, _) in effects { involved.insert(client.rawValue) }
             wanted = involved

@@ -28,14 +28,14 @@ extension Publisher {
             effects)
         traceFile?.write(body)
         guard tracers > 0 else { return }
-        var message: BusMessage?
+        var message: SealedSignal?
         for client in clients.values where client.traces && client.connection.isReady {
             if client.connection.isBehind {
                 loseTrace(client)
                 continue
             }
             if message == nil {
-                message = BusMessage.sealedSignal(
+                message = SealedSignal(
                     on: client.connection, path: ObjectPath.broker, interface: InterfaceName.broker, member: "Traced",
                     [.string(body.text)])
             }
@@ -46,11 +46,8 @@ extension Publisher {
     /// It does not read what it is sent: it is told, while there is room for that, and may begin anew.
     private func loseTrace(_ client: BrokerClient) {
         setTraces(client, false)
-        if let lost = BusMessage.sealedSignal(
-            on: client.connection, path: ObjectPath.broker, interface: InterfaceName.broker, member: "TraceLost", [])
-        {
-            client.connection.send(lost)
-        }
+        client.connection.signal(
+            path: ObjectPath.broker, interface: InterfaceName.broker, member: "TraceLost", [])
     }
 
     func setTraces(_ client: BrokerClient, _ on: Bool) {

@@ -60,8 +60,9 @@ struct Watch: AsyncParsableCommand {
             case .ended(let error)?:
                 failure = Failure(error)
                 break watching
-            case .decided(let decision, let moment, let trace)?:
-                show(DecisionTrace(decision, at: moment, trace), &picture, &live)
+            case .decided(let decision, let moment, let trace, let parts)?:
+                if !timeline, !output.json { Output.line(trace) }
+                for entry in parts.compactMap({ $0.entry(of: decision, at: moment) }) { note(entry, &picture, &live) }
             case .holderChanged(let camera, let holder)?:
                 note(.fact(.now, .holder(camera: camera.name, holder?.description)), &picture, &live)
             case .camerasChanged?, .prioritiesChanged?, .clientsChanged?, .displaced?, .traced?, .traceLost?,
@@ -72,13 +73,6 @@ struct Watch: AsyncParsableCommand {
         }
         if let svg { try writeText(picture.timeline(until: .now).svg(), to: svg) }
         if let failure { throw failure }
-    }
-
-    private func show(_ trace: DecisionTrace, _ picture: inout TimelineBuilder, _ live: inout LiveTimeline) {
-        if !timeline, !output.json {
-            for line in trace.lines { Output.line(line) }
-        }
-        for entry in trace.entries { note(entry, &picture, &live) }
     }
 
     private func note(_ entry: LogEntry, _ picture: inout TimelineBuilder, _ live: inout LiveTimeline) {

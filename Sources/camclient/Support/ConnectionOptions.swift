@@ -110,12 +110,15 @@ extension Failure {
     }
 }
 
-/// A time on the command line: `250ms`, `2s`, `1.5s`, `3min`.
+/// A time on the command line: `250ms`, `2s`, `1.5s`, `3min`, `1h`; at most a year.
 struct TimeArgument: ExpressibleByArgument {
+    /// More is a slip of the finger.
+    private static let most = Duration.seconds(366 * 86_400)
+
     var duration: Duration
 
     init?(argument: String) {
-        guard let duration = Duration(text: argument) else { return nil }
+        guard let duration = TimeText.parse(argument), duration <= Self.most else { return nil }
         self.duration = duration
     }
 }

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import EventTable
 import Scenario
 import Timeline
 import Trace
@@ -35,9 +36,9 @@ struct StepStory {
         case .cameraAppeared where !isInhabited: return
         default: break
         }
-        if let text = writer.text(of: event), let fact = DecisionTrace.fact(text.scenarioWords) {
-            note(fact, at: moment)
-        }
+        let fact = TimelineFact(
+            event: event.kind.rawValue, about: event.name(writer.names), note: event.note(writer.names))
+        if let fact { note(fact, at: moment) }
         for effect in effects {
             switch effect {
             case .notify(_, let session, let sequence, let event):

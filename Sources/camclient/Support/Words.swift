@@ -1,35 +1,30 @@
+import EventTable
+
 import class Foundation.Thread
 
-/// A command line's words: separated by spaces, or in quotation marks.
+/// A command line's words, as a scenario's line has them.
 struct CommandWords {
-    private var words: [String]
+    private var words: Words
     let line: String
 
     /// Nil when a quotation does not end.
     init?(_ line: String) {
+        guard let words = try? Words(line) else { return nil }
         self.line = line
-        words = []
-        var word: String?
-        var isQuoted = false
-        for character in line {
-            if character == "\"" {
-                isQuoted.toggle()
-                word = word ?? ""
-            } else if character.isWhitespace, !isQuoted {
-                if let done = word { words.append(done) }
-                word = nil
-            } else {
-                word = (word ?? "") + String(character)
-            }
-        }
-        if isQuoted { return nil }
-        if let word { words.append(word) }
+        self.words = words
     }
 
-    var isEmpty: Bool { words.isEmpty }
-    var rest: [String] { words }
+    var isEmpty: Bool { words.isAtEnd }
 
-    mutating func next() -> String? { words.isEmpty ? nil : words.removeFirst() }
+    /// All that are left.
+    var rest: [String] {
+        var left = words
+        var rest: [String] = []
+        while let word = left.anything() { rest.append(word.whole) }
+        return rest
+    }
+
+    mutating func next() -> String? { words.anything()?.whole }
 
     mutating func next(_ what: String) throws(Failure) -> String {
         guard let word = next() else { throw Failure(.usage, "“\(line)”: here \(what) is missing.") }
@@ -48,13 +43,13 @@ struct CommandWords {
     }
 
     mutating func take(_ word: String) -> Bool {
-        guard words.first == word else { return false }
-        words.removeFirst()
+        guard words.peek?.whole == word else { return false }
+        _ = words.anything()
         return true
     }
 
     func end() throws(Failure) {
-        if let word = words.first { throw Failure(.usage, "“\(line)”: “\(word)” is one word too many.") }
+        if let word = words.peek { throw Failure(.usage, "“\(line)”: “\(word.whole)” is one word too many.") }
     }
 }
 

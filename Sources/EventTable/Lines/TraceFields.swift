@@ -1,40 +1,40 @@
-import ArbiterProtocol
-import JSONText
+package import ArbiterProtocol
+package import JSONText
 
 /// What a line of a trace says wrongly.
-struct LineFault: Error {
-    var message: String
-    init(_ message: String) { self.message = message }
+package struct LineFault: Error {
+    package var message: String
+    package init(_ message: String) { self.message = message }
 }
 
 /// The members of one object, each taken once; what nobody takes is wrong, so that nothing is passed over.
-struct TraceFields {
+package struct TraceFields {
     private let what: String
     private var members: [JSON.Member]
 
     /// - Parameter what: what errors call the object, such as `startRunning`.
-    init(_ what: String, _ json: JSON) throws(LineFault) {
+    package init(_ what: String, _ json: JSON) throws(LineFault) {
         guard let members = json.members else { throw LineFault("\(what) is no object") }
         self.what = what
         self.members = members
     }
 
-    init(_ what: String, members: [JSON.Member]) {
+    package init(_ what: String, members: [JSON.Member]) {
         self.what = what
         self.members = members
     }
 
-    mutating func optional(_ key: String) -> JSON? {
+    package mutating func optional(_ key: String) -> JSON? {
         guard let place = members.firstIndex(where: { $0.key == key }) else { return nil }
         return members.remove(at: place).value
     }
 
-    mutating func json(_ key: String) throws(LineFault) -> JSON {
+    package mutating func json(_ key: String) throws(LineFault) -> JSON {
         guard let value = optional(key) else { throw LineFault("\(what): “\(key)” is missing") }
         return value
     }
 
-    func end() throws(LineFault) {
+    package func end() throws(LineFault) {
         if let member = members.first { throw LineFault("\(what): “\(member.key)” is unknown, or there twice") }
     }
 
@@ -42,36 +42,36 @@ struct TraceFields {
         LineFault("\(what): “\(key)” is no \(allowed)")
     }
 
-    func has(_ key: String) -> Bool { members.contains { $0.key == key } }
+    package func has(_ key: String) -> Bool { members.contains { $0.key == key } }
 
     // MARK: Values
 
-    mutating func text(_ key: String) throws(LineFault) -> String {
+    package mutating func text(_ key: String) throws(LineFault) -> String {
         guard let text = try json(key).string else { throw wrong(key, "text") }
         return text
     }
 
-    mutating func flag(_ key: String) throws(LineFault) -> Bool {
+    package mutating func flag(_ key: String) throws(LineFault) -> Bool {
         guard let flag = try json(key).bool else { throw wrong(key, "true or false") }
         return flag
     }
 
-    mutating func number(_ key: String) throws(LineFault) -> Double {
+    package mutating func number(_ key: String) throws(LineFault) -> Double {
         guard let number = try json(key).number else { throw wrong(key, "number") }
         return number
     }
 
-    mutating func count(_ key: String) throws(LineFault) -> UInt64 {
+    package mutating func count(_ key: String) throws(LineFault) -> UInt64 {
         guard let count = try json(key).count else { throw wrong(key, "whole number from 0") }
         return count
     }
 
-    mutating func nanoseconds(_ key: String) throws(LineFault) -> Int64 {
+    package mutating func nanoseconds(_ key: String) throws(LineFault) -> Int64 {
         guard let number = try json(key).integer else { throw wrong(key, "whole number of nanoseconds") }
         return number
     }
 
-    mutating func integer<Number: FixedWidthInteger>(_ key: String) throws(LineFault) -> Number {
+    package mutating func integer<Number: FixedWidthInteger>(_ key: String) throws(LineFault) -> Number {
         guard let number = try json(key).integer.flatMap({ Number(exactly: $0) }) else {
             throw wrong(key, "whole number from \(Number.min) to \(Number.max)")
         }
@@ -79,7 +79,9 @@ struct TraceFields {
     }
 
     /// A list of numbers, of at most so many.
-    mutating func integers<Number: FixedWidthInteger>(_ key: String, countMax: Int) throws(LineFault) -> [Number] {
+    package mutating func integers<Number: FixedWidthInteger>(_ key: String, countMax: Int) throws(LineFault)
+        -> [Number]
+    {
         let allowed = "list of at most \(countMax) whole numbers from \(Number.min) to \(Number.max)"
         guard let values = try json(key).array, values.count <= countMax else { throw wrong(key, allowed) }
         var numbers: [Number] = []
@@ -91,7 +93,7 @@ struct TraceFields {
     }
 
     /// `null` is nil.
-    mutating func nullable<Value>(
+    package mutating func nullable<Value>(
         _ key: String, _ read: (inout TraceFields) throws(LineFault) -> Value
     ) throws(LineFault) -> Value? {
         guard let place = members.firstIndex(where: { $0.key == key }) else {
@@ -104,44 +106,45 @@ struct TraceFields {
         return try read(&self)
     }
 
-    mutating func word<Word>(
-        _ key: String, _ allowed: [String], _ read: (String) -> Word?
-    ) throws(LineFault) -> Word {
+    package mutating func word<Value>(
+        _ key: String, _ allowed: [String], _ read: (String) -> Value?
+    ) throws(LineFault) -> Value {
         guard let word = read(try text(key)) else { throw wrong(key, "\(allowed.joined(separator: ", "))") }
         return word
     }
 
-    mutating func word<Word: RawRepresentable & CaseIterable>(_ key: String) throws(LineFault) -> Word
-    where Word.RawValue == String {
-        try word(key, Word.allCases.map(\.rawValue)) { Word(rawValue: $0) }
+    package mutating func word<Value: RawRepresentable & CaseIterable>(_ key: String) throws(LineFault) -> Value
+    where Value.RawValue == String {
+        try word(key, Value.allCases.map(\.rawValue)) { Value(rawValue: $0) }
     }
 
     /// A list of objects.
-    mutating func objects(_ key: String) throws(LineFault) -> [TraceFields] {
+    package mutating func objects(_ key: String) throws(LineFault) -> [TraceFields] {
         guard let values = try json(key).array else { throw wrong(key, "list") }
         var objects: [TraceFields] = []
         for value in values { objects.append(try TraceFields("\(what): an element of “\(key)”", value)) }
         return objects
     }
 
-    mutating func object(_ key: String) throws(LineFault) -> TraceFields {
+    package mutating func object(_ key: String) throws(LineFault) -> TraceFields {
         try TraceFields("\(what): “\(key)”", try json(key))
     }
 
     // MARK: The vocabulary
 
-    mutating func client() throws(LineFault) -> ClientID { ClientID(try count("client")) }
-    mutating func session() throws(LineFault) -> SessionID { SessionID(try count("session")) }
-    mutating func camera() throws(LineFault) -> CameraID { CameraID(try text("camera")) }
-    mutating func grant() throws(LineFault) -> GrantID { GrantID(try count("grant")) }
-    mutating func login() throws(LineFault) -> LoginSessionID { LoginSessionID(try text("loginSession")) }
-    mutating func app() throws(LineFault) -> AppID { AppID(try text("app"), user: try integer("user")) }
-
-    mutating func presence() throws(LineFault) -> Presence {
-        try word("presence", Presence.wireNames) { Presence(wireName: $0) }
+    /// A text that need not be there.
+    package mutating func optionalText(_ key: String) throws(LineFault) -> String? {
+        guard let json = optional(key) else { return nil }
+        guard let text = json.string else { throw LineFault("“\(key)” is no text") }
+        return text
     }
 
-    mutating func configuration(_ key: String) throws(LineFault) -> Configuration {
+    /// A text that must be there, or `null`.
+    package mutating func nullableText(_ key: String) throws(LineFault) -> String? {
+        try nullable(key) { (fields) throws(LineFault) in try fields.text(key) }
+    }
+
+    package mutating func configuration(_ key: String) throws(LineFault) -> Configuration {
         guard let members = try json(key).members else { throw wrong(key, "object") }
         var configuration = Configuration()
         for member in members {
@@ -159,7 +162,7 @@ struct TraceFields {
         return configuration
     }
 
-    mutating func capabilities() throws(LineFault) -> CameraCapabilities {
+    package mutating func capabilities() throws(LineFault) -> CameraCapabilities {
         var fields = try object("capabilities")
         var formats: [CameraFormat] = []
         for var format in try fields.objects("formats") {

@@ -1,31 +1,37 @@
-/// One word of a line: `photos`, `camera=back`, `"a quoted text"`, `format="420v 1280x720@30"`.
-struct Word: Hashable {
-    /// From 1.
-    var column: Int
-    var length: Int
-    /// Before `=`, where the word is a setting.
-    var key: String?
-    /// The value of a setting, or the word itself, without quotation marks.
-    var text: String
-    var isQuoted: Bool
+import ArbiterProtocol
 
-    var isSetting: Bool { key != nil }
+/// One word of a line: `photos`, `camera=back`, `"a quoted text"`, `format="420v 1280x720@30"`.
+package struct Word: Hashable, Sendable {
+    /// From 1.
+    package var column: Int
+    package var length: Int
+    /// Before `=`, where the word is a setting.
+    package var key: String?
+    /// The value of a setting, or the word itself, without quotation marks.
+    package var text: String
+    package var isQuoted: Bool
+
+    package var isSetting: Bool { key != nil }
+
+    /// The whole word, without quotation marks.
+    package var whole: String { key.map { "\($0)=\(text)" } ?? text }
 }
 
-/// A line's words, taken one after the other; what is left over at the end is an error.
-struct Words {
+/// A line's words, taken one after the other; what is left over at the end is an error. Scenarios, plans and the command
+/// lines of `camclient run` and `shell` are read by it: separated by spaces or tabs, or in quotation marks.
+package struct Words: Sendable {
     private var words: [Word]
     private var next = 0
     /// Where something missing would have been.
     private let endColumn: Int
 
     /// - Throws: `LineProblem` for a quotation that does not end.
-    init(_ line: some StringProtocol, startColumn: Int = 1) throws(LineProblem) {
+    package init(_ line: some StringProtocol, startColumn: Int = 1) throws(LineProblem) {
         words = []
         let characters = Array(line)
         var i = 0
         while i < characters.count {
-            if characters[i] == " " {
+            if Self.isBetween(characters[i]) {
                 i += 1
                 continue
             }
@@ -33,7 +39,7 @@ struct Words {
             var key: String?
             var text = ""
             var isQuoted = false
-            while i < characters.count, characters[i] != " " {
+            while i < characters.count, !Self.isBetween(characters[i]) {
                 if characters[i] == "\"" {
                     isQuoted = true
                     let quote = i
@@ -61,14 +67,16 @@ struct Words {
         endColumn = startColumn + characters.count
     }
 
-    var isAtEnd: Bool { next >= words.count }
-    var peek: Word? { next < words.count ? words[next] : nil }
+    private static func isBetween(_ character: Character) -> Bool { character == " " || character == "\t" }
+
+    package var isAtEnd: Bool { next >= words.count }
+    /// How many are left.
+    package var count: Int { words.count - next }
+    package var peek: Word? { next < words.count ? words[next] : nil }
 
     /// The next word, which is not a setting.
-    mutating func word(_ what: String) throws(LineProblem) -> Word {
-        guard let word = peek else {
-            throw LineProblem(column: endColumn, "here \(what) is missing")
-        }
+    package mutating func word(_ what: String) throws(LineProblem) -> Word {
+        guard let word = peek else { throw problemHere("here \(what) is missing") }
         guard !word.isSetting else {
             throw LineProblem(word, "“\(word.key ?? "")=” is a setting; here \(what) is wanted")
         }
@@ -77,27 +85,27 @@ struct Words {
     }
 
     /// Takes the word when it is exactly this.
-    mutating func take(_ text: String) -> Bool {
+    package mutating func take(_ text: String) -> Bool {
         guard let word = peek, !word.isSetting, !word.isQuoted, word.text == text else { return false }
         next += 1
         return true
     }
 
     /// The next word when it is no setting.
-    mutating func optionalWord() -> Word? {
+    package mutating func optionalWord() -> Word? {
         guard let word = peek, !word.isSetting else { return nil }
         next += 1
         return word
     }
 
-    mutating func anything() -> Word? {
+    package mutating func anything() -> Word? {
         guard let word = peek else { return nil }
         next += 1
         return word
     }
 
     /// One of a closed set.
-    mutating func choice<T>(
+    package mutating func choice<T>(
         _ what: String, _ allowed: [(name: String, value: T)]
     ) throws(LineProblem) -> T {
         let word = try word(what)
@@ -107,7 +115,7 @@ struct Words {
         return found.value
     }
 
-    mutating func duration(_ what: String) throws(LineProblem) -> Duration {
+    package mutating func duration(_ what: String) throws(LineProblem) -> Duration {
         let word = try word(what)
         guard let duration = TimeText.parse(word.text) else {
             throw LineProblem(word, "“\(word.text)” is no time; a time is written 2s, 1.5s or 250ms")
@@ -115,18 +123,12 @@ struct Words {
         return duration
     }
 
-    func end() throws(LineProblem) {
+    /// What is wrong at the place that has been reached.
+    package func problemHere(_ message: String) -> LineProblem {
+        peek.map { LineProblem($0, message) } ?? LineProblem(column: endColumn, message)
+    }
+
+    package func end() throws(LineProblem) {
         if let word = peek { throw LineProblem(word, "this is not understood here") }
     }
-}
-
-extension String {
-    /// The text as a scenario writes it: in quotation marks where it is not one plain word.
-    package var scenarioWord: String {
-        isEmpty || contains(where: { $0 == " " || $0 == "\"" || $0 == "=" || $0 == "#" })
-            ? "\"\(replacingQuotes)\"" : self
-    }
-
-    /// The language has no escapes: a quotation mark inside becomes a single one, and a line stays a line.
-    var replacingQuotes: String { String(map { $0 == "\"" ? "'" : $0.isNewline ? " " : $0 }) }
 }

@@ -1,0 +1,125 @@
+package import Arbiter
+import ArbiterProtocol
+
+/// What sort of order an effect is, by its name in traces and for watchers.
+package enum EffectKind: String, Hashable, Sendable, CaseIterable {
+    case refused, answered, cut, killRecorder, open, resume, configure, openStream, closeStreams, capturePhoto
+    case startRecording, stopRecording, notify, camerasChanged, holderChanged, prioritiesChanged, question,
+        questionEnded
+    case answerKept
+}
+
+/// What the core ordered, with the keys that traces and watchers have for it. Effects are written and compared, and never
+/// read back: a replay makes them anew.
+///
+///     {"effect":"cut","camera":"back","grant":3,"why":"interrupted"}
+extension Effect {
+    package var kind: EffectKind {
+        switch self {
+        case .refused: .refused
+        case .answered: .answered
+        case .cut: .cut
+        case .killRecorder: .killRecorder
+        case .open: .open
+        case .resume: .resume
+        case .configure: .configure
+        case .openStream: .openStream
+        case .closeStreams: .closeStreams
+        case .capturePhoto: .capturePhoto
+        case .startRecording: .startRecording
+        case .stopRecording: .stopRecording
+        case .notify: .notify
+        case .announce(.camerasChanged): .camerasChanged
+        case .announce(.holderChanged): .holderChanged
+        case .announce(.prioritiesChanged): .prioritiesChanged
+        case .announce(.question): .question
+        case .announce(.questionEnded): .questionEnded
+        case .announce(.answerKept): .answerKept
+        }
+    }
+
+    /// Behind its name.
+    package var values: EventValues {
+        var values = EventValues()
+        switch self {
+        case .refused(let refusal):
+            values.add("error", .string(refusal.error.kind.rawValue))
+            values.add("message", .string(refusal.error.message))
+            values.add("rule", .string(refusal.rule))
+        case .answered(let id): values.add("id", .uint64(id))
+        case .cut(let camera, let grant, let why):
+            values.add(.camera, camera)
+            values.add(.grant, grant)
+            values.add("why", .string(why.rawValue))
+        case .killRecorder(let camera): values.add(.camera, camera)
+        case .open(let camera, let grant, let session, let configuration),
+            .resume(let camera, let grant, let session, let configuration),
+            .configure(let camera, let grant, let session, let configuration):
+            values.add(camera, grant, session)
+            values.add(.unsaid("configuration"), configuration)
+        case .openStream(let camera, let grant, let session), .closeStreams(let camera, let grant, let session):
+            values.add(camera, grant, session)
+        case .capturePhoto(let camera, let grant, let session, let photo):
+            values.add(camera, grant, session)
+            values.add("photo", .uint64(photo))
+        case .startRecording(let camera, let grant, let session, let recording):
+            values.add(camera, grant, session)
+            values.add("recording", .uint64(recording))
+        case .stopRecording(let camera, let recording, let why):
+            values.add(.camera, camera)
+            values.add("recording", .uint64(recording))
+            values.add("why", .string(why.rawValue))
+        case .notify(let client, let session, let sequence, let event):
+            values.add(.client, client)
+            values.add(.session, session)
+            values.add("sequence", .uint64(sequence))
+            values.add(event)
+        case .announce(let news): values.add(news)
+        }
+        return values
+    }
+}
+
+extension EventValues {
+    fileprivate mutating func add<Value>(_ field: EventField<Value>, _ value: Value) { field.write(value, &self) }
+
+    fileprivate mutating func add(_ camera: CameraID, _ grant: GrantID, _ session: SessionID) {
+        add(.camera, camera)
+        add(.grant, grant)
+        add(.session, session)
+    }
+
+    /// What a session is told: the rest has the names that it has on the wire, behind sequence and decision.
+    fileprivate mutating func add(_ event: SessionEvent) {
+        add("notice", .string(event.wireName))
+        let names = Interface.session.signal(event.wireName)?.carries.map(\.name) ?? []
+        let values = event.wireArguments(sequence: 0, decision: 0)
+        for (name, value) in zip(names, values).dropFirst(2) { add(name, value) }
+    }
+
+    fileprivate mutating func add(_ news: Effect.Announcement) {
+        switch news {
+        case .camerasChanged: break
+        case .holderChanged(let camera, let app):
+            add(.camera, camera)
+            add(app)
+        case .prioritiesChanged(let user): add("user", user.map { .uint32($0) })
+        case .question(let question):
+            add("question", .uint32(question.id))
+            add(.app, question.app)
+            add("claimed", .boolean(question.isClaimed))
+            add(.session, question.session)
+            add(.camera, question.camera)
+            add("until", .int64(question.until.nanoseconds))
+        case .questionEnded(let id, let user, let end):
+            add("question", .uint32(id))
+            add("user", .uint32(user))
+            add("answer", .string(end.rawValue))
+        case .answerKept(let app, let isClaimed, let answer, let origin):
+            add(.app, app)
+            add("claimed", .boolean(isClaimed))
+            add("answer", answer.map { .string($0.rawValue) })
+            add("from", .string(origin.rawValue))
+        }
+    }
+}

@@ -1,0 +1,175 @@
+package import Arbiter
+package import ArbiterProtocol
+
+/// Everything that is to be known of an event outside the core: what it is called in traces, on the wire and in scenarios,
+/// which fields it has, who brings it and whom it concerns. Everything that writes, reads, shows or counts events goes by
+/// this one table, so that a new event is described in one place.
+package struct EventDescription: Sendable {
+    /// Who brings it.
+    package enum Origin: Sendable, CaseIterable {
+        case client, session, user, machine, recorder, broker, clock
+    }
+
+    /// Whom it concerns, beside those who are trusted with everything.
+    package enum Concern: Sendable {
+        /// It is a fact of the machine, with nobody's name in it.
+        case everybody
+        /// It speaks of certain users' clients, apps or login sessions; where it speaks of none, it concerns those alone who
+        /// are trusted.
+        case users
+        /// As above, but where it speaks of no user it is a fact about all of them.
+        case usersOrEverybody
+        /// It is about a camera, and so about who holds it: about those whose sessions it was told to.
+        case whoeverIsTold
+    }
+
+    package struct Traits: OptionSet, Sendable {
+        package let rawValue: UInt8
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// A recorder core has done what it was told: whoever lives the orders again gets it anew.
+        package static let answer = Traits(rawValue: 1)
+        /// It comes by itself, or with every frame, and means nothing where nothing follows from it.
+        package static let routine = Traits(rawValue: 2)
+        /// A picture of who had the camera notes it: what it leads to does not show it.
+        package static let noted = Traits(rawValue: 4)
+    }
+
+    package let kind: EventKind
+    package let origin: Origin
+    package let concern: Concern
+    package let traits: Traits
+    package let sentence: Sentence
+    /// In the order of its fields.
+    package let members: [EventMember]
+
+    private let valuesOf: @Sendable (Event) -> EventValues
+    private let subjectsOf: @Sendable (Event) -> [EventSubject]
+    private let sayings: @Sendable (Event, any Naming) -> [String?]
+    private let reading: @Sendable (inout TraceFields) throws(LineFault) -> Event
+    private let hearing: @Sendable (inout SentenceReader, (any Sendable)?) throws(LineProblem) -> Event
+    private let withGrant: @Sendable (Event, GrantID) -> Event
+
+    /// - Parameters:
+    ///   - make: the event's own case.
+    ///   - fields: one for each of its values, in their order.
+    ///   - take: the event's values; nil: it is another event.
+    init<each Value: Sendable>(
+        _ kind: EventKind, from origin: Origin, concerning concern: Concern, _ traits: Traits, _ sentence: Sentence,
+        _ make: @escaping @Sendable (repeat each Value) -> Event, _ fields: repeat EventField<each Value>,
+        take: @escaping @Sendable (Event) -> (repeat each Value)?
+    ) {
+        self.kind = kind
+        self.origin = origin
+        self.concern = concern
+        self.traits = traits
+        self.sentence = sentence
+        @Sendable func values(_ event: Event) -> (repeat each Value) {
+            guard let values = take(event) else { preconditionFailure("\(kind) describes \(event.kind)") }
+            return values
+        }
+        var members: [EventMember] = []
+        for field in repeat each fields { members += field.members }
+        self.members = members
+        valuesOf = { event in
+            let taken = values(event)
+            var written = EventValues()
+            for (field, value) in repeat (each fields, each taken) { field.write(value, &written) }
+            return written
+        }
+        subjectsOf = { event in
+            let taken = values(event)
+            var subjects: [EventSubject] = []
+            for (field, value) in repeat (each fields, each taken) {
+                if let subject = field.subject?(value) { subjects.append(subject) }
+            }
+            return subjects
+        }
+        sayings = { event, names in
+            let taken = values(event)
+            var said: [String?] = []
+            for (field, value) in repeat (each fields, each taken) { said.append(field.phrase.say(value, names)) }
+            return said
+        }
+        reading = { (line) throws(LineFault) in make(repeat try (each fields).read(&line)) }
+        hearing = { (reader, first) throws(LineProblem) in
+            var heard: [Heard] = []
+            for field in repeat each fields { heard.append(Heard(field)) }
+            let found = try Heard.read(heard, sentence.order, first: first, &reader)
+            var next = 0
+            func value<Wanted>(_: EventField<Wanted>) -> Wanted {
+                defer { next += 1 }
+                guard let value = found[next] as? Wanted else { preconditionFailure("\(kind) was read otherwise") }
+                return value
+            }
+            return make(repeat value(each fields))
+        }
+        withGrant = { event, grant in
+            let taken = values(event)
+            func replaced<Old>(_ value: Old) -> Old { Old.self == GrantID.self ? grant as? Old ?? value : value }
+            return make(repeat replaced(each taken))
+        }
+    }
+
+    // MARK: What it is asked
+
+    package func values(of event: Event) -> EventValues { valuesOf(event) }
+    package func subjects(of event: Event) -> [EventSubject] { subjectsOf(event) }
+
+    /// The event that a trace's line has behind its name.
+    package func read(_ fields: inout TraceFields) throws(LineFault) -> Event { try reading(&fields) }
+
+    /// The event as a scenario's line, without time and indentation; nil where nobody says it.
+    package func line(of event: Event, _ names: any Naming) -> String? { sentence.text(sayings(event, names)) }
+
+    /// The event that a line's words say, from behind the command on.
+    /// - Parameter first: its first value, where that and the verb have been read.
+    package func hear(_ reader: inout SentenceReader, first: (any Sendable)? = nil) throws(LineProblem) -> Event {
+        try hearing(&reader, first)
+    }
+
+    /// The same news of another grant.
+    package func event(_ event: Event, of grant: GrantID) -> Event { withGrant(event, grant) }
+}
+
+/// A field while a line is read, whatever its value's type.
+private struct Heard {
+    var hear: (inout SentenceReader) throws(LineProblem) -> any Sendable
+    var setting: (key: String, usual: any Sendable, hear: (Word) throws(LineProblem) -> any Sendable)?
+
+    init<Value>(_ field: EventField<Value>) {
+        let phrase = field.phrase
+        hear = { (reader) throws(LineProblem) in try phrase.hear(&reader) }
+        setting = phrase.setting.map { setting in
+            (setting.key, setting.usual, { (word) throws(LineProblem) in try setting.hear(word) })
+        }
+    }
+
+    /// The values of all fields, in the fields' own order.
+    static func read(
+        _ fields: [Heard], _ order: [Int]?, first: (any Sendable)?, _ reader: inout SentenceReader
+    ) throws(LineProblem) -> [any Sendable] {
+        var found = [(any Sendable)?](repeating: nil, count: fields.count)
+        if first != nil { found[0] = first }
+        let places = (order ?? Array(fields.indices)).filter { found[$0] == nil }
+        // Several settings at the end stand in any order.
+        let settings = places.reversed().prefix { fields[$0].setting != nil }
+        let isLoose = settings.count > 1
+        for place in isLoose ? places.dropLast(settings.count) : places[...] {
+            found[place] = try fields[place].hear(&reader)
+        }
+        if isLoose {
+            for place in settings { found[place] = fields[place].setting?.usual }
+            while let word = reader.words.anything() {
+                guard let place = settings.first(where: { fields[$0].setting?.key == word.key }),
+                    let setting = fields[place].setting
+                else {
+                    let keys = places.suffix(settings.count).compactMap { fields[$0].setting?.key }
+                    throw LineProblem(word, notOne(word.key ?? word.text, of: keys))
+                }
+                found[place] = try setting.hear(word)
+            }
+        }
+        return found.compactMap(\.self)
+    }
+}

@@ -1,0 +1,58 @@
+package import ArbiterProtocol
+package import JSONText
+
+/// What is said of an event or an effect: values with their keys, in the order of their fields.
+///
+/// A trace has all of them, and `null` where there is none; a dictionary on the wire has those that a watcher may have,
+/// and no entry where there is none.
+package struct EventValues: Sendable {
+    /// Who has a value.
+    package enum Reach: Sendable {
+        case everybody
+        /// It is long, or says more than a watcher may know: only what replays has it.
+        case trace
+        /// The short form for watchers of what a trace has in full.
+        case watchers
+    }
+
+    package struct Entry: Sendable {
+        package var key: String
+        /// Nil: there is none.
+        package var value: WireValue?
+        package var reach: Reach
+    }
+
+    package private(set) var entries: [Entry] = []
+
+    package init() {}
+
+    package mutating func add(_ key: String, _ value: WireValue?, for reach: Reach = .everybody) {
+        entries.append(Entry(key: key, value: value, reach: reach))
+    }
+
+    /// As a trace's line has them.
+    package var members: [JSON.Member] {
+        var members: [JSON.Member] = []
+        members.reserveCapacity(entries.count)
+        for entry in entries where entry.reach != .watchers {
+            members.append(JSON.Member(key: entry.key, value: entry.value?.exactJSON ?? .null))
+        }
+        return members
+    }
+
+    /// As watchers have them.
+    package var wire: WireDictionary {
+        var wire = WireDictionary()
+        for entry in entries where entry.reach != .trace {
+            if let value = entry.value { wire.append(entry.key, value) }
+        }
+        return wire
+    }
+}
+
+extension WireValue {
+    /// An id that JSON's numbers cannot carry is text, since a trace must replay exactly.
+    fileprivate var exactJSON: JSON {
+        if case .uint64(let number) = self { .exact(number) } else { json }
+    }
+}

@@ -1,0 +1,58 @@
+import Arbiter
+import ArbiterProtocol
+
+extension EventDescription.Table {
+    /// What clients ask for their sessions.
+    mutating func addSessions() {
+        (origin, concern) = (.session, .users)
+        add(
+            .created, .own("session"), Event.created, .session, .client, .cameraOrAll, .configuration("configuration"),
+            .mark("reestablished")
+        ) {
+            if case .created(let session, let client, let camera, let configuration, let reestablished) = $0 {
+                (session, client, camera, configuration, reestablished)
+            } else {
+                nil
+            }
+        }
+        add(.startRunning, .line("start"), Event.startRunning, .session) {
+            if case .startRunning(let session) = $0 { session } else { nil }
+        }
+        add(.reclaimed, .line("reclaim"), Event.reclaimed, .session, .ownGrant) {
+            if case .reclaimed(let session, let grant) = $0 { (session, grant) } else { nil }
+        }
+        add(.stopRunning, .line("stop"), Event.stopRunning, .session) {
+            if case .stopRunning(let session) = $0 { session } else { nil }
+        }
+        add(.beginConfiguration, .line("begin"), Event.beginConfiguration, .session) {
+            if case .beginConfiguration(let session) = $0 { session } else { nil }
+        }
+        add(.commitConfiguration, .line("commit"), Event.commitConfiguration, .session) {
+            if case .commitConfiguration(let session) = $0 { session } else { nil }
+        }
+        add(.configure, .line("configure"), Event.configure, .session, .configuration("configuration")) {
+            if case .configure(let session, let configuration) = $0 { (session, configuration) } else { nil }
+        }
+        add(.openStream, .line("stream"), marked: [.routine], Event.openStream, .session) {
+            if case .openStream(let session) = $0 { session } else { nil }
+        }
+        add(.capturePhoto, .line("photo"), Event.capturePhoto, .session) {
+            if case .capturePhoto(let session) = $0 { session } else { nil }
+        }
+        add(.startRecording, .line("record"), Event.startRecording, .session) {
+            if case .startRecording(let session) = $0 { session } else { nil }
+        }
+        add(.stopRecording, .line("stop-record"), Event.stopRecording, .session) {
+            if case .stopRecording(let session) = $0 { session } else { nil }
+        }
+        add(.ready, .own("ready"), Event.ready, .session, .interruption) {
+            if case .ready(let session, let interruption) = $0 { (session, interruption) } else { nil }
+        }
+        add(.continueAfterSensitiveContent, .line("continue"), Event.continueAfterSensitiveContent, .session) {
+            if case .continueAfterSensitiveContent(let session) = $0 { session } else { nil }
+        }
+        add(.closed, .line("close"), Event.closed, .session) {
+            if case .closed(let session) = $0 { session } else { nil }
+        }
+    }
+}

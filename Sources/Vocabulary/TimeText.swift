@@ -1,0 +1,79 @@
+/// Times as a person writes them: `2s`, `1.5s`, `250ms`, `3min`. Absolute ones count from an origin of the text's own.
+///
+/// The one reader of them: scenarios, policies and command lines differ only in what they allow of it.
+public enum TimeText {
+    /// The units, the longest suffix first, so that `ms` is not read as `s`.
+    private static let units: [(suffix: String, nanoseconds: Int64)] = [
+        ("min", 60_000_000_000), ("ms", 1_000_000), ("us", 1000), ("ns", 1), ("s", 1_000_000_000),
+        ("h", 3_600_000_000_000),
+    ]
+
+    /// A number and a unit, before anybody has asked whether it fits.
+    package struct Parts {
+        /// At least one digit, and nothing else.
+        package var whole: Substring
+        /// What stands behind the point: at least one digit; nil where there is no point.
+        package var fraction: Substring?
+        /// `ms`
+        package var unit: String
+        /// What one of the unit is.
+        package var nanoseconds: Int64
+    }
+
+    /// Nil when the text is no time: no number, no unit, or negative.
+    package static func parts(_ text: some StringProtocol) -> Parts? {
+        guard let unit = units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
+        let number = Substring(text.dropLast(unit.suffix.count))
+        let halves = number.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard halves.allSatisfy({ !$0.isEmpty && $0.allSatisfy(\.isASCIIDigit) }), let whole = halves.first else {
+            return nil
+        }
+        return Parts(
+            whole: whole, fraction: halves.count == 2 ? halves[1] : nil, unit: unit.suffix,
+            nanoseconds: unit.nanoseconds)
+    }
+
+    /// Nil when the text is no time: no number, no unit, negative, finer than a nanosecond, or longer than 292 years.
+    public static func parse(_ text: some StringProtocol) -> Duration? {
+        guard let parts = parts(text), let whole = Int64(parts.whole) else { return nil }
+        let (product, overflow) = whole.multipliedReportingOverflow(by: parts.nanoseconds)
+        guard !overflow else { return nil }
+        guard let digits = parts.fraction else { return .nanoseconds(product) }
+        // Nine digits reach from a second to its nanosecond; `0.1ns` names nothing.
+        guard digits.count <= 9, let numerator = Int64(digits) else { return nil }
+        let divisor = digits.reduce(Int64(1)) { product, _ in product * 10 }
+        let (scaled, fractionOverflow) = numerator.multipliedReportingOverflow(by: parts.nanoseconds)
+        guard !fractionOverflow, scaled % divisor == 0 else { return nil }
+        let (sum, sumOverflow) = product.addingReportingOverflow(scaled / divisor)
+        return sumOverflow ? nil : .nanoseconds(sum)
+    }
+
+    /// The shortest of `0s`, `250ms`, `1.5s`, that reads back as the same duration.
+    public static func write(_ duration: Duration) -> String {
+        let signed = duration.wholeNanoseconds
+        // The magnitude, since the least duration there is has no positive one of its own.
+        return (signed < 0 ? "-" : "") + write(nanoseconds: signed.magnitude)
+    }
+
+    private static func write(nanoseconds: UInt64) -> String {
+        if nanoseconds > 0, nanoseconds < 1_000_000_000, nanoseconds % 1_000_000 == 0 {
+            return "\(nanoseconds / 1_000_000)ms"
+        }
+        let seconds = nanoseconds / 1_000_000_000
+        var fraction = nanoseconds % 1_000_000_000
+        guard fraction != 0 else { return "\(seconds)s" }
+        var width = 9
+        while fraction % 10 == 0 {
+            fraction /= 10
+            width -= 1
+        }
+        let digits = String(fraction)
+        return "\(seconds)." + String(repeating: "0", count: width - digits.count) + digits + "s"
+    }
+
+    public static func write(_ moment: Moment, from origin: Moment = .zero) -> String { write(moment - origin) }
+}
+
+extension Character {
+    package var isASCIIDigit: Bool { self >= "0" && self <= "9" }
+}
