@@ -8,7 +8,7 @@ extension Event {
     package func decided(_ names: any Naming) -> WireDictionary {
         let described = described
         var wire: WireDictionary = [DecidedKey.event: .string(kind.rawValue)]
-        wire.append(described.values(of: self).wire)
+        described.values(of: self).write(to: &wire)
         if let name = name(names) { wire.append(DecidedKey.name, .string(name)) }
         if let note = note(names) { wire.append(DecidedKey.note, .string(note)) }
         return wire
@@ -39,15 +39,20 @@ extension Event {
 extension Effect {
     /// As watchers have it; nil for orders to recorders and for what has signals of its own.
     package func decided(_ names: any Naming) -> WireDictionary? {
-        var wire: WireDictionary = [DecidedKey.effect: .string(kind.rawValue)]
+        var name: String?
         switch self {
         case .refused: break
-        case .notify(_, let session, _, _): wire.append(DecidedKey.name, .string(names.name(of: session)))
+        case .notify(_, let session, _, _): name = names.name(of: session)
         case .answered, .cut, .killRecorder, .open, .resume, .configure, .openStream, .closeStreams, .capturePhoto,
             .startRecording, .stopRecording, .announce:
             return nil
         }
-        wire.append(values.wire)
+        let values = values
+        var wire = WireDictionary()
+        wire.reserveCapacity(values.entries.count + 2)
+        wire.append(DecidedKey.effect, .string(kind.rawValue))
+        if let name { wire.append(DecidedKey.name, .string(name)) }
+        values.write(to: &wire)
         return wire
     }
 }

@@ -40,7 +40,8 @@ extension Effect {
 
     /// Behind its name.
     package var values: EventValues {
-        var values = EventValues()
+        // A notice has the most.
+        var values = EventValues(capacity: 12)
         switch self {
         case .refused(let refusal):
             values.add("error", .string(refusal.error.kind.rawValue))
@@ -92,10 +93,13 @@ extension EventValues {
     /// What a session is told: the rest has the names that it has on the wire, behind sequence and decision.
     fileprivate mutating func add(_ event: SessionEvent) {
         add("notice", .string(event.wireName))
-        let names = Interface.session.signal(event.wireName)?.carries.map(\.name) ?? []
-        let values = event.wireArguments(sequence: 0, decision: 0)
-        for (name, value) in zip(names, values).dropFirst(2) { add(name, value) }
+        let names = Self.arguments[event.wireName] ?? []
+        for (name, value) in zip(names, event.wireArguments(sequence: 0, decision: 0).dropFirst(2)) { add(name, value) }
     }
+
+    /// What each signal of a session carries behind sequence and decision.
+    private static let arguments: [String: [String]] = Dictionary(
+        uniqueKeysWithValues: Interface.session.signals.map { ($0.name, $0.carries.dropFirst(2).map(\.name)) })
 
     fileprivate mutating func add(_ news: Effect.Announcement) {
         switch news {

@@ -111,8 +111,8 @@ public struct WireDictionary: Hashable, Sendable, ExpressibleByDictionaryLiteral
     /// Adds an entry whose key is not there yet.
     package mutating func append(_ key: String, _ value: WireValue) { entries.append(Entry(key: key, value: value)) }
 
-    /// Adds entries whose keys are not there yet.
-    package mutating func append(_ other: WireDictionary) { entries += other.entries }
+    /// Makes room for so many entries.
+    package mutating func reserveCapacity(_ count: Int) { entries.reserveCapacity(count) }
 
     public var keys: [String] { entries.map(\.key) }
     public var isEmpty: Bool { entries.isEmpty }

@@ -24,7 +24,8 @@ package struct EventValues: Sendable {
 
     package private(set) var entries: [Entry] = []
 
-    package init() {}
+    /// - Parameter count: about how many there will be.
+    package init(capacity count: Int = 8) { entries.reserveCapacity(count) }
 
     package mutating func add(_ key: String, _ value: WireValue?, for reach: Reach = .everybody) {
         entries.append(Entry(key: key, value: value, reach: reach))
@@ -40,13 +41,11 @@ package struct EventValues: Sendable {
         return members
     }
 
-    /// As watchers have them.
-    package var wire: WireDictionary {
-        var wire = WireDictionary()
+    /// Adds them to a dictionary as watchers have them.
+    package func write(to wire: inout WireDictionary) {
         for entry in entries where entry.reach != .trace {
             if let value = entry.value { wire.append(entry.key, value) }
         }
-        return wire
     }
 }
 
