@@ -83,6 +83,28 @@ def senders():
             assert message.header.fields[HeaderFields.sender] == owner, message.header.fields
 
 
+@claim("who says by AddMatch which signals it wants gets those alone, and all again that it wants no less")
+def wanted_alone():
+    with Daemon() as daemon:
+        app, other = daemon.app("photos"), daemon.app("notes")
+        rule = f"type='signal',interface='{SESSION_INTERFACE}',member='DidStartRunning'"
+        app.call(BUS, "AddMatch", "s", rule)
+        # About the bus that is not there: it takes nothing away from whoever adds it, as many libraries do.
+        other.call(BUS, "AddMatch", "s", "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus'")
+        whole_life(daemon, app)
+        app.call(BROKER, "GetStatus")
+        assert {name for _, name, _ in app.signals} == {"DidStartRunning"}, app.signals
+        other.wait("HolderChanged", lambda body: body[1] == "photos")
+        app.call(BUS, "AddMatch", "s", "type='signal',member='HolderChanged'")
+        app.call(BUS, "RemoveMatch", "s", rule)
+        app.signals.clear()
+        session = app.session()
+        session.start()
+        app.wait("HolderChanged", lambda body: body[1] == "photos")
+        app.call(BROKER, "GetStatus")
+        assert {name for _, name, _ in app.signals} == {"HolderChanged"}, app.signals
+
+
 @claim("a camera that is unplugged and comes back, and who has it, are told to whoever has read of cameras")
 def camera():
     with Daemon() as daemon:
