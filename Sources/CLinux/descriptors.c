@@ -30,19 +30,25 @@ int camarb_memfd_seal(int fd) {
     return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) < 0 ? -errno : 0;
 }
 
-/* Of a DMA buffer's file system, in linux/magic.h. */
+/* Of a DMA buffer's file system, and of a memfd's, in linux/magic.h. */
 static const long dma_buffer_magic = 0x444d4142;
+static const long tmpfs_magic = 0x01021994;
 
 int camarb_memfd_is_safe(int fd, uint64_t bytes) {
     struct stat status;
     struct statfs system;
+    if (fstatfs(fd, &system) < 0) return 0;
     /* A DMA buffer has one size for ever. */
-    if (fstatfs(fd, &system) == 0 && system.f_type == dma_buffer_magic) {
+    if (system.f_type == dma_buffer_magic) {
         off_t size = lseek(fd, 0, SEEK_END);
         return size >= 0 && (uint64_t)size >= bytes;
     }
+    /* A memfd of huge pages takes the same seals, and a look at it is a SIGBUS where no page is left. */
+    if (system.f_type != tmpfs_magic) return 0;
+    const int wanted = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
     int seals = fcntl(fd, F_GET_SEALS);
-    return seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(fd, &status) == 0 && (uint64_t)status.st_size >= bytes;
+    return seals >= 0 && (seals & wanted) == wanted && fstat(fd, &status) == 0 && status.st_size >= 0
+        && (uint64_t)status.st_size >= bytes;
 }
 
 uint64_t camarb_shared_memory_bytes(void) {

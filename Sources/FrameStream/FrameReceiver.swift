@@ -10,20 +10,30 @@ import Glibc
 ///         receiver.release(frame)
 ///     }
 ///
-/// The stream ends with its grant: `next` then says `.ended`, and the buffers have gone blank. Mappings stay until
-/// the receiver goes, so a picture in use never faults; it only turns blank.
+/// The stream ends with its grant: `next` then says `.ended`, and the buffers have gone blank. A frame keeps its buffer
+/// mapped, so that a picture in use never faults; it only turns blank.
+///
+/// A recorder core changes the buffers of a stream when the format changes: it announces others, and then blanks the old
+/// ones. Those that are announced after a frame are therefore a new generation, and the older ones are unmapped here.
+///
+/// Nothing that comes is believed before it was looked at: whatever no recorder core sends is a fault, and the stream is
+/// useless from then on.
 ///
 /// Threading: one thread at a time.
 public final class FrameReceiver {
     /// The socket, to poll for reading. Owned.
     public let descriptor: Int32
     public private(set) var hasEnded = false
-    private var buffers: [UInt32: Mapping] = [:]
+    private var generation: UInt64 = 1
+    /// A frame of this generation has come.
+    private var hasFrame = false
+    private var slots: [UInt32: Slot] = [:]
 
     /// A frame that this process may read until it is released.
     public struct Frame: Hashable, Sendable {
         public var record: FrameRecord.Frame
-        public var layout: PictureLayout
+        package let buffer: FrameBuffer
+        public var layout: PictureLayout { buffer.layout }
     }
 
     public enum Next: Hashable, Sendable {
@@ -36,18 +46,16 @@ public final class FrameReceiver {
     /// More buffers than a stream ever announces; a recorder that exceeds it is broken.
     static let buffersMax = 1024
 
-    private struct Mapping {
-        var layout: PictureLayout
-        var memory: UnsafeMutableRawPointer
-        var bytes: Int
+    /// A buffer of the present generation.
+    private struct Slot {
+        var buffer: FrameBuffer
+        /// A frame in it is here, and was not released.
+        var isLent = false
     }
 
     public init(adopting descriptor: Int32) { self.descriptor = descriptor }
 
-    deinit {
-        for buffer in buffers.values { munmap(buffer.memory, buffer.bytes) }
-        close(descriptor)
-    }
+    deinit { close(descriptor) }
 
     /// Waits for the next frame.
     /// - Parameter limit: how long to wait; nil waits until a frame comes or the stream ends.
@@ -55,7 +63,7 @@ public final class FrameReceiver {
     public func next(within limit: Duration? = nil) throws(FrameStreamFault) -> Next {
         let deadline = limit.map { camarb_monotonic_ns() + $0.wholeNanoseconds }
         while !hasEnded {
-            if let frame = try receive() { return .frame(frame) }
+            if let frame = try take() { return .frame(frame) }
             if hasEnded { break }
             let left = deadline.map { max(0, $0 - camarb_monotonic_ns()) } ?? -1
             var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -69,39 +77,39 @@ public final class FrameReceiver {
     /// As `next`, but skips to the newest frame that is there, and releases the older ones.
     public func newest(within limit: Duration? = nil) throws(FrameStreamFault) -> Next {
         guard case .frame(var frame) = try next(within: limit) else { return hasEnded ? .ended : .timedOut }
-        while let newer = try receive() {
+        while let newer = try take() {
             release(frame)
             frame = newer
         }
         return .frame(frame)
     }
 
+    /// Whether the frame's buffer still has the picture, as far as the stream has been read: the end, and other buffers, are
+    /// said before anything is blanked. So take what has come first.
+    package func hasPicture(_ frame: Frame) -> Bool { !hasEnded && frame.buffer.generation == generation }
+
     /// The frame's bytes: `layout` says where the planes are.
     public func withBytes<R>(of frame: Frame, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
-        guard let buffer = buffers[frame.record.index] else {
-            return try body(UnsafeRawBufferPointer(start: nil, count: 0))
-        }
-        return try body(UnsafeRawBufferPointer(start: buffer.memory, count: buffer.layout.bytes))
+        try withExtendedLifetime(frame.buffer) { try body($0.bytes) }
     }
 
-    /// Gives the buffer back to the recorder. A stream that has ended needs no releases.
+    /// Gives the buffer back to the recorder, once. A stream that has ended needs no releases.
     public func release(_ frame: Frame) {
         guard !hasEnded else { return }
+        if frame.buffer.generation == generation { slots[frame.record.index]?.isLent = false }
         let record = FrameRecord.release(index: frame.record.index).encode()
         // Fewer packets than there are buffers are ever under way, so the socket has room; where it has not,
         // the recorder is gone, and that is read from the socket.
         _ = record.withUnsafeBytes { camarb_packet_send(descriptor, $0.baseAddress, $0.count, -1) }
     }
 
-    /// Every buffer as it is mapped now, also after the end: what a client that keeps its mapping can see.
+    /// Every buffer that the stream uses as it is mapped now, also after the end: what a client that keeps its mapping can see.
     public func withEveryBuffer(_ body: (UInt32, UnsafeRawBufferPointer) throws -> Void) rethrows {
-        for (index, buffer) in buffers.sorted(by: { $0.key < $1.key }) {
-            try body(index, UnsafeRawBufferPointer(start: buffer.memory, count: buffer.layout.bytes))
-        }
+        for (index, slot) in slots.sorted(by: { $0.key < $1.key }) { try body(index, slot.buffer.bytes) }
     }
 
-    /// Reads records until a frame comes or nothing more is there.
-    private func receive() throws(FrameStreamFault) -> Frame? {
+    /// Reads records until a frame comes or nothing more is there; never waits.
+    package func take() throws(FrameStreamFault) -> Frame? {
         while !hasEnded {
             var bytes = [UInt8](repeating: 0, count: FrameRecord.encodedBytes)
             var passed: Int32 = -1
@@ -117,11 +125,7 @@ public final class FrameReceiver {
             }
             switch FrameRecord(decoding: bytes.prefix(count)) {
             case .buffer(let buffer)?: try map(buffer, passed)
-            case .frame(let record)?:
-                guard let layout = buffers[record.index]?.layout else {
-                    throw FrameStreamFault("a frame came in buffer \(record.index), which was never announced", code: 0)
-                }
-                return Frame(record: record, layout: layout)
+            case .frame(let record)?: return try frame(record)
             case .end?: hasEnded = true
             case .release?, nil: throw FrameStreamFault("a record came that no recorder sends", code: 0)
             }
@@ -129,25 +133,46 @@ public final class FrameReceiver {
         return nil
     }
 
+    private func frame(_ record: FrameRecord.Frame) throws(FrameStreamFault) -> Frame {
+        guard let slot = slots[record.index] else {
+            throw FrameStreamFault("a frame came in buffer \(record.index), which was never announced", code: 0)
+        }
+        guard !slot.isLent else {
+            throw FrameStreamFault("a frame came in buffer \(record.index), which was not given back", code: 0)
+        }
+        slots[record.index]?.isLent = true
+        hasFrame = true
+        return Frame(record: record, buffer: slot.buffer)
+    }
+
     private func map(_ buffer: FrameRecord.Buffer, _ descriptor: Int32) throws(FrameStreamFault) {
-        // A side that no sensor has would overflow sums; an odd one is no NV12.
-        let sides = 2...65_536
+        if hasFrame {
+            generation += 1
+            hasFrame = false
+            slots = [:]
+        }
         let (width, height) = (Int(buffer.width), Int(buffer.height))
-        guard sides.contains(width), sides.contains(height), width % 2 == 0, height % 2 == 0,
-            buffers[buffer.index] == nil, buffers.count < Self.buffersMax
-        else { throw FrameStreamFault("buffer \(buffer.index) is \(width)x\(height), or is there twice", code: 0) }
-        let layout = PictureLayout(width: width, height: height, pixelFormat: buffer.pixelFormat)
-        guard layout.stride == Int(buffer.stride), buffer.bytes == UInt64(layout.bytes) else {
+        let layout = PictureLayout(
+            width: width, height: height, stride: Int(buffer.stride), pixelFormat: buffer.pixelFormat)
+        guard let layout, slots[buffer.index] == nil, slots.count < Self.buffersMax else {
             throw FrameStreamFault(
-                "buffer \(buffer.index) has a stride of \(buffer.stride), which is none of ours", code: 0)
+                "buffer \(buffer.index) is \(width)x\(height) with rows of \(buffer.stride) bytes, is there twice, or is one of too many",
+                code: 0)
         }
-        // A buffer that could shrink would kill this process at its next look.
+        guard ["420v", "420f"].contains(buffer.pixelFormat) else {
+            throw FrameStreamFault(
+                "buffer \(buffer.index) is \(buffer.pixelFormat.quotedShort), and neither 420v nor 420f", code: 0)
+        }
+        guard buffer.bytes >= UInt64(layout.bytes) else {
+            throw FrameStreamFault(
+                "buffer \(buffer.index) has \(buffer.bytes) bytes, where a picture of \(width)x\(height) has \(layout.bytes)",
+                code: 0)
+        }
         guard descriptor >= 0, camarb_memfd_is_safe(descriptor, buffer.bytes) == 1 else {
-            throw FrameStreamFault("buffer \(buffer.index) is not sealed against shrinking", code: 0)
+            throw FrameStreamFault(
+                "buffer \(buffer.index) is smaller than was said, or not sealed against shrinking, growing and writing",
+                code: 0)
         }
-        guard let memory = mmap(nil, layout.bytes, PROT_READ, MAP_SHARED, descriptor, 0), memory != MAP_FAILED else {
-            throw FrameStreamFault("mapping buffer \(buffer.index)", code: errno)
-        }
-        buffers[buffer.index] = Mapping(layout: layout, memory: memory, bytes: layout.bytes)
+        slots[buffer.index] = Slot(buffer: try FrameBuffer(mapping: descriptor, layout, generation: generation))
     }
 }

@@ -18,6 +18,23 @@ public struct PictureLayout: Hashable, Sendable {
         stride = (width + Self.rowAlignment - 1) / Self.rowAlignment * Self.rowAlignment
     }
 
+    /// A layout of somebody else's making.
+    /// - Returns: nil where it is none that can be looked at: a side is odd, or wider than any sensor; a row is shorter than
+    ///   its pixels, or absurdly long.
+    init?(width: Int, height: Int, stride: Int, pixelFormat: String) {
+        let sides = 2...Self.sideMax
+        guard sides.contains(width), sides.contains(height), width % 2 == 0, height % 2 == 0,
+            stride >= width, stride <= 4 * Self.sideMax
+        else { return nil }
+        self.width = width
+        self.height = height
+        self.stride = stride
+        self.pixelFormat = pixelFormat
+    }
+
+    /// A side that no sensor has would overflow products.
+    static let sideMax = 65_536
+
     public var lumaBytes: Int { stride * height }
     public var bytes: Int { lumaBytes + stride * (height / 2) }
 }

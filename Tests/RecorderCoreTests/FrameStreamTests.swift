@@ -185,23 +185,6 @@ import Testing
         for end in ends { close(end) }
     }
 
-    @Test func aReceiverRefusesABufferThatCouldShrink() throws {
-        var ours: Int32 = -1
-        var theirs: Int32 = -1
-        #expect(camarb_packet_pair(&ours, &theirs) == 0)
-        defer { close(ours) }
-        let receiver = FrameReceiver(adopting: theirs)
-        let unsealed = camarb_memfd("test", UInt64(Self.layout.bytes))
-        defer { close(unsealed) }
-        let record = FrameRecord.buffer(
-            FrameRecord.Buffer(
-                index: 0, width: 192, height: 144, stride: UInt32(Self.layout.stride), pixelFormat: "420v",
-                bytes: UInt64(Self.layout.bytes))
-        ).encode()
-        #expect(camarb_packet_send(ours, record, record.count, unsealed) == 0)
-        #expect(throws: FrameStreamFault.self) { try receiver.next(within: .seconds(20)) }
-    }
-
     @Test(arguments: [(192, 144), (640, 272), (1280, 720), (1920, 1080)])
     func aMarkIsReadAsItWasDrawn(width: Int, height: Int) {
         let layout = PictureLayout(width: width, height: height, pixelFormat: "420v")

@@ -14,7 +14,8 @@ int camarb_memfd(const char *name, uint64_t bytes);
 /* SHRINK | GROW | FUTURE_WRITE | SEAL: the caller's writable mapping stays, nobody gets another. */
 int camarb_memfd_seal(int fd);
 
-/* 1 when a receiver may map `bytes` of it for ever: the size is at least that and cannot shrink. 0 when not. */
+/* 1 when a receiver may map `bytes` of it for ever: a DMA buffer of that size, or a memfd of ordinary pages with all the seals
+ * of camarb_memfd_seal. 0 when not: it could shrink, and the next look at it would kill the process. */
 int camarb_memfd_is_safe(int fd, uint64_t bytes);
 
 /* Bytes of shared memory that the whole machine has in use, memfds among them. */
