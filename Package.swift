@@ -223,7 +223,7 @@ let package = Package(
             ]),
         tests("TimelineTests", ["Timeline", "JSONText", "ArbiterProtocol"]),
         tests("DesktopFactsTests", ["DesktopFacts", "ArbiterProtocol", "JSONText"]),
-        tests("CamarbTests", ["Camarb", "BusTesting", "ArbiterProtocol", "Bus", "Loop", "CLinux"]),
+        tests("CamarbTests", ["Camarb", "BusTesting", "ArbiterProtocol", "Bus", "FrameStream", "Loop", "CLinux"]),
         // What tests of loops and connections wait with.
         .target(
             name: "BusTesting", dependencies: ["Bus", "Loop", "CLinux"], path: "Tests/BusTesting", swiftSettings: strict

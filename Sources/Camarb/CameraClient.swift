@@ -24,6 +24,8 @@ public final class CameraClient: Sendable {
     let state = Mutex(ClientState())
     private let notices = NoticeQueue<BrokerNotice>()
     private let wantsNotices = Atomic(false)
+    /// Reads the streams of all sessions.
+    let streams = StreamThread()
 
     /// - Parameter transport: a fresh one; the client starts it, and closes it when it is gone itself.
     public init(over transport: any Transport) {
@@ -33,7 +35,10 @@ public final class CameraClient: Sendable {
             onEnd: { [weak self] error in self?.end(error) })
     }
 
-    deinit { transport.close() }
+    deinit {
+        transport.close()
+        streams.end()
+    }
 
     /// Ends the connection and all its sessions. Idempotent.
     public func disconnect() {
@@ -98,10 +103,10 @@ public final class CameraClient: Sendable {
             state.withLock { $0.creationFailed() }
             throw error
         }
-        let queue = ClientState.SessionQueue()
-        let duties = state.withLock { $0.created(id, queue) }
+        let inbox = SessionInbox(pictures: PictureFeed(client: self, session: id))
+        let duties = state.withLock { $0.created(id, inbox) }
         for duty in duties { perform(duty) }
-        return SessionHandle(SessionCore(client: self, id: id, queue: queue))
+        return SessionHandle(SessionCore(client: self, id: id, inbox: inbox))
     }
 
     // MARK: What arrives
@@ -124,18 +129,18 @@ public final class CameraClient: Sendable {
     private func perform(_ duty: ClientState.Duty) {
         switch duty {
         case .nothing: break
-        case .deliver(let session, let notice, let queue):
-            if !queue.offer(.event(notice)), state.withLock({ $0.closed(session) }) != nil {
-                perform(.giveUp(session, queue, .unreadNotices))
+        case .deliver(let session, let notice, let inbox):
+            if !inbox.offer(notice), state.withLock({ $0.closed(session) }) != nil {
+                perform(.giveUp(session, inbox, .unreadNotices))
             }
-        case .giveUp(let session, let queue, let error):
-            queue.finish(.ended(error))
+        case .giveUp(let session, let inbox, let error):
+            inbox.finish(error)
             postClose(session)
         }
     }
 
     private func end(_ error: BrokerError) {
-        for queue in state.withLock({ $0.end(error) }) { queue.finish(.ended(error)) }
+        for inbox in state.withLock({ $0.end(error) }) { inbox.finish(error) }
         notices.finish(.ended(error))
     }
 

@@ -8,10 +8,8 @@ import ArbiterProtocol
 /// A session's first signals may come before the task that created it hears its path: while a creation is under
 /// way, signals of unknown sessions are kept for it.
 struct ClientState {
-    typealias SessionQueue = NoticeQueue<SessionNotice>
-
     private struct Route {
-        var queue: SessionQueue
+        var inbox: SessionInbox
         /// The sequence number that the next signal must have.
         var expected: UInt64 = 1
     }
@@ -27,9 +25,9 @@ struct ClientState {
     /// What the caller does after the lock is released.
     enum Duty {
         case nothing
-        case deliver(SessionID, SessionSignal, SessionQueue)
+        case deliver(SessionID, SessionSignal, SessionInbox)
         /// The session can no longer be trusted to be whole: tell its reader, and close it.
-        case giveUp(SessionID, SessionQueue, BrokerError)
+        case giveUp(SessionID, SessionInbox, BrokerError)
     }
 
     mutating func creationBegins() throws(BrokerError) {
@@ -43,10 +41,10 @@ struct ClientState {
     }
 
     /// - Returns: the early signals' duties, in order.
-    mutating func created(_ session: SessionID, _ queue: SessionQueue) -> [Duty] {
+    mutating func created(_ session: SessionID, _ inbox: SessionInbox) -> [Duty] {
         creationsUnderWay -= 1
-        if let ended { return [.giveUp(session, queue, ended)] }
-        routes[session] = Route(queue: queue)
+        if let ended { return [.giveUp(session, inbox, ended)] }
+        routes[session] = Route(inbox: inbox)
         let mine = early.filter { $0.session == session }
         early.removeAll { $0.session == session }
         forgetEarlySignalsIfIdle()
@@ -57,8 +55,8 @@ struct ClientState {
         if creationsUnderWay == 0 { early = [] }
     }
 
-    mutating func closed(_ session: SessionID) -> SessionQueue? {
-        routes.removeValue(forKey: session)?.queue
+    mutating func closed(_ session: SessionID) -> SessionInbox? {
+        routes.removeValue(forKey: session)?.inbox
     }
 
     /// Takes a signal of a session in, and checks that none is missing before it.
@@ -82,21 +80,21 @@ struct ClientState {
                     """))
         }
         routes[session]?.expected += 1
-        return .deliver(session, notice, route.queue)
+        return .deliver(session, notice, route.inbox)
     }
 
     private mutating func giveUp(_ session: SessionID, _ route: Route, _ error: BrokerError) -> Duty {
         routes[session] = nil
-        return .giveUp(session, route.queue, error)
+        return .giveUp(session, route.inbox, error)
     }
 
     /// The connection is over. Only the first reason counts.
-    /// - Returns: the queues to finish.
-    mutating func end(_ error: BrokerError) -> [SessionQueue] {
+    /// - Returns: what to finish.
+    mutating func end(_ error: BrokerError) -> [SessionInbox] {
         guard ended == nil else { return [] }
         ended = error
         early = []
         defer { routes = [:] }
-        return routes.sorted { $0.key < $1.key }.map(\.value.queue)
+        return routes.sorted { $0.key < $1.key }.map(\.value.inbox)
     }
 }

@@ -19,15 +19,18 @@ public struct SessionHandle: ~Copyable, Sendable {
     /// `events` and `notices` are two views of one queue.
     public var events: Notices<ClientEvent> {
         Notices { [core] in
-            let (notice, isLast) = await core.nextNotice()
+            let (notice, isLast) = await core.inbox.next()
             return (notice.clientEvent, isLast)
         }
     }
 
     /// The same with sequence numbers and decision ids.
     public var notices: Notices<SessionNotice> {
-        Notices { [core] in await core.nextNotice() }
+        Notices { [core] in await core.inbox.next() }
     }
+
+    /// What the camera sees, as long as the session runs; it goes on by itself when the session does.
+    public var pictures: Pictures { Pictures(core: core) }
 
     /// Asks to run. Not an error while causes leave no access: the session is interrupted then, and runs by itself.
     /// - Throws: `.insideConfiguration` between begin and commit; `.refusedByPolicy` where the policy refuses losers.
@@ -132,19 +135,13 @@ public struct SessionProperties: Hashable, Sendable {
 final class SessionCore: Sendable {
     let client: CameraClient
     let id: SessionID
-    private let queue: ClientState.SessionQueue
+    let inbox: SessionInbox
     private let isClosed = Atomic(false)
 
-    init(client: CameraClient, id: SessionID, queue: ClientState.SessionQueue) {
+    init(client: CameraClient, id: SessionID, inbox: SessionInbox) {
         self.client = client
         self.id = id
-        self.queue = queue
-    }
-
-    func nextNotice() async -> (element: SessionNotice, isLast: Bool) {
-        guard let notice = await queue.next() else { return (.ended(.waitCancelled), true) }
-        if case .ended = notice { return (notice, true) }
-        return (notice, false)
+        self.inbox = inbox
     }
 
     @discardableResult
@@ -155,8 +152,8 @@ final class SessionCore: Sendable {
     /// True for the first caller.
     private func leave() -> Bool {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return false }
-        if let queue = client.state.withLock({ $0.closed(id) }) {
-            queue.finish(.ended(BrokerError(.unknownSession, "The session was closed by its client.")))
+        if let inbox = client.state.withLock({ $0.closed(id) }) {
+            inbox.close()
             return true
         }
         // The connection is over, or the session was given up and its close is posted.

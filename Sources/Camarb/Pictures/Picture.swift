@@ -1,0 +1,102 @@
+public import ArbiterProtocol
+import CLinux
+import FrameStream
+
+/// A frame of the camera, in memory that the camera's recorder core owns.
+///
+/// The buffer goes back when the last reference to the picture is gone; nothing has to be called. A session has two of them
+/// at once: who keeps one misses nothing yet, who keeps two gets no further picture until one is gone. That stalls nobody, and
+/// is no error: frames that find no buffer are dropped, and the newest comes next. What is to be kept for longer is copied.
+///
+/// **Its memory is blanked when the camera is taken away**, at any moment, so that nobody goes on looking. Reading it is always
+/// safe; what was read, or copied, before `isIntact` said true is the picture, and what was read without asking may be partly
+/// black.
+///
+/// Threading: may be used and let go of on any thread.
+public final class Picture: Sendable {
+    /// In pixels, even.
+    public let width: Int
+    /// In pixels, even.
+    public let height: Int
+    /// `420v` (video range) or `420f` (full range): a plane of Y, and one of Cb and Cr in turn, in half the size either way.
+    public let pixelFormat: String
+    /// When it was captured, on `CLOCK_MONOTONIC`; never later than now.
+    public let captured: Moment
+    /// Counts the frames of the grant from 1; a gap is a frame that was dropped for this session.
+    public let sequence: UInt64
+    /// As the `didStartRunning` before it has it.
+    public let grant: GrantID
+    public let flags: Flags
+
+    private let frame: FrameReceiver.Frame
+    private let stream: PictureStream
+
+    public struct Flags: OptionSet, Hashable, Sendable {
+        public let rawValue: UInt32
+        public init(rawValue: UInt32) { self.rawValue = rawValue }
+        /// The first one after a configuration was applied.
+        public static let configurationChanged = Flags(rawValue: 1)
+        /// Not a picture of the camera but a stand-in.
+        public static let slate = Flags(rawValue: 2)
+        static let known: Flags = [.configurationChanged, .slate]
+    }
+
+    init(_ frame: FrameReceiver.Frame, of stream: PictureStream) {
+        self.frame = frame
+        self.stream = stream
+        width = frame.layout.width
+        height = frame.layout.height
+        pixelFormat = frame.layout.pixelFormat
+        // Nobody's clock is in the future or before its beginning; programs count with what they are told.
+        captured = Moment(nanoseconds: min(max(0, frame.record.timestamp), camarb_monotonic_ns()))
+        sequence = frame.record.sequence
+        grant = stream.grant
+        flags = Flags(rawValue: frame.record.flags.rawValue).intersection(.known)
+    }
+
+    deinit { stream.release(frame) }
+
+    /// Brightness: a byte for each pixel.
+    public var y: Plane {
+        Plane(
+            width: width, height: height, bytesPerRow: frame.layout.stride, picture: self, offset: 0)
+    }
+
+    /// Colour: for each two by two pixels a byte of Cb and one of Cr.
+    public var cbcr: Plane {
+        Plane(
+            width: width / 2, height: height / 2, bytesPerRow: frame.layout.stride, picture: self,
+            offset: frame.layout.lumaBytes)
+    }
+
+    /// Whether everything that was read of it until now was the picture: its memory had not been blanked when this was called.
+    public var isIntact: Bool { stream.isIntact(frame) }
+
+    /// One plane of a picture. It keeps the picture.
+    public struct Plane: Sendable {
+        /// Samples in a row: bytes of `y`, pairs of bytes of `cbcr`.
+        public let width: Int
+        /// Rows.
+        public let height: Int
+        /// From the beginning of one row to that of the next; at least what a row's samples take.
+        public let bytesPerRow: Int
+        fileprivate let picture: Picture
+        fileprivate let offset: Int
+
+        /// Lends the plane's bytes: `height` times `bytesPerRow`.
+        public func withBytes<Result, Failure: Error>(
+            _ body: (RawSpan) throws(Failure) -> Result
+        ) throws(Failure) -> Result {
+            try withUnsafeBytes { (bytes) throws(Failure) in try body(bytes.bytes) }
+        }
+
+        /// The same for C and others that take pointers. The pointer is void when `body` returns.
+        public func withUnsafeBytes<Result, Failure: Error>(
+            _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+        ) throws(Failure) -> Result {
+            defer { withExtendedLifetime(picture) {} }
+            return try body(
+                UnsafeRawBufferPointer(rebasing: picture.frame.buffer.bytes[offset..<offset + height * bytesPerRow]))
+        }
+    }
+}
