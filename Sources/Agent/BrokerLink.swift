@@ -39,7 +39,7 @@ final class BrokerLink {
 
         func run() async {
             do throws(BrokerError) {
-                let client = try CameraClient.connect(address: address)
+                let client = try CameraClient.connect(address: address, reconnects: false)
                 let notices = client.brokerNotices
                 mailbox.post((number, .connected(client, try await clients(of: client))))
                 for await notice in notices {

@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+package import ArbiterProtocol
 import Bus
 import CLinux
 import Glibc
@@ -9,9 +9,9 @@ import Synchronization
 ///
 /// One thread of its own runs the loop, and libsystemd is used on that thread only; other threads leave their
 /// calls in a list and wake it. The thread ends with the connection, which `close` and the last release end.
-public final class BusTransport: Transport {
+package final class BusTransport: Transport {
     /// A call without an answer ends with `.noReply` after this long, in nanoseconds: D-Bus's customary 25 s.
-    public static let callTimeMax: Int64 = 25_000_000_000
+    package static let callTimeMax: Int64 = 25_000_000_000
 
     private let shared: Shared
 
@@ -21,29 +21,29 @@ public final class BusTransport: Transport {
     /// Connects to a broker; returns once the socket is connected, so waits only for a full backlog.
     /// - Parameter address: `unix:path=…` or a path; nil looks where `SocketAddress.candidates` says.
     /// - Throws: `.disconnected` and why, `.invalidValue` for an address that is none.
-    public static func connect(address: String? = nil) throws(BrokerError) -> BusTransport {
+    package static func connect(address: String? = nil) throws(BrokerError) -> BusTransport {
         BusTransport(Shared(descriptor: try SocketAddress.connect(address)))
     }
 
     /// Adopts a connected socket, such as one end of a pair.
-    public static func adopt(_ descriptor: Int32) -> BusTransport { BusTransport(Shared(descriptor: descriptor)) }
+    package static func adopt(_ descriptor: Int32) -> BusTransport { BusTransport(Shared(descriptor: descriptor)) }
 
-    public func start(
+    package func start(
         onSignal: @escaping @Sendable (WireSignal) -> Void, onEnd: @escaping @Sendable (BrokerError) -> Void
     ) {
         shared.start(onSignal: onSignal, onEnd: onEnd)
     }
 
-    public func call(_ call: WireCall) async throws(BrokerError) -> [WireValue] {
+    package func call(_ call: WireCall) async throws(BrokerError) -> [WireValue] {
         let result: Result<[WireValue], BrokerError> = await withCheckedContinuation { continuation in
             shared.enqueue(.call(call, continuation))
         }
         return try result.get()
     }
 
-    public func close() { shared.close() }
+    package func close() { shared.close() }
 
-    public var brokerID: String? { shared.brokerID }
+    package var brokerID: String? { shared.brokerID }
 }
 
 private typealias Answer = CheckedContinuation<Result<[WireValue], BrokerError>, Never>

@@ -3,12 +3,12 @@ public import ArbiterProtocol
 extension CameraClient {
     /// Connects to a broker.
     /// - Parameters:
-    ///   - address: `unix:path=…` or a path; nil looks where `SocketAddress.candidates` says.
-    ///   - reconnects: whether the client finds the broker again when it is restarted, and its sessions run again;
-    ///     otherwise every sequence of events ends with the connection.
+    ///   - address: `unix:path=…` or a path; nil: what `$CAMARB_SOCKET` says, else the user's own broker, else the machine's.
+    ///   - reconnects: whether the client finds the broker again when it is restarted, and its sessions, their pictures and
+    ///     their recordings go on; otherwise every sequence of events ends with the connection.
     /// - Throws: `.disconnected` and why, `.invalidValue` for an address that is none.
     public static func connect(
-        address: String? = nil, reconnects: Bool = false
+        address: String? = nil, reconnects: Bool = true
     ) throws(BrokerError) -> CameraClient {
         guard reconnects else { return CameraClient(over: try BusTransport.connect(address: address)) }
         return CameraClient(

@@ -3,8 +3,7 @@ import Synchronization
 
 /// A connection to the broker.
 ///
-///     let client = CameraClient(over: transport)
-///     try await client.withSession(camera: "front") { session in
+///     try await CameraClient.connect().withSession(camera: "front") { session in
 ///         try await session.startRunning()
 ///         for await event in session.events {
 ///             switch event {
@@ -28,7 +27,7 @@ public final class CameraClient: Sendable {
     let streams = StreamThread()
 
     /// - Parameter transport: a fresh one; the client starts it, and closes it when it is gone itself.
-    public init(over transport: any Transport) {
+    package init(over transport: any Transport) {
         self.transport = transport
         transport.start(
             onSignal: { [weak self] signal in self?.arrived(signal) },
@@ -146,8 +145,8 @@ public final class CameraClient: Sendable {
 
     // MARK: Calls
 
-    /// Calls a method; what a newer broker knows can be called through this too.
-    public func call(
+    /// Calls a method.
+    package func call(
         _ path: String, _ interface: String, _ member: String, _ arguments: [WireValue] = []
     ) async throws(BrokerError) -> [WireValue] {
         if let ended = state.withLock({ $0.ended }) { throw ended }

@@ -55,9 +55,10 @@ public struct SessionHandle: ~Copyable, Sendable {
 
     /// The preview stream of the present grant: a `SOCK_SEQPACKET` socket that speaks `FrameRecord` and ends with
     /// the grant.
+    /// `pictures` is what an app reads; this is for those who have a loop of their own.
     /// - Returns: a descriptor that the caller closes.
     /// - Throws: `.notRunning`, `.interrupted`.
-    public func openStream() async throws(BrokerError) -> Int32 {
+    package func openStream() async throws(BrokerError) -> Int32 {
         var reader = WireReader("OpenStream", try await core.call("OpenStream"))
         return try reader.fileDescriptor("stream")
     }
@@ -66,10 +67,8 @@ public struct SessionHandle: ~Copyable, Sendable {
     /// - Parameter file: a regular file, open for writing; it stays the caller's and may be closed on return.
     /// - Returns: the photo's id; `photoCaptured` says when it is whole.
     /// - Throws: `.interrupted`, `.accessDenied`, `.unsuitableFile`.
-    public func capturePhoto(
-        to file: Int32, options: WireDictionary = WireDictionary()
-    ) async throws(BrokerError) -> PhotoID {
-        let answer = try await core.call("CapturePhoto", [.fileDescriptor(file), .dictionary(options)])
+    public func capturePhoto(to file: Int32) async throws(BrokerError) -> PhotoID {
+        let answer = try await core.call("CapturePhoto", [.fileDescriptor(file), .dictionary(WireDictionary())])
         var reader = WireReader("CapturePhoto", answer)
         return try reader.uint64("photo")
     }
@@ -80,9 +79,9 @@ public struct SessionHandle: ~Copyable, Sendable {
     /// - Returns: the recording's id; `recordingFinished` says when its file is whole.
     /// - Throws: `.interrupted`, `.accessDenied`, `.alreadyRecording`, `.unsuitableFile`.
     public func startRecording(
-        to file: Int32, options: WireDictionary = WireDictionary()
+        to file: Int32, limits: RecordingLimits = RecordingLimits()
     ) async throws(BrokerError) -> RecordingID {
-        let answer = try await core.call("StartRecording", [.fileDescriptor(file), .dictionary(options)])
+        let answer = try await core.call("StartRecording", [.fileDescriptor(file), .dictionary(limits.wire)])
         var reader = WireReader("StartRecording", answer)
         return try reader.uint64("recording")
     }

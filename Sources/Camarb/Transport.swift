@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+package import ArbiterProtocol
 
 /// How a client's words reach the broker. The client library knows only this; `BusTransport`
 /// is the one over a Unix socket, and tests have one in memory.
@@ -6,7 +6,7 @@ public import ArbiterProtocol
 /// Threading: every member may be called from any thread. Signals arrive in the order in which the
 /// broker sent them, on one thread of the transport's own, and before the reply to any call that the
 /// broker answered later.
-public protocol Transport: AnyObject, Sendable {
+package protocol Transport: AnyObject, Sendable {
     /// Calls a method and waits for its answer.
     /// - Throws: the broker's error, or `.disconnected` when the connection ends first,
     ///   or `.noReply` after the transport's own time limit (25 s, D-Bus's customary one).
@@ -26,5 +26,5 @@ public protocol Transport: AnyObject, Sendable {
 }
 
 extension Transport {
-    public var brokerID: String? { nil }
+    package var brokerID: String? { nil }
 }

@@ -32,7 +32,7 @@ final class DoorCameras {
         }
 
         private func follow() async throws(BrokerError) {
-            let client = try CameraClient.connect(address: address)
+            let client = try CameraClient.connect(address: address, reconnects: false)
             // First of all, so that no change is missed.
             let notices = client.brokerNotices
             found(try await list(client))

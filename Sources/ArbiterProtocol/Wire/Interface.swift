@@ -1,54 +1,54 @@
 /// A D-Bus interface as data: dispatch, introspection, clients and documents all read this one table.
-public struct Interface: Sendable {
-    public var name: String
-    public var summary: String
-    public var methods: [Method]
-    public var signals: [Signal]
-    public var properties: [Property]
+package struct Interface: Sendable {
+    package var name: String
+    package var summary: String
+    package var methods: [Method]
+    package var signals: [Signal]
+    package var properties: [Property]
 
-    public struct Argument: Sendable {
-        public var name: String
+    package struct Argument: Sendable {
+        package var name: String
         /// A D-Bus signature of one complete type.
-        public var type: String
-        public init(_ name: String, _ type: String) {
+        package var type: String
+        package init(_ name: String, _ type: String) {
             self.name = name
             self.type = type
         }
     }
 
-    public struct Method: Sendable {
-        public var name: String
-        public var takes: [Argument]
-        public var gives: [Argument]
-        public var summary: String
-        public init(_ name: String, _ takes: [Argument] = [], gives: [Argument] = [], _ summary: String) {
+    package struct Method: Sendable {
+        package var name: String
+        package var takes: [Argument]
+        package var gives: [Argument]
+        package var summary: String
+        package init(_ name: String, _ takes: [Argument] = [], gives: [Argument] = [], _ summary: String) {
             self.name = name
             self.takes = takes
             self.gives = gives
             self.summary = summary
         }
-        public var signatureTaken: String { takes.map(\.type).joined() }
-        public var signatureGiven: String { gives.map(\.type).joined() }
+        package var signatureTaken: String { takes.map(\.type).joined() }
+        package var signatureGiven: String { gives.map(\.type).joined() }
     }
 
-    public struct Signal: Sendable {
-        public var name: String
-        public var carries: [Argument]
-        public var summary: String
-        public init(_ name: String, _ carries: [Argument], _ summary: String) {
+    package struct Signal: Sendable {
+        package var name: String
+        package var carries: [Argument]
+        package var summary: String
+        package init(_ name: String, _ carries: [Argument], _ summary: String) {
             self.name = name
             self.carries = carries
             self.summary = summary
         }
-        public var signature: String { carries.map(\.type).joined() }
+        package var signature: String { carries.map(\.type).joined() }
     }
 
-    public struct Property: Sendable {
-        public var name: String
-        public var type: String
-        public var changes: Change
-        public var summary: String
-        public init(_ name: String, _ type: String, changes: Change = .told, _ summary: String) {
+    package struct Property: Sendable {
+        package var name: String
+        package var type: String
+        package var changes: Change
+        package var summary: String
+        package init(_ name: String, _ type: String, changes: Change = .told, _ summary: String) {
             self.name = name
             self.type = type
             self.changes = changes
@@ -56,7 +56,7 @@ public struct Interface: Sendable {
         }
 
         /// How `PropertiesChanged` tells of a change, in the words of `EmitsChangedSignal`.
-        public enum Change: String, Sendable {
+        package enum Change: String, Sendable {
             /// It never does.
             case never = "const"
             /// With its new value.
@@ -68,11 +68,11 @@ public struct Interface: Sendable {
 
     private static let emitsChanged = "org.freedesktop.DBus.Property.EmitsChangedSignal"
 
-    public func method(_ name: String) -> Method? { methods.first { $0.name == name } }
-    public func signal(_ name: String) -> Signal? { signals.first { $0.name == name } }
+    package func method(_ name: String) -> Method? { methods.first { $0.name == name } }
+    package func signal(_ name: String) -> Signal? { signals.first { $0.name == name } }
 
     /// The `<interface>` element of an introspection document.
-    public var introspectionXML: String {
+    package var introspectionXML: String {
         var xml = " <interface name=\"\(name)\">\n"
         for method in methods {
             xml += "  <method name=\"\(method.name)\">\n"

@@ -1,6 +1,6 @@
 extension Interface {
     /// What every client sees first: sessions, its own presence, and the answers to "who" and "why".
-    public static let broker = Interface(
+    package static let broker = Interface(
         name: InterfaceName.broker,
         summary: "The broker: sessions, presence, status and explanations.",
         methods: [
@@ -134,7 +134,7 @@ extension Interface {
             Property("PresenceKnown", "b", "False: no presence source, so every client counts as foreground."),
         ])
 
-    public static let camera = Interface(
+    package static let camera = Interface(
         name: InterfaceName.camera,
         summary: "A camera, at /org/camarb/camera/NAME.",
         methods: [],
@@ -159,7 +159,7 @@ extension Interface {
 
     /// A capture session, at /org/camarb/session/N. Every signal begins with the session's sequence
     /// number (from 1, without gaps) and the decision it came from.
-    public static let session = Interface(
+    package static let session = Interface(
         name: InterfaceName.session,
         summary: "A capture session.",
         methods: [
@@ -287,7 +287,7 @@ extension Interface {
 
     /// Presence and other facts from peers the policy trusts. A shell is believed for its own user;
     /// root, and the user of a broker that is no service, for everybody. One client speaks in each role.
-    public static let shell = Interface(
+    package static let shell = Interface(
         name: InterfaceName.shell,
         summary: "Facts from a shell, a compositor or an agent.",
         methods: [
@@ -375,7 +375,7 @@ extension Interface {
 
     /// Between broker (the caller) and recorder core, on a private connection. `grant` orders everything:
     /// a call for another grant than the open one is refused with `org.camarb.Error.StaleGrant`.
-    public static let recorder = Interface(
+    package static let recorder = Interface(
         name: InterfaceName.recorder,
         summary: "A recorder core: one process, one camera.",
         methods: [
@@ -500,7 +500,7 @@ extension Interface {
         properties: [])
 
     /// The ones a client can meet.
-    public static let publicInterfaces: [Interface] = [broker, camera, session, shell]
+    package static let publicInterfaces: [Interface] = [broker, camera, session, shell]
 
     private static func sessionSignal(_ name: String, _ carries: [Argument], _ summary: String) -> Signal {
         Signal(name, [Argument("sequence", "t"), Argument("decision", "t")] + carries, summary)

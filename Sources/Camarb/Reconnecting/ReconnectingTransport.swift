@@ -1,4 +1,4 @@
-public import ArbiterProtocol
+package import ArbiterProtocol
 import Synchronization
 
 /// A transport that finds the broker again when the connection ends, and puts the client's sessions back.
@@ -12,16 +12,16 @@ import Synchronization
 ///
 /// Descriptors are not part of what is remembered: streams go from recorder core to client without a broker, and last as long
 /// as their grant.
-public final class ReconnectingTransport: Transport {
-    public typealias Connect = @Sendable () throws(BrokerError) -> any Transport
+package final class ReconnectingTransport: Transport {
+    package typealias Connect = @Sendable () throws(BrokerError) -> any Transport
 
     /// The pause after the first try; each is twice the one before.
-    public static let pauseFirst = Duration.milliseconds(50)
-    public static let pauseMax = Duration.seconds(1)
+    package static let pauseFirst = Duration.milliseconds(50)
+    package static let pauseMax = Duration.seconds(1)
     /// Longer than a service manager takes to end a broker that hangs and start another.
-    public static let awayMax = Duration.seconds(60)
+    package static let awayMax = Duration.seconds(60)
     /// A broker that ends this client's connections again and again means this client.
-    public static let endsPerMinuteMax = 6
+    package static let endsPerMinuteMax = 6
     static let minute = Duration.seconds(60)
     /// As `ClientState` has it.
     static let earlySignalsMax = 256
@@ -62,7 +62,7 @@ public final class ReconnectingTransport: Transport {
     /// Connects for the first time.
     /// - Parameter connect: makes a fresh transport; called from any thread, must not wait long.
     /// - Throws: what `connect` throws.
-    public convenience init(_ connect: @escaping Connect) throws(BrokerError) {
+    package convenience init(_ connect: @escaping Connect) throws(BrokerError) {
         try self.init(holdMax: SessionHold.holdMax, connect)
     }
 
@@ -79,7 +79,7 @@ public final class ReconnectingTransport: Transport {
         state = Mutex(State(phase: .fresh(try connect())))
     }
 
-    public func start(
+    package func start(
         onSignal: @escaping @Sendable (WireSignal) -> Void, onEnd: @escaping @Sendable (BrokerError) -> Void
     ) {
         let transport: (any Transport)? = state.withLock { state in
@@ -98,7 +98,7 @@ public final class ReconnectingTransport: Transport {
             onEnd: { [weak self] error in self?.ended(error, life) })
     }
 
-    public func close() {
+    package func close() {
         let transport: (any Transport)? = state.withLock { state in
             switch state.phase {
             case .fresh(let transport), .connected(let transport):
@@ -117,7 +117,7 @@ public final class ReconnectingTransport: Transport {
 
     // MARK: Calls
 
-    public func call(_ call: WireCall) async throws(BrokerError) -> [WireValue] {
+    package func call(_ call: WireCall) async throws(BrokerError) -> [WireValue] {
         let isCreation = call.member == "CreateSession"
         let (transport, life, translated) = try await ready(for: call, isCreation)
         let answer: [WireValue]

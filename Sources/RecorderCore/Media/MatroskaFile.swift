@@ -1,3 +1,4 @@
+import ArbiterProtocol
 import CLibav
 package import FrameStream
 import Glibc
@@ -28,7 +29,7 @@ package final class MatroskaFile {
     private static let indexBytes = "65536"
     private static let bufferBytes: Int32 = 65_536
     /// A header with its index, and a first frame: a smaller limit could hold nothing.
-    package static let bytesLeast: Int64 = 262_144
+    package static let bytesLeast = Int64(RecordingLimits.bytesLeast)
 
     /// Writes the header.
     package init(file: OutputFile, layout: PictureLayout, frameRate: Double) throws(MediaFault) {

@@ -109,9 +109,9 @@ struct Record: AsyncParsableCommand {
             do {
                 try await handle.startRunning()
                 _ = try await mailbox.waitUntilRunning(within: timeout.duration)
-                var limits = WireDictionary()
-                if let duration { limits["maxDuration"] = .double(Double(duration.duration.wholeNanoseconds) / 1e9) }
-                let id = try await handle.startRecording(to: target.descriptor, options: limits)
+                var limits = RecordingLimits()
+                if let duration { limits.maxDuration = Double(duration.duration.wholeNanoseconds) / 1e9 }
+                let id = try await handle.startRecording(to: target.descriptor, limits: limits)
                 let outcome = try await record(id, on: handle, mailbox)
                 target.removeIfEmpty()
                 return outcome
