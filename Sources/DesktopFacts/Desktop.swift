@@ -42,7 +42,7 @@ public struct Window: Hashable, Sendable {
         }
     }
 
-    public init(
+    package init(
         id: UInt32, process: Int32?, kind: Kind = .application, isViewable: Bool = true, isHidden: Bool = false,
         isFullscreen: Bool = false, workspace: UInt32? = nil, frame: Frame, x11: UInt32? = nil
     ) {

@@ -31,7 +31,7 @@ public struct Gauges: Sendable {
         }
     }
 
-    public init(
+    package init(
         version: String, policy: String, clients: Int, sessions: Int, runningSessions: Int, decisions: UInt64,
         pressure: SystemPressure, residentMemory: UInt64, openDescriptors: Int, disconnects: Tally, budgets: [Budget]
     ) {

@@ -155,7 +155,7 @@ public struct CameraFormat: Hashable, Sendable, Codable {
     /// Horizontal, in degrees.
     public var fieldOfView: Double
 
-    public init(
+    package init(
         pixelFormat: String, width: Int, height: Int, minFrameRate: Double, maxFrameRate: Double,
         videoMaxZoomFactor: Double = 1, videoZoomFactorUpscaleThreshold: Double = 1, isBinned: Bool = false,
         fieldOfView: Double = 60

@@ -27,6 +27,39 @@ struct LayeringTests {
         }
     }
 
+    /// Whoever calls one with more mixes two of them up. What only this package makes may take more, behind `package`.
+    @Test("No public initializer takes more than eight values")
+    func publicInitializersAreShort() throws {
+        let root = #filePath.split(separator: "/").dropLast(3).map(String.init)
+        let files = try swiftFiles(in: "/" + (root + ["Sources"]).joined(separator: "/"))
+        var seen = 0
+        for file in files {
+            let text = try lines(of: file).joined()
+            for head in text.split(separator: "public init").dropFirst() {
+                let count = valuesTaken(head)
+                seen += 1
+                #expect(count <= 8, "\(file): public init\(head.prefix(80))… takes \(count)")
+            }
+        }
+        #expect(seen > 100, "the sources' initializers were not found")
+    }
+
+    /// Colons outside of brackets, up to the bracket that closes the list.
+    private func valuesTaken(_ head: Substring) -> Int {
+        var (depth, count) = (0, 0)
+        for character in head {
+            switch character {
+            case "(", "[", "{": depth += 1
+            case ")", "]", "}":
+                depth -= 1
+                if depth == 0 { return count }
+            case ":" where depth == 1: count += 1
+            default: break
+            }
+        }
+        return count
+    }
+
     private func swiftFiles(in path: String) throws -> [String] {
         let folder = try #require(opendir(path), "\(path) cannot be read")
         defer { closedir(folder) }

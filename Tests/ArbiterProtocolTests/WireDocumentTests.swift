@@ -36,10 +36,62 @@ import Testing
             }
             text += "\n"
         }
+        text += configurationTable + optionTables + wordTables
         text +=
             "## Errors\n\nEach comes with a sentence that says what was wrong, with which value, and what is allowed.\n\n"
         for kind in BrokerError.Kind.allCases { text += "* `\(kind.rawValue)`\n" }
         return text
+    }
+
+    private static var configurationTable: String {
+        var text = """
+            ## Keys of a configuration
+
+            What `CreateSession` and `Configure` take, `ConfigurationApplied` tells and `Session1.Configuration` has. Of those that a \
+            camera lists among its `Controls`, the list says what it takes; a camera that lacks one refuses it by name. A key that is \
+            not there stays as it is.
+
+            | key | type | values | where nobody sets it | |
+            |---|---|---|---|---|
+
+            """
+        for key in ConfigurationKey.allCases {
+            text += row([code(key.rawValue), code(key.wireType), key.values, key.usual, key.summary])
+        }
+        text += """
+
+            `CreateSession` takes one more, which is not the camera's: `reestablished` (`b`), for a session that ran at the broker before \
+            this one ("Coming back after a restart").
+
+
+            """
+        return text
+    }
+
+    private static var optionTables: String {
+        var text = """
+            ## Options of a photo and of a recording
+
+            `CapturePhoto` has none: its `options` are empty. Whoever gives an unknown one, or a value that is not allowed, hears of it from the \
+            recorder core: in `PhotoCaptured`, whose `error` says what was wrong, and of a recording in `RuntimeError` \
+            (`recording-failed`) and `RecordingFinished` (`write-error`). `StartRecording` has
+
+            | option | type | takes | |
+            |---|---|---|---|
+
+            """
+        for key in RecordingLimits.Key.allCases {
+            text += row([code(key.rawValue), code(key.wireType), key.allowed, key.summary])
+        }
+        return text + "\nWithout them a recording ends when it is stopped, cut, or its disk is full.\n\n"
+    }
+
+    private static var wordTables: String {
+        var text = "## Words of `RecordingFinished`\n\n| `why` | the recording ended with |\n|---|---|\n"
+        for why in RecordingEnd.allCases { text += row([code(why.rawValue), why.summary]) }
+        text += "\n| `nextChance` | when there can be another |\n|---|---|\n"
+        for chance in RecordingFinished.NextChance.allCases { text += row([code(chance.rawValue), chance.summary]) }
+        return text + "\n"
     }
 
     private static func code(_ text: String) -> String { "`\(text)`" }

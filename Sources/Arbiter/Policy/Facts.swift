@@ -55,7 +55,10 @@ public struct Facts: Hashable, Sendable {
         case none, one, several
     }
 
-    public init(
+    /// Of an app in front that has done nothing yet.
+    public init(camera: CameraID) { self.init(app: nil, camera: camera) }
+
+    package init(
         app: String? = nil, claimedApp: String? = nil, user: UInt32 = 0, loginSession: LoginState = .none,
         presence: Presence = .foreground(.fullscreen), isFocused: Bool = false,
         foregroundApps: ForegroundApps = .one, client: ClientKind = .app, multitasking: Bool = false,

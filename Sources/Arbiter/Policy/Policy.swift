@@ -33,7 +33,10 @@ public struct Policy: Hashable, Sendable {
     /// What the policy promises about itself; for `camclient policy verify`, never for a decision.
     public var statements: [Statement]
 
-    public init(
+    /// A policy with one rank for everyone and no rule; what else it says is set afterwards.
+    public init(name: String) { self.init(name: name, summary: "") }
+
+    package init(
         name: String, summary: String = "", sources: [PresenceSource] = [], shellUnit: String? = nil,
         agentUnit: String? = nil, rights: Rights = Rights(), attributes: [Attribute] = [],
         causeRules: [CauseRule] = [], ranks: [String] = ["everyone"], rankRules: [RankRule] = [],
@@ -197,7 +200,10 @@ public struct Contention: Hashable, Sendable {
     }
     public enum ReDecide: String, Hashable, Sendable, CaseIterable { case facts, open }
 
-    public init(
+    /// What a policy that says nothing of it means.
+    public init() { self.init(order: []) }
+
+    package init(
         order: [OrderKey] = [], tie: Tie = .holder, sameApp: SameApp = .newest,
         ownConflict: OwnConflict = .contend, newcomer: Newcomer = .queue,
         loser: Loser = .interrupt, sharing: Sharing = .none, shareWith: ShareWith = .user,

@@ -1,0 +1,136 @@
+extension Interface {
+    /// What every client sees first: sessions, its own presence, and the answers to "who" and "why".
+    package static let broker = Interface(
+        name: InterfaceName.broker,
+        summary: "The broker: sessions, presence, status and explanations.",
+        methods: [
+            Method(
+                "CreateSession", [Argument("camera", "s"), Argument("configuration", "a{sv}")],
+                gives: [Argument("session", "o")],
+                "Creates a stopped session on a camera (its id, or \"\" for the first). At most 64 for each client and 256 for each user."
+            ),
+            Method(
+                "DeclareClient", [Argument("attributes", "a{sv}")],
+                """
+                Says what the client is: `app` (s, a claim), `kind` (s: app, picker, voip), `multitasking` (b), \
+                `requiresFullScreen` (b); where camarbd trusts claims also `loginSession` (s). Before its first session.
+                """),
+            Method(
+                "StandFor", [Argument("process", "u"), Argument("began", "t")],
+                gives: [Argument("app", "s")],
+                """
+                From now on this connection is another process of its own user's, as if that one had connected itself; \
+                the answer is its app. `began` is when that process did, in nanoseconds since the machine's start (field \
+                22 of `/proc/PID/stat`, whose ticks are 10 ms), so that no later one under its number is meant. It ends \
+                with either process. For the unit that the policy names under `[agent]`, and for who is trusted; once, \
+                and before anything else that says what the client is.
+                """),
+            Method(
+                "DeclarePresence", [Argument("presence", "s"), Argument("focused", "b")],
+                "Says where the client's app is, for policies that believe `self-declared`."),
+            Method(
+                "LowerPriority", [Argument("rank", "s")],
+                "Takes a weaker rank of the policy for all the client holds; a stronger one is refused."),
+            Method(
+                "LowerAttribute", [Argument("attribute", "s"), Argument("value", "s")],
+                """
+                Takes a weaker value of an attribute of the policy for the client's whole app, until the client leaves; \
+                a stronger one is refused.
+                """),
+            Method(
+                "GetStatus", [],
+                gives: [Argument("broker", "a{sv}"), Argument("cameras", "aa{sv}"), Argument("sessions", "aa{sv}")],
+                """
+                Who holds what, who waits, and why. Other users' sessions show only that they are there. The first 64 \
+                sessions; where `moreSessions` (b) of `broker` is true, `GetSessions` has the others. `waiting` and \
+                `sharers` of a camera have the first 64. `budgets` (aa{sv}) of `broker`: what the asker's user has of \
+                each bounded `resource` (s), `used` and `most` (t); root is told of each `user` (u), and without one \
+                of all together. `ownPrivacy` (b): the asker's user has its own privacy switch on. `pressure` is \
+                what rules read; `pressureSaid` a shell's word, `pressureMeasured` the machine's own ("": nobody \
+                looks), `pressureWhy` by which reading, `pressureTrouble` why there is none. Of a camera, `outside` \
+                is a program that streams from it without asking, `openIn` one that merely has its node open, \
+                `unwatched` why neither would be noticed before somebody asks.
+                """),
+            Method(
+                "GetSessions", [Argument("after", "t")],
+                gives: [Argument("sessions", "aa{sv}"), Argument("more", "b")],
+                """
+                Sessions as in `GetStatus`, in the order of their ids: at most 64 with an id greater than `after`, and \
+                whether there are more.
+                """),
+            Method(
+                "Explain", [Argument("decision", "t")],
+                gives: [Argument("summary", "s"), Argument("verdicts", "aa{sv}")],
+                """
+                Why a decision fell as it did, and the smallest change that would have turned it. 0: the latest. Each \
+                verdict: `decision` t, `session` t, `app` s, `outcome` s, `rule` s, `opponent` s, `read` as, `turnedBy` as \
+                (one change a string, up to three facts joined by " and "), `searched` s (what was tried).
+                """),
+            Method(
+                "Plan", [Argument("scenario", "s")], gives: [Argument("outcome", "s")],
+                """
+                What would happen, in the scenario language: events in, events and notices out. Comments behind them say \
+                who would be interrupted, in order, and what would let a failing start through. Nothing changes. \
+                Plans and explanations are worked out one after the other, each in bounded time; a user may have two \
+                waiting.
+                """),
+            Method(
+                "GetPolicy",
+                gives: [Argument("text", "s"), Argument("files", "as"), Argument("origins", "aa{sv}")],
+                """
+                The policy in force as one policy file, the files it was read from (none: it is built in), and for each \
+                of its parts the `table` (s: "", attribute, rule, contention, camera), `name` (s), `file` (s) and `line` (t).
+                """),
+            Method(
+                "GetMetrics", gives: [Argument("text", "s")],
+                """
+                Counts since camarbd's start as OpenMetrics text: grants, interruptions, waits, handovers, refusals, \
+                recordings. Root and trusted peers get those of all users and of the broker itself, others their own user's.
+                """),
+            Method("Watch", [Argument("on", "b")], "Asks for `Decided` signals on this connection."),
+            Method(
+                "Trace", [], gives: [Argument("header", "h")],
+                """
+                For root, and the user of a broker that is no service: every step of the core from here on, as `Traced` signals. `header` is \
+                a file with the trace's first line: policy and snapshot (trace.md).
+                """),
+        ],
+        signals: [
+            Signal("CamerasChanged", [], "A camera came, went or changed: read the object manager again."),
+            Signal(
+                "HolderChanged", [Argument("camera", "s"), Argument("holder", "s")],
+                "A camera has another holder: an app, \"another user's app\", \"outside: \" and a program that streams without asking the broker, or \"\"."
+            ),
+            Signal(
+                "PrioritiesChanged", [],
+                "A policy was loaded, or ranks of the caller's user changed (root hears of everybody's): ask again who would win."
+            ),
+            Signal(
+                "Decided",
+                [
+                    Argument("decision", "t"), Argument("moment", "x"), Argument("trace", "s"),
+                    Argument("parts", "aa{sv}"),
+                ],
+                """
+                For watchers: a decision as scenario lines (the event, then its notices), and the same as data, a dictionary \
+                for each line. Of the event: `event` (s), its name, and its fields by their keys (trace.md); `note` (s), where \
+                a picture of who had the camera says something of it. Of a notice: `effect` (s), which is `notify` with \
+                `client` and `session` (t), `sequence` (t), `notice` (s) and that signal's other arguments by their names, or \
+                `refused` with `error`, `message` and `rule` (s). `name` (s) is what the journal calls the session, or the \
+                client, that it is about. What is not known has no key. Who may not hear of the event has the notices of its \
+                own sessions alone.
+                """),
+            Signal(
+                "Traced", [Argument("step", "s")],
+                "For those who asked with `Trace`: a line of the trace, without its checksum and its last brace."),
+            Signal(
+                "TraceLost", [],
+                "The reader was too slow; there are no more `Traced` signals until it calls `Trace` again."),
+        ],
+        properties: [
+            Property("Version", "s", changes: .never, "camarbd's version."),
+            Property("PolicyName", "s", "The policy in force."),
+            Property("Degraded", "s", "Why the broker runs without what it was told to use; empty when all is well."),
+            Property("PresenceKnown", "b", "False: no presence source, so every client counts as foreground."),
+        ])
+}

@@ -1,0 +1,24 @@
+extension Interface {
+    package static let camera = Interface(
+        name: InterfaceName.camera,
+        summary: "A camera, at /org/camarb/camera/NAME.",
+        methods: [],
+        signals: [],
+        properties: [
+            Property("Id", "s", changes: .never, "The stable identity."),
+            Property("Name", "s", changes: .named, "What a person calls it."),
+            Property("Position", "s", changes: .named, "front, back or external."),
+            Property("Generation", "t", "Grows each time it appears."),
+            Property("Present", "b", "Whether it is plugged in."),
+            Property(
+                "Holder", "s",
+                "The holder's app, \"another user's app\", \"outside: \" and a program that did not ask, or \"\"."),
+            Property("Formats", "aa{sv}", changes: .named, "Its formats, the default first."),
+            Property(
+                "Controls", "aa{sv}", changes: .named,
+                """
+                What else can be set on it: `key` s, its `usual` value, and `least`, `most`, `step` d of a number or the \
+                `words` as of a mode.
+                """),
+        ])
+}

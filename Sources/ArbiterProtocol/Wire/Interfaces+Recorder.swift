@@ -1,0 +1,127 @@
+extension Interface {
+    /// Between broker (the caller) and recorder core, on a private connection. `grant` orders everything:
+    /// a call for another grant than the open one is refused with `org.camarb.Error.StaleGrant`.
+    package static let recorder = Interface(
+        name: InterfaceName.recorder,
+        summary: "A recorder core: one process, one camera.",
+        methods: [
+            Method(
+                "Serve", [Argument("camera", "s")], gives: [Argument("process", "h")],
+                """
+                Tells a recorder core that was started without a camera which one it serves; the first call then, and \
+                called once. Gives a pidfd of its own process, so that one that hangs can be killed.
+                """),
+            Method(
+                "Describe", gives: [Argument("capabilities", "a{sv}")],
+                """
+                What the camera can do: `name` s, `position` s, `sensorWidth` u, `sensorHeight` u, and `formats` aa{sv} \
+                (`pixelFormat` s, `width` u, `height` u, `minFrameRate` d, `maxFrameRate` d, `videoMaxZoomFactor` d, \
+                `videoZoomFactorUpscaleThreshold` d, `isBinned` b, `fieldOfView` d), the default first.
+                """),
+            Method(
+                "Open", [Argument("grant", "t"), Argument("configuration", "a{sv}")],
+                gives: [Argument("inForce", "a{sv}")],
+                "Starts the camera for a grant, with fresh buffers; answers when the first frame is there."),
+            Method(
+                "Configure", [Argument("grant", "t"), Argument("batch", "a{sv}")],
+                gives: [Argument("inForce", "a{sv}")],
+                "Applies a batch as a whole or refuses it as a whole."),
+            Method(
+                "OpenStream", [Argument("grant", "t"), Argument("session", "t")], gives: [Argument("stream", "h")],
+                "One more preview stream of the grant: the client's end of a SOCK_SEQPACKET pair."),
+            Method(
+                "CloseStreams", [Argument("grant", "t"), Argument("session", "t")],
+                """
+                Closes a session's preview streams, blanks their buffers, and gives up its photos that wait for a frame, \
+                while the camera goes on. Answers when that is so; a recording ends by its own call.
+                """),
+            Method(
+                "CapturePhoto",
+                [
+                    Argument("grant", "t"), Argument("session", "t"), Argument("photo", "t"), Argument("file", "h"),
+                    Argument("options", "a{sv}"),
+                ],
+                "Takes the next frame as a JPEG into the file of an envelope; `PhotoCaptured` follows."),
+            Method(
+                "StartRecording",
+                [
+                    Argument("grant", "t"), Argument("recording", "t"), Argument("file", "h"),
+                    Argument("options", "a{sv}"),
+                ],
+                "Records from the next frame on into the file of an envelope. One at a time."),
+            Method(
+                "StopRecording", [Argument("recording", "t"), Argument("why", "s")],
+                "Finishes the file; `RecordingFinished` follows. Unknown recordings are ignored: it may just have ended."
+            ),
+            Method(
+                "Complete", [Argument("recording", "t"), Argument("file", "h")],
+                gives: [Argument("frames", "t"), Argument("duration", "x"), Argument("bytes", "t")],
+                """
+                Completes a recording of a recorder core that was lost over it, in the envelope that one had: says what is \
+                in the file, whole. Nothing waits for it. A file that cannot be read, or is no recording of the recorder \
+                core's own kind, is left as it is and refused.
+                """),
+            Method(
+                "Keep", [Argument("grant", "t"), Argument("process", "h"), Argument("listener", "h")],
+                """
+                The open grant may outlive the broker, for 3 s: until another one connects to `listener`, a listening \
+                AF_UNIX stream socket, as the broker's user or root, or the client ends, whose pidfd is `process`.
+                """),
+            Method(
+                "Survey", gives: [Argument("process", "h"), Argument("grant", "t"), Argument("recordings", "at")],
+                """
+                What is there for another broker, whose first call it is: a pidfd of the recorder core's process, the grant \
+                that is kept (0: none), and its recordings that run or whose end is told next. Until `Resume` nothing is \
+                begun for the grant.
+                """),
+            Method(
+                "Resume", [Argument("grant", "t"), Argument("sessionBefore", "t"), Argument("session", "t")],
+                gives: [Argument("inForce", "a{sv}")],
+                """
+                The kept grant goes on, for a session of another number. Streams of any other session are closed, their \
+                buffers blanked, and photos that wait are given up.
+                """),
+            Method(
+                "Cut", [Argument("grant", "t"), Argument("why", "s")], gives: [Argument("lastCapture", "x")],
+                """
+                Ends a grant: streams closed, buffers blanked, no later frame is captured for it. Answers when that is so, \
+                with the capture time of its last frame (0: none); a recording is finished after the answer.
+                """),
+            Method(
+                "WatchNode", [Argument("queue", "h")],
+                """
+                Has the kernel say in an inotify queue of the broker's who opens and closes the camera's node: the broker \
+                itself may not read it. Refused where the camera has no node.
+                """),
+            Method(
+                "Look", gives: [Argument("openIn", "s")],
+                """
+                Looks whether a program outside the broker has the device, and tells `DeviceChanged` before it answers with \
+                who has the node open, as far as that can be seen ("": it cannot). During a grant the device is left alone.
+                """),
+        ],
+        signals: [
+            Signal(
+                "RecordingFinished",
+                [
+                    Argument("recording", "t"), Argument("why", "s"), Argument("frames", "t"),
+                    Argument("duration", "x"), Argument("bytes", "t"),
+                ],
+                "A file is whole."),
+            Signal(
+                "PhotoCaptured",
+                [
+                    Argument("photo", "t"), Argument("width", "u"), Argument("height", "u"), Argument("bytes", "t"),
+                    Argument("error", "s"),
+                ],
+                "A JPEG is whole, or `error` says why not."),
+            Signal("RampFinished", [Argument("grant", "t"), Argument("videoZoomFactor", "d")], "A ramp arrived."),
+            Signal(
+                "DeviceChanged", [Argument("state", "s"), Argument("message", "s")],
+                "`ok`, `disconnected`, `error`, `held-outside`, `privacy-on`, `privacy-off`."),
+            Signal(
+                "RuntimeError", [Argument("code", "s"), Argument("message", "s")], "Something failed; capture goes on."),
+            Signal("Leaving", [], "There is nothing to do: its process ends, and another is started when there is."),
+        ],
+        properties: [])
+}

@@ -1,0 +1,133 @@
+extension Interface {
+    /// A capture session, at /org/camarb/session/N. Every signal begins with the session's sequence
+    /// number (from 1, without gaps) and the decision it came from.
+    package static let session = Interface(
+        name: InterfaceName.session,
+        summary: "A capture session.",
+        methods: [
+            Method(
+                "StartRunning",
+                """
+                Asks to run. Interrupted at once, and not an error, while causes leave no access; `AccessDenied` without a \
+                right to the camera.
+                """),
+            Method(
+                "Reclaim", [Argument("secret", "s")],
+                """
+                In place of `StartRunning`, on a session that was just created at another broker: goes on with the camera \
+                that the secret was given for. `StaleGrant` where that is over; the secret is used up in any case but \
+                where it was another's.
+                """),
+            Method(
+                "GetReclaimSecret", gives: [Argument("secret", "s")],
+                """
+                While it holds a camera that streams: 32 hexadecimal digits for `Reclaim`, once, by the same user and \
+                app. The one before is void.
+                """),
+            Method("StopRunning", "Takes the start request back."),
+            Method("BeginConfiguration", "Opens a batch; nests at most 16 deep."),
+            Method("CommitConfiguration", "Closes a batch; the outermost one applies it as a whole."),
+            Method(
+                "Configure", [Argument("batch", "a{sv}")],
+                "Sets keys as a whole or not at all: camera, activeFormat, frameRate, videoZoomFactor, …"),
+            Method(
+                "OpenStream", gives: [Argument("stream", "h")],
+                "The preview stream of the present grant, a SOCK_SEQPACKET socket. It ends with the grant."),
+            Method(
+                "CapturePhoto", [Argument("file", "h"), Argument("options", "a{sv}")], gives: [Argument("photo", "t")],
+                "Writes one JPEG to a regular file; `PhotoCaptured` says when it is whole."),
+            Method(
+                "StartRecording", [Argument("file", "h"), Argument("options", "a{sv}")],
+                gives: [Argument("recording", "t")],
+                "Records to an empty or overwritable regular file, open for writing and not for appending."),
+            Method("StopRecording", "Finishes the recording; `RecordingFinished` says when its file is whole."),
+            Method(
+                "Ready", [Argument("interruption", "t")],
+                "Answers `WillBeInterrupted`: the camera may go before the deadline."),
+            Method("Continue", "Clears sensitive-content-mitigation-activated, and nothing else."),
+            Method("Close", "Ends the session. Its path answers no more."),
+        ],
+        signals: [
+            sessionSignal(
+                "WillBeInterrupted",
+                [
+                    Argument("interruption", "t"), Argument("cause", "s"), Argument("deadline", "x"),
+                    Argument("rule", "s"),
+                ],
+                "The camera goes at the deadline (nanoseconds of CLOCK_MONOTONIC), or on `Ready`."),
+            sessionSignal("InterruptionWithdrawn", [Argument("interruption", "t")], "It stays."),
+            sessionSignal(
+                "WasInterrupted",
+                [
+                    Argument("interruption", "t"), Argument("causes", "as"), Argument("reason", "s"),
+                    Argument("interrupter", "s"), Argument("recording", "t"), Argument("rule", "s"),
+                ],
+                "Interrupted; `recording` is the one that was cut, or 0."),
+            sessionSignal(
+                "InterruptionChanged",
+                [
+                    Argument("interruption", "t"), Argument("causes", "as"), Argument("reason", "s"),
+                    Argument("interrupter", "s"), Argument("rule", "s"),
+                ],
+                "Other causes or another interrupter, the same interruption."),
+            sessionSignal(
+                "InterruptionEnded",
+                [
+                    Argument("interruption", "t"), Argument("causes", "as"), Argument("duration", "x"),
+                    Argument("willResume", "b"),
+                ],
+                "Ended after `duration` nanoseconds; `causes` are all it had."),
+            sessionSignal("DidStartRunning", [Argument("grant", "t")], "Frames flow: open the stream."),
+            sessionSignal("DidStopRunning", [], "No frame is captured for this session any more."),
+            sessionSignal(
+                "AccessChanged", [Argument("access", "as"), Argument("causes", "as"), Argument("rule", "s")],
+                "What the session may do now, without an interruption."),
+            sessionSignal(
+                "SharersChanged", [Argument("sharers", "as")],
+                "To a shared camera's holder: whose apps watch it, each app once; other users' as \"another user's app\"."
+            ),
+            sessionSignal(
+                "SessionStopped", [Argument("reason", "s"), Argument("rule", "s")], "Stopped for good; may start again."
+            ),
+            sessionSignal("RecordingStarted", [Argument("recording", "t")], "Recording."),
+            sessionSignal(
+                "RecordingFinished",
+                [
+                    Argument("recording", "t"), Argument("why", "s"), Argument("frames", "t"),
+                    Argument("duration", "x"), Argument("bytes", "t"), Argument("nextChance", "s"),
+                ],
+                "The file is whole and playable."),
+            sessionSignal(
+                "PhotoCaptured",
+                [
+                    Argument("photo", "t"), Argument("width", "u"), Argument("height", "u"), Argument("bytes", "t"),
+                    Argument("error", "s"),
+                ],
+                "The JPEG is whole, or `error` says why not."),
+            sessionSignal(
+                "ConfigurationApplied",
+                [Argument("asked", "a{sv}"), Argument("inForce", "a{sv}"), Argument("by", "s")],
+                "What was asked, and the whole of what is in force."),
+            sessionSignal("RampFinished", [Argument("videoZoomFactor", "d")], "A zoom ramp arrived."),
+            sessionSignal(
+                "RuntimeError", [Argument("code", "s"), Argument("message", "s")],
+                "Something failed; the session lives."),
+        ],
+        properties: [
+            Property("Camera", "s", "The camera's id."),
+            Property("Running", "b", "Whether frames flow."),
+            Property("Interrupted", "b", "Whether causes leave nothing."),
+            Property("Access", "as", "What it may do now."),
+            Property("Causes", "as", "Every live cause, the reason first."),
+            Property(
+                "Configuration", "a{sv}",
+                """
+                While it runs, the whole of what is in force on its camera, and `usesAudio` and `sharingMode` where it set \
+                them; otherwise what it asked for, which is set when it runs.
+                """),
+        ])
+
+    private static func sessionSignal(_ name: String, _ carries: [Argument], _ summary: String) -> Signal {
+        Signal(name, [Argument("sequence", "t"), Argument("decision", "t")] + carries, summary)
+    }
+}
