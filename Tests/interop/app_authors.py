@@ -1,20 +1,55 @@
 """The page for authors of apps, tried: its programs are taken from it, built against what is installed, and run."""
-import pathlib, shutil, subprocess, tempfile
+import os, pathlib, shutil, signal, subprocess, sys, tempfile
 
-from harness import PROGRAMS, ROOT, Daemon, Skipped, claim
-from page import Shell, tried
+from harness import PROGRAMS, ROOT, Daemon, Skipped, claim, die_with_parent, wait_until
+from page import Shell, steps, tried
+from restart import Brokers
 
-# A compiler on a busy machine.
-COMMAND_PATIENCE = 120
+PAGE = ROOT / "docs" / "app-authors.md"
+# A compiler on a busy machine: the Swift app is built with all of `Camarb`, about half a minute on two idle cores.
+COMMAND_PATIENCE = 900
 
 
 def said(*command):
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
+def written(name):
+    """A file that the page has its reader write."""
+    for _, _, command, _ in steps(PAGE.read_text()):
+        if command[0].startswith(f"cat > {name} <<"):
+            return "\n".join(command[1:-1]) + "\n"
+    raise AssertionError(f"the page has no {name}")
+
+
+def published(directory):
+    """Has git find, in this home, the package where the page's Package.swift looks for it: this checkout's files, tagged."""
+    repository = directory / "camarb.git"
+    listed = subprocess.run(
+        ["git", "-c", "safe.directory=*", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        stdout=subprocess.PIPE, check=True).stdout
+    for name in filter(None, listed.decode().split("\0")):
+        # One that was deleted, and is in the index yet.
+        if (ROOT / name).is_file():
+            target = repository / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, target)
+    home = directory / "home"
+    home.mkdir()
+    (home / ".gitconfig").write_text(
+        "[user]\n\tname = a test\n\temail = test@localhost\n"
+        f'[url "{repository.as_uri()}"]\n\tinsteadOf = https://git.example.org/camarb\n')
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    version = said(PROGRAMS / "camarbd", "--version").split()[-1]
+    for command in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "--message", "All of it"], ["tag", version]):
+        subprocess.run(["git", "-C", repository, *command], env=environment, check=True)
+    return home
+
+
 @claim("every program of the page for authors of apps builds, runs, and prints what the page says")
 def app_authors():
-    missing = [program for program in ("gcc", "make", "pkg-config", "gst-launch-1.0", "file") if not shutil.which(program)]
+    programs = ("gcc", "make", "pkg-config", "gst-launch-1.0", "file", "git", "swift")
+    missing = [program for program in programs if not shutil.which(program)]
     if missing or subprocess.run(["pkg-config", "--exists", "libsystemd", "gstreamer-video-1.0"]).returncode:
         raise Skipped(f"{', '.join(missing) or 'the headers of libsystemd or GStreamer'} is not here (make/packages test installs it)")
     directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-authors."))
@@ -27,22 +62,83 @@ def app_authors():
     shutil.rmtree(directory / "build")
     for page in ("man3/libcamarb.3", "man7/camarbsrc.7"):
         assert (stage / "usr/share/man" / page).exists(), page
-    (directory / "home").mkdir()
+    home = published(directory)
+    swift = pathlib.Path(shutil.which("swift")).parent
     with Daemon() as daemon:
         shell = Shell(
-            directory / "home", f"{PROGRAMS}:/usr/bin:/bin", COMMAND_PATIENCE, CAMARB_SOCKET=str(daemon.path),
+            home, f"{PROGRAMS}:/usr/bin:/bin:{swift}", COMMAND_PATIENCE, CAMARB_SOCKET=str(daemon.path),
             PKG_CONFIG_PATH=str(stage / "usr/lib/pkgconfig"), PKG_CONFIG_SYSROOT_DIR=str(stage),
             LD_LIBRARY_PATH=str(stage / "usr/lib"), PYTHONPATH=str(stage / "usr/lib/python3/dist-packages"),
             GST_PLUGIN_PATH=f"{stage}{said('pkg-config', '--variable=pluginsdir', 'gstreamer-1.0')}",
             GST_REGISTRY=str(directory / "registry"))
         try:
-            count = tried(ROOT / "docs" / "app-authors.md", {"$": shell}, looks=("camclient status",), look_patience=30)
+            count = tried(PAGE, {"$": shell}, looks=("camclient status",), look_patience=30)
         finally:
             shell.end()
     # The page shows the example that is installed, to the letter.
-    written = (directory / "home" / "webcam.py").read_text()
-    assert written == (ROOT / "clients" / "python" / "examples" / "webcam.py").read_text()
-    assert len(written.splitlines()) <= 40
+    webcam = written("webcam.py")
+    assert webcam == (ROOT / "clients" / "python" / "examples" / "webcam.py").read_text()
+    assert len(webcam.splitlines()) <= 40
+    outlives = swift_outlives(home / "mirror-swift/.build/debug/mirror")
     shutil.rmtree(directory, ignore_errors=True)
-    assert count >= 15, f"the page has {count} commands"
-    return f"{count} commands"
+    assert count >= 25, f"the page has {count} commands"
+    return f"{count} commands; {outlives}"
+
+
+class Running:
+    """A program of the page's, at brokers that are restarted; its words go to a file."""
+
+    def __init__(self, brokers, *command):
+        self.said = brokers.directory / "said"
+        with open(self.said, "w") as file:
+            self.process = subprocess.Popen(
+                list(map(str, command)), stdin=subprocess.DEVNULL, stdout=file, stderr=file, preexec_fn=die_with_parent,
+                env={**os.environ, "CAMARB_SOCKET": str(brokers.path)})
+
+    @property
+    def lines(self):
+        return self.said.read_text().splitlines()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        if kind is not None:
+            print("  the program said:\n    " + "\n    ".join(self.lines))
+
+
+def swift_outlives(mirror):
+    """The Swift app counts its frames to the end, though its broker is killed and another comes."""
+    frames = 150
+    with Brokers() as brokers, Running(brokers, mirror, frames) as app:
+        wait_until("the Swift app's camera", lambda: "running" in app.lines)
+        brokers.kill()
+        brokers.start()
+        wait_until("the last frame", lambda: f"{frames} frames of 1280x720" in app.lines)
+        wait_until("the Swift app's end", lambda: app.process.poll() is not None)
+        assert app.process.returncode == 0, app.process.returncode
+        return f"{len(app.lines)} lines over a restart"
+
+
+@claim("an app on the wire that does as the page's does runs again after a restart of camarbd, by itself")
+def on_wire_restart():
+    with Brokers() as brokers:
+        program = brokers.directory / "onwire.py"
+        program.write_text(written("onwire.py"))
+        with Running(brokers, sys.executable, program, brokers.path) as app:
+            shown = ["running", "a frame of 1280x720"]
+            wait_until("its first frame", lambda: app.lines == shown)
+            for end in (signal.SIGKILL, signal.SIGTERM):
+                brokers.kill(end)
+                brokers.start()
+                # As the page has it: interrupted for the broker's end, and for nothing else.
+                shown += ["interrupted: broker-restarted", "running", "a frame of 1280x720"]
+                wait_until(f"its camera after signal {end}", lambda: len(app.lines) >= len(shown))
+                assert app.lines == shown, app.lines
+            block = "\n".join(shown[:5])
+            assert f"```\n{block}\n```" in PAGE.read_text(), "the page has other words for a restart"
+            assert app.process.poll() is None
+    return "killed, and restarted"
