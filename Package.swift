@@ -17,6 +17,9 @@ let withoutThreads: Set<String> = [
 ]
 /// A program with the Swift runtime in itself, for a linker.
 let standingAlone = isForThreads ? [] : ["-static-stdlib"]
+/// What the linker does for a program that a package installs. All names are bound at the start and their table is read-only
+/// from then on, which costs no time (performance: "process").
+let linkedForPackage = standingAlone + ["-Xlinker", "-z", "-Xlinker", "now"]
 
 // Every Swift target: Swift 6 mode (strict concurrency), warnings are errors, and a file may only
 // use what it imports itself (the explicit-import check of docs/style.md).
@@ -45,7 +48,17 @@ func installed(
         name: name, dependencies: dependencies, swiftSettings: strict,
         // And nobody looks up its symbols by name: exported, they would keep all code that nothing calls.
         linkerSettings: [
-            .unsafeFlags(standingAlone + ["-Xlinker", "--no-export-dynamic"] + libraries.map { "-l" + $0 })
+            .unsafeFlags(linkedForPackage + ["-Xlinker", "--no-export-dynamic"] + libraries.map { "-l" + $0 })
+        ])
+}
+
+/// The same in C: Swift's driver links it, and it needs nothing of Swift's, whose libraries no machine of a user has.
+func installedInC(_ name: String) -> Target {
+    .executableTarget(
+        name: name, dependencies: ["CLinux"],
+        linkerSettings: [
+            .unsafeFlags(
+                linkedForPackage + (isForThreads ? [] : ["-nostartfiles"]) + ["-Xlinker", "--as-needed"])
         ])
 }
 
@@ -169,14 +182,9 @@ let package = Package(
         .executableTarget(
             name: "camarbd", dependencies: ["Broker", "Bus", "Loop", "Machine", "Flags"], swiftSettings: strict,
             // And nobody looks up its symbols by name: exported, they would keep all code that nothing calls.
-            linkerSettings: [.unsafeFlags(standingAlone + ["-Xlinker", "--no-export-dynamic"])]),
+            linkerSettings: [.unsafeFlags(linkedForPackage + ["-Xlinker", "--no-export-dynamic"])]),
         // Takes and closes what clients pass to camarbd, which must not: in C, since it may be there a dozen times.
-        // It is linked by Swift's driver, and needs nothing of Swift's.
-        .executableTarget(
-            name: "camkeeper", dependencies: ["CLinux"],
-            linkerSettings: [
-                .unsafeFlags(standingAlone + (isForThreads ? [] : ["-nostartfiles"]) + ["-Xlinker", "--as-needed"])
-            ]),
+        installedInC("camkeeper"),
         // Each user runs one, all the time: small for the same reasons.
         installed("camagent", ["Agent", "Loop", "Machine", "Flags"]),
         installed("camrecorder", ["RecorderCore", "ArbiterProtocol", "Bus", "Loop", "Machine", "Flags", "CLinux"]),
@@ -188,11 +196,9 @@ let package = Package(
                 "Timeline", "Camarb", "Loop", "Machine", "FrameStream", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            // What Foundation stands on when it is linked statically: nothing else names them to the linker.
-            linking: [
-                "Foundation", "FoundationInternationalization", "FoundationEssentials", "CoreFoundation",
-                "_FoundationICU", "_FoundationCollections", "_FoundationCShims", "stdc++",
-            ]),
+            // swift-argument-parser uses a few calls of FoundationEssentials, and this is what it stands on when it is linked
+            // statically: nothing else names them to the linker. Never Foundation itself: ICU comes along, 40 MB.
+            linking: ["FoundationEssentials", "_FoundationCollections", "_FoundationCShims", "stdc++"]),
         // Walks and simulates from the command line: planted bugs are built and run against it.
         program("explore", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration"]),
         // camarbd as a whole in simulated time.
@@ -201,7 +207,7 @@ let package = Package(
         // The in-process half of `make bench`.
         program("arbiter-bench", ["Arbiter", "ArbiterProtocol", "PolicyFile"]),
         // What writes one file for a recorder core, in C: it is started for each photo.
-        .executableTarget(name: "camwriter", dependencies: ["CLinux"]),
+        installedInC("camwriter"),
         // A second recorder core that speaks `.Recorder1`, for tests.
         program("tinyrecorder", ["ArbiterProtocol", "Bus", "Loop", "FrameStream", "CLinux"]),
 

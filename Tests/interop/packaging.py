@@ -165,7 +165,10 @@ def policy():
 
 @claim("the installed programs carry the Swift runtime in themselves")
 def self_contained():
-    for program in ("camarbd", "camkeeper", "camrecorder", "camagent", "camclient"):
+    for program in ("camarbd", "camkeeper", "camrecorder", "camwriter", "camagent", "camclient"):
         needed = run("readelf", "--dynamic", PROGRAMS / program)
         swift = re.findall(r"NEEDED.*\[(lib(?:swift|Foundation|_?dispatch)[^\]]*)\]", needed)
         assert not swift, f"{program} needs {swift}"
+        # A folder of whoever built it is on no other machine, or is somebody else's there.
+        elsewhere = [path for line in re.findall(r"R(?:UN)?PATH.*\[([^\]]*)\]", needed) for path in line.split(":") if path != "$ORIGIN"]
+        assert not elsewhere, f"{program} looks for libraries in {elsewhere}"

@@ -3,8 +3,6 @@ import FrameStream
 import Glibc
 import Synchronization
 
-import class Foundation.Thread
-
 /// Writes a preview's frames as YUV4MPEG2, grant after grant, each from a thread of its own that ends with the
 /// grant's stream.
 ///
@@ -65,7 +63,7 @@ final class PreviewWriter: Sendable {
     ///   - stream: the socket that `openStream` gave; closed here.
     ///   - onEnd: is called when no more frames are wanted.
     func write(stream: Int32, onEnd: @escaping @Sendable () -> Void) {
-        Thread.detachNewThread { [self] in
+        let isWritten = detachThread { [self] in
             let receiver = FrameReceiver(adopting: stream)
             do throws(FrameStreamFault) {
                 // The newest: a slow reader of the pipe must not fall behind the camera.
@@ -78,6 +76,10 @@ final class PreviewWriter: Sendable {
             }
             if outcome != nil { onEnd() }
         }
+        guard !isWritten else { return }
+        close(stream)
+        finish(Failure(.answerIsNo, "The preview cannot be written: this machine has no thread left for it."))
+        onEnd()
     }
 
     private func finish(_ failure: Failure?) {

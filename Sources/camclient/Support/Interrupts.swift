@@ -1,8 +1,6 @@
 import Glibc
 import Synchronization
 
-import class Foundation.Thread
-
 /// SIGINT and SIGTERM as a stream, so that a recording is finished and a drawing written before the end.
 ///
 /// The first goes to who asked for the stream; the second, and the first where nobody asked, ends the process.
@@ -13,7 +11,7 @@ enum Interrupts {
     static func begin() {
         var blocked = signals
         guard pthread_sigmask(SIG_BLOCK, &blocked, nil) == 0 else { return }
-        Thread.detachNewThread {
+        let isListening = detachThread {
             while true {
                 var set = signals
                 var number: Int32 = 0
@@ -31,6 +29,8 @@ enum Interrupts {
                 }
             }
         }
+        // Nobody would ever take them: they end the process as they are.
+        if !isListening { pthread_sigmask(SIG_UNBLOCK, &blocked, nil) }
     }
 
     /// The next signal, for one reader.

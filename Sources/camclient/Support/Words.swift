@@ -1,7 +1,5 @@
 import EventTable
 
-import class Foundation.Thread
-
 /// A command line's words, as a scenario's line has them.
 struct CommandWords {
     private var words: Words
@@ -56,9 +54,10 @@ struct CommandWords {
 /// Lines of standard input, until it ends. The read blocks a thread of its own, never the tasks'.
 func inputLines() -> AsyncStream<String> {
     AsyncStream { continuation in
-        Thread.detachNewThread {
+        let isRead = detachThread {
             while let line = readLine(strippingNewline: true) { continuation.yield(line) }
             continuation.finish()
         }
+        if !isRead { continuation.finish() }
     }
 }
