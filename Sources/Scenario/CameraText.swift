@@ -82,8 +82,8 @@ enum CameraText {
             return CameraControl(key, .words(allowed), usual: .text(usual))
         case .number, .level:
             guard let usual = Double(usual), words.count == 1 || words.count == 3,
-                let dots = words[0].firstRange(of: ".."), let least = Double(words[0][..<dots.lowerBound]),
-                let most = Double(words[0][dots.upperBound...]), least <= most,
+                let dots = words[0].indices.first(where: { words[0][$0...].hasPrefix("..") }),
+                let least = Double(words[0][..<dots]), let most = Double(words[0][dots...].dropFirst(2)), least <= most,
                 let step = words.count == 1 ? 1 : words[1] == "by" ? Double(words[2]) : nil, step > 0
             else { return nil }
             return CameraControl(key, .range(least: least, most: most, step: step), usual: .number(usual))

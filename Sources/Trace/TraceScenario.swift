@@ -23,7 +23,7 @@ public struct TraceScenario {
                 "the trace begins in the middle, behind step \(part.header.steps): a scenario begins with nothing. "
                     + "Convert the trace's first file, or replay this one")
         }
-        var lines = ["# \(claim.replacing("\n", with: " "))", ""]
+        var lines = ["# \(String(claim.map { $0 == "\n" ? " " : $0 }))", ""]
         lines += Self.policy("policy", part.header.policy)
         lines += ["cameras none", "", "0s   recorder all manual"]
         if Self.placesBeforeAttaching(part) { lines.append("     shell gone") }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// One node of the machine's video subsystem, and who it is, as `/sys` says. Nothing is opened to know it.
 ///
 /// The number in a node's name is given in the order of appearance and means nothing. A camera is known by two names
@@ -24,7 +26,8 @@ public struct VideoNode: Hashable, Sendable {
 
     /// No device is behind it: a program makes up its pictures, as OBS does with `v4l2loopback`. sysfs has such nodes below
     /// `devices/virtual`.
-    public var isMadeUp: Bool { sysPath.contains("/devices/virtual/video4linux/") }
+    // `strstr`, as PolicyLoader says.
+    public var isMadeUp: Bool { strstr(sysPath, "/devices/virtual/video4linux/") != nil }
 
     /// Whether an identity that somebody wrote down means this node.
     public func answers(to identity: String) -> Bool { identity == serial || identity == place }

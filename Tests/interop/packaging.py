@@ -163,6 +163,19 @@ def policy():
         assert "focused" in shown, shown
 
 
+@claim("the installed programs carry no Foundation, no ICU, and the daemons no regular expressions")
+def no_foundation():
+    for program in ("camarbd", "camrecorder", "camagent", "camclient"):
+        names = run("nm", PROGRAMS / program)
+        assert "swift_retain" in names, f"{program} is stripped, so that nothing can be said of it"
+        # FoundationEssentials, which swift-argument-parser wants, is another module: its names begin with $s20.
+        unwanted = {"Foundation": r" \$s10Foundation", "ICU": r" icudt\d+_dat"}
+        if program != "camclient":
+            unwanted |= {"FoundationEssentials": r" \$s20FoundationEssentials", "regular expressions": r" \$s12_RegexParser"}
+        found = [name for name, pattern in unwanted.items() if re.search(pattern, names)]
+        assert not found, f"{program} has {', '.join(found)} in itself"
+
+
 @claim("the installed programs carry the Swift runtime in themselves")
 def self_contained():
     for program in ("camarbd", "camkeeper", "camrecorder", "camwriter", "camagent", "camclient"):
