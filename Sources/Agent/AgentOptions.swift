@@ -1,3 +1,4 @@
+import ArbiterProtocol
 public import DesktopFacts
 import Flags
 
@@ -44,8 +45,6 @@ public struct AgentOptions: Sendable {
 
     var hasFace: Bool { [indicator, notifications, questions, permissionStore].contains(.automatic) }
 
-    public static let version = "0.1.0"
-
     public enum Reading: Sendable {
         case run(AgentOptions)
         /// Text for standard output, and nothing else to do.
@@ -71,7 +70,7 @@ public struct AgentOptions: Sendable {
                 case "--permission-store": options.permissionStore = try flags.word(Shown.self)
                 case "--pipewire-door": options.pipeWireDoor = try flags.word(Shown.self)
                 case "-h", "--help": if try flags.isThere() { return .show(help) }
-                case "--version": if try flags.isThere() { return .show("camagent \(version)\n") }
+                case "--version": if try flags.isThere() { return .show("camagent \(Release.version)\n") }
                 case "--print": if try flags.isThere() { options.printing = .always }
                 case "--once": if try flags.isThere() { options.printing = .once }
                 case "--json": options.isJSON = try flags.isThere()

@@ -48,7 +48,6 @@ public struct BrokerOptions: Sendable {
 
     /// Where an administrator, or a package, puts drop-ins. It need not be there.
     public static let usualPolicyFolder = "/etc/camarb/policy.d"
-    public static let version = "0.1.0"
     /// More cameras than a machine has; each may become a process.
     public static let camerasMax = 32
 
@@ -68,7 +67,7 @@ public struct BrokerOptions: Sendable {
             while let flag = flags.next() {
                 switch flag {
                 case "-h", "--help": if try flags.isThere() { return .show(help) }
-                case "--version": if try flags.isThere() { return .show("camarbd \(version)\n") }
+                case "--version": if try flags.isThere() { return .show("camarbd \(Release.version)\n") }
                 case "--socket": options.socket = try flags.value("a path")
                 case "--policy": options.policy = try flags.value("a file")
                 case "--policy-dir": options.policyFolder = try flags.value("a folder", mayBeEmpty: true)

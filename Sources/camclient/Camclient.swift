@@ -30,8 +30,7 @@ struct Camclient: AsyncParsableCommand {
             $XDG_RUNTIME_DIR/camarb/socket, else at /run/camarb/socket.
             NO_COLOR turns colours off.
             """,
-        // As camarbd's, with which it is released.
-        version: "camclient 0.1.0",
+        version: "camclient \(Release.version)",
         subcommands: [
             Devices.self, Formats.self, Controls.self, Status.self, Metrics.self, Watch.self, Run.self, Preview.self,
             Photo.self,

@@ -23,7 +23,7 @@ enum CamRecorder {
           --fd N          the socket's descriptor; 3 if not given, also where the service manager passes it
           --list-cameras  the machine's cameras: identity, node just now, name; tabs in between
           --fault NAME    misbehave, for tests: \(Capture.Fault.allCases.map(\.rawValue).joined(separator: ", "))
-          --help          this text
+          --version, --help
 
         It ends with status 0 after \(idleLimit.components.seconds) seconds without a grant and anything to write, and
         when the broker's end of the socket closes and no grant outlives it, or SIGTERM comes, after finishing a
@@ -82,8 +82,8 @@ enum CamRecorder {
         var options = Options()
         var rest = arguments[...]
         while let flag = rest.popFirst() {
-            if flag == "--help" {
-                say(help, on: 1)
+            if ["-h", "--help", "--version"].contains(flag) {
+                say(flag == "--version" ? "camrecorder \(Release.version)" : help, on: 1)
                 exit(0)
             }
             if flag == "--list-cameras" {
@@ -93,7 +93,8 @@ enum CamRecorder {
             guard ["--camera", "--fd", "--fault"].contains(flag) else {
                 throw BrokerError(
                     .invalidValue,
-                    "\(flag.quotedShort) is no option; there are --camera, --fd, --list-cameras, --fault, --help.")
+                    "\(flag.quotedShort) is no option; there are --camera, --fd, --list-cameras, --fault, --version, --help."
+                )
             }
             guard let value = rest.popFirst() else { throw BrokerError(.invalidValue, "\(flag) takes a value.") }
             switch flag {

@@ -3,6 +3,7 @@ import os, pathlib, re, subprocess, tempfile
 
 from harness import PROGRAMS, ROOT, claim
 
+VERSION = (ROOT / "VERSION").read_text().strip()
 # Ten times the score of `systemd-analyze security`: reliability (e) promises at most 1.5 for each service.
 EXPOSURE_MAX = 15
 
@@ -127,6 +128,11 @@ def libraries():
         said = run("env", at, f"PYTHONPATH={folder}/usr/lib/python3/dist-packages", "/usr/bin/python3", "-B", "-c",
                    "import camarb; print(camarb.version())")
         assert said.strip() == version, said
+        assert version == VERSION, f"libcamarb is {version}, and the file VERSION says {VERSION}"
+        # The plugin is left out where GStreamer's headers are not, which clients/Makefile says.
+        for plugin in pathlib.Path(folder).rglob("libgstcamarb.so"):
+            said = run("env", at, "gst-inspect-1.0", plugin)
+            assert re.search(rf"^ +Version +{re.escape(VERSION)}$", said, re.MULTILINE), said
         defined = run("readelf", "--dyn-syms", "--wide", f"{folder}/usr/lib/libcamarb.so.1")
         names = re.findall(r" DEFAULT +\d+ (\S+)", defined)
         assert len(names) > 40 and all(re.match(r"camarb_\w+@@CAMARB_1$|CAMARB_1$", name) for name in names), names
@@ -161,6 +167,21 @@ def policy():
         run(PROGRAMS / "camclient", "policy", "check", file)
         shown = run(PROGRAMS / "camclient", "policy", "show", "--merged", file)
         assert "focused" in shown, shown
+
+
+@claim("there is one version: programs, packages, changes and the file VERSION say the same")
+def one_version():
+    for program in ("camarbd", "camrecorder", "camagent", "camclient"):
+        assert run(PROGRAMS / program, "--version") == f"{program} {VERSION}\n", program
+    numbers = re.findall(r"^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert numbers[:1] == [VERSION], f"CHANGELOG.md: {numbers}"
+    debian = (ROOT / "packaging" / "debian" / "changelog").read_text().splitlines()[0]
+    assert debian.startswith(f"camarb ({VERSION}) "), debian
+    # And nobody says another one of himself: in code, a version in quotation marks is that of a format or of somebody else.
+    spoken = run("grep", "-rnE", "--include=*.swift", "--include=Makefile", r"(version|VERSION)[ a-z:]* :?= *\"?[0-9]+\.[0-9]+\.[0-9]+",
+                 ROOT / "Sources", ROOT / "clients").splitlines()
+    assert len(spoken) == 1 and "/Vocabulary/Release.swift:" in spoken[0], spoken
+    return VERSION
 
 
 @claim("the installed programs carry no Foundation, no ICU, and the daemons no regular expressions")

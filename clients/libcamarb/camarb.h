@@ -54,7 +54,7 @@ typedef struct camarb_frame camarb_frame;
 /* Calls are numbered from 1 in each client. A negative one is an error: nothing was asked. */
 typedef int64_t camarb_call;
 
-/* The library's version, as in “1.0.0”. */
+/* The library's version, as in “0.1.0”: that of camarb, with which it is released. */
 CAMARB_API const char *camarb_version(void);
 
 /* ── Client ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */

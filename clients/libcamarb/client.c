@@ -14,10 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifndef CAMARB_VERSION
-#define CAMARB_VERSION "1.0.0"
-#endif
-
 const char *camarb_version(void) { return CAMARB_VERSION; }
 
 int64_t now_ns(void) {

@@ -178,7 +178,7 @@ extension Dispatcher {
     ) throws(BrokerError) -> WireDictionary {
         switch (object, interface) {
         case (.broker, InterfaceName.broker):
-            var properties: WireDictionary = ["Version": .string(BrokerOptions.version)]
+            var properties: WireDictionary = ["Version": .string(Release.version)]
             for entry in broker.properties.brokerFacts.properties(since: nil).entries {
                 properties[entry.key] = entry.value
             }

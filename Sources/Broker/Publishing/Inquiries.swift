@@ -37,7 +37,7 @@ final class Inquiries {
         let company = broker.arbiter.company(atMost: Self.companyMax)
         let page = sessionPage(after: SessionID(0), for: client)
         let told = BrokerStatus(
-            version: BrokerOptions.version, policy: status.policy, degraded: broker.publisher.degraded,
+            version: Release.version, policy: status.policy, degraded: broker.publisher.degraded,
             presenceKnown: status.isPresenceKnown, unknown: desktops.unknownFacts(for: client),
             speakers: desktops.speakers(for: client), isPrivate: status.isPrivate,
             isOwnPrivate: broker.arbiter.isPrivate(for: client.uid), isAsleep: status.isAsleep,

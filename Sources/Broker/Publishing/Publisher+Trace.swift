@@ -8,7 +8,7 @@ import Trace
 
 /// What the core was told and what it did, step by step, for the file of `--trace` and for those who record.
 extension Publisher {
-    var program: String { "camarbd \(BrokerOptions.version)" }
+    var program: String { "camarbd \(Release.version)" }
 
     func openTrace(_ path: String) throws(SystemFault) {
         traceFile = try TraceFile(

@@ -24,7 +24,7 @@ CALL_TIME_MAX = 25.0
 
 
 def version() -> str:
-    """The version of the library, as in "1.0.0"."""
+    """The version of the library, as in "0.1.0": that of camarb, with which it is released."""
     return lib.camarb_version().decode()
 
 
