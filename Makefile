@@ -6,7 +6,7 @@ SWIFT_BUILD = swift build -c release
 # libcamarb, the V4L2 door, and the modules for Python and GStreamer: in C, and no part of the Swift package.
 CLIENTS = $(MAKE) --silent -C clients
 
-.PHONY: help build test planted-bugs test-clients test-desktop test-vm demo verify fuzz fuzz-inputs simulate test-threads torture bench bench-vm install deb format lint install-packages clean
+.PHONY: help build test planted-bugs test-clients test-desktop test-vm demo verify fuzz fuzz-inputs simulate test-threads torture bench bench-vm install deb check-deb format lint install-packages clean
 
 help:
 	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
@@ -27,13 +27,14 @@ help:
 	@echo "make build             the programs, in .build/release, and the libraries, in clients"
 	@echo "make install           programs, libraries, units, policies and pages, below PREFIX (/usr/local)"
 	@echo "make deb               the Debian packages, in .build-deb"
+	@echo "make check-deb         the same; fails where lintian warns, or they are larger than they may be"
 	@echo "make format            formats the Swift sources"
 	@echo "make lint              says what \`make format\` would change, and fails if anything"
 	@echo "make install-packages  the Debian packages for all of this"
 	@echo "make clean             removes what was built"
 
 install-packages:
-	@make/packages build test clients demo bench bench-vm vm deb
+	@make/packages build test clients demo bench bench-vm vm deb deb-check
 
 build:
 	@make/packages build
@@ -131,6 +132,11 @@ deb:
 	@make/packages build deb
 	$(SWIFT_BUILD)
 	@packaging/deb
+
+check-deb:
+	@make/packages build deb deb-check
+	$(SWIFT_BUILD)
+	@packaging/deb --check
 
 format:
 	swift format --in-place --parallel --recursive Package.swift Sources Tests
