@@ -21,7 +21,7 @@ def package(name="camarb"):
 
 def dpkg(*words):
     """What dpkg and the package's scripts say goes to the step's output."""
-    # Unpacking eighty megabytes is the longest thing that these steps do.
+    # Unpacking fifty megabytes is the longest thing that these steps do.
     done = subprocess.run(["dpkg", *map(str, words)], stdin=subprocess.DEVNULL, timeout=6 * PATIENCE)
     assert done.returncode == 0, f"dpkg {words[0]}: status {done.returncode}"
 
