@@ -1,4 +1,4 @@
-import Glibc
+import ArbiterProtocol
 
 /// Reads the files of a policy and merges them: the file asked for, what it includes, and drop-ins over it.
 ///
@@ -113,9 +113,8 @@ struct PolicyLoader {
             return table
         } catch {
             isWhole = false
-            // toml++ reads on behind a missing quote and stops at the line's end. (`strstr`, because a search for
-            // a string in Swift brings two megabytes of regular expressions into the daemon.)
-            let hint = strstr(error.message, "unescaped control") != nil ? "is a closing quote missing?" : ""
+            // toml++ reads on behind a missing quote and stops at the line's end.
+            let hint = error.message.holds("unescaped control") ? "is a closing quote missing?" : ""
             problems.add("this is not TOML: \(error.spoken)", at: error.place, hint: hint)
             return nil
         }

@@ -26,7 +26,7 @@ public struct VideoNode: Hashable, Sendable {
 
     /// No device is behind it: a program makes up its pictures, as OBS does with `v4l2loopback`. sysfs has such nodes below
     /// `devices/virtual`.
-    // `strstr`, as PolicyLoader says.
+    // `strstr`, for the reason that the vocabulary has its `holds`, which nothing here imports.
     public var isMadeUp: Bool { strstr(sysPath, "/devices/virtual/video4linux/") != nil }
 
     /// Whether an identity that somebody wrote down means this node.

@@ -1,7 +1,6 @@
 import ArbiterProtocol
 import Bus
 import DesktopFacts
-import Glibc
 import Loop
 
 /// A notification that is shown.
@@ -120,7 +119,7 @@ final class NotificationServer: DesktopService {
                 onNews(.changed)
             } catch {
                 // Where nobody could start one, its name's owner is the news to wait for.
-                if error.says("ServiceUnknown") || error.kind == .disconnected { return }
+                if error.message.holds("ServiceUnknown") || error.kind == .disconnected { return }
                 failed()
             }
         }
@@ -176,13 +175,5 @@ final class NotificationServer: DesktopService {
         bus?.call(
             name, path: Self.path, interface: name, member: "CloseNotification", [.uint32(shown.id)]
         ) { _ in }
-    }
-}
-
-extension BrokerError {
-    /// Whether these words are in its message, which is where another service's error name ends up.
-    func says(_ words: String) -> Bool {
-        // `strstr`, because a search for a text in Swift brings more than a megabyte of regular expressions into the agent.
-        strstr(message, words) != nil
     }
 }

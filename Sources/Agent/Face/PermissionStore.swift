@@ -114,10 +114,10 @@ final class PermissionStore: DesktopService {
     }
 
     private func failed(_ error: BrokerError) {
-        if error.says("org.freedesktop.portal.Error.NotFound") {
+        if error.message.holds("org.freedesktop.portal.Error.NotFound") {
             // Nobody has been asked yet.
             know(DeniedApps([:]))
-        } else if error.says("ServiceUnknown") || error.kind == .disconnected {
+        } else if error.message.holds("ServiceUnknown") || error.kind == .disconnected {
             // A desktop without portals; its name's owner would be the news.
         } else {
             note(error.message)

@@ -90,8 +90,7 @@ final class CamerasFollowed {
     /// Whether a node may give pictures, as far as udev says; a camera has others, for metadata or output.
     private static func mayCapture(_ node: VideoNode) -> Bool {
         switch DeviceMonitor.property("ID_V4L_CAPABILITIES", of: node.sysPath) {
-        // `strstr`, as PolicyLoader says.
-        case .value(let list): strstr(list, ":capture:") != nil
+        case .value(let list): list.holds(":capture:")
         case .absent: false
         // Where udev runs it will say so; where it does not, the recorder core finds out.
         case .unknown: !DeviceMonitor.isThere

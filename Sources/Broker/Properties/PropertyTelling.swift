@@ -34,8 +34,8 @@ final class PropertyTelling {
     /// A rule of `AddMatch`. What names another interface or member cannot match.
     func addMatch(_ rule: String, _ client: BrokerClient) {
         let isOther =
-            (rule.contains("interface=") && !rule.contains(StandardInterface.properties))
-            || (rule.contains("member=") && !rule.contains(Self.propertiesChanged))
+            (rule.holds("interface=") && !rule.holds(StandardInterface.properties))
+            || (rule.holds("member=") && !rule.holds(Self.propertiesChanged))
         if !isOther { isRead(by: client) }
     }
 
