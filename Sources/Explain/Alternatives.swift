@@ -35,7 +35,7 @@ struct Alternatives {
         var found = places(of: app, facts, .session)
         found += ownWords + ownRecording(slot, .session, facts) + chosen(app, .session, facts) + ownLogin + ownRank
         found += attributes(of: app, .session, facts) + ownRight + ownPermission
-        let contenders = contenders
+        let contenders = contenders(oneOfEach: true)
         for other in contenders {
             let name = state.name(state.clients[state.sessions[other].client].app)
             let facts = state.words(for: other)
@@ -109,7 +109,7 @@ struct Alternatives {
 
     /// Elsewhere, in another layout, with or without the focus.
     private func places(of app: NamedApp, _ facts: Facts, _ subject: Subject) -> [Supposition] {
-        guard let speaker = state.speaker(for: app) else { return [] }
+        guard let speaker = state.speaker(for: app) else { return saidAgain(of: app, facts, subject) }
         let inFront = facts.presence.isForeground
         var found: [Supposition] = []
         // In the background there is neither layout nor focus; in front without another word is the full screen.
@@ -189,9 +189,9 @@ struct Alternatives {
 
     // MARK: Whom it meets
 
-    /// Sessions of other apps that ask for this camera, or for one that it cannot run beside; who holds one first. One of
-    /// each app.
-    private var contenders: [Slot<Session>] {
+    /// Sessions of other apps that ask for this camera, or for one that it cannot run beside; who holds one first.
+    /// - Parameter oneOfEach: one of each app, of `contendersMax` apps.
+    func contenders(oneOfEach: Bool) -> [Slot<Session>] {
         let policy = state.policy.source
         let hasBudget = policy.contention.budget != nil
         let others = state.requesting.filter { other in
@@ -200,6 +200,7 @@ struct Alternatives {
                 && (hasBudget || camera == session.camera
                     || policy.conflict(state.cameraNames[camera], state.cameraNames[session.camera]))
         }
+        guard oneOfEach else { return others }
         let holding = others.filter { state.cameras[state.sessions[$0].camera].tenancy.held?.session == $0 }
         var seen: Set<AppRef> = []
         return (holding + others).filter { seen.insert(app(of: $0)).inserted }.prefix(Self.contendersMax).map { $0 }

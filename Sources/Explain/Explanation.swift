@@ -10,9 +10,13 @@ public struct Explanation: Sendable {
     public var at: Moment
     public var event: Event
     public var verdicts: [Verdict]
+    /// The presence source that had left, and whose words ended with this decision.
+    public var silenced: PresenceSource?
 
     public struct Verdict: Sendable {
         public var session: SessionID
+        /// Whose session it was; nil where nobody looked.
+        public var app: AppID?
         public var outcome: Outcome
         public var rule: String
         /// What the rule read, as a policy file writes it.
@@ -21,6 +25,8 @@ public struct Explanation: Sendable {
         /// The smallest changes that would have turned the verdict: each of these sets would have, and no smaller
         /// one. Empty: none of those that were tried.
         public var turnedBy: [[Turn]] = []
+        /// Apps that hold or want a camera which it wanted: it would have been given its own, had this one alone not asked.
+        public var stops: [AppID] = []
         /// How far the search for them came; nil: nobody searched, because the verdict did not outlast its own step.
         public var searched: Searched?
 

@@ -111,14 +111,19 @@ public struct History: Sendable {
         for (place, step) in steps.enumerated() {
             for verdict in step.verdicts {
                 var explained = Explanation.Verdict(verdict, under: step.after.policy)
+                // It may have ended with the step.
+                explained.app = step.before.app(of: verdict.session) ?? step.after.app(of: verdict.session)
                 if let search = Self.search(explained, steps[...place]) {
                     (explained.turnedBy, explained.searched) = search.search(attempts: attempts, while: mayGoOn)
+                    explained.stops = search.stops(while: mayGoOn)
                 }
                 verdicts.append(explained)
             }
         }
-        return verdicts.isEmpty
-            ? nil : Explanation(decision: id, at: first.at, event: first.event, verdicts: verdicts)
+        if verdicts.isEmpty { return nil }
+        var explanation = Explanation(decision: id, at: first.at, event: first.event, verdicts: verdicts)
+        explanation.silenced = first.before.state.source(silencedBefore: first.after.state)
+        return explanation
     }
 
     /// The search begins with the first of the decision's steps that ended as the verdict says: who was given a camera

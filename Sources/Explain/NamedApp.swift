@@ -41,6 +41,27 @@ extension State {
         return nil
     }
 
+    /// The source that spoke for a user, and has left: a shell or an agent that came back could say where apps are.
+    func goneSource(for user: UInt32) -> (source: PresenceSource, user: UInt32?)? {
+        for source in policy.source.sources {
+            let kind = sources.filter { $0.kind == source && ($0.user ?? user) == user }
+            if kind.contains(where: \.state.isAttached) { return nil }
+            // Its own user's shell before the one of everybody.
+            if let gone = kind.first(where: { $0.user != nil }) ?? kind.first { return (source, gone.user) }
+        }
+        return nil
+    }
+
+    /// The first source that was to be believed for a moment longer, and is so no more in `after`.
+    func source(silencedBefore after: State) -> PresenceSource? {
+        sources.first { source in
+            guard case .frozen = source.state else { return false }
+            return after.sources.contains { one in
+                if one.kind == source.kind, one.user == source.user, case .lost = one.state { true } else { false }
+            }
+        }?.kind
+    }
+
     private func isAttached(_ source: PresenceSource, for user: UInt32) -> Bool {
         sources.contains {
             $0.isShell == (source == .shell) && ($0.user ?? user) == user && $0.state.isAttached

@@ -65,6 +65,27 @@ struct TurnSearch {
         return (found, .upTo(facts: Self.factsMax))
     }
 
+    /// Apps of which each alone, had it not asked for a camera, would have left the session its own.
+    /// A few steps of a copy: `Alternatives.contendersMax` at most.
+    func stops(while mayGoOn: () -> Bool) -> [AppID] {
+        switch outcome {
+        case .interrupted, .refused, .stopped: break
+        case .granted, .restricted: return []
+        }
+        return (Alternatives(to: session, in: after) ?? Alternatives(to: session, in: before))?.stops
+            .filter { other in
+                guard mayGoOn() else { return false }
+                var supposed = before
+                supposed.assume(other.events.map { .event($0) })
+                // It is the one that started: then it did not.
+                let isOwn =
+                    if case .startRunning(let id) = event { other.events.contains(.stopRunning(id)) } else { false }
+                _ = supposed.step(isOwn ? .timePassed : event, at: at)
+                return turned(supposed)
+            }
+            .map(\.app.id) ?? []
+    }
+
     /// The facts as the event left them, and those that ended with it: a recording that was cut.
     private var candidates: [Supposition] {
         let loses = if case .granted = outcome { false } else { true }

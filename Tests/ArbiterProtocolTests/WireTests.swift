@@ -218,7 +218,9 @@ struct WireTests {
     @Test("A status reads back, with the types of the table")
     func statusReadsBack() throws {
         let status = BrokerStatus(
-            version: "1", policy: "ios9", degraded: "", presenceKnown: true, loginSessionsUnknown: "nobody was asked",
+            version: "1", policy: "ios9", degraded: "", presenceKnown: true,
+            placements: [PlacementStatus(user: 4_000_000_000, standing: .lost)],
+            loginSessionsUnknown: "nobody was asked",
             loginSessions: [
                 LoginSessionStatus(
                     id: "c1", user: 4_000_000_000, seat: "seat0", isRemote: false, isActive: true, isLocked: true)

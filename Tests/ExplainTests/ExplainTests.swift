@@ -194,4 +194,61 @@ struct ExplainTests {
         #expect(
             world.verdict(of: 2)?.turnedBy.map { $0.map(\.key) } == [["sensitive-content-mitigation-activated"]])
     }
+
+    @Test("what ended with a shell that left is turned by the shell's word, and the explanation says whose words ended")
+    func shellLeft() {
+        var world = ExplainedWorld.shelled(causes: [.background])
+        world.app("photos", 1)
+        world.place("photos", .foreground(.fullscreen), focused: true)
+        world.step(.startRunning(SessionID(1)))
+        world.step(.sourceGone(.shell, user: nil))
+        world.now = world.now + Bound.sourceFreeze
+        world.step(.timePassed)
+        let explanation = world.explain(0)
+        #expect(explanation?.silenced == .shell)
+        let verdict = explanation?.verdicts.last
+        #expect(verdict?.outcome == .interrupted(CauseSet([.videoDeviceNotAvailableInBackground])))
+        #expect(
+            verdict?.turnedBy.map(\.words) == [
+                "presence = \"foreground\", as the shell that left could say (is \"background\")"
+            ])
+        #expect(verdict?.stops == [])
+    }
+
+    @Test("an app that loses is told which other app's end alone would be enough: the holder's where nobody else waits")
+    func stops() {
+        var world = ExplainedWorld(Policy(name: "queue", contention: Contention(tie: .holder)))
+        let notes = AppID("notes", user: ExplainedWorld.user)
+        for (app, id) in [("notes", 1), ("call", 2), ("photos", 3)] as [(String, UInt64)] {
+            world.app(app, id)
+            world.step(.startRunning(SessionID(id)))
+        }
+        // With the holder gone the one that has waited longest is next.
+        #expect(world.verdict(of: 3)?.stops == [])
+        world.step(.closed(SessionID(2)))
+        world.step(.stopRunning(SessionID(3)))
+        world.step(.startRunning(SessionID(3)))
+        #expect(world.verdict(of: 3)?.stops == [notes])
+        #expect(world.verdict(of: 3)?.app == AppID("photos", user: ExplainedWorld.user))
+    }
+
+    @Test("a holder that a newcomer interrupts would have kept its camera, had that one not started")
+    func newcomer() {
+        var world = ExplainedWorld(Policy(name: "newest", contention: Contention(tie: .newcomer)))
+        world.app("notes", 1)
+        world.app("call", 2)
+        world.step(.startRunning(SessionID(1)))
+        world.step(.startRunning(SessionID(2)))
+        #expect(world.verdict(of: 1)?.stops == [AppID("call", user: ExplainedWorld.user)])
+        #expect(world.verdict(of: 2)?.stops == [])
+    }
+
+    @Test("the verdict about an app that has ended since says whose it was")
+    func ended() {
+        var world = ExplainedWorld(Policy(name: "usual"))
+        world.app("photos", 1)
+        world.step(.startRunning(SessionID(1)))
+        world.step(.disconnected(ClientID(1)))
+        #expect(world.verdict(of: 1)?.app == AppID("photos", user: ExplainedWorld.user))
+    }
 }

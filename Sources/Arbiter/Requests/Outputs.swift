@@ -32,11 +32,10 @@ extension Arbiter {
             if right == .record, limit.cause == .videoDeviceNotAvailableWithMultipleForegroundApps {
                 return (limit.rule, "it must be full screen to record video")
             }
-            return (limit.rule, "\(limit.cause.wireName) because \"\(text(limit.rule))\"")
+            return (limit.rule, limit.cause.wireName)
         }
         if let waits = state.sessions[slot].waits {
-            let cause = Cause.videoDeviceInUseByAnotherClient.wireName
-            return (waits.rule, "\(cause) because \"\(text(waits.rule))\"")
+            return (waits.rule, Cause.videoDeviceInUseByAnotherClient.wireName)
         }
         return look.watches
             ? (.law(.askedToWatch), "its sharingMode is sharedReadOnly")

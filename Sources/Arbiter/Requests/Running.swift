@@ -147,7 +147,7 @@ extension Arbiter {
         turn.newcomerRefused = (
             Refusal(
                 .refusedByPolicy,
-                "Camera \"\(camera)\" is not free: \(holder), because \"\(rule)\". Try again when HolderChanged says so.",
+                "Camera \"\(camera)\" is not free until HolderChanged says so: \(holder).",
                 rule: rule), own.verdicts
         )
     }

@@ -140,7 +140,7 @@ package struct Source: Hashable, Sendable, Codable, BitwiseCopyable {
         }
     }
 
-    var kind: PresenceSource { isShell ? .shell : .agent }
+    package var kind: PresenceSource { isShell ? .shell : .agent }
 }
 
 /// How many of a user's apps are in front, and how many said where they are: kept so that counting costs nothing.

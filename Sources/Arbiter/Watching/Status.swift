@@ -219,6 +219,11 @@ extension Arbiter {
         state.client(client).map { state.sessions(of: $0).map { state.id($0) } } ?? []
     }
 
+    /// The app of a session, also of one that is about to end.
+    public func app(of session: SessionID) -> AppID? {
+        state.sessionSlots[session.rawValue].map { state.id(state.clients[state.sessions[$0].client].app) }
+    }
+
     /// The app a client counts as.
     public func app(of client: ClientID) -> AppID? { state.client(client).map { state.id(state.clients[$0].app) } }
 

@@ -117,6 +117,25 @@ extension State {
         return isFrozen
     }
 
+    /// What `placement(of:)` goes by for a user's apps. An app that no login session has is placed as if none were known.
+    func presenceStanding(for user: UInt32) -> PresenceStanding {
+        var gone: PresenceStanding?
+        for source in policy.sources {
+            switch source {
+            case .shell, .agent:
+                switch sourceState(source, for: user) {
+                case .attached, .resumed: return .told
+                case .frozen: gone = .kept
+                case .lost: gone = gone ?? .lost
+                case nil: continue
+                }
+            case .selfDeclared: if users.contains(where: { $0.user == user && $0.declared > 0 }) { return .told }
+            case .loginSession: if logins.rows.contains(where: \.isKnown) { return .login }
+            }
+        }
+        return gone ?? .nobody
+    }
+
     /// Where an app is, by the first believed source that has something to say (semantics.md §9, row 16).
     package func placement(of ref: AppRef) -> Placed {
         if policy.sources.isEmpty { return .unknown }

@@ -7,6 +7,8 @@ public struct BrokerStatus: Hashable, Sendable {
     public var degraded: String
     /// False: no presence source, so every client counts as foreground.
     public var presenceKnown: Bool
+    /// What counts as where apps are: of the asker's user; who is trusted is told of every user that has apps. By user.
+    public var placements: [PlacementStatus]
     /// What nobody tells the broker about the asker's desktop.
     public var unknown: [UnknownFact]
     /// Who speaks for the asker's desktop, and for everybody's; for all there are where the asker is trusted. By role.
@@ -38,7 +40,8 @@ public struct BrokerStatus: Hashable, Sendable {
     public var hasMoreSessions: Bool
 
     package init(
-        version: String, policy: String, degraded: String = "", presenceKnown: Bool, unknown: [UnknownFact] = [],
+        version: String, policy: String, degraded: String = "", presenceKnown: Bool, placements: [PlacementStatus] = [],
+        unknown: [UnknownFact] = [],
         speakers: [SpeakerStatus] = [], isPrivate: Bool = false, isOwnPrivate: Bool = false, isAsleep: Bool = false,
         loginSessionsUnknown: String = "", loginSessions: [LoginSessionStatus] = [],
         pressure: SystemPressure = .nominal, pressureWords: PressureStatus = PressureStatus(),
@@ -50,6 +53,7 @@ public struct BrokerStatus: Hashable, Sendable {
         self.policy = policy
         self.degraded = degraded
         self.presenceKnown = presenceKnown
+        self.placements = placements
         self.unknown = unknown
         self.speakers = speakers
         self.isPrivate = isPrivate
@@ -80,7 +84,8 @@ extension BrokerStatus {
         [
             .dictionary([
                 "version": .string(version), "policy": .string(policy), "degraded": .string(degraded),
-                "presenceKnown": .boolean(presenceKnown), "unknown": .strings(unknown.map(\.rawValue)),
+                "presenceKnown": .boolean(presenceKnown),
+                "placements": .dictionaries(placements.map(\.wire)), "unknown": .strings(unknown.map(\.rawValue)),
                 "speakers": .dictionaries(speakers.map(\.wire)),
                 "privacy": .boolean(isPrivate), "ownPrivacy": .boolean(isOwnPrivate), "asleep": .boolean(isAsleep),
                 "loginSessionsUnknown": .string(loginSessionsUnknown),
@@ -117,9 +122,15 @@ extension BrokerStatus {
         for (index, wire) in try broker.dictionaries("budgets").enumerated() {
             budgets.append(try BudgetUse(WireFields("budgets[\(index)]", wire)))
         }
+        var placements: [PlacementStatus] = []
+        let places = broker.has("placements") ? try broker.dictionaries("placements") : []
+        for (index, wire) in places.enumerated() {
+            placements.append(try PlacementStatus(WireFields("placements[\(index)]", wire)))
+        }
         self.init(
             version: try broker.string("version"), policy: try broker.string("policy"),
             degraded: try broker.string("degraded"), presenceKnown: try broker.boolean("presenceKnown"),
+            placements: placements,
             unknown: try broker.strings("unknown").compactMap(UnknownFact.init(rawValue:)), speakers: speakers,
             isPrivate: try broker.boolean("privacy"),
             isOwnPrivate: broker.has("ownPrivacy") ? try broker.boolean("ownPrivacy") : false,

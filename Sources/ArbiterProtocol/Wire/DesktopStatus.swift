@@ -1,3 +1,14 @@
+/// What counts as where one user's apps are.
+public struct PlacementStatus: Hashable, Sendable {
+    public var user: UInt32
+    public var standing: PresenceStanding
+
+    public init(user: UInt32, standing: PresenceStanding) {
+        self.user = user
+        self.standing = standing
+    }
+}
+
 /// One login session, as systemd-logind has it and `BrokerStatus` tells it.
 public struct LoginSessionStatus: Hashable, Sendable {
     public var id: String
@@ -121,4 +132,12 @@ public enum UnknownFact: String, Hashable, Sendable, CaseIterable {
     case windows
     /// Which apps have a microphone: none counts as having one.
     case microphones
+}
+
+extension PlacementStatus {
+    var wire: WireDictionary { ["user": .uint32(user), "standing": .string(standing.rawValue)] }
+
+    init(_ fields: WireFields) throws(BrokerError) {
+        self.init(user: UInt32(clamping: try fields.uint64("user")), standing: try fields.word("standing"))
+    }
 }

@@ -41,11 +41,14 @@ extension Interface {
                 "GetStatus", [],
                 gives: [Argument("broker", "a{sv}"), Argument("cameras", "aa{sv}"), Argument("sessions", "aa{sv}")],
                 """
-                Who holds what, who waits, and why. Other users' sessions show only that they are there. The first 64 \
+                Who holds what, who waits, and why. Other users' sessions show only where they are, and whether they \
+                run. The first 64 \
                 sessions; where `moreSessions` (b) of `broker` is true, `GetSessions` has the others. `waiting` and \
                 `sharers` of a camera have the first 64. `budgets` (aa{sv}) of `broker`: what the asker's user has of \
                 each bounded `resource` (s), `used` and `most` (t); root is told of each `user` (u), and without one \
-                of all together. `ownPrivacy` (b): the asker's user has its own privacy switch on. `pressure` is \
+                of all together. `placements` (aa{sv}): what counts as where the apps of each `user` (u) are, by its \
+                `standing` (s): `told` by somebody, `kept` for some seconds after who told it left, `lost` (all \
+                background), `login-session` (an active one's in front), `nobody` (all in front). `ownPrivacy` (b): the asker's user has its own privacy switch on. `pressure` is \
                 what rules read; `pressureSaid` a shell's word, `pressureMeasured` the machine's own ("": nobody \
                 looks), `pressureWhy` by which reading, `pressureTrouble` why there is none. Of a camera, `outside` \
                 is a program that streams from it without asking, `openIn` one that merely has its node open, \
@@ -64,7 +67,8 @@ extension Interface {
                 """
                 Why a decision fell as it did, and the smallest change that would have turned it. 0: the latest. Each \
                 verdict: `decision` t, `session` t, `app` s, `outcome` s, `rule` s, `opponent` s, `read` as, `turnedBy` as \
-                (one change a string, up to three facts joined by " and "), `searched` s (what was tried).
+                (one change a string, up to three facts joined by " and "), `searched` s (what was tried), `stops` as: apps \
+                of which each alone, had it not asked for a camera, would have left the session its own.
                 """),
             Method(
                 "Plan", [Argument("scenario", "s")], gives: [Argument("outcome", "s")],

@@ -1,4 +1,4 @@
-/// One session in `BrokerStatus`. Of another user's session only `app` and `camera` mean something.
+/// One session in `BrokerStatus`. Of another user's session only `app`, `camera` and `state` mean something.
 public struct SessionStatus: Hashable, Sendable {
     public var session: SessionID
     public var app: Interrupter

@@ -119,13 +119,22 @@ extension Desktops {
 
     // MARK: What is not known
 
-    /// Of the asker's own desktop; who is trusted hears of every user that has apps here.
-    func unknownFacts(for client: BrokerClient) -> [UnknownFact] {
-        var users: Set<UInt32> = [client.uid]
-        if trust.isTrusted(client) {
-            let others = Set(clients.values.compactMap { $0.app?.user })
-            if !others.isEmpty { users = others }
+    /// Whose desktops a client asks about: its own user's; who is trusted hears of every user that has apps here.
+    private func usersAskedAbout(by client: BrokerClient) -> Set<UInt32> {
+        guard trust.isTrusted(client) else { return [client.uid] }
+        let others = Set(clients.values.compactMap { $0.app?.user })
+        return others.isEmpty ? [client.uid] : others
+    }
+
+    /// What counts as where apps are, by user.
+    func placements(for client: BrokerClient) -> [PlacementStatus] {
+        usersAskedAbout(by: client).sorted().map { user in
+            PlacementStatus(user: user, standing: broker.arbiter.presenceStanding(for: user))
         }
+    }
+
+    func unknownFacts(for client: BrokerClient) -> [UnknownFact] {
+        let users = usersAskedAbout(by: client)
         return UnknownFact.allCases.filter { fact in
             !users.allSatisfy { user in
                 switch fact {

@@ -38,7 +38,8 @@ final class Inquiries {
         let page = sessionPage(after: SessionID(0), for: client)
         let told = BrokerStatus(
             version: Release.version, policy: status.policy, degraded: broker.publisher.degraded,
-            presenceKnown: status.isPresenceKnown, unknown: desktops.unknownFacts(for: client),
+            presenceKnown: status.isPresenceKnown, placements: desktops.placements(for: client),
+            unknown: desktops.unknownFacts(for: client),
             speakers: desktops.speakers(for: client), isPrivate: status.isPrivate,
             isOwnPrivate: broker.arbiter.isPrivate(for: client.uid), isAsleep: status.isAsleep,
             loginSessionsUnknown: desktops.logins?.trouble ?? "",
@@ -94,11 +95,18 @@ final class Inquiries {
         word == "resetting" ? .starting : ArbiterProtocol.CameraStatus.Tenancy(rawValue: word) ?? .free
     }
 
-    /// Of another user's session only that it is there, and where.
+    /// Of another user's session only that it is there, where, and whether it runs: its camera's holder and those who wait
+    /// say as much.
     private func session(of status: Status.SessionStatus, for client: BrokerClient) -> ArbiterProtocol.SessionStatus {
         guard trust.mayKnow(status.app, client) else {
+            let state: ArbiterProtocol.SessionStatus.State =
+                switch status.state {
+                case .stopped: .stopped
+                case .starting, .running: .running
+                case .interrupted: .interrupted
+                }
             return ArbiterProtocol.SessionStatus(
-                session: status.id, app: .anotherUsersApp, camera: status.camera, state: .stopped, access: .none,
+                session: status.id, app: .anotherUsersApp, camera: status.camera, state: state, access: .none,
                 presence: .background, focused: false)
         }
         let state: ArbiterProtocol.SessionStatus.State =
@@ -163,14 +171,13 @@ final class Inquiries {
                     : "There has been no decision \(id) yet; the latest is \(broker.arbiter.lastDecision).")
         }
         let verdicts = explanation.verdicts.filter { verdict in
-            guard let status = broker.arbiter.status(of: verdict.session) else { return trust.isTrusted(client) }
-            return trust.mayKnow(status.app, client)
+            verdict.app.map { trust.mayKnow($0, client) } ?? trust.isTrusted(client)
         }
         guard !verdicts.isEmpty || explanation.verdicts.isEmpty else {
             throw BrokerError(.accessDenied, "Decision \(explanation.decision) is about another user's apps.")
         }
         let lines = verdicts.map { verdict in
-            let app = broker.arbiter.status(of: verdict.session)?.app.name ?? "session \(verdict.session.rawValue)"
+            let app = verdict.app?.name ?? "session \(verdict.session.rawValue)"
             let against = verdict.opponent.map { ", against \(trust.shown($0, to: client).description)" } ?? ""
             return "\(app): \(verdict.outcome.description) because “\(verdict.rule)”\(against)"
         }
@@ -187,6 +194,7 @@ final class Inquiries {
     /// The event as a scenario line; nil where it is about apps that the client may not know.
     /// - Parameter told: the asker's user, once for each session of that user's that it decided about.
     private func happened(_ explanation: Explanation, _ told: [UInt32], _ client: BrokerClient) -> String? {
+        if let source = explanation.silenced { return "what the \(source.rawValue) that left had said holds no more" }
         if explanation.event == .timePassed { return "a deadline came" }
         guard trust.isTrusted(client) || broker.publisher.isAudible(explanation.event, told: told, to: client.uid)
         else { return nil }
@@ -196,6 +204,9 @@ final class Inquiries {
     private func wire(
         _ verdict: Explanation.Verdict, of decision: DecisionID, _ client: BrokerClient
     ) -> WireDictionary {
+        // That its opponent is there is told with the verdict; of others' apps nothing is.
+        let holders = verdict.stops.filter { trust.mayKnow($0, client) || $0 == verdict.opponent }
+            .map { trust.shown($0, to: client).description }
         // A change of a fact that the client may not know is not for it either.
         let changes = verdict.turnedBy.filter { change in
             change.allSatisfy { turn in
@@ -207,10 +218,10 @@ final class Inquiries {
             "session": .uint64(verdict.session.rawValue), "outcome": .string(verdict.outcome.description),
             "rule": .string(verdict.rule),
             "read": .strings(verdict.read.map { "\($0.key) = \($0.value)" }),
-            "turnedBy": .strings(changes.map(\.words)),
+            "turnedBy": .strings(changes.map(\.words)), "stops": .strings(holders),
             "searched": .string(verdict.searched?.words ?? "nothing: the verdict did not outlast its own step"),
         ]
-        if let app = broker.arbiter.status(of: verdict.session)?.app { wire["app"] = .string(app.name) }
+        if let app = verdict.app { wire["app"] = .string(app.name) }
         if let opponent = verdict.opponent { wire["opponent"] = .string(trust.shown(opponent, to: client).description) }
         return wire
     }

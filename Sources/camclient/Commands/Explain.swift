@@ -47,7 +47,8 @@ struct Explain: AsyncParsableCommand {
             if let read = verdict["read"]?.strings, !read.isEmpty {
                 Output.line("  facts read: \(read.map(\.printable).joined(separator: ", "))")
             }
-            let changes = (verdict["turnedBy"]?.strings ?? []).map(\.printable)
+            let stops = (verdict["stops"]?.strings ?? []).map { "\($0.printable) stops" }
+            let changes = (verdict["turnedBy"]?.strings ?? []).map(\.printable) + stops
             switch changes.count {
             case 0: Output.line("  turned by: nothing found; tried: \(verdict["searched"]?.words ?? "nothing")")
             case 1: Output.line("  turned by: \(changes[0])")

@@ -28,7 +28,7 @@ extension BrokerStatus {
             let lined = degraded.printableLines.split(separator: "\n", omittingEmptySubsequences: false)
             lines.append("degraded: \(lined.joined(separator: "\n  "))")
         }
-        if !presenceKnown { lines.append("no presence source: every app counts as foreground") }
+        lines += placementLines
         if !unknown.isEmpty {
             let facts = unknown.map(\.rawValue).joined(separator: ", ")
             lines.append(
@@ -61,9 +61,7 @@ extension BrokerStatus {
             if let program = camera.openIn { words.append("open in \(program.printable)") }
             if let why = camera.unwatched { words.append("not watched: \(why.printable)") }
             if camera.isPrivate { words.append("the privacy switch is on") }
-            if !camera.waiting.isEmpty {
-                words.append("waiting: \(camera.waiting.map(\.description.printable).joined(separator: ", "))")
-            }
+            if !camera.waiting.isEmpty { words.append("waiting: \(camera.waitingWords)") }
             if !camera.sharers.isEmpty {
                 words.append("watching: \(camera.sharers.map(\.description.printable).joined(separator: ", "))")
             }
@@ -76,6 +74,7 @@ extension BrokerStatus {
                 [
                     "  \(session.session.rawValue)", session.app.description.printable, session.camera.name.printable,
                     session.words,
+                    // What else there is of it is not for this user.
                     session.app == .anotherUsersApp
                         ? "" : session.presence.wireName + (session.focused ? ", focused" : ""),
                     session.rank.isEmpty ? "" : "rank \(session.rank.printable)",
@@ -85,6 +84,15 @@ extension BrokerStatus {
             })
         if sessions.isEmpty { lines.append("  none") }
         return lines
+    }
+
+    /// Where nobody says where apps are: what counts instead.
+    private var placementLines: [String] {
+        // A broker of before says whether anybody does, and no more.
+        guard !placements.isEmpty else { return presenceKnown ? [] : [PresenceStanding.nobody.words ?? ""] }
+        return placements.compactMap { placement in
+            placement.standing.words.map { placements.count == 1 ? $0 : "user \(placement.user): \($0)" }
+        }
     }
 
     /// Whose word it is that pressure is as it is.
@@ -97,7 +105,12 @@ extension BrokerStatus {
     var json: JSON {
         .object([
             "version": .string(version), "policy": .string(policy), "degraded": .string(degraded),
-            "presenceKnown": .bool(presenceKnown), "unknown": .strings(unknown.map(\.rawValue)),
+            "presenceKnown": .bool(presenceKnown),
+            "placements": .array(
+                placements.map {
+                    .object(["user": .count(UInt64($0.user)), "standing": .string($0.standing.rawValue)])
+                }),
+            "unknown": .strings(unknown.map(\.rawValue)),
             "speakers": .array(speakers.map(\.json)),
             "privacy": .bool(isPrivate), "ownPrivacy": .bool(isOwnPrivate), "asleep": .bool(isAsleep),
             "loginSessionsKnown": .bool(loginSessionsUnknown.isEmpty),
@@ -111,6 +124,21 @@ extension BrokerStatus {
             "decision": .count(decision),
             "cameras": .array(cameras.map(\.json)), "sessions": .array(sessions.map(\.json)),
         ])
+    }
+}
+
+extension PresenceStanding {
+    /// Nil: somebody says where apps are.
+    fileprivate var words: String? {
+        switch self {
+        case .told: nil
+        case .kept:
+            "who said where apps are has left: what it said holds a few seconds longer, then every app counts as background"
+        case .lost:
+            "who said where apps are has left: every app counts as background until a shell or a camagent says otherwise"
+        case .login: "no presence source tells windows apart: apps of an active login session count as foreground"
+        case .nobody: "no presence source: every app counts as foreground"
+        }
     }
 }
 
@@ -193,6 +221,27 @@ extension SessionStatus {
 }
 
 extension CameraStatus {
+    /// Each app once, with how many of its sessions wait, first in line first; the holder's own app is no other one.
+    fileprivate var waitingWords: String {
+        var counts: [(app: Interrupter, count: Int)] = []
+        for app in waiting {
+            if let place = counts.firstIndex(where: { $0.app == app }) {
+                counts[place].count += 1
+            } else {
+                counts.append((app, 1))
+            }
+        }
+        return counts.map { app, count in
+            let name = app.description.printable
+            // Another user's apps all have this one name.
+            if app == holder, app != .anotherUsersApp {
+                return count == 1 ? "another session of \(name)" : "\(count) other sessions of \(name)"
+            }
+            return count == 1 ? name : "\(name) (\(count) sessions)"
+        }
+        .joined(separator: ", ")
+    }
+
     var json: JSON {
         .object([
             "camera": .string(camera.name), "name": .string(name), "position": .string(position.rawValue),

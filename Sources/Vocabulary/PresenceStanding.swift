@@ -1,0 +1,13 @@
+/// Who says where a user's apps are, or what counts instead.
+public enum PresenceStanding: String, Hashable, Sendable, CaseIterable {
+    /// A shell, an agent or the apps themselves say it.
+    case told
+    /// Who said it has left, and what it said holds for `Bound.sourceFreeze` longer.
+    case kept
+    /// Who said it has left: every app counts as in the background until somebody says it again.
+    case lost
+    /// Nobody tells windows apart; apps of an active login session count as in front, those of another one as in the background.
+    case login = "login-session"
+    /// Nobody ever said it: every app counts as in front.
+    case nobody
+}
