@@ -37,7 +37,9 @@ public final class UnixListener {
     ) throws(SystemFault) {
         if UnixListener.inode(path) != nil {
             let probe = camarb_unix_probe(path)
-            if probe != -ECONNREFUSED { throw SystemFault("listen on \(path)", EADDRINUSE) }
+            if probe != -ECONNREFUSED {
+                throw SystemFault("listen on \(path), where \(Self.listener(path)) listens already", EADDRINUSE)
+            }
         } else if access(path, F_OK) == 0 {
             throw SystemFault("listen on \(path), where there is something else", EADDRINUSE)
         }
@@ -73,6 +75,19 @@ public final class UnixListener {
         // One passed in may be blocking, and a peer that gives up between wake and accept would then block us.
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         source = try loop.addIO(descriptor, .readable) { [unowned self] _ in self.accept() }
+    }
+
+    /// Who listens there, as far as the kernel tells: the process that made the socket listen.
+    private static func listener(_ path: String) -> String {
+        let connected = camarb_unix_connect_now(path)
+        guard connected >= 0 else { return "another process" }
+        defer { close(connected) }
+        let process = camarb_listener_of(connected)
+        guard process > 0 else { return "another process" }
+        var name = [CChar](repeating: 0, count: 64)
+        guard camarb_name_of(process, &name, name.count) >= 0 else { return "process \(process)" }
+        let word = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return "\(word) (process \(process))"
     }
 
     deinit {

@@ -232,6 +232,13 @@ int camarb_unix_probe(const char *path) {
     return 0;
 }
 
+pid_t camarb_listener_of(int connected) {
+    struct ucred credentials;
+    socklen_t size = sizeof credentials;
+    if (getsockopt(connected, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0) return -errno;
+    return credentials.pid > 0 ? credentials.pid : -ESRCH;
+}
+
 int camarb_unix_listen(const char *path, int backlog) {
     struct sockaddr_un address;
     int result = address_of(path, &address);

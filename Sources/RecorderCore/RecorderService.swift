@@ -50,9 +50,7 @@ public final class RecorderService: Sendable {
             let session = SessionID(try reader.uint64("session"))
             let photo = try reader.uint64("photo")
             let file = try reader.fileDescriptor("file")
-            if let unknown = try reader.dictionary("options").keys.first {
-                throw BrokerError(.invalidValue, "\(unknown.quotedShort) is no option of a photo; there are none.")
-            }
+            try PhotoOptions.check(try reader.dictionary("options"))
             capture.capturePhoto(grant, session: session, photo, file: file) { result in answer(result.map { [] }) }
         case "StartRecording":
             let grant = GrantID(try reader.uint64("grant"))

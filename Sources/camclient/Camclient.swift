@@ -1,6 +1,7 @@
 import ArbiterProtocol
 import ArgumentParser
 import Glibc
+import PolicyFile
 
 /// The broker from the command line: see who has the camera and why, be an app, be the shell, test policies.
 struct Camclient: AsyncParsableCommand {
@@ -56,15 +57,33 @@ struct Camclient: AsyncParsableCommand {
         return [name, inner] + connection + rest.dropFirst()
     }
 
+    private static func noSubcommand(
+        _ name: String, of configuration: CommandConfiguration, under group: String? = nil
+    ) -> Failure {
+        let known = configuration.subcommands.map { $0._commandName }
+        let guess = NearestWord.of(name, among: known).map { " Did you mean “\($0)”?" } ?? ""
+        let whole = group.map { "camclient \($0)" } ?? "camclient"
+        return Failure(
+            .usage,
+            "“\(name)” is no subcommand\(group.map { " of \($0)" } ?? "");\(guess.isEmpty ? "" : "\(guess)") "
+                + "There are \(known.joined(separator: ", ")). See: \(whole) --help")
+    }
+
     /// Carries the command line out, and ends the process.
     static func runAndExit() async -> Never {
         do {
             let arguments = connectionBehindSubcommand(Array(CommandLine.arguments.dropFirst()))
+            if CameraCompletion.isAsked(arguments) { await CameraCompletion.prepare(arguments) }
             if let name = arguments.first, !name.hasPrefix("-"), name != "help",
                 !configuration.subcommands.contains(where: { $0._commandName == name })
             {
-                let known = configuration.subcommands.map { $0._commandName }.joined(separator: ", ")
-                throw Failure(.usage, "“\(name)” is no subcommand; there are \(known). See: camclient --help")
+                throw noSubcommand(name, of: configuration)
+            }
+            if arguments.count > 1, !arguments[1].hasPrefix("-"), arguments[1] != "help",
+                let group = configuration.subcommands.first(where: { $0._commandName == arguments[0] })?.configuration,
+                !group.subcommands.isEmpty, !group.subcommands.contains(where: { $0._commandName == arguments[1] })
+            {
+                throw noSubcommand(arguments[1], of: group, under: arguments[0])
             }
             var command = try parseAsRoot(arguments)
             if var asynchronous = command as? any AsyncParsableCommand {

@@ -91,10 +91,35 @@ struct WireTests {
         for sentence in [
             "No space left on device", "No space left on device.",
             "Front: cannot start streaming: No space left on device.",
+            "Front: cannot start streaming: \(DeviceFault.noRoomWords).",
         ] { #expect(DeviceFault(message: sentence) == .noRoom) }
-        for sentence in ["", ".", "No space left on device 2", "no data for 2 s"] {
+        for sentence in ["", ".", ")", "No space left on device 2", "no data for 2 s"] {
             #expect(DeviceFault(message: sentence) == .device)
         }
+    }
+
+    @Test("An option that photos or recordings have not is refused with those they have, and a value with its range")
+    func outputOptions() throws {
+        func refusal(_ body: () throws(BrokerError) -> Void) -> String? {
+            do throws(BrokerError) {
+                try body()
+                return nil
+            } catch {
+                #expect(error.kind == .invalidValue)
+                return error.message
+            }
+        }
+        func ofRecording(_ options: WireDictionary) -> String? {
+            refusal { () throws(BrokerError) in _ = try RecordingLimits(wire: options) }
+        }
+        let ofPhoto = refusal { () throws(BrokerError) in try PhotoOptions.check(["quality": .uint32(90)]) }
+        #expect(ofPhoto == "“quality” is no option of a photo; there are none.")
+        #expect(
+            ofRecording(["maxSize": .uint64(1)])
+                == "“maxSize” is no option of a recording; there are maxDuration and maxBytes.")
+        #expect(ofRecording(["maxDuration": .double(0)])?.hasSuffix("it takes seconds above 0.") == true)
+        #expect(ofRecording(["maxBytes": .uint64(1000)])?.hasSuffix("it takes bytes from 262144.") == true)
+        #expect(ofRecording(["maxDuration": .double(0.5), "maxBytes": .uint64(RecordingLimits.bytesLeast)]) == nil)
     }
 
     @Test("A configuration reads back, ordered by key")

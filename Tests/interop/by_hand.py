@@ -1,8 +1,8 @@
 """What people meet who type: commands that say what is so, and refuse at once what cannot be meant."""
-import json, pathlib, subprocess, tempfile
+import json, os, pathlib, re, select, signal, subprocess, tempfile
 
-from camclient import PROGRAM, camclient
-from harness import PATIENCE, Daemon, Refused, as_other, as_user, claim, die_with_parent, wait_until
+from camclient import PROGRAM, Running, camclient
+from harness import PATIENCE, PROGRAMS, ROOT, Daemon, Refused, as_other, as_user, claim, die_with_parent, wait_until
 
 ALICE, BOB = 4242, 4343
 
@@ -43,7 +43,7 @@ def after_the_shell():
         said = camclient(daemon, "status").stdout
         assert "holds a few seconds longer" in said and "counts as foreground" not in said, said
         told = photos.wait("WasInterrupted")
-        assert told[2] == ["video-device-not-available-in-background"], told
+        assert told[3] == ["video-device-not-available-in-background"], told
         said = camclient(daemon, "status").stdout
         assert "has left: every app counts as background" in said and "counts as foreground" not in said, said
         status = json.loads(camclient(daemon, "status", "--json").stdout)
@@ -129,3 +129,94 @@ def two_of_one():
         wait_until("the second session's turn", lambda: "WasInterrupted" in (photos.poll(0.05), photos.names())[1])
         said = camclient(daemon, "status").stdout
         assert "held by photos; waiting: another session of photos" in said, said
+
+
+@claim("an option that a photo or a recording does not have is refused at once, by name, with those that there are")
+def options():
+    with Daemon() as daemon:
+        app = daemon.app("photos")
+        session = app.session()
+        session.start()
+        app.wait("DidStartRunning")
+
+        def refused(member, options):
+            with open(daemon.directory / "file", "w+b") as file:
+                try:
+                    session.call(member, "ha{sv}", file, options)
+                except Refused as refusal:
+                    return refusal.message
+            raise AssertionError(f"{member} took {options}")
+
+        assert "“quality” is no option of a photo; there are none." in refused("CapturePhoto", {"quality": ("u", 90)})
+        said = refused("StartRecording", {"maxSize": ("t", 1 << 20)})
+        assert "“maxSize”" in said and "maxDuration, maxBytes" in said, said
+        assert "bytes from 262144" in refused("StartRecording", {"maxBytes": ("t", 5)})
+        assert not {"RecordingStarted", "PhotoCaptured", "RuntimeError"} & set(app.names()), app.names()
+
+
+@claim("photo - is the picture on standard output and nothing beside it, and record - says what to do instead")
+def to_output():
+    with Daemon() as daemon, tempfile.TemporaryDirectory(prefix="camarb-test.") as folder:
+        done = subprocess.run(
+            [PROGRAM, "photo", "-", "--address", daemon.address], cwd=folder, stdin=subprocess.DEVNULL,
+            capture_output=True, timeout=PATIENCE * 2, preexec_fn=die_with_parent)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout[:2] == b"\xff\xd8" and done.stdout[-2:] == b"\xff\xd9", done.stdout[:20]
+        assert f"{len(done.stdout)} bytes" in done.stderr.decode(), done.stderr
+        assert not os.listdir(folder), os.listdir(folder)
+        assert "name a file" in camclient(daemon, "record", "-", status=2).stderr
+        assert "name a file" in camclient(daemon, "run", "start", "photo -", status=2).stderr
+
+
+@claim("a file whose name promises another format than is written is made with a warning that says what is written")
+def formats():
+    with Daemon() as daemon:
+        film = daemon.directory / "visit.mp4"
+        said = camclient(daemon, "record", str(film), "-d", "200ms").stderr
+        assert "will be Matroska" in said and "visit.mkv" in said, said
+        assert film.read_bytes()[:4] == b"\x1a\x45\xdf\xa3"
+        quiet = camclient(daemon, "record", str(daemon.directory / "visit.2026"), "-d", "200ms").stderr
+        assert "Matroska" not in quiet, quiet
+
+
+@claim("watch shows the id of each decision that told somebody something, and explain takes it")
+def ids():
+    with Daemon() as daemon:
+        with Running(daemon, "watch") as watch:
+            other = daemon.app("other")
+
+            def hears():
+                other.session().call("Close")
+                return select.select([watch.process.stdout], [], [], 0.1)[0]
+
+            wait_until("watch to hear something", hears)
+            app = daemon.app("photos")
+            app.session().start()
+            app.wait("DidStartRunning")
+            lines = []
+            for line in watch.process.stdout:
+                lines.append(line)
+                if "didStartRunning" in line:
+                    break
+            decision = [line for line in lines if line.startswith("# decision ")][-1].split()[-1]
+            watch.process.send_signal(signal.SIGINT)
+            watch.end(0)
+        assert "photos: granted" in camclient(daemon, "explain", decision).stdout
+
+
+@claim("a subcommand that there is not is answered with the nearest one")
+def nearest():
+    assert "Did you mean “status”?" in camclient(None, "stauts", status=2).stderr
+    assert "Did you mean “show”?" in camclient(None, "policy", "shwo", status=2).stderr
+    assert "Did you mean" not in camclient(None, "frobnicate", status=2).stderr
+
+
+@claim("a second camarbd on a socket says that one listens there, and which process it is")
+def second():
+    with Daemon() as daemon:
+        done = subprocess.run(
+            [PROGRAMS / "camarbd", "--socket", daemon.path, "--system-bus", ""], capture_output=True, text=True,
+            stdin=subprocess.DEVNULL, timeout=PATIENCE, preexec_fn=die_with_parent)
+        assert done.returncode == 1, done
+        assert f"camarbd (process {daemon.process.pid}) listens already" in done.stderr, done.stderr
+        camclient(daemon, "status")

@@ -123,11 +123,13 @@ extension MethodTables {
         "CapturePhoto": { (broker, request, reader) throws(BrokerError) in
             request.file = try broker.cameras.outputFile(&reader, request.message)
             request.options = try reader.dictionary("options")
+            try PhotoOptions.check(request.options)
             broker.decide(.capturePhoto(try request.session), request)
         },
         "StartRecording": { (broker, request, reader) throws(BrokerError) in
             request.file = try broker.cameras.outputFile(&reader, request.message)
             request.options = try reader.dictionary("options")
+            _ = try RecordingLimits(wire: request.options)
             broker.decide(.startRecording(try request.session), request)
         },
         "StopRecording": { (broker, request, reader) throws(BrokerError) in

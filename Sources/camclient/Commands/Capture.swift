@@ -11,7 +11,7 @@ struct Photo: AsyncParsableCommand {
         usage: "camclient photo [options] <file>",
         discussion: "Example:\n  camclient photo door.jpg --camera front --set videoZoomFactor=2")
 
-    @Argument(help: "The JPEG to write.")
+    @Argument(help: "The JPEG to write; - is standard output.")
     var file: String
     @OptionGroup var session: SessionOptions
     @Flag(help: "Replace the file if it is there.")
@@ -22,7 +22,17 @@ struct Photo: AsyncParsableCommand {
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        guard file == OutputFile.standardOutput else { return }
+        if Output.isTerminal {
+            throw ValidationError(
+                "Standard output is a terminal, and the picture is not text: pipe it, or name a file.")
+        }
+        if output.json { throw ValidationError("--json and the picture both want standard output: name a file.") }
+    }
+
     func run() async throws {
+        OutputFile.warn(of: file, .jpeg)
         let interrupts = Interrupts.stream()
         let client = try connection.connect()
         try await session.declare(client)
@@ -30,13 +40,14 @@ struct Photo: AsyncParsableCommand {
             camera: session.camera, configuration: try session.configuration()
         ) { handle in
             let mailbox = Mailbox(handle.notices, interrupts: interrupts)
-            let target = try OutputFile(file, overwriting: overwrite)
+            let target = try OutputFile.forPicture(file, overwriting: overwrite)
             do {
                 try await handle.startRunning()
                 _ = try await mailbox.waitUntilRunning(within: timeout.duration)
                 let id = try await handle.capturePhoto(to: target.descriptor)
                 let photo = try await sayingWhat("waiting for the picture") {
                     try await mailbox.wait(for: "photo", within: timeout.duration) { event in
+                        if case .runtimeError = event { Output.notice("camclient: \(event.line)") }
                         guard case .photoCaptured(let photo) = event, photo.photo == id else {
                             return nil as PhotoCaptured?
                         }
@@ -44,6 +55,7 @@ struct Photo: AsyncParsableCommand {
                     }
                 }
                 if let error = photo.error { throw Failure(.answerIsNo, "There is no photo: \(error)") }
+                if file == OutputFile.standardOutput { try target.pour(bytes: photo.bytes) }
                 return photo
             } catch {
                 target.removeIfEmpty()
@@ -56,6 +68,8 @@ struct Photo: AsyncParsableCommand {
                     "file": .string(file), "photo": .count(photo.photo), "width": .count(UInt64(photo.width)),
                     "height": .count(UInt64(photo.height)), "bytes": .count(photo.bytes),
                 ]).text)
+        } else if file == OutputFile.standardOutput {
+            Output.notice("camclient: \(photo.width)x\(photo.height), \(photo.bytes) bytes")
         } else {
             Output.line("\(file): \(photo.width)x\(photo.height), \(photo.bytes) bytes")
         }
@@ -95,9 +109,11 @@ struct Record: AsyncParsableCommand {
         if let duration, duration.duration <= .zero {
             throw ValidationError("--duration takes a time above 0, such as 10s or 2min.")
         }
+        if file == OutputFile.standardOutput { throw ValidationError(OutputFile.noRecordingToOutput) }
     }
 
     func run() async throws {
+        OutputFile.warn(of: file, .matroska)
         let interrupts = Interrupts.stream()
         let client = try connection.connect()
         try await session.declare(client)
@@ -160,6 +176,7 @@ struct Record: AsyncParsableCommand {
                 switch ClientEvent(signal.event) {
                 case .recordingFinished(let finished) where finished.recording == id: return (finished, interruption)
                 case .wasInterrupted(let cut): interruption = cut
+                case .runtimeError: Output.notice("camclient: \(signal.event.line)")
                 default: break
                 }
             case .notice(.ended(let error)): throw error

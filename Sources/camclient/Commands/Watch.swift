@@ -9,7 +9,7 @@ struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show every decision as it falls: what happened, and whom the broker told what.",
         discussion: """
-            Lines are those of the scenario language; with --timeline each app has a column; with --json each line is \
+            Lines are those of the scenario language, with the decision's id for `camclient explain` as a comment; with --timeline each app has a column; with --json each line is \
             an object that `camclient timeline --from FILE` reads again. Ends with Ctrl-C, or after --duration.
             Examples:
               camclient watch
@@ -61,7 +61,7 @@ struct Watch: AsyncParsableCommand {
                 failure = Failure(error)
                 break watching
             case .decided(let decision, let moment, let trace, let parts)?:
-                if !timeline, !output.json { Output.line(trace) }
+                if !timeline, !output.json { show(decision, trace) }
                 for entry in parts.compactMap({ $0.entry(of: decision, at: moment) }) { note(entry, &picture, &live) }
             case .holderChanged(let camera, let holder)?:
                 note(.fact(.now, .holder(camera: camera.name, holder?.description)), &picture, &live)
@@ -73,6 +73,12 @@ struct Watch: AsyncParsableCommand {
         }
         if let svg { try writeText(picture.timeline(until: .now).svg(), to: svg) }
         if let failure { throw failure }
+    }
+
+    private func show(_ decision: DecisionID, _ trace: String) {
+        // What `explain` takes, as a comment of the language. One that told nobody anything it has no answer for.
+        if trace.contains("\n") { Output.line("# decision \(decision)") }
+        Output.line(trace)
     }
 
     private func note(_ entry: LogEntry, _ picture: inout TimelineBuilder, _ live: inout LiveTimeline) {

@@ -51,8 +51,8 @@ enum AppCommand {
         case "stop-record": self = .stopRecord
         case "continue": self = .continue
         case "status": self = .status
-        case "record": self = .record(try words.next("a file"))
-        case "photo": self = .photo(try words.next("a file"))
+        case "record": self = .record(try Self.file(&words))
+        case "photo": self = .photo(try Self.file(&words))
         case "configure":
             self = .configure(try readSettings(words.rest))
             return
@@ -91,6 +91,16 @@ enum AppCommand {
         }
         try words.end()
     }
+
+    /// Standard output has this command's own lines.
+    private static func file(_ words: inout CommandWords) throws(Failure) -> String {
+        let path = try words.next("a file")
+        guard path != OutputFile.standardOutput else {
+            throw Failure(
+                .usage, "“\(words.line)”: standard output has the events; name a file, or use camclient photo -.")
+        }
+        return path
+    }
 }
 
 /// The interruption that was announced last, for `ready` without a number.
@@ -128,6 +138,7 @@ struct AppScript {
         case .lower(let rank): try await client.lowerPriority(to: rank)
         case .lowerAttribute(let name, let value): try await client.lower(name, to: value)
         case .record(let path):
+            OutputFile.warn(of: path, .matroska)
             let file = try OutputFile(path, overwriting: overwriting)
             do {
                 let recording = try await session.startRecording(to: file.descriptor)
@@ -137,6 +148,7 @@ struct AppScript {
                 throw error
             }
         case .photo(let path):
+            OutputFile.warn(of: path, .jpeg)
             let file = try OutputFile(path, overwriting: overwriting)
             do {
                 let photo = try await session.capturePhoto(to: file.descriptor)

@@ -2,6 +2,35 @@ import Glibc
 
 /// A new file that a photo or a recording is written to.
 struct OutputFile: ~Copyable {
+    /// The name that means standard output.
+    static let standardOutput = "-"
+    static let noRecordingToOutput =
+        "A recording is completed at its end, which a pipe cannot be: name a file, or take the pictures with preview -o -."
+
+    /// What is written, whatever the name says.
+    enum Format: String {
+        case jpeg = "JPEG"
+        case matroska = "Matroska"
+
+        var endings: [String] { self == .jpeg ? ["jpg", "jpeg", "jpe", "jfif"] : ["mkv", "mk3d"] }
+
+        /// Endings by which people mean another format; any other one is a name's own affair.
+        var othersEndings: [String] {
+            let films = ["mp4", "m4v", "mov", "avi", "webm", "ogv", "ts", "mpg", "mpeg", "wmv", "flv", "gif", "y4m"]
+            let pictures = ["png", "webp", "bmp", "tif", "tiff", "heic", "avif", "gif", "raw"]
+            return self == .jpeg ? pictures + films + Self.matroska.endings : films + pictures + Self.jpeg.endings
+        }
+    }
+
+    /// Says what will be in a file whose name says otherwise.
+    static func warn(of path: String, _ format: Format) {
+        guard let dot = path.lastIndex(of: "."), !path[dot...].contains("/") else { return }
+        guard format.othersEndings.contains(path[path.index(after: dot)...].lowercased()) else { return }
+        Output.notice(
+            "camclient: \(path) will be \(format.rawValue), whatever its name says; "
+                + "\(path[..<dot]).\(format.endings[0]) would say so.")
+    }
+
     let descriptor: Int32
     let path: String
     /// It was not there before: so it may be taken away again.
@@ -32,7 +61,36 @@ struct OutputFile: ~Copyable {
         self.path = path
     }
 
+    /// The file of that name, or one that is poured out later where the name means standard output.
+    static func forPicture(_ path: String, overwriting: Bool) throws(Failure) -> OutputFile {
+        path == standardOutput
+            ? try OutputFile(temporaryFor: path) : try OutputFile(path, overwriting: overwriting)
+    }
+
+    /// One without a name, which is poured out when it is whole: a recorder core writes into files only.
+    private init(temporaryFor path: String) throws(Failure) {
+        let folder = Output.environment("TMPDIR") ?? "/tmp"
+        var name = Array("\(folder)/camclient.XXXXXX".utf8CString)
+        descriptor = mkstemp(&name)
+        guard descriptor >= 0 else { throw Failure.file(folder, "takes no temporary file", errno) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        unlink(name)
+        (self.path, isNew) = (path, false)
+    }
+
     deinit { close(descriptor) }
+
+    /// Writes the first so many bytes to standard output.
+    func pour(bytes count: UInt64) throws(Failure) {
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        var offset: off_t = 0
+        while offset < off_t(clamping: count) {
+            let read = pread(descriptor, &chunk, min(chunk.count, Int(clamping: count) - Int(offset)), offset)
+            guard read > 0 else { throw Failure.file("the picture", "cannot be read again", errno) }
+            Output.bytes(chunk[..<read])
+            offset += off_t(read)
+        }
+    }
 
     /// Takes away a file that this made and into which nothing was written. What was there before stays, be it
     /// a file or a device.

@@ -10,14 +10,18 @@ enum Output {
     static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
     /// A whole text that ends its last line itself.
     static func text(_ text: String) { write(text, to: STDOUT_FILENO) }
+    /// Bytes that are no text.
+    static func bytes(_ bytes: ArraySlice<UInt8>) { write(bytes, to: STDOUT_FILENO) }
     /// Notices quote files and other programs, and have no colours: nothing in them steers a terminal.
     static func notice(_ text: String) { write(text.printableLines + "\n", to: STDERR_FILENO) }
 
     /// A line that replaces itself; only for a terminal on standard error.
     static func progress(_ text: String) { write("\r\u{1b}[K" + text, to: STDERR_FILENO) }
 
-    private static func write(_ text: String, to descriptor: Int32) {
-        var rest = Array(text.utf8)[...]
+    private static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8)[...], to: descriptor) }
+
+    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {
+        var rest = bytes
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
