@@ -6,10 +6,19 @@ public enum DeviceFault: String, Hashable, Sendable, CaseIterable {
     /// bandwidth is taken by others. It may fit at another format or frame rate, or when another camera has stopped.
     case noRoom = "bus-bandwidth"
 
-    /// What the sentence that a recorder core reports tells: it ends with the kernel's own words for `ENOSPC`, with or
-    /// without a full stop behind them, or it is about something else.
+    /// The kernel's own words for `ENOSPC`, which speak of a disk to whoever does not know better.
+    private static let kernelWords = "No space left on device"
+
+    /// What is full, and what to do, for a sentence without its full stop.
+    public static let noRoomWords =
+        "the USB bus has no room for its pictures beside other cameras'; take a smaller format or a lower frame rate, stop "
+        + "another camera, or use another USB controller (\(kernelWords))"
+
+    /// What the sentence that a recorder core reports tells: it ends with the kernel's own words for `ENOSPC`, in brackets or
+    /// not, with or without a full stop behind them, or it is about something else.
     public init(message: String) {
-        let bare = message.hasSuffix(".") ? message.dropLast() : message[...]
-        self = bare.hasSuffix("No space left on device") ? .noRoom : .device
+        var bare = message.hasSuffix(".") ? message.dropLast() : message[...]
+        if bare.hasSuffix(")") { bare = bare.dropLast() }
+        self = bare.hasSuffix(Self.kernelWords) ? .noRoom : .device
     }
 }

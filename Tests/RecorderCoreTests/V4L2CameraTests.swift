@@ -193,6 +193,22 @@ struct V4L2CameraTests {
         #expect(!camera.look(\.isOpen))
     }
 
+    @Test("A bus without room is named as what is full, with what to do, and is known for it")
+    func noRoom() async throws {
+        let camera = ScriptedCamera()
+        let test = CaptureUnderTest(camera)
+        camera.fail("stream", ENOSPC, ENOSPC, ENOSPC, ENOSPC, ENOSPC, ENOSPC)
+        let refused = await refusal { try await test.open(1, Self.usual) }
+        let said = refused?.message ?? ""
+        #expect(
+            said.hasPrefix("Webcam: cannot stream: the USB bus has no room for its pictures beside other cameras'"),
+            "\(said)")
+        #expect(said.contains("a smaller format or a lower frame rate"), "\(said)")
+        #expect(DeviceFault(message: said) == .noRoom)
+        // A broker cuts what is longer, and would not know it any more.
+        #expect(said.utf8.count <= 256)
+    }
+
     @Test("A driver whose rows are shorter than its pictures is refused, and nothing is read beyond a buffer's end")
     func overlappingRows() async throws {
         let camera = ScriptedCamera()

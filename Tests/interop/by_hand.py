@@ -149,7 +149,7 @@ def options():
 
         assert "“quality” is no option of a photo; there are none." in refused("CapturePhoto", {"quality": ("u", 90)})
         said = refused("StartRecording", {"maxSize": ("t", 1 << 20)})
-        assert "“maxSize”" in said and "maxDuration, maxBytes" in said, said
+        assert "“maxSize”" in said and "maxDuration and maxBytes" in said, said
         assert "bytes from 262144" in refused("StartRecording", {"maxBytes": ("t", 5)})
         assert not {"RecordingStarted", "PhotoCaptured", "RuntimeError"} & set(app.names()), app.names()
 
@@ -220,3 +220,22 @@ def second():
         assert done.returncode == 1, done
         assert f"camarbd (process {daemon.process.pid}) listens already" in done.stderr, done.stderr
         camclient(daemon, "status")
+
+
+@claim("what a camera's device failed of is said by photo and record, by status and by the journal")
+def failing():
+    with tempfile.TemporaryDirectory(prefix="camarb-test.") as folder:
+        recorder = pathlib.Path(folder) / "failing"
+        recorder.write_text(f'#!/bin/sh\nexec "{PROGRAMS}/camrecorder" --fault open-fails "$@"\n')
+        recorder.chmod(0o755)
+        with Daemon(extra=("--recorder", recorder)) as daemon:
+            wait_until("the camera", lambda: json.loads(camclient(daemon, "status", "--json").stdout)["cameras"])
+            photo = camclient(daemon, "photo", f"{folder}/a.jpg", "--timeout", "500ms", status=1).stderr
+            record = camclient(daemon, "record", f"{folder}/a.mkv", "--timeout", "500ms", status=1).stderr
+            status = json.loads(camclient(daemon, "status", "--json").stdout)["cameras"][0]["fault"]
+            assert status == "The device did not open, as it was told to.", status
+            assert f"it failed: {status}" in camclient(daemon, "status").stdout
+            for said in (photo, record):
+                assert f"within 0.5 s: {status}" in said and f"device-error: {status}" in said, said
+            journal = [line for line in daemon.log.read_text().splitlines() if "“front” failed: " in line]
+            assert len(journal) == 1 and status in journal[0], journal

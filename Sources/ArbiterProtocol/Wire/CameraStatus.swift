@@ -23,6 +23,8 @@ public struct CameraStatus: Hashable, Sendable {
     public var openIn: String?
     /// Why a program outside the broker would not be noticed before somebody asks; nil: it would, or the camera has no node.
     public var unwatched: String?
+    /// What its device failed of last, in a sentence; nil: nothing since it last streamed.
+    public var fault: String?
     /// Why apps can open the camera's node without asking the broker; nil: they cannot, or it has none.
     public var bypass: String?
 
@@ -39,8 +41,9 @@ public struct CameraStatus: Hashable, Sendable {
         generation: UInt64, tenancy: Tenancy, holder: Interrupter? = nil, session: SessionID? = nil,
         waiting: [Interrupter] = [],
         sharers: [Interrupter] = [], outside: String? = nil, openIn: String? = nil, unwatched: String? = nil,
-        bypass: String? = nil
+        bypass: String? = nil, fault: String? = nil
     ) {
+        self.fault = fault
         self.outside = outside
         self.openIn = openIn
         self.unwatched = unwatched
@@ -68,7 +71,7 @@ extension CameraStatus {
             "holder": .string(holder?.wireName ?? ""), "session": .uint64(session?.rawValue ?? 0),
             "waiting": .strings(waiting.map(\.wireName)), "sharers": .strings(sharers.map(\.wireName)),
             "outside": .string(outside ?? ""), "openIn": .string(openIn ?? ""), "unwatched": .string(unwatched ?? ""),
-            "bypass": .string(bypass ?? ""),
+            "bypass": .string(bypass ?? ""), "fault": .string(fault ?? ""),
         ]
     }
 
@@ -78,6 +81,7 @@ extension CameraStatus {
         let openIn = try fields.string("openIn")
         let unwatched = try fields.string("unwatched")
         let bypass = try fields.string("bypass")
+        let fault = fields.has("fault") ? try fields.string("fault") : ""
         self.init(
             camera: CameraID(try fields.string("id")), name: try fields.string("name"),
             position: try fields.word("position"), present: try fields.boolean("present"),
@@ -88,6 +92,7 @@ extension CameraStatus {
             waiting: try fields.strings("waiting").compactMap(Interrupter.init(wireName:)),
             sharers: try fields.strings("sharers").compactMap(Interrupter.init(wireName:)),
             outside: outside.isEmpty ? nil : outside, openIn: openIn.isEmpty ? nil : openIn,
-            unwatched: unwatched.isEmpty ? nil : unwatched, bypass: bypass.isEmpty ? nil : bypass)
+            unwatched: unwatched.isEmpty ? nil : unwatched, bypass: bypass.isEmpty ? nil : bypass,
+            fault: fault.isEmpty ? nil : fault)
     }
 }

@@ -52,7 +52,8 @@ extension Interface {
                 what rules read; `pressureSaid` a shell's word, `pressureMeasured` the machine's own ("": nobody \
                 looks), `pressureWhy` by which reading, `pressureTrouble` why there is none. Of a camera, `outside` \
                 is a program that streams from it without asking, `openIn` one that merely has its node open, \
-                `unwatched` why neither would be noticed before somebody asks.
+                `unwatched` why neither would be noticed before somebody asks; `fault` what its device failed of since \
+                it last streamed.
                 """),
             Method(
                 "GetSessions", [Argument("after", "t")],

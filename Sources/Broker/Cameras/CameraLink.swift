@@ -57,6 +57,8 @@ class CameraLink {
     var survival = GrantSurvival()
     /// The grant has not reached a recorder yet: it waits for the next one, and has no part in the end of this one.
     private var grantWaits = false
+    /// What its device failed of last, as its recorder core said it; nil: it streamed since, or was plugged in anew.
+    private(set) var fault: String?
     /// The first frame of the grant was there.
     private var grantStreams = false
     private var batchesUnderWay = 0
@@ -99,6 +101,7 @@ class CameraLink {
             switch result {
             case .success(let answer):
                 grantStreams = true
+                fault = nil
                 if isFollowed { node.ownUseChanged() }
                 broker.step(.recorderStreaming(camera, granted, inForce: Self.configuration(answer)))
             case .failure(let error):
@@ -126,6 +129,9 @@ class CameraLink {
 
     /// The device failed, as its recorder core says in a sentence.
     func failed(_ message: String) {
+        // Once, however often it is tried again.
+        if fault != message { broker.journal.send(.warning, "camera “\(camera.name)” failed: \(message)") }
+        fault = message
         broker.step(.deviceFailed(camera, DeviceFault(message: message), message: message))
     }
 

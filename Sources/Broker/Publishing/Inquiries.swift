@@ -60,7 +60,8 @@ final class Inquiries {
                     waiting: (company[camera.id]?.waiting ?? []).map { trust.shown($0, to: client) },
                     sharers: (company[camera.id]?.watching ?? []).map { trust.shown($0, to: client) },
                     outside: cameras[camera.id]?.outside, openIn: cameras[camera.id]?.openIn,
-                    unwatched: cameras[camera.id]?.node.trouble, bypass: cameras[camera.id]?.bypass)
+                    unwatched: cameras[camera.id]?.node.trouble, bypass: cameras[camera.id]?.bypass,
+                    fault: cameras[camera.id]?.fault)
             },
             sessions: [], hasMoreSessions: page.hasMore)
         return told.wireArguments(sessions: page.sessions)

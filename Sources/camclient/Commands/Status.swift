@@ -59,6 +59,7 @@ extension BrokerStatus {
             if let bypass = camera.bypass { words.append("bypassable: \(bypass.printable)") }
             if let outside = camera.outside { words.append("held outside the broker by \(outside.printable)") }
             if let program = camera.openIn { words.append("open in \(program.printable)") }
+            if let fault = camera.fault { words.append("it failed: \(fault.printable)") }
             if let why = camera.unwatched { words.append("not watched: \(why.printable)") }
             if camera.isPrivate { words.append("the privacy switch is on") }
             if !camera.waiting.isEmpty { words.append("waiting: \(camera.waitingWords)") }
@@ -251,6 +252,7 @@ extension CameraStatus {
             "waiting": .strings(waiting.map(\.wireName)), "sharers": .strings(sharers.map(\.wireName)),
             "outside": .optional(outside), "openIn": .optional(openIn), "unwatched": .optional(unwatched),
             "bypassable": .bool(bypass != nil), "bypass": .optional(bypass),
+            "fault": .optional(fault),
         ])
     }
 }

@@ -65,9 +65,19 @@ final class Mailbox {
     /// What came during a pause, for the next to wait.
     private var kept: [Item] = []
 
+    /// What failed last, in the words of whoever it failed to; nil: nothing since the session ran.
+    private(set) var lastError: String?
+
     func next() async -> Item {
-        if !kept.isEmpty { return kept.removeFirst() }
-        return await iterator.next() ?? .interrupt
+        let item = kept.isEmpty ? await iterator.next() ?? .interrupt : kept.removeFirst()
+        if case .notice(.event(let signal)) = item {
+            switch signal.event {
+            case .runtimeError(_, let message): lastError = message
+            case .didStartRunning: lastError = nil
+            default: break
+            }
+        }
+        return item
     }
 
     /// Waits for an alarm; what comes meanwhile stays in the mailbox.
@@ -96,7 +106,9 @@ final class Mailbox {
                 if let result = try take(signal.event) { return result }
             case .notice(.ended(let error)): throw Failure(error)
             case .alarm(alarm):
-                throw Failure(.answerIsNo, "No \(what) came within \(limit.seconds) s.")
+                throw Failure(
+                    .answerIsNo,
+                    "No \(what) came within \(limit.seconds) s\(lastError.map { ": \($0)" } ?? ".")")
             case .alarm: break
             case .interrupt: throw Failure(.answerIsNo, "Interrupted while waiting for \(what).")
             }
@@ -109,10 +121,12 @@ final class Mailbox {
             try await wait(for: "DidStartRunning", within: limit) { event in
                 switch event {
                 case .didStartRunning(let grant): return grant
-                case .wasInterrupted, .interruptionChanged: Output.notice("camclient: \(event.line)")
+                case .wasInterrupted, .interruptionChanged, .runtimeError: Output.notice("camclient: \(event.line)")
                 case .sessionStopped(let reason, let rule):
                     throw Failure(
-                        .answerIsNo, "The session was stopped: \(reason.rawValue), because “\(rule)”.")
+                        .answerIsNo,
+                        "The session was stopped: \(reason.rawValue), because “\(rule)”."
+                            + (lastError.map { " \($0)" } ?? ""))
                 default: break
                 }
                 return nil

@@ -76,6 +76,8 @@ extension V4L2Camera {
 
 extension VideoFault {
     var description: String {
+        // The kernel's words speak of a disk. What is full is the bus: its bandwidth is given to other cameras.
+        if code == ENOSPC { return "\(doing): \(DeviceFault.noRoomWords)" }
         var text = [CChar](repeating: 0, count: 128)
         guard strerror_r(code, &text, text.count) == 0 else { return "\(doing): error \(code)" }
         return "\(doing): \(String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))"
