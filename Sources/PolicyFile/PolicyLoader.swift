@@ -105,7 +105,8 @@ struct PolicyLoader {
                 if mayInclude {
                     include(table, name)
                 } else if let place = table.entry("include")?.keyPlace {
-                    problems.add("\"include\" means nothing in a text that is no file of its own", at: place)
+                    problems.add(
+                        "\"include\" is for files, whose folder its paths count from; this text is none", at: place)
                 }
                 table.entries.removeAll { $0.key == "include" }
             }

@@ -72,10 +72,21 @@ public struct Names: Sendable {
     public func client(_ name: String) -> ClientID? { clientByName[name].map { clients[$0].id } }
     public func session(_ name: String) -> SessionID? { sessionByName[name].map { sessions[$0].id } }
 
-    /// `notes@1001`, or `notes` of a user who has connected one, or of the usual user.
+    /// `notes@1001`, or `notes`: of the usual user where that one has connected it or nobody has, else of whoever did last.
     public func app(_ text: String) -> AppID {
         if let (name, user) = AppID.namingUser(text) { return AppID(String(name), user: user) }
-        return clients.last { $0.app.name == text }?.app ?? AppID(text, user: user)
+        let usual = AppID(text, user: user)
+        if clients.contains(where: { $0.app == usual }) { return usual }
+        return clients.last { $0.app.name == text }?.app ?? usual
+    }
+
+    /// Why a bare name means no app: several users have connected one, and the usual user has not. Nil: it means one.
+    func ambiguity(of text: String) -> String? {
+        guard AppID.namingUser(text) == nil else { return nil }
+        let users = Set(clients.lazy.filter { $0.app.name == text }.map(\.app.user)).sorted()
+        guard users.count > 1, !users.contains(user) else { return nil }
+        return "users \(users.map(String.init).joined(separator: " and ")) have a “\(text)”; say "
+            + users.map { "\(text)@\($0)" }.joined(separator: " or ")
     }
 
     var sessionNames: [String] { sessionByName.keys.sorted() }
@@ -96,7 +107,7 @@ public struct Names: Sendable {
 
     /// The app as a line names it.
     public func name(of app: AppID) -> String {
-        let plain = self.app(app.name) == app
+        let plain = self.app(app.name) == app && ambiguity(of: app.name) == nil
         return (plain ? app.name : "\(app.name)@\(app.user)").scenarioWord
     }
 }

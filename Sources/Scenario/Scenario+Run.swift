@@ -10,6 +10,10 @@ public struct Outcome: Sendable {
     public let actual: [String]
     /// Broken invariants, whatever the expectations say.
     public let violations: [String]
+    /// What was refused, by the notice that says so: its sentences, which name key, value and range.
+    var refusals: [(notice: String, sentence: String)] = []
+    /// When something happens by itself behind the last line; nil: nothing does.
+    var next: Moment?
 
     public var passed: Bool { expected == actual && violations.isEmpty }
 
@@ -23,6 +27,7 @@ public struct Outcome: Sendable {
             text.append("\(file): \(claim)")
             text.append("  - what the scenario expects    + what happened")
             text += LineDiff.unified(expected, actual)
+            text += remarks
         }
         if !violations.isEmpty {
             text.append("\(file): broken promises")
@@ -54,6 +59,7 @@ extension Scenario {
             showsOrders: world.showsOrders)
         for camera in world.cameras { stage.perform(.event(camera.event)) }
         var shown = stage.steps.count
+        var refusals: [(notice: String, sentence: String)] = []
         var actual: [String] = []
         let indent = String(repeating: " ", count: Self.noticeIndent)
 
@@ -61,7 +67,11 @@ extension Scenario {
         func notices(at moment: Moment? = nil) -> [String] {
             var lines: [String] = []
             while shown < stage.steps.count, moment == nil || stage.steps[shown].moment == moment {
-                lines += stage.steps[shown].effects.compactMap { writer.notice($0).map { indent + $0 } }
+                for effect in stage.steps[shown].effects {
+                    guard let notice = writer.notice(effect) else { continue }
+                    if case .refused(let refusal) = effect { refusals.append((notice, refusal.error.message)) }
+                    lines.append(indent + notice)
+                }
                 shown += 1
             }
             return lines
@@ -93,7 +103,7 @@ extension Scenario {
         writer.names = names
         return Outcome(
             file: file, claim: claim, expected: normalized, actual: trimmedEnd(actual),
-            violations: stage.violations.map(\.description))
+            violations: stage.violations.map(\.description), refusals: refusals, next: stage.nextMoment)
     }
 
     /// The text's lines without what does not count: spaces at an end.
@@ -113,43 +123,5 @@ extension Scenario {
         var lines = lines.flatMap { $0.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
         while lines.last?.isEmpty ?? false { lines.removeLast() }
         return lines + [""]
-    }
-}
-
-/// A line diff with three lines around each change.
-enum LineDiff {
-    static func unified(_ old: [String], _ new: [String]) -> [String] {
-        // Longest common subsequence; scenarios are tens of lines, so the table is small.
-        var length = Array(repeating: Array(repeating: 0, count: new.count + 1), count: old.count + 1)
-        for i in old.indices.reversed() {
-            for j in new.indices.reversed() {
-                length[i][j] = old[i] == new[j] ? length[i + 1][j + 1] + 1 : max(length[i + 1][j], length[i][j + 1])
-            }
-        }
-        var marked: [(mark: String, text: String)] = []
-        var (i, j) = (0, 0)
-        while i < old.count || j < new.count {
-            if i < old.count, j < new.count, old[i] == new[j] {
-                marked.append((" ", old[i]))
-                i += 1
-                j += 1
-            } else if i < old.count, j == new.count || length[i + 1][j] >= length[i][j + 1] {
-                marked.append(("-", old[i]))
-                i += 1
-            } else {
-                marked.append(("+", new[j]))
-                j += 1
-            }
-        }
-        let around = 3
-        let changed = marked.indices.filter { marked[$0].mark != " " }
-        var lines: [String] = []
-        var last = -1
-        for index in marked.indices where changed.contains(where: { abs($0 - index) <= around }) {
-            if last >= 0, index > last + 1 { lines.append("  …") }
-            lines.append("  \(marked[index].mark) \(marked[index].text)")
-            last = index
-        }
-        return lines
     }
 }

@@ -59,7 +59,11 @@ extension ScenarioParser {
         return session
     }
 
-    func app(_ word: Word) -> AppID { names.app(word.text) }
+    func app(_ word: Word) throws(LineProblem) -> AppID {
+        if let ambiguity = names.ambiguity(of: word.text) { throw LineProblem(word, ambiguity) }
+        return names.app(word.text)
+    }
+
 
     func camera(_ word: Word) throws(LineProblem) -> CameraID { try known(word) }
 

@@ -13,6 +13,8 @@ public struct SimulatedRecorder: Hashable, Sendable {
     /// Some broker has had it capture.
     private var wasUsed = false
     private var recordings: [Recording] = []
+    /// Photos that were ordered and will not be answered: it hangs.
+    private var photos: [PhotoID] = []
     /// In order of time, then of being asked for.
     private var pending: [Pending] = []
 
@@ -39,6 +41,8 @@ public struct SimulatedRecorder: Hashable, Sendable {
     /// Recordings of simulated cameras have this many frames a second and bytes a frame.
     public static let framesPerSecond: Int64 = 30
     public static let bytesPerFrame: UInt64 = 1000
+    /// In the broker's words, which says it for a process that is gone.
+    static let photoLost = "The recorder core ended before the photo was taken."
 
     public init(_ camera: CameraID) { self.camera = camera }
 
@@ -112,7 +116,11 @@ public struct SimulatedRecorder: Hashable, Sendable {
             answer(.recorderClosedStreams(camera, grant, session), at: now)
         case .capturePhoto(camera, _, _, let photo):
             let format = self.format(inForce)
-            if isSilent { return }
+            if isSilent {
+                // Whoever brings a recorder's answers as lines brings these, too.
+                if !behaviour.isManual { photos.append(photo) }
+                return
+            }
             answer(
                 .photoCaptured(
                     PhotoCaptured(
@@ -145,11 +153,18 @@ public struct SimulatedRecorder: Hashable, Sendable {
         recordings = survivor.recording.map { [Recording(id: $0, start: now)] } ?? []
     }
 
-    /// The process ends. The broker, which has the files, says how far recordings came.
+    /// The process ends. The broker, which has the files, says how far recordings came, and that photos under way failed.
     public mutating func crash(at now: Moment) {
         let ended = recordings
+        let underWay =
+            photos + pending.compactMap { if case .photoCaptured(let photo) = $0.event { photo.photo } else { nil } }
         forget()
         answer(.recorderGone(camera), at: now)
+        for photo in underWay {
+            answer(
+                .photoCaptured(PhotoCaptured(photo: photo, width: 0, height: 0, bytes: 0, error: Self.photoLost)),
+                at: now)
+        }
         finish(ended, .recorderReset, now, false)
     }
 
@@ -157,6 +172,7 @@ public struct SimulatedRecorder: Hashable, Sendable {
     public mutating func forget() {
         grant = nil
         recordings = []
+        photos = []
         pending = []
         inForce = Configuration()
         asked = []

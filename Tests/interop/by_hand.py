@@ -239,3 +239,36 @@ def failing():
                 assert f"within 0.5 s: {status}" in said and f"device-error: {status}" in said, said
             journal = [line for line in daemon.log.read_text().splitlines() if "“front” failed: " in line]
             assert len(journal) == 1 and status in journal[0], journal
+
+
+@claim("a scenario that does not come out says what a refusal said, and test --json has each difference and a summary")
+def scenario_words():
+    with tempfile.TemporaryDirectory(prefix="camarb-test.") as folder:
+        policies = ["--policies", str(ROOT / "policies")]
+
+        def tried(name, text, *flags, status=1):
+            path = pathlib.Path(folder) / f"{name}.scenario"
+            path.write_text(text)
+            return camclient(None, "test", str(path), *policies, *flags, status=status).stdout, str(path)
+
+        begin = "# A claim.\n\npolicy built-in\ncamera back\n\n0s   connect photos\n     session photos camera=back\n"
+        said, _ = tried("range", begin + "     configure photos frameRate=999\n")
+        assert "refused: " in said and "frameRate" in said.split("refused: ", 1)[1] and "999" in said, said
+        policy = 'policy """\nname = "duties"\n[[attribute]]\nname = "duty"\nvalues = ["on-call", "off"]\n"""\n'
+        said, _ = tried(
+            "value", begin.replace("policy built-in\n", policy) + "     attribute photos duty asleep\n")
+        assert "it has on-call, off" in said, said
+        said, _ = tried(
+            "late", begin + "     recorder back slow-open 2s\n     start photos\n       photos didStartRunning\n")
+        assert "ends before that" in said and "“2s”" in said, said
+        said, path = tried("json", begin + "     start photos\n       photos didStopRunning\n", "--json")
+        lines = [json.loads(line) for line in said.splitlines()]
+        assert lines[0]["differences"] == [
+            {"file": path, "line": 9, "expected": ["       photos didStopRunning"],
+             "got": ["       photos didStartRunning"]}], lines[0]
+        assert lines[-1] == {"scenarios": 1, "passed": 0, "failed": 1, "unreadable": 0}, lines[-1]
+        both = "     connect one app=photos user=1001\n     connect two app=photos user=1002\n"
+        said, _ = tried("whose", "# A claim.\n\n0s   connect call\n" + both + "     presence photos fullscreen\n", status=2)
+        assert "photos@1001 or photos@1002" in said, said
+        said, _ = tried("include", '# A claim.\n\npolicy """\nname = "a"\ninclude = ["b.toml"]\n"""\n\n0s   connect photos\n', status=2)
+        assert "is for files" in said, said

@@ -34,8 +34,14 @@ struct ScenarioBatch {
             run(path, perform)
         }
         if Output.isErrorTerminal, Moment.now - begin > .seconds(2) { Output.progress("") }
-        guard !output.json else { return }
         let passed = paths.count - failed - unreadable
+        if output.json {
+            return Output.line(
+                JSON.object([
+                    "scenarios": .count(UInt64(paths.count)), "passed": .count(UInt64(passed)),
+                    "failed": .count(UInt64(failed)), "unreadable": .count(UInt64(unreadable)),
+                ]).text)
+        }
         var words = ["\(passed) of \(paths.count) scenarios passed"]
         if failed > 0 { words.append("\(failed) failed") }
         if unreadable > 0 { words.append("\(unreadable) could not be read") }
@@ -67,8 +73,16 @@ struct ScenarioBatch {
             unreadable += 1
             if output.json {
                 Output.line(
-                    JSON.object(["file": .string(path), "ok": .bool(false), "message": .string(error.description)])
-                        .text)
+                    JSON.object([
+                        "file": .string(path), "ok": .bool(false), "message": .string(error.description),
+                        "problems": .array(
+                            error.problems.map { problem in
+                                .object([
+                                    "file": .string(problem.file), "line": .count(UInt64(problem.line)),
+                                    "column": .count(UInt64(problem.column)), "message": .string(problem.message),
+                                ])
+                            }),
+                    ]).text)
             } else {
                 Output.line(error.description)
             }
@@ -81,6 +95,14 @@ struct ScenarioBatch {
                 JSON.object([
                     "file": .string(path), "claim": .string(outcome.claim),
                     "ok": .bool(outcome.passed && emptiness == nil), "report": .string(emptiness ?? outcome.report),
+                    "differences": .array(
+                        outcome.differences.map { difference in
+                            .object([
+                                "file": .string(path), "line": .count(UInt64(difference.line)),
+                                "expected": .strings(difference.expected), "got": .strings(difference.got),
+                            ])
+                        }),
+                    "violations": .strings(outcome.violations),
                 ]).text)
         } else if let emptiness {
             Output.line(emptiness)

@@ -1,0 +1,104 @@
+import Arbiter
+import ArbiterProtocol
+
+extension Outcome {
+    /// A place where a run does not come out as written.
+    public struct Difference: Hashable, Sendable {
+        /// The first line of the scenario that it is about, from 1; where lines are missing, the one before which they belong.
+        public var line: Int
+        public var expected: [String] = []
+        public var got: [String] = []
+    }
+
+    public var differences: [Difference] { expected == actual ? [] : LineDiff.changes(expected, actual) }
+
+    /// What a diff leaves open: what a refusal said, and that a scenario ends before what it expects.
+    var remarks: [String] {
+        var text: [String] = []
+        let unexpected = differences.flatMap(\.got).map { $0.drop { $0 == " " } }
+        var told: Set<String> = []
+        for refusal in refusals where unexpected.contains(refusal.notice[...]) && told.insert(refusal.sentence).inserted
+        {
+            text.append("  refused: \(refusal.sentence)")
+        }
+        if let next, expectsMore {
+            text.append(
+                "  The scenario ends before that: what happens by itself next is at \(TimeText.write(next)), which a last line "
+                    + "“\(TimeText.write(next))” lets come.")
+        }
+        return text
+    }
+
+    /// All is as written until the end, where something more is expected.
+    private var expectsMore: Bool {
+        // Each text ends with an empty line.
+        expected.count > actual.count && expected.starts(with: actual.dropLast())
+    }
+}
+
+/// A line diff with three lines around each change.
+enum LineDiff {
+    /// The lines of both, each with what became of it: ` ` in both, `-` in the old one alone, `+` in the new one alone.
+    private static func marked(_ old: [String], _ new: [String]) -> [(mark: String, text: String)] {
+        // Longest common subsequence; scenarios are tens of lines, so the table is small.
+        var length = Array(repeating: Array(repeating: 0, count: new.count + 1), count: old.count + 1)
+        for i in old.indices.reversed() {
+            for j in new.indices.reversed() {
+                length[i][j] = old[i] == new[j] ? length[i + 1][j + 1] + 1 : max(length[i + 1][j], length[i][j + 1])
+            }
+        }
+        var marked: [(mark: String, text: String)] = []
+        var (i, j) = (0, 0)
+        while i < old.count || j < new.count {
+            if i < old.count, j < new.count, old[i] == new[j] {
+                marked.append((" ", old[i]))
+                i += 1
+                j += 1
+            } else if i < old.count, j == new.count || length[i + 1][j] >= length[i][j + 1] {
+                marked.append(("-", old[i]))
+                i += 1
+            } else {
+                marked.append(("+", new[j]))
+                j += 1
+            }
+        }
+        return marked
+    }
+
+    /// - Returns: each place where they differ: the first line of the old one that it is about, from 1, and both texts.
+    static func changes(_ old: [String], _ new: [String]) -> [Outcome.Difference] {
+        var found: [Outcome.Difference] = []
+        var line = 1
+        var isOpen = false
+        for (mark, text) in marked(old, new) {
+            if mark == " " {
+                isOpen = false
+                line += 1
+                continue
+            }
+            if !isOpen { found.append(Outcome.Difference(line: line)) }
+            isOpen = true
+            if mark == "-" {
+                found[found.count - 1].expected.append(text)
+                line += 1
+            } else {
+                found[found.count - 1].got.append(text)
+            }
+        }
+        return found
+    }
+
+    static func unified(_ old: [String], _ new: [String]) -> [String] {
+        let marked = marked(old, new)
+        let around = 3
+        let changed = marked.indices.filter { marked[$0].mark != " " }
+        var lines: [String] = []
+        var last = -1
+        for index in marked.indices where changed.contains(where: { abs($0 - index) <= around }) {
+            if last >= 0, index > last + 1 { lines.append("  …") }
+            lines.append("  \(marked[index].mark) \(marked[index].text)")
+            last = index
+        }
+        return lines
+    }
+}
