@@ -241,6 +241,45 @@ def failing():
             assert len(journal) == 1 and status in journal[0], journal
 
 
+@claim("the completion of --camera offers the broker's cameras, and nothing where no broker answers")
+def completion():
+    script = camclient(None, "--generate-completion-script", "bash").stdout
+    with Daemon(cameras=("front=simulated", "rear=none")) as daemon:
+        def offered(socket):
+            ask = (f"{script}\nexport CAMARB_SOCKET={socket}\nCOMP_WORDS=({PROGRAM} record --camera '')\nCOMP_CWORD=3\n"
+                   f"COMP_LINE='{PROGRAM} record --camera '\nCOMP_POINT=${{#COMP_LINE}}\n"
+                   f"_camclient {PROGRAM} '' --camera\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n")
+            done = subprocess.run(
+                ["bash", "-c", ask], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE,
+                preexec_fn=die_with_parent)
+            assert not done.stderr, done.stderr
+            return done.stdout.split()
+        assert offered(daemon.path) == ["front", "rear"], offered(daemon.path)
+        assert offered("/nonexistent/socket") == [], offered("/nonexistent/socket")
+
+
+@claim("the manual of camclient has every option that its --help has")
+def manual():
+    manual = (ROOT / "docs" / "man" / "camclient.1").read_text().replace("\\-", "-")
+    help = json.loads(camclient(None, "--experimental-dump-help").stdout)["command"]
+    missing, seen = [], set()
+
+    def look(command, path):
+        for argument in command.get("arguments", []):
+            for name in argument.get("names", []):
+                # --camera is not --cameras.
+                if name["kind"] == "long":
+                    seen.add(name["name"])
+                    if not re.search(f"--{re.escape(name['name'])}(?![a-z-])", manual):
+                        missing.append(" ".join([*path, "--" + name["name"]]))
+        for inner in command.get("subcommands", []):
+            look(inner, [*path, inner["commandName"]])
+
+    look(help, [])
+    assert not missing, f"docs/man/camclient.1 lacks {', '.join(missing)}"
+    assert {"camera", "keep-going", "min-coverage"} <= seen, seen
+
+
 @claim("a scenario that does not come out says what a refusal said, and test --json has each difference and a summary")
 def scenario_words():
     with tempfile.TemporaryDirectory(prefix="camarb-test.") as folder:

@@ -44,7 +44,9 @@ struct Formats: AsyncParsableCommand {
               camclient formats front
             """)
 
-    @Argument(help: "The camera's id; the first that `camclient devices` lists if left out.")
+    @Argument(
+        help: "The camera's id; the first that `camclient devices` lists if left out.",
+        completion: CameraCompletion.kind)
     var camera: String?
 
     @OptionGroup var connection: ConnectionOptions
@@ -88,7 +90,9 @@ struct Controls: AsyncParsableCommand {
               camclient record visit.mkv --set gainMode=locked --set gain=40
             """)
 
-    @Argument(help: "The camera's id; the first that `camclient devices` lists if left out.")
+    @Argument(
+        help: "The camera's id; the first that `camclient devices` lists if left out.",
+        completion: CameraCompletion.kind)
     var camera: String?
 
     @OptionGroup var connection: ConnectionOptions

@@ -38,7 +38,8 @@ struct SessionOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The camera's id, as `camclient devices` shows it; camarbd's first if left out.", valueName: "id"))
+            "The camera's id, as `camclient devices` shows it; camarbd's first if left out.", valueName: "id"),
+        completion: CameraCompletion.kind)
     var camera = ""
 
     @Option(
