@@ -477,16 +477,14 @@ public final class BusConnection {
         refresh()
     }
 
-    /// - Returns: true: nothing is stuck any more.
-    private func sendStuck() -> Bool {
+    private func sendStuck() {
         let sent = stuck.withUnsafeBytes { sendNow($0) }
         stuck.removeFirst(sent)
-        guard stuck.isEmpty else { return false }
+        guard stuck.isEmpty else { return }
         stuck = []
         let waiting = held
         held = []
         for message in waiting { send(message) }
-        return true
     }
 
     private func account(_ payload: Int) {
@@ -557,8 +555,9 @@ public final class BusConnection {
     /// Processes messages until there is none, or the turn is over; then the rest has another one.
     private func turn(until end: Int64) {
         guard isOpen, !processing else { return }
-        // A peer that does not read is not read from.
-        if !stuck.isEmpty, !sendStuck() { return refresh() }
+        // A peer that waits for room to write, and reads nothing before, is read from all the same: libsystemd writes nothing
+        // by itself, and so nothing comes in between.
+        if !stuck.isEmpty { sendStuck() }
         processing = true
         traffic.turnBegins()
         defer { traffic.turnEnds() }

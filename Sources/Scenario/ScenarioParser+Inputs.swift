@@ -64,7 +64,6 @@ extension ScenarioParser {
         return names.app(word.text)
     }
 
-
     func camera(_ word: Word) throws(LineProblem) -> CameraID { try known(word) }
 
     // MARK: Clients

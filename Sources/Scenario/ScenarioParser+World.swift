@@ -23,7 +23,7 @@ extension ScenarioParser {
     mutating func worldOfTheUser(_ command: Word, _ words: inout Words) throws(LineProblem) -> [Action] {
         switch command.text {
         case "presence":
-            let app = app(try words.word("an app"))
+            let app = try app(try words.word("an app"))
             if words.take("gone") { return [.event(try event(.unplaced, &words, first: app))] }
             guard case .placed(_, let presence, let focused, let source) = try event(.placed, &words, first: app) else {
                 return []

@@ -130,4 +130,25 @@ struct MessageWriterTests {
         #expect(sent < 4096)
         #expect(!server.isOpen)
     }
+
+    /// As libraries do that wait until all their calls are written.
+    @Test(
+        "A client that writes calls until nothing more fits, and reads nothing before, gets its answers, and the loop rests"
+    )
+    func writesFirst() throws {
+        let pair = try Pair()
+        try pair.loop.turn(until: { pair.serverSide.ready == 1 && pair.clientSide.ready == 1 })
+        let text = String(repeating: "t", count: 1000)
+        var answers = 0
+        // 200 KiB each way.
+        for _ in 0..<200 {
+            pair.client.call(path: "/a", interface: "org.camarb.Test", member: "Echo", [.string(text)]) { result in
+                if case .success = result { answers += 1 }
+            }
+        }
+        try pair.loop.turn(until: { answers == 200 }, "200 answers")
+        // Nothing is left to do: a turn waits until its time is up.
+        while try pair.loop.turn(timeout: 0) {}
+        #expect(try pair.loop.turn(timeout: 1_000_000) == false)
+    }
 }

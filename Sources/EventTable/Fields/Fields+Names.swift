@@ -85,7 +85,7 @@ extension EventField where Value == AppID {
             [EventMember(key: "app", type: "s"), EventMember(key: "user", type: "u")],
             Phrase(
                 { value, names in names.name(of: value) },
-                hear: { (reader) throws(LineProblem) in reader.lookup.app(try reader.words.word("an app")) }),
+                hear: { (reader) throws(LineProblem) in try reader.lookup.app(try reader.words.word("an app")) }),
             write: { app, values in values.add(app) },
             read: { (line) throws(LineFault) in AppID(try line.text("app"), user: try line.integer("user")) }
         ).about { .user($0.user) }
@@ -101,7 +101,7 @@ extension EventField where Value == AppID? {
                 { value, names in value.map { names.name(of: $0) } ?? "none" },
                 hear: { (reader) throws(LineProblem) in
                     if reader.words.take("none") { return nil }
-                    return reader.lookup.app(try reader.words.word("an app"))
+                    return try reader.lookup.app(try reader.words.word("an app"))
                 }),
             write: { app, values in values.add(app) },
             read: { (line) throws(LineFault) in

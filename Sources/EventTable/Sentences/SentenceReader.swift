@@ -14,7 +14,7 @@ package protocol NameLookup {
     var user: UInt32 { get }
     func client(_ word: Word) throws(LineProblem) -> ClientID
     func session(_ word: Word) throws(LineProblem) -> SessionID
-    func app(_ word: Word) -> AppID
+    func app(_ word: Word) throws(LineProblem) -> AppID
     func camera(_ word: Word) throws(LineProblem) -> CameraID
 }
 
