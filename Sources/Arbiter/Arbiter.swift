@@ -68,7 +68,10 @@ public struct Arbiter: Sendable {
     private mutating func take(_ event: Event, at now: Moment, _ turn: inout Turn, _ seating: inout Seating) {
         precondition(now >= state.now, "the clock went back from \(state.now.nanoseconds) to \(now.nanoseconds) ns")
         state.now = now
-        defer { deadline = earliestDeadline() }
+        defer {
+            if !turn.cuts.isEmpty { nameFollowers(&turn) }
+            deadline = earliestDeadline()
+        }
         if let continued = decision(continuedBy: event) {
             current = continued
         } else {
@@ -84,12 +87,13 @@ public struct Arbiter: Sendable {
             return settle(&turn, &seating)
         }
         // Refused means that nothing changed, by construction: what would have happened is thrown away.
-        let (before, effects, verdicts) = (state, turn.effects, turn.verdicts)
+        let (before, effects, cuts, verdicts) = (state, turn.effects, turn.cuts, turn.verdicts)
         handle(event, &turn)
         settle(&turn, &seating)
         guard let refusal = turn.newcomerRefused else { return }
         state = before
         turn.effects = effects + [.refused(refusal.refusal)]
+        turn.cuts = cuts
         turn.verdicts = verdicts + refusal.verdicts
     }
 
@@ -123,6 +127,8 @@ struct Turn {
     /// A policy was just loaded.
     var isReload = false
     var effects: [Effect] = []
+    /// Where in `effects` a holder's stream is cut.
+    var cuts: [Int] = []
     var verdicts: [Verdict] = []
     /// Cameras to decide again.
     private(set) var cameras = CameraSet()
@@ -148,6 +154,7 @@ struct Turn {
     mutating func begin() {
         isReload = false
         if !effects.isEmpty { effects.removeAll(keepingCapacity: true) }
+        if !cuts.isEmpty { cuts.removeAll(keepingCapacity: true) }
         cameras = CameraSet()
         if !passing.isEmpty { passing.removeAll(keepingCapacity: true) }
         starter = nil

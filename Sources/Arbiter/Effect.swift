@@ -9,7 +9,10 @@ public enum Effect: Hashable, Sendable {
 
     /// Stop capturing for the grant, end its streams, blank its buffers. Comes before anybody is told,
     /// and before the next holder's `open`. Answered by `recorderCut` or `recorderGone`.
-    case cut(CameraID, GrantID, why: RecordingEnd)
+    ///
+    /// `next` is who has won the camera, and is granted it as soon as the cut is confirmed: the device may go on until
+    /// then. Nil: nobody has, or the device failed, and it stops at once.
+    case cut(CameraID, GrantID, why: RecordingEnd, next: SessionID?)
     /// The recorder did not do its duty in time: SIGKILL. Answered by `recorderGone`.
     case killRecorder(CameraID)
     /// Start capturing for a session, with fresh buffers. Answered by `recorderStreaming`, `deviceFailed` or `recorderGone`.

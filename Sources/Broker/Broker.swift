@@ -160,7 +160,8 @@ public final class Broker {
             case .answered(let id):
                 request?.answer([.uint64(id)])
 
-            case .cut(let camera, let grant, let why): cameras[camera]?.cut(grant, why)
+            case .cut(let camera, let grant, let why, let next):
+                cameras[camera]?.cut(grant, why, passesOn: next != nil)
             case .killRecorder(let camera): cameras[camera]?.kill()
             case .open(let camera, let grant, let session, let configuration):
                 if clients.isGrantable(session) { cameras[camera]?.open(grant, configuration) }

@@ -94,6 +94,9 @@ final class SimulatedRecorder: BusConnectionDelegate {
         connection?.close()
     }
 
+    /// One of an earlier version.
+    private var isOld: Bool { number.isMultiple(of: 3) }
+
     private func isFaulty() -> Bool { world.random.chance(others.faultPercent) }
 
     // MARK: Its end
@@ -232,7 +235,9 @@ final class SimulatedRecorder: BusConnectionDelegate {
             streams.append(ours)
             message.answer([.fileDescriptor(theirs)])
             close(theirs)
-        case "Cut":
+        case "PassOn" where isOld:
+            message.answer(BrokerError(.unknownMethod, "A recorder core of an earlier version has no PassOn."))
+        case "Cut", "PassOn":
             guard number == grant else { return message.answer(BrokerError(.staleGrant, "Another grant is open.")) }
             grant = nil
             closeStreams()

@@ -48,10 +48,11 @@ extension Effect {
             values.add("message", .string(refusal.error.message))
             values.add("rule", .string(refusal.rule))
         case .answered(let id): values.add("id", .uint64(id))
-        case .cut(let camera, let grant, let why):
+        case .cut(let camera, let grant, let why, let next):
             values.add(.camera, camera)
             values.add(.grant, grant)
             values.add("why", .string(why.rawValue))
+            if let next { values.add("next", .uint64(next.rawValue)) }
         case .killRecorder(let camera): values.add(.camera, camera)
         case .open(let camera, let grant, let session, let configuration),
             .resume(let camera, let grant, let session, let configuration),

@@ -234,7 +234,7 @@ struct RecorderDuties: Hashable, Sendable {
         case .open(let camera, let grant, _, _):
             let counted = Counted(value: grant)
             order(camera) { $0 = Duty(camera: camera, opening: counted, grant: counted) }
-        case .cut(let camera, let grant, let why):
+        case .cut(let camera, let grant, let why, _):
             order(camera) { duty in
                 (duty.isStreaming, duty.isSurviving) = (false, false)
                 duty.batches = []

@@ -46,7 +46,7 @@ public struct BrokerMetrics: Sendable {
         for effect in effects {
             switch effect {
             case .refused(let refusal): count(for: asker) { $0.refusals.note(refusal.rule) }
-            case .cut(let camera, _, _): cutSince[camera] = now
+            case .cut(let camera, _, _, _): cutSince[camera] = now
             case .notify(_, let session, _, let notice): note(notice, of: session, at: now, sessions)
             default: break
             }

@@ -69,10 +69,12 @@ public final class RecorderService: Sendable {
             capture.complete(file: try reader.fileDescriptor("file")) { result in
                 answer(result.map { [.uint64($0.frames), .int64($0.duration), .uint64($0.bytes)] })
             }
-        case "Cut":
+        case "Cut", "PassOn":
             let grant = GrantID(try reader.uint64("grant"))
             let why: RecordingEnd = try reader.word("why")
-            capture.cut(grant, why: why) { result in answer(result.map { [.int64($0)] }) }
+            capture.cut(grant, why: why, passesOn: member == "PassOn") { result in
+                answer(result.map { [.int64($0)] })
+            }
         case "WatchNode":
             let queue = try reader.fileDescriptor("queue")
             capture.watchNode(queue) { result in answer(result.map { [] }) }

@@ -32,7 +32,7 @@ extension ScenarioWriter {
 
     private func order(_ effect: Effect) -> String? {
         switch effect {
-        case .cut(let camera, _, let why): "cut \(camera.name) \(why.rawValue)"
+        case .cut(let camera, _, let why, _): "cut \(camera.name) \(why.rawValue)"
         case .killRecorder(let camera): "kill-recorder \(camera.name)"
         case .open(let camera, _, let session, _): "open \(camera.name) for \(names.name(of: session))"
         case .resume(let camera, _, let session, _): "resume \(camera.name) for \(names.name(of: session))"

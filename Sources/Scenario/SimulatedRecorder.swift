@@ -130,7 +130,7 @@ public struct SimulatedRecorder: Hashable, Sendable {
             recordings.append(Recording(id: recording, start: now))
         case .stopRecording(camera, let recording, let why):
             finish(recordings.filter { $0.id == recording }, why, now, isSilent)
-        case .cut(camera, let grant, let why):
+        case .cut(camera, let grant, let why, _):
             if !isSilent {
                 pending.removeAll { !$0.outlivesCut }
                 answer(.recorderCut(camera, grant), at: now + behaviour.cutDelay)

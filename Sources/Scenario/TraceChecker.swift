@@ -249,7 +249,7 @@ public struct TraceChecker: Hashable, Sendable {
             if let place = place(of: session) {
                 sessions[place].minHoldUntil = minHoldUntil(sessions[place], seen, terms)
             }
-        case .cut(let camera, let grant, _):
+        case .cut(let camera, let grant, _, _):
             wrong.unless(isOpen(camera, grant), "\(camera.name) is cut for a grant that is not open")
             if let place = place(of: camera) { cameras[place].marks = [.cutting, .hasRecorder] }
         case .configure(let camera, let grant, let session, _):

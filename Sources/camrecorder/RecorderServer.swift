@@ -185,7 +185,7 @@ final class RecorderServer: BusConnectionDelegate {
         let about = arguments.dropFirst(member == "StartRecording" ? 1 : 0).first?.uint64 ?? 0
         unanswered[number] = Call(message: message, member: member, about: about)
         switch member {
-        case "Cut": memory.cut(about)
+        case "Cut", "PassOn": memory.cut(about)
         case "StartRecording": memory.begun(about)
         default: break
         }
@@ -194,7 +194,7 @@ final class RecorderServer: BusConnectionDelegate {
 
     /// What a broker may ask for that has not taken the grant up: nothing begins with it.
     private static let beforeResume: Set<String> = [
-        "Complete", "Cut", "Describe", "Look", "Resume", "StopRecording", "WatchNode",
+        "Complete", "Cut", "Describe", "Look", "PassOn", "Resume", "StopRecording", "WatchNode",
     ]
 
     /// `Keep`: the descriptors are this object's.
@@ -290,7 +290,7 @@ final class RecorderServer: BusConnectionDelegate {
     private func succeeded(_ call: Call) {
         switch call.member {
         case "Open": memory.opened(call.about)
-        case "Cut": if kept?.grant == call.about { kept = nil }
+        case "Cut", "PassOn": if kept?.grant == call.about { kept = nil }
         // From here on it is a grant as any other: another broker's end is the end of it, unless that one has kept it, too.
         case "Resume": if let kept, kept.grant == call.about, kept.isUndecided { self.kept = nil }
         default: break

@@ -33,7 +33,7 @@ struct SmallWorld {
                 case .notify(_, let session, _, let event): notices.append("\(session.rawValue) \(event.wireName)")
                 case .open(let camera, let grant, _, let configuration) where recorderAnswers:
                     events.append(.recorderStreaming(camera, grant, inForce: configuration))
-                case .cut(let camera, let grant, _) where recorderAnswers: events.append(.recorderCut(camera, grant))
+                case .cut(let camera, let grant, _, _) where recorderAnswers: events.append(.recorderCut(camera, grant))
                 case .killRecorder(let camera): events.append(.recorderGone(camera))
                 default: break
                 }
@@ -86,6 +86,46 @@ struct HandoverTests {
         #expect(world.arbiter.lastDecision == first + 1)
     }
 
+    /// Of each cut, who follows.
+    private func next(_ effects: [Effect]) -> [SessionID?] {
+        effects.compactMap { effect -> SessionID?? in
+            if case .cut(_, _, _, let next) = effect { .some(next) } else { nil }
+        }
+    }
+
+    @Test("says with the cut who follows; a stop for which nobody waits, and a failed device, are cut for nobody")
+    func namesWhoFollows() {
+        var world = SmallWorld(newest)
+        world.app("photos", 1)
+        world.app("call", 2)
+        world.step(.startRunning(SessionID(1)))
+        #expect(next(world.step(.startRunning(SessionID(2)))) == [SessionID(2)], "who is stronger")
+        #expect(next(world.step(.stopRunning(SessionID(2)))) == [SessionID(1)], "who waited")
+        world.step(.startRunning(SessionID(2)))
+        #expect(
+            next(world.step(.disconnected(ClientID(2)))) == [SessionID(1)], "whom a client that vanished leaves it to")
+        #expect(next(world.step(.stopRunning(SessionID(1)))) == [nil], "nobody")
+        world.app("call", 3)
+        world.step(.startRunning(SessionID(1)))
+        world.step(.startRunning(SessionID(3)))
+        #expect(next(world.step(.deviceFailed(SmallWorld.camera, .device, message: "no data"))) == [nil])
+    }
+
+    @Test("that frees another camera is cut for nobody: its device is not wanted")
+    func namesNobodyForAnotherCamera() {
+        let front = CameraID("front")
+        var policy = newest
+        policy.cameras = [CameraRule(camera: SmallWorld.camera, conflicts: [front])]
+        var world = SmallWorld(policy)
+        world.step(.cameraAppeared(front, SmallWorld.capabilities))
+        world.app("photos", 1)
+        world.app("call", 2)
+        world.step(.created(SessionID(3), ClientID(2), camera: front, Configuration(), reestablished: false))
+        world.step(.startRunning(SessionID(1)))
+        #expect(next(world.step(.startRunning(SessionID(3)))) == [nil])
+        #expect(world.heard().last == "3 DidStartRunning")
+    }
+
     @Test("waits for the cut, and kills the recorder at its deadline")
     func deadline() {
         var world = SmallWorld(newest)
@@ -116,7 +156,7 @@ struct HandoverTests {
         let effects = world.step(.startRunning(SessionID(2)))
         world.step(.disconnected(ClientID(2)))
         world.recorderAnswers = true
-        for case .cut(let camera, let grant, _) in effects { world.step(.recorderCut(camera, grant)) }
+        for case .cut(let camera, let grant, _, _) in effects { world.step(.recorderCut(camera, grant)) }
         #expect(
             world.heard() == [
                 "1 DidStartRunning", "1 WasInterrupted", "1 DidStopRunning", "1 InterruptionEnded", "1 DidStartRunning",

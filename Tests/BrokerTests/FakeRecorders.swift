@@ -101,7 +101,7 @@ final class FakeRecorder: BusConnectionDelegate {
             message.answer([.fileDescriptor(process.descriptor)])
         case "Describe": message.answer([.dictionary(Self.camera.wire)])
         case "Open": message.answer([.dictionary([:])])
-        case "Cut": message.answer([.int64(0)])
+        case "Cut", "PassOn": message.answer([.int64(0)])
         default: message.answer([])
         }
     }

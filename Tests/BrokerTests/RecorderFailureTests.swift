@@ -55,6 +55,42 @@ struct RecorderFailureTests {
         try session.wait("DidStartRunning", count: 2)
     }
 
+    @Test("A camera that passes on is cut by PassOn; a recorder core that does not know it is asked once, and gets Cut")
+    func passesOn() throws {
+        for knowsPassOn in [true, false] {
+            let recorders = try FakeRecorders()
+            recorders.whenCalled = { _, message in
+                guard message.member == "PassOn", !knowsPassOn else { return false }
+                message.answer(BrokerError(.unknownMethod, "An earlier recorder core has no PassOn."))
+                return true
+            }
+            let process = try broker(recorders)
+            let photos = try session(process, recorders)
+            let call = try process.client("call")
+            try call.broker("DeclarePresence", .string("fullscreen"), .boolean(true))
+            let other = try call.session()
+            try photos.run()
+            let recorder = try #require(recorders.all.last)
+            func orders() -> [String] { recorder.calls.filter { ["Open", "Cut", "PassOn"].contains($0) } }
+            // Each is wanted by the other one while it runs, and stops in its favour.
+            try other.call("StartRunning")
+            try other.wait("WasInterrupted")
+            try photos.call("StopRunning")
+            try other.wait("DidStartRunning")
+            try photos.call("StartRunning")
+            try photos.wait("WasInterrupted")
+            try other.call("StopRunning")
+            try photos.wait("DidStartRunning", count: 2)
+            try photos.call("StopRunning")
+            try process.wait("the last cut") { orders().last == "Cut" }
+            #expect(
+                orders()
+                    == (knowsPassOn
+                        ? ["Open", "PassOn", "Open", "PassOn", "Open", "Cut"]
+                        : ["Open", "PassOn", "Cut", "Open", "Cut", "Open", "Cut"]))
+        }
+    }
+
     @Test(
         "A recorder core that closes its socket and lingers has cut nothing: what excludes it opens when its process ends"
     )

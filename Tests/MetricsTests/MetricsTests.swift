@@ -30,7 +30,7 @@ import Vocabulary
         metrics.note(
             .startRunning(SessionID(2)),
             [
-                .cut(front, GrantID(1), why: .interrupted),
+                .cut(front, GrantID(1), why: .interrupted, next: SessionID(2)),
                 notice(
                     1,
                     .wasInterrupted(
@@ -65,7 +65,7 @@ import Vocabulary
     @Test func aCameraThatNobodyFollowsOnWasNotHandedOver() {
         var metrics = BrokerMetrics()
         metrics.note(
-            .stopRunning(SessionID(1)), [.cut(Self.front, GrantID(1), why: .stopped)], at: Self.at(0),
+            .stopRunning(SessionID(1)), [.cut(Self.front, GrantID(1), why: .stopped, next: nil)], at: Self.at(0),
             asker: Self.alice,
             sessions: Self.sessions)
         metrics.note(.recorderCut(Self.front, GrantID(1)), [], at: Self.at(5), asker: nil, sessions: Self.sessions)

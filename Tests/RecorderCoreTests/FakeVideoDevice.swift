@@ -31,6 +31,9 @@ final class ScriptedCamera: Sendable {
         var isOpen = false
         var isStreaming = false
         var starts = 0
+        /// Its buffers can be lent, and how many were.
+        var lends = false
+        var lent = 0
         /// Called on the capture's thread when opening fails.
         var whenOpeningFails: (@Sendable () -> Void)?
         /// Called on the capture's thread when it takes a frame, once.
@@ -74,7 +77,9 @@ final class ScriptedCamera: Sendable {
     }
 
     /// The next frame, in the buffer that has waited longest, filled with one brightness.
-    func push(_ luma: UInt8 = 100, damaged: Bool = false, bytes: UInt32? = nil, index: UInt32? = nil) {
+    func push(
+        _ luma: UInt8 = 100, damaged: Bool = false, bytes: UInt32? = nil, index: UInt32? = nil, time: Int64? = nil
+    ) {
         change { state in
             guard let buffer = state.queued.min() else { return }
             state.queued.remove(buffer)
@@ -82,7 +87,7 @@ final class ScriptedCamera: Sendable {
             state.frames.append(
                 camarb_video_frame(
                     index: index ?? UInt32(buffer), bytes: bytes ?? UInt32(state.buffers[buffer].count), sequence: 0,
-                    is_damaged: damaged ? 1 : 0, time: camarb_monotonic_ns()))
+                    is_damaged: damaged ? 1 : 0, time: time ?? camarb_monotonic_ns()))
         }
     }
 
@@ -217,7 +222,11 @@ final class FakeVideoDevice: VideoDevice {
     }
 
     let buffersCanOutliveTheirQueue = true
-    func export(_ index: Int) throws(VideoFault) -> Int32 { throw VideoFault("share a buffer", ENOTTY) }
+    func export(_ index: Int) throws(VideoFault) -> Int32 {
+        guard camera.look(\.lends) else { throw VideoFault("share a buffer", ENOTTY) }
+        camera.change { $0.lent += 1 }
+        return camarb_memfd("device", 640 * 480 * 3 / 2)
+    }
 
     func stream(_ on: Bool) throws(VideoFault) {
         try ask(on ? "stream" : "stop")

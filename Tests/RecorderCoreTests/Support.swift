@@ -86,18 +86,30 @@ final class CaptureUnderTest: Sendable {
     }
 
     /// A scripted camera behind the Video4Linux adapter.
-    /// - Parameter feeding: it gives frames all the time.
-    init(_ camera: ScriptedCamera, feeding: Bool = false) {
+    /// - Parameters:
+    ///   - feeding: it gives frames all the time.
+    ///   - passingLimit: how long it goes on for a grant that is to follow.
+    init(_ camera: ScriptedCamera, feeding: Bool = false, passingLimit: Duration = .seconds(600)) {
         feeder = feeding ? Feeder(camera) : nil
         let (events, continuation) = AsyncStream.makeStream(of: RecorderEvent.self)
         self.events = events
         capture = Capture(
-            onEvent: { continuation.yield($0) },
+            passingLimit: passingLimit, onEvent: { continuation.yield($0) },
             makingSource: { () throws(BrokerError) in
                 // A machine that is busy with other tests is no device that stalls.
                 try V4L2Camera(
                     FakeVideoDevice(camera), identity: "usb-cafe:0001-1", stallTime: 600_000_000_000)
             })
+    }
+
+    /// A camera of the test's own.
+    init(passingLimit: Duration = .seconds(600), _ makingSource: @escaping @Sendable () -> any CameraSource) {
+        feeder = nil
+        let (events, continuation) = AsyncStream.makeStream(of: RecorderEvent.self)
+        self.events = events
+        capture = Capture(
+            passingLimit: passingLimit, onEvent: { continuation.yield($0) },
+            makingSource: { () throws(BrokerError) in makingSource() })
     }
 
     deinit { capture.shutDown() }
@@ -169,6 +181,11 @@ final class CaptureUnderTest: Sendable {
     }
     func cut(_ grant: UInt64, _ why: RecordingEnd = .interrupted) async throws -> Int64 {
         try await wait { capture.cut(GrantID(grant), why: why, $0) }
+    }
+    /// A cut that another grant follows.
+    @discardableResult
+    func passOn(_ grant: UInt64) async throws -> Int64 {
+        try await wait { capture.cut(GrantID(grant), why: .interrupted, passesOn: true, $0) }
     }
 }
 

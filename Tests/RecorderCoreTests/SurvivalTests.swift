@@ -97,8 +97,10 @@ import Testing
         #expect(marks == Array(marks[0]..<marks[0] + UInt32(marks.count)), "no frame is missing in between")
     }
 
-    @Test("Before it is resumed a kept grant can be cut, and nothing can begin for it")
-    func beginsNothing() throws {
+    @Test(
+        "Before it is resumed a kept grant can be cut, for another one or for nobody, and nothing can begin for it",
+        arguments: ["Cut", "PassOn"])
+    func beginsNothing(_ order: String) throws {
         let kept = try Kept()
         let recorder = kept.recorder
         _ = try kept.nextBroker()
@@ -112,7 +114,7 @@ import Testing
         let file = try TemporaryFile(".mkv")
         let error = #expect(throws: BrokerError.self) { try kept.record(5, into: file) }
         #expect(error?.kind == .staleGrant)
-        #expect(try #require(try recorder.call("Cut", [.uint64(1), .string("interrupted")]).first?.int64) > 0)
+        #expect(try #require(try recorder.call(order, [.uint64(1), .string("interrupted")]).first?.int64) > 0)
         // Then it is a recorder core as any other.
         try recorder.call("Open", [.uint64(2), ProcessTests.small])
     }

@@ -1,9 +1,12 @@
 """Two real processes contend for one camera: what the loser sees ends before what the winner sees begins."""
-import hashlib, json, mmap, os, pathlib, select, signal, socket, subprocess, time
+import hashlib, json, mmap, os, pathlib, select, signal, socket, subprocess, tempfile, time
 
-from harness import PATIENCE, SHELL, Daemon, claim, die_with_parent
+from harness import PATIENCE, SHELL, Daemon, claim, die_with_parent, recorded_marks
 
 HANDOVERS = 200
+# Of two that record: each file is decoded.
+RECORDED_HANDOVERS = 8
+SMALL = "420v 640x480@60 binned"
 # The winner streams for this long while the loser's memory must not change: the time is what is tested.
 WATCHED = 2.0
 
@@ -129,3 +132,58 @@ def stopped():
 @claim("the same when the loser is killed")
 def killed():
     the_loser_sees_nothing(lambda loser: (loser.process.kill(), loser.process.wait()))
+
+
+def marks_of(stream, count):
+    """The capture times burnt into that many frames, or into all until the end."""
+    seen = []
+    while len(seen) < count and (frame := stream.read()) is not None:
+        # The buffers are blanked before the stream's end is told.
+        if frame.mark:
+            assert frame.mark[0] == frame.timestamp, "the record and the picture disagree about the capture time"
+            seen.append(frame.mark[0])
+        stream.release(frame)
+    return seen
+
+
+@claim(f"in {RECORDED_HANDOVERS} handovers between two that record, pictures and files end before the next one's begin, and each cut "
+       "but the last says who follows")
+def passes_on():
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        # Whoever asked last has the camera.
+        (folder / "newest.toml").write_text('name = "newest"\n\n[contention]\norder = ["newest"]\n')
+        trace = folder / "trace"
+        with Daemon(folder / "newest.toml", extra=("--trace", trace)) as daemon:
+            apps = [daemon.app(name) for name in ("red", "blue")]
+            # What one has set is not what the other finds.
+            sessions = [apps[0].session(activeFormat=SMALL, videoZoomFactor=2.0), apps[1].session(activeFormat=SMALL)]
+            held = []
+            stream = None
+            for turn in range(RECORDED_HANDOVERS + 1):
+                winner, loser = turn % 2, 1 - turn % 2
+                sessions[winner].start()
+                if stream:
+                    held[-1] += marks_of(stream, 1 << 30)
+                    stream.close()
+                apps[winner].wait("DidStartRunning")
+                stream = sessions[winner].stream()
+                sessions[winner].record(folder / f"{turn}.mkv")
+                held.append(marks_of(stream, 10))
+                if turn:
+                    apps[loser].wait("RecordingFinished")
+                    sessions[loser].call("StopRunning")
+            sessions[winner].call("StopRunning")
+            held[-1] += marks_of(stream, 1 << 30)
+            apps[winner].wait("RecordingFinished")
+        for turn, seen in enumerate(held):
+            recorded = recorded_marks(folder / f"{turn}.mkv")
+            assert recorded and all(recorded), f"recording {turn} has {len(recorded)} frames: {recorded}"
+            held[turn] = sorted(seen + [time for time, _ in recorded])
+        for before, after in zip(held, held[1:]):
+            assert before[-1] < after[0], f"{before[-1] - after[0]} ns after the winner's first frame the loser has one"
+        effects = [effect for line in trace.read_text().splitlines() for effect in json.loads(line).get("effects", [])]
+        orders = [effect for effect in effects if effect["effect"] in ("cut", "open")]
+        assert [order["effect"] for order in orders] == ["open", "cut"] * (RECORDED_HANDOVERS + 1), orders
+        follows = [order.get("next") for order in orders[1::2]]
+        assert follows == [order["session"] for order in orders[2::2]] + [None], (follows, orders)

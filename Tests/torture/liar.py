@@ -66,7 +66,7 @@ class Liar:
             return self.send(new_method_return(call, "a{sv}", (CAPABILITIES,)))
         if member in ("Open", "Configure"):
             return self.send(new_method_return(call, "a{sv}", ({},)))
-        if member == "Cut":
+        if member in ("Cut", "PassOn"):
             return self.send(new_method_return(call, "x", (0,)))
         if member == "OpenStream":
             return self.send(new_error(call, "org.camarb.Error.OutOfResources", "s", ("no stream " + "x" * 100_000,)))

@@ -1,5 +1,5 @@
 """What the steps about cameras share: `vivid`'s two cameras by who they are, apps that watch them, and v4l2-ctl."""
-import os, pathlib, subprocess, sys, time
+import ctypes, os, pathlib, subprocess, sys, time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "interop"))
 from harness import BROKER, PATIENCE, SHELL, Daemon, Refused, die_with_parent, played, wait_until  # noqa: F401
@@ -10,6 +10,8 @@ BACK, FRONT = f"back=v4l2:{IDENTITIES[0]}", f"front=v4l2:{IDENTITIES[1]}"
 SMALL = {"activeFormat": "420v 320x180", "frameRate": 15.0}
 DRIVER = pathlib.Path("/sys/bus/platform/drivers/vivid")
 SECONDS_TO_CLOSE = 2.0
+# A policy in which who asked last has the camera, and the other waits: who starts decides when it changes hands.
+NEWEST = 'name = "newest"\n\n[contention]\norder = ["newest"]\n'
 
 # `vivid` spins while it waits for its next frame: what is tested goes before it.
 os.nice(-10)
@@ -63,6 +65,25 @@ def holders(path):
         except OSError:
             pass
     return found
+
+
+class Openings:
+    """How often a file is opened from here on, by whomever. Those alike that come between two looks count as one."""
+
+    IN_OPEN, EVENT = 0x20, 16
+
+    def __init__(self, path):
+        libc = ctypes.CDLL(None, use_errno=True)
+        self.descriptor = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        watched = libc.inotify_add_watch(self.descriptor, path.encode(), self.IN_OPEN)
+        assert watched >= 0, os.strerror(ctypes.get_errno())
+
+    def seen(self):
+        """Since it was last asked."""
+        try:
+            return len(os.read(self.descriptor, 1 << 16)) // self.EVENT
+        except BlockingIOError:
+            return 0
 
 
 class Watcher:

@@ -75,6 +75,7 @@ static const sd_bus_vtable vtable[] = {
     SD_BUS_METHOD("CloseStreams", "tt", "", on_other, SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD("StopRecording", "ts", "", on_other, SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD("Cut", "ts", "x", on_cut, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD("PassOn", "ts", "x", on_cut, SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_VTABLE_END,
 };
 

@@ -149,12 +149,26 @@ extension Arbiter {
 
     /// Cuts the stream: a camera that went on for a next holder, and nobody came, too.
     mutating func cut(_ camera: Slot<Camera>, why: RecordingEnd, _ turn: inout Turn) {
-        turn.effects.append(.cut(state.cameraNames[camera], state.cameras[camera].grant, why: why))
+        turn.cuts.append(turn.effects.count)
+        turn.effects.append(.cut(state.cameraNames[camera], state.cameras[camera].grant, why: why, next: nil))
         state.cameras[camera].handover = lastDecision
         forgetOrders(on: camera)
         state.cameras[camera].tenancy = .revoking(Cut(until: state.now + Bound.cut))
         turn.passing.removeAll { $0 == camera }
         turn.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
+    }
+
+    /// Says in the step's cuts who follows. A cut comes before it is known who has won the camera: the winner is found out in
+    /// the rounds that come after it.
+    mutating func nameFollowers(_ turn: inout Turn) {
+        for place in turn.cuts {
+            guard case .cut(let camera, let grant, let why, _) = turn.effects[place],
+                let slot = state.cameraNames[camera],
+                let promise = state.cameras[slot].promise, !promise.isDormant
+            else { continue }
+            turn.effects[place] = .cut(camera, grant, why: why, next: state.id(promise.session))
+        }
+        turn.cuts.removeAll(keepingCapacity: true)
     }
 
     /// The recorder confirmed the cut, or ended.

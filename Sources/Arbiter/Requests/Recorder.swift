@@ -107,7 +107,7 @@ extension Arbiter {
             notify(held.session, .runtimeError(code: deviceFault.rawValue, message: message), &turn)
         }
         // The process lives and may still hold the device: it is told to let go.
-        turn.effects.append(.cut(state.cameraNames[camera], state.cameras[camera].grant, why: .interrupted))
+        turn.effects.append(.cut(state.cameraNames[camera], state.cameras[camera].grant, why: .interrupted, next: nil))
         state.cameras[camera].handover = lastDecision
         let cut = Cut(until: state.now + Bound.cut)
         switch deviceFault {

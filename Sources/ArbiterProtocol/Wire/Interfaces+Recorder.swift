@@ -88,6 +88,14 @@ extension Interface {
                 with the capture time of its last frame (0: none); a recording is finished after the answer.
                 """),
             Method(
+                "PassOn", [Argument("grant", "t"), Argument("why", "s")], gives: [Argument("lastCapture", "x")],
+                """
+                As `Cut`, where somebody else has won the camera: `Open` for the next grant follows the answer. The device \
+                may go on until then, for 0.25 s at most, its frames for nobody; the next grant begins with the first frame \
+                captured after everything is set for it. Where that takes a stop (another format or frame rate, buffers \
+                that were lent to a client), it stops as at `Cut`.
+                """),
+            Method(
                 "WatchNode", [Argument("queue", "h")],
                 """
                 Has the kernel say in an inotify queue of the broker's who opens and closes the camera's node: the broker \

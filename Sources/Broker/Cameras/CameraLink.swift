@@ -62,6 +62,8 @@ class CameraLink {
     /// The first frame of the grant was there.
     private var grantStreams = false
     private var batchesUnderWay = 0
+    /// As far as is known: a recorder core that does not know `PassOn` says so once.
+    private var knowsPassOn = true
     private(set) lazy var outputs = makeOutputs()
 
     /// Batches that the recorder core may owe an answer to: more than come while it changes its format, which takes long.
@@ -135,7 +137,8 @@ class CameraLink {
         broker.step(.deviceFailed(camera, DeviceFault(message: message), message: message))
     }
 
-    func cut(_ granted: GrantID, _ why: RecordingEnd) {
+    /// - Parameter passesOn: Somebody else is granted the camera when this is done: its device may go on.
+    func cut(_ granted: GrantID, _ why: RecordingEnd, passesOn: Bool) {
         if grant == granted {
             forgetKept()
             forgetSurvivor()
@@ -155,13 +158,26 @@ class CameraLink {
             return
         }
         grant = nil
-        recorder.call("Cut", [.uint64(granted.rawValue), .string(why.rawValue)]) { [self] result in
+        orderCut(granted, why, by: passesOn && knowsPassOn ? .passOn : .cut)
+    }
+
+    private enum CutOrder: String {
+        case cut = "Cut"
+        case passOn = "PassOn"
+    }
+
+    private func orderCut(_ granted: GrantID, _ why: RecordingEnd, by order: CutOrder) {
+        recorder.call(order.rawValue, [.uint64(granted.rawValue), .string(why.rawValue)]) { [self] result in
             switch result {
             case .success: broker.step(.recorderCut(camera, granted))
             case .failure(let error):
                 switch error.kind {
                 case .staleGrant: broker.step(.recorderCut(camera, granted))
                 case .disconnected: recorder.whenGone { [self] _ in gone() }
+                case .unknownMethod where order == .passOn:
+                    // It stops its device between two grants.
+                    knowsPassOn = false
+                    orderCut(granted, why, by: .cut)
                 default: kill()
                 }
             }
@@ -286,6 +302,7 @@ extension CameraLink: NodeWatchOwner {
 
 extension CameraLink: RecorderLifeOwner {
     func recorderEnded(_ end: RecorderLife.End) {
+        knowsPassOn = true
         if !recorder.isStopping {
             forgetKept()
             forgetSurvivor()

@@ -27,7 +27,9 @@ final class DryCamera: CameraLink {
         broker.stepLater(.recorderStreaming(camera, granted, inForce: configuration))
     }
 
-    override func cut(_ granted: GrantID, _ why: RecordingEnd) { broker.stepLater(.recorderCut(camera, granted)) }
+    override func cut(_ granted: GrantID, _ why: RecordingEnd, passesOn: Bool) {
+        broker.stepLater(.recorderCut(camera, granted))
+    }
 
     override func kill() { broker.stepLater(.recorderGone(camera)) }
 

@@ -32,6 +32,15 @@ package protocol CameraSource: AnyObject {
     /// - Throws: when the device refuses one; all are then as they were.
     func set(controls: Configuration) throws(BrokerError)
 
+    /// Goes on for the next grant, without having been stopped: everything is set as `set` and `select` would. From here on
+    /// `takeFrame` gives only what was captured after that, and no buffer that held pictures before is lent.
+    /// - Parameters:
+    ///   - format: the one in force, as is the frame rate.
+    /// - Returns: false where it has to be stopped and started for that; it may be half set then, as where it throws.
+    func goOn(
+        format: CameraFormat, zoom: Double, frameRate: Double, controls: Configuration
+    ) throws(BrokerError) -> Bool
+
     /// What the controls are set to.
     var controls: Configuration { get }
 

@@ -93,6 +93,14 @@ package final class FileCamera: CameraSource {
         chosen = (PictureLayout(width: format.width, height: format.height, pixelFormat: format.pixelFormat), crop)
     }
 
+    /// A picture counts as captured when its turn comes, which is later than now.
+    package func goOn(
+        format: CameraFormat, zoom: Double, frameRate: Double, controls: Configuration
+    ) throws(BrokerError) -> Bool {
+        try select(format: format, zoom: zoom, frameRate: frameRate)
+        return true
+    }
+
     package func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
         guard let reader else { throw BrokerError(.deviceFault, "The file camera is not started.") }
         guard let previous, let began else {

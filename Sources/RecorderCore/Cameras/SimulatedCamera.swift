@@ -41,6 +41,14 @@ package final class SimulatedCamera: CameraSource {
         }
     }
 
+    /// A picture is captured when it is asked for.
+    package func goOn(
+        format: CameraFormat, zoom: Double, frameRate: Double, controls: Configuration
+    ) throws(BrokerError) -> Bool {
+        try select(format: format, zoom: zoom, frameRate: frameRate)
+        return true
+    }
+
     package func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
         guard let previous else { return now }
         // A machine that was late goes on from now: frames that nobody could see are not caught up with.

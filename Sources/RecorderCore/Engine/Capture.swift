@@ -34,7 +34,7 @@ public final class Capture: Sendable {
         case photo(GrantID, SessionID, PhotoID, file: Int32, Reply<Void>)
         case startRecording(GrantID, RecordingID, file: Int32, RecordingLimits, Reply<Void>)
         case stopRecording(RecordingID, RecordingEnd, Reply<Void>)
-        case cut(GrantID, RecordingEnd, Reply<Int64>)
+        case cut(GrantID, RecordingEnd, passesOn: Bool, Reply<Int64>)
         case watchNode(Int32, Reply<Void>)
         case look(Reply<String>)
         case completionBegan
@@ -59,9 +59,12 @@ public final class Capture: Sendable {
             makingSource: { () throws(BrokerError) in try spec.makeSource() })
     }
 
-    /// - Parameter makeSource: called on the capture thread, again when a device was unplugged in between.
+    /// - Parameters:
+    ///   - passingLimit: how long the device goes on for a grant that is to follow; nil for as long as is usual.
+    ///   - makeSource: called on the capture thread, again when a device was unplugged in between.
     package init(
-        idleLimit: Duration? = nil, faults: Set<Fault> = [], onEvent: @escaping @Sendable (RecorderEvent) -> Void,
+        idleLimit: Duration? = nil, passingLimit: Duration? = nil, faults: Set<Fault> = [],
+        onEvent: @escaping @Sendable (RecorderEvent) -> Void,
         makingSource makeSource: @escaping @Sendable () throws(BrokerError) -> any CameraSource
     ) {
         camarb_ignore_write_signals()
@@ -71,7 +74,10 @@ public final class Capture: Sendable {
             WriterLoop(work, emit: onEvent, done: { commands.post(.writerDone) }).run()
         }
         captureThread = Worker {
-            CaptureLoop(makeSource, commands, work, idleLimit: idleLimit, faults: faults, emit: onEvent).run()
+            CaptureLoop(
+                makeSource, commands, work, idleLimit: idleLimit, passingLimit: passingLimit ?? CaptureLoop.passingMax,
+                faults: faults, emit: onEvent
+            ).run()
         }
     }
 
@@ -124,8 +130,10 @@ public final class Capture: Sendable {
     }
 
     /// Ends a grant; answers with the capture time of its last frame (0: none). A recording is finished afterwards.
-    public func cut(_ grant: GrantID, why: RecordingEnd, _ reply: @escaping Reply<Int64>) {
-        commands.post(.cut(grant, why, reply))
+    /// - Parameter passesOn: another grant is opened right after the answer. The device goes on until then where it can, for
+    ///   a quarter of a second at most, and what it captures meanwhile nobody gets.
+    public func cut(_ grant: GrantID, why: RecordingEnd, passesOn: Bool = false, _ reply: @escaping Reply<Int64>) {
+        commands.post(.cut(grant, why, passesOn: passesOn, reply))
     }
 
     /// Has the camera's node watched in an inotify queue; a fault where it has none, or this process may not read it.

@@ -7,12 +7,16 @@ extension CaptureLoop {
     func carryOut(_ command: Capture.Command) {
         switch command {
         case .describe(let reply):
+            stopPassingOn()
             // A device may have been plugged out and in since it was asked last.
             if grant == nil, let source, source.descriptor != nil, !source.condition.isHeldOutside { self.source = nil }
             reply(Result { () throws(BrokerError) in try camera().capabilities })
         case .open(let id, let configuration, let reply):
             if faults.contains(.openHangs) { hang() }
-            if keepsTooMuch { return emit(.spent) }
+            if keepsTooMuch {
+                stopPassingOn()
+                return emit(.spent)
+            }
             open(id, configuration, reply)
         case .configure(let id, let batch, let reply):
             reply(Result { () throws(BrokerError) in try configure(id, batch) })
@@ -30,9 +34,9 @@ extension CaptureLoop {
                 writer.post(.finish(ticket, why))
             }
             reply(.success(()))
-        case .cut(let id, let why, let reply):
+        case .cut(let id, let why, let passesOn, let reply):
             if faults.contains(.cutHangs) { hang() }
-            reply(Result { () throws(BrokerError) in try cut(id, why) })
+            reply(Result { () throws(BrokerError) in try cut(id, why, passesOn: passesOn) })
         case .watchNode(let queue, let reply):
             defer { close(queue) }
             reply(Result { () throws(BrokerError) in try camera().watchNode(in: queue) })
@@ -78,13 +82,14 @@ extension CaptureLoop {
         do throws(BrokerError) {
             grant = try prepared(id, configuration)
         } catch {
+            stopPassingOn()
             // The reason comes before the failure that it explains.
             tellCondition()
             return reply(.failure(error))
         }
         newestGrant = id
         grant?.opening = reply
-        begin()
+        if !goOn() { begin() }
     }
 
     private func prepared(_ id: GrantID, _ configuration: Configuration) throws(BrokerError) -> OpenGrant {
@@ -261,22 +266,24 @@ extension CaptureLoop {
         }
     }
 
-    private func cut(_ id: GrantID, _ why: RecordingEnd) throws(BrokerError) -> Int64 {
+    private func cut(_ id: GrantID, _ why: RecordingEnd, passesOn: Bool) throws(BrokerError) -> Int64 {
         _ = try granted(id)
-        return endGrant(id, why)
+        return endGrant(id, why, passesOn: passesOn)
     }
 
     /// Streams first, so that nobody sees anything later than the answer; then the recording, whose frames up to
     /// here are in the writer's queue already.
-    func endGrant(_ id: GrantID, _ why: RecordingEnd) -> Int64 {
+    func endGrant(_ id: GrantID, _ why: RecordingEnd, passesOn: Bool = false) -> Int64 {
         guard let open = grant, open.id == id else { return 0 }
         open.memory.end()
         keptBytesMost += UInt64(open.memory.bytesMade)
         for stream in open.streams { stream.sender.close() }
         if let recording = open.recording { writer.post(.finish(recording, why)) }
         giveUp(open.photos, "The grant ended before a frame was captured for the photo.")
-        source?.halt()
-        isHalted = true
+        if !passesOn || !passOn(open) {
+            source?.halt()
+            isHalted = true
+        }
         grant = nil
         open.opening?(.failure(BrokerError(.staleGrant, "Grant \(id.rawValue) was cut before its first frame.")))
         return open.lastCapture

@@ -70,6 +70,8 @@ extension CaptureLoop {
     func lookNow() throws(BrokerError) -> String {
         let source = try camera()
         if grant == nil {
+            // What the look finds open is then somebody else's.
+            stopPassingOn()
             source.look()
             tellCondition()
         }

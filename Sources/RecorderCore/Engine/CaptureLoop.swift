@@ -12,6 +12,7 @@ final class CaptureLoop {
     let emit: @Sendable (RecorderEvent) -> Void
     let faults: Set<Capture.Fault>
     let idleLimit: Int64?
+    let passingLimit: Int64
 
     var source: (any CameraSource)?
     var grant: OpenGrant?
@@ -28,8 +29,10 @@ final class CaptureLoop {
     private var saidOverrun = false
     /// A grant was ended, and its device is still to be let go: whoever waits for the cut does not wait for that.
     var isHalted = false
+    /// A grant was cut for another one, and the device goes on until that is opened.
+    var passing: Passing?
     /// The device's descriptor has something.
-    private var isReady = false
+    var isReady = false
     /// The condition of the device as it was last told.
     var told = DeviceCondition.usable
     /// When a device that cannot be used is looked at again, and how long after that.
@@ -57,7 +60,7 @@ final class CaptureLoop {
     init(
         _ makeSource: @escaping @Sendable () throws(BrokerError) -> any CameraSource,
         _ commands: Mailbox<Capture.Command>, _ writer: Mailbox<WriterWork>, idleLimit: Duration?,
-        faults: Set<Capture.Fault>, emit: @escaping @Sendable (RecorderEvent) -> Void
+        passingLimit: Duration, faults: Set<Capture.Fault>, emit: @escaping @Sendable (RecorderEvent) -> Void
     ) {
         self.makeSource = makeSource
         self.commands = commands
@@ -65,6 +68,7 @@ final class CaptureLoop {
         self.emit = emit
         self.faults = faults
         self.idleLimit = idleLimit?.wholeNanoseconds
+        self.passingLimit = passingLimit.wholeNanoseconds
         idleSince = camarb_monotonic_ns()
     }
 
@@ -79,6 +83,7 @@ final class CaptureLoop {
             let now = camarb_monotonic_ns()
             if let at = grant?.restartAt, at <= now { begin() }
             if let due = grant?.due, isReady || due <= now { captureFrame() }
+            if passing != nil { passOver(at: now) }
             isReady = false
             if isHalted, grant == nil { source?.stop() }
             isHalted = false
@@ -102,7 +107,7 @@ final class CaptureLoop {
     private func noteIdle() {
         let now = camarb_monotonic_ns()
         // A device that somebody else has is watched until it is free: those who wait for it are told by nobody else.
-        if grant != nil || writing > 0 || lookAt != nil {
+        if grant != nil || passing != nil || writing > 0 || lookAt != nil {
             idleSince = now
             saidIdle = false
         } else if let idleLimit, !saidIdle, now - idleSince >= idleLimit {
@@ -115,7 +120,7 @@ final class CaptureLoop {
     private func wait() {
         let now = camarb_monotonic_ns()
         var limit: Int64 = -1
-        if let next = grant == nil ? lookAt : grant?.due ?? grant?.restartAt {
+        if let next = grant == nil ? passing?.until ?? lookAt : grant?.due ?? grant?.restartAt {
             limit = max(0, next - now)
         } else if let idleLimit, grant == nil, writing == 0, !saidIdle {
             limit = max(0, idleSince + idleLimit - now)
@@ -124,7 +129,7 @@ final class CaptureLoop {
         for stream in grant?.streams ?? [] {
             descriptors.append(pollfd(fd: stream.sender.descriptor, events: Int16(POLLIN), revents: 0))
         }
-        let device = grant?.due == nil ? nil : source?.descriptor
+        let device = grant?.due == nil && passing == nil ? nil : source?.descriptor
         // Descriptors below 0 are passed over.
         descriptors.append(pollfd(fd: device ?? -1, events: Int16(POLLIN | POLLPRI), revents: 0))
         guard camarb_poll(&descriptors, descriptors.count, limit) > 0 else { return }

@@ -83,7 +83,7 @@ struct SideBySide {
             for effect in effects {
                 switch effect {
                 case .refused: wasRefused = true
-                case .cut(let camera, let grant, let why):
+                case .cut(let camera, let grant, let why, _):
                     pending.append(.recorderCut(camera, grant))
                     if let recording = recordings.removeValue(forKey: camera) {
                         pending.append(finished(recording, why))

@@ -24,7 +24,7 @@ package final class V4L2Camera: CameraSource {
     private let identity: String
     private let natives: [NativeFormat]
     let controlSet: VideoControls
-    private let zoomer: VideoZoom
+    let zoomer: VideoZoom
     private let converter = PictureConverter()
     /// It was free when it was opened for a grant: what is set there is ours to set, and to set back.
     private var isOurs = false
@@ -35,6 +35,13 @@ package final class V4L2Camera: CameraSource {
     var zoom = 1.0
     package private(set) var buffersBegun = 0
     private var lastTime: Int64 = 0
+    /// The grant has only frames whose time is later than this: those before were captured for another one, or before
+    /// everything was set for this one. Nanoseconds of CLOCK_MONOTONIC.
+    var countsFrom = Int64.min
+    /// The queue was taken over from an earlier grant, and has that one's pictures in buffers that wait.
+    var isTakenOver = false
+    /// A frame of this queue had a time of another clock.
+    private(set) var clockIsForeign = false
     var news: [String] = []
 
     /// Without a frame for this long, the device is started again; in nanoseconds.
@@ -129,6 +136,9 @@ package final class V4L2Camera: CameraSource {
                 wanted.height = UInt32(format.height)
                 queue = try CaptureQueue(device, wanted, frameRate: frameRate)
                 buffersBegun += 1
+                countsFrom = .min
+                isTakenOver = false
+                clockIsForeign = false
                 selected = (native, frameRate)
                 zoomer.begin()
             }
@@ -139,7 +149,7 @@ package final class V4L2Camera: CameraSource {
     }
 
     /// The middle of the picture; chroma is subsampled by two, so it begins and ends between its samples.
-    private static func window(_ format: CameraFormat, zoom: Double) -> SensorWindow.Crop {
+    static func window(_ format: CameraFormat, zoom: Double) -> SensorWindow.Crop {
         var crop = SensorWindow(
             rasterWidth: format.width, rasterHeight: format.height, readWidth: format.width, readHeight: format.height
         ).crop(zoom: zoom)
@@ -195,6 +205,11 @@ package final class V4L2Camera: CameraSource {
             var sawSomething = false
             while let taken = try queue.next(damaged: &damagedFrames) {
                 sawSomething = true
+                if taken.time <= countsFrom {
+                    try queue.handOver(Int(taken.index))
+                    continue
+                }
+                if !(now - Self.ageMax...now + Self.ageMax).contains(taken.time) { clockIsForeign = true }
                 let isOurClock = taken.time > now - Self.ageMax && taken.time <= now
                 let time = isOurClock ? taken.time : now
                 // A device that is faster than asked. Three quarters of an interval, for one that is not quite even.
@@ -239,7 +254,7 @@ package final class V4L2Camera: CameraSource {
     }
 
     /// A frame that nobody finished: drawing it failed.
-    private func letFrameGo() {
+    func letFrameGo() {
         if let frame { try? queue?.handOver(Int(frame.index)) }
         frame = nil
     }

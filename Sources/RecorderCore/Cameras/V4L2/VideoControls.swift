@@ -58,6 +58,9 @@ final class VideoControls {
         }
     }
 
+    /// For somebody else: what is done once for who asks is done again.
+    func beginAnew() { applied = Configuration() }
+
     func reset() {
         try? write(Configuration())
         applied = Configuration()

@@ -10,6 +10,10 @@ final class VideoZoom {
     private let usual: camarb_video_rectangle?
     /// The device let itself be cropped while it streams, as far as is known.
     private var cropsNow = true
+    /// The device reads the whole picture.
+    private var isWhole = true
+    /// The device did not take the last factor, and still has an earlier one.
+    private(set) var isLeftOver = false
 
     init(_ device: any VideoDevice) {
         self.device = device
@@ -34,9 +38,14 @@ final class VideoZoom {
             let reached = min(factor, Double(control.most) / Double(control.least))
             let steps = ((reached - 1) * Double(control.least) / Double(control.step)).rounded()
             let value = min(control.most, control.least + Int64(steps) * control.step)
-            do throws(VideoFault) { try device.set(control.id, to: value) } catch { return factor }
+            do throws(VideoFault) { try device.set(control.id, to: value) } catch {
+                isLeftOver = true
+                return factor
+            }
+            isLeftOver = false
             return max(1, factor / (Double(value) / Double(control.least)))
         }
+        isLeftOver = !isWhole
         guard let usual, cropsNow else { return factor }
         var wanted = usual
         wanted.width = max(2, UInt32((Double(usual.width) / factor).rounded()))
@@ -45,6 +54,8 @@ final class VideoZoom {
         wanted.y = usual.y + Int32(usual.height - wanted.height) / 2
         do throws(VideoFault) {
             let real = try device.set(crop: wanted)
+            isWhole = real.width == usual.width && real.height == usual.height
+            isLeftOver = false
             guard real.width > 0 else { return factor }
             // A device reads no less than it can magnify to the format.
             return max(1, factor / (Double(usual.width) / Double(real.width)))
@@ -58,6 +69,6 @@ final class VideoZoom {
     /// Back to the whole picture, for who has the device next.
     func reset() {
         if let control { try? device.set(control.id, to: control.least) }
-        if let usual { _ = try? device.set(crop: usual) }
+        if let usual, (try? device.set(crop: usual)) != nil { isWhole = true }
     }
 }

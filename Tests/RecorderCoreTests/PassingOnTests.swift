@@ -1,0 +1,363 @@
+import ArbiterProtocol
+import CLinux
+import CVideo4Linux
+import FrameStream
+import Glibc
+import RecorderCore
+import Synchronization
+import Testing
+
+/// A camera that passes from one grant to the next without being stopped in between.
+@Suite(.timeLimit(.minutes(10)))
+struct PassingOnTests {
+    /// So fast that no frame comes too early to be shown.
+    private static func camera(_ controls: [camarb_video_control] = []) -> ScriptedCamera {
+        ScriptedCamera(
+            formats: [camarb_fourcc_nv12: [(640, 480, 1000), (320, 240, 1000)]], controls: controls)
+    }
+    private static let brightness = ScriptedCamera.control(
+        camarb_cid_brightness, camarb_control_integer, 0, 100, usual: 50)
+
+    private func until(_ camera: ScriptedCamera, _ holds: @Sendable (ScriptedCamera.State) -> Bool) async throws {
+        while !camera.look(holds) { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    @Test("The device goes on: what it captures meanwhile nobody gets, and the next grant's frames count from 1")
+    func goesOn() async throws {
+        let camera = Self.camera()
+        let test = CaptureUnderTest(camera)
+        async let first = test.open(1, Configuration())
+        try await until(camera) { $0.isStreaming }
+        camera.push()
+        _ = try await first
+        let loser = try await test.stream(1)
+        camera.push(60)
+        guard case .frame(let seen) = try loser.next() else { return #expect(Bool(false), "no frame came") }
+        let lastCapture = try await test.passOn(1)
+        #expect(lastCapture == seen.record.timestamp)
+        loser.withEveryBuffer { _, bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
+        guard case .ended = try loser.next() else { return #expect(Bool(false), "the loser's stream goes on") }
+
+        for _ in 0..<20 {
+            camera.push(33)
+            try await until(camera) { $0.frames.isEmpty && $0.queued.count == $0.buffers.count }
+        }
+        async let second = test.open(2, Configuration([.frameRate: .number(1000)]))
+        // Frames for nobody, until one is for the second grant.
+        let feeder = Feeder(camera)
+        _ = try await second
+        feeder.stop()
+        try await until(camera) { $0.frames.isEmpty && $0.queued.count == $0.buffers.count }
+        #expect(camera.look(\.starts) == 1)
+        let winner = try await test.stream(2, session: 2)
+        camera.push(90)
+        guard case .frame(let won) = try winner.next() else { return #expect(Bool(false), "no frame came") }
+        winner.withBytes(of: won) { #expect($0[0] == 90) }
+        #expect(won.record.timestamp > lastCapture)
+        loser.withEveryBuffer { _, bytes in #expect(bytes.allSatisfy { $0 == 0 }, "the loser sees the winner's frames")
+        }
+        #expect(try await test.cut(2) == won.record.timestamp)
+        _ = try await test.describe()
+        #expect(!camera.look(\.isOpen), "nobody follows")
+    }
+
+    @Test("The next grant begins with the first frame captured after its own controls are set")
+    func controlsFirst() async throws {
+        let camera = Self.camera([Self.brightness])
+        let test = CaptureUnderTest(camera)
+        async let first = test.open(1, Configuration())
+        try await until(camera) { $0.isStreaming }
+        camera.push()
+        _ = try await first
+        try await test.passOn(1)
+        let before = camarb_monotonic_ns()
+        async let second = test.open(2, Configuration([.brightness: .number(20)]))
+        try await until(camera) { $0.values[camarb_cid_brightness] == 20 }
+        // They waited in the driver's buffers, and are late: captured before the brightness was set.
+        for _ in 0..<5 {
+            camera.push(33, time: before)
+            try await until(camera) { $0.frames.isEmpty && $0.queued.count == $0.buffers.count }
+        }
+        camera.push(90)
+        #expect(try await second[.brightness] == .number(20))
+        let stream = try await test.stream(2)
+        camera.push(91)
+        guard case .frame(let frame) = try stream.next() else { return #expect(Bool(false), "no frame came") }
+        #expect(frame.record.sequence == 2, "the first was the one after the brightness was set")
+        #expect(camera.look(\.starts) == 1)
+    }
+
+    @Test("What the last holder had set is set back before the next one's first frame, though the device goes on")
+    func defaults() async throws {
+        let camera = Self.camera([
+            Self.brightness,
+            ScriptedCamera.control(camarb_cid_zoom_absolute, camarb_control_integer, 10, 40, usual: 10),
+        ])
+        let test = CaptureUnderTest(camera, feeding: true)
+        try await test.open(1, Configuration([.brightness: .number(20), .videoZoomFactor: .number(3)]))
+        #expect(camera.look { $0.values[camarb_cid_zoom_absolute] } == 30)
+        try await test.passOn(1)
+        let inForce = try await test.open(2, Configuration())
+        #expect(inForce[.brightness] == .number(50) && inForce[.videoZoomFactor] == .number(1))
+        #expect(camera.look { $0.values } == [camarb_cid_brightness: 50, camarb_cid_zoom_absolute: 10])
+        #expect(camera.look(\.starts) == 1)
+    }
+
+    @Test("What is done once for who asks is done again for the next one")
+    func focusesAgain() async throws {
+        let focus = ScriptedCamera.control(camarb_cid_focus_auto, camarb_control_boolean, 0, 1, usual: 1)
+        let once = ScriptedCamera.control(camarb_cid_auto_focus_start, camarb_control_button, 0, 0, usual: 0)
+        let camera = Self.camera([focus, once])
+        let test = CaptureUnderTest(camera, feeding: true)
+        for grant in UInt64(1)...2 {
+            try await test.open(grant, Configuration([.focusMode: .text("auto")]))
+            try await test.passOn(grant)
+            #expect(camera.look { $0.controlsSet.count { $0 == camarb_cid_auto_focus_start } } == Int(grant))
+        }
+        #expect(camera.look(\.starts) == 1)
+    }
+
+    @Test(
+        "For another format or frame rate the device is stopped and started",
+        arguments: [("320x240", 1000.0), ("640x480", 500.0)])
+    func anotherFormat(_ size: String, _ rate: Double) async throws {
+        let camera = Self.camera()
+        let test = CaptureUnderTest(camera, feeding: true)
+        try await test.open(1, Configuration())
+        try await test.passOn(1)
+        let inForce = try await test.open(2, Configuration([.activeFormat: .text(size), .frameRate: .number(rate)]))
+        #expect(inForce[.activeFormat] == .text("420v \(size)@1000") && inForce[.frameRate] == .number(rate))
+        #expect(camera.look(\.starts) == 2)
+        #expect(try await test.cut(2) > 0)
+    }
+
+    @Test("Where nobody follows after all, the device stops when the time for it is over")
+    func nobodyFollows() async throws {
+        let camera = Self.camera()
+        let test = CaptureUnderTest(camera, feeding: true, passingLimit: .milliseconds(20))
+        try await test.open(1, Configuration())
+        try await test.passOn(1)
+        try await until(camera) { !$0.isOpen && !$0.isStreaming }
+        try await test.open(2, Configuration())
+        #expect(camera.look(\.starts) == 2)
+    }
+
+    @Test("Where it is cut for nobody, it stops before anything else is done")
+    func stopsAtOnce() async throws {
+        let camera = Self.camera()
+        let test = CaptureUnderTest(camera, feeding: true)
+        try await test.open(1, Configuration())
+        _ = try await test.cut(1)
+        #expect(!camera.look(\.isStreaming), "it streams beyond the answer")
+    }
+
+    @Test("Buffers that a client has are not captured into for the next one: the device is stopped")
+    func lentBuffers() async throws {
+        let camera = Self.camera()
+        camera.change { $0.lends = true }
+        let test = CaptureUnderTest(camera, feeding: true)
+        try await test.open(1, Configuration())
+        let lent = try await test.stream(1)
+        #expect(camera.look(\.lent) > 0)
+        try await test.passOn(1)
+        #expect(!camera.look(\.isStreaming))
+        try await test.open(2, Configuration())
+        #expect(camera.look(\.starts) == 2)
+        _ = lent
+    }
+
+    @Test("Buffers with the last holder's pictures are not lent to the next one, who gets copies")
+    func oldBuffersAreNotLent() async throws {
+        let camera = Self.camera()
+        camera.change { $0.lends = true }
+        let test = CaptureUnderTest(camera, feeding: true)
+        try await test.open(1, Configuration())
+        try await test.passOn(1)
+        try await test.open(2, Configuration())
+        let stream = try await test.stream(2)
+        guard case .frame(let frame) = try stream.next() else { return #expect(Bool(false), "no frame came") }
+        stream.withBytes(of: frame) { #expect($0[0] == 100) }
+        #expect(camera.look { ($0.starts, $0.lent) } == (1, 0))
+        // With buffers of its own the device lends again.
+        try await test.configure(2, Configuration([.activeFormat: .text("320x240")]))
+        try await test.configure(2, Configuration([.activeFormat: .text("640x480")]))
+        _ = try await test.stream(2)
+        #expect(camera.look(\.lent) > 0)
+    }
+
+    @Test("A frame that is timed by another clock says nothing of when it was captured: then the device is stopped")
+    func anotherClock() async throws {
+        let camera = Self.camera()
+        let test = CaptureUnderTest(camera)
+        async let first = test.open(1, Configuration())
+        try await until(camera) { $0.isStreaming }
+        camera.push(time: 17)
+        _ = try await first
+        try await test.passOn(1)
+        let feeder = Feeder(camera)
+        defer { feeder.stop() }
+        try await test.open(2, Configuration())
+        #expect(camera.look(\.starts) == 2)
+    }
+
+    @Test("A device that fails while nobody has it is stopped, and the next grant starts it")
+    func failsBetween() async throws {
+        let camera = Self.camera()
+        let test = CaptureUnderTest(camera, feeding: true)
+        try await test.open(1, Configuration())
+        try await test.passOn(1)
+        camera.fail("dequeue", EIO)
+        try await until(camera) { !$0.isOpen }
+        try await test.open(2, Configuration())
+        #expect(camera.look(\.starts) == 2)
+        #expect(try await test.cut(2) > 0)
+    }
+
+    @Test("A device that refuses a control while it goes on is stopped and started, and then has it")
+    func refusesAControl() async throws {
+        let camera = Self.camera([Self.brightness])
+        let test = CaptureUnderTest(camera, feeding: true)
+        try await test.open(1, Configuration())
+        try await test.passOn(1)
+        camera.fail("set control \(camarb_cid_brightness)", EBUSY)
+        #expect(try await test.open(2, Configuration([.brightness: .number(20)]))[.brightness] == .number(20))
+        #expect(camera.look(\.starts) == 2)
+    }
+
+    @Test("A device that is unplugged while nobody has it says so, and the next grant fails of it")
+    func unpluggedBetween() async throws {
+        let camera = Self.camera()
+        let test = CaptureUnderTest(camera, feeding: true)
+        try await test.open(1, Configuration())
+        try await test.passOn(1)
+        camera.change { $0.isPluggedIn = false }
+        let told = try await test.event { if case .deviceChanged(let state, _) = $0 { state } else { nil } }
+        #expect(told == "disconnected" && !camera.look(\.isOpen))
+        #expect(await refusal { try await test.open(2, Configuration()) } != nil)
+    }
+
+    @Test("A privacy switch that goes on while nobody has it stops the device, and is told")
+    func privacyBetween() async throws {
+        let camera = Self.camera([
+            ScriptedCamera.control(camarb_cid_privacy, camarb_control_boolean, 0, 1, usual: 0)
+        ])
+        let test = CaptureUnderTest(camera, feeding: true)
+        try await test.open(1, Configuration())
+        try await test.passOn(1)
+        camera.change {
+            $0.values[camarb_cid_privacy] = 1
+            $0.news.append((camarb_cid_privacy, 1))
+        }
+        let told = try await test.event { if case .deviceChanged(let state, _) = $0 { state } else { nil } }
+        #expect(told == "privacy-on" && !camera.look(\.isOpen))
+    }
+
+    @Test("Who asks about the device while nobody has it finds it stopped")
+    func looksBetween() async throws {
+        let camera = Self.camera()
+        let test = CaptureUnderTest(camera, feeding: true)
+        try await test.open(1, Configuration())
+        try await test.passOn(1)
+        #expect(try await test.look() == "")
+        #expect(!camera.look(\.isOpen))
+        try await test.open(2, Configuration())
+        try await test.passOn(2)
+        #expect(try await test.describe().formats.count == 2)
+        #expect(!camera.look(\.isOpen))
+    }
+
+    @Test("A recording is whole and a waiting photo is given up, as at any cut, and neither goes on")
+    func filesOfTheLoser() async throws {
+        let test = try CaptureUnderTest()
+        let (video, photo) = (try TemporaryFile(".mkv"), try TemporaryFile(".jpg"))
+        try await test.open(1)
+        try await test.record(1, 7, try video.open())
+        let stream = try await test.stream(1)
+        for _ in 0..<5 { _ = try stream.mark() }
+        try await test.photo(1, 8, try photo.open())
+        let lastCapture = try await test.passOn(1)
+        try await test.open(2)
+        let winner = try await test.stream(2, session: 2)
+        for _ in 0..<5 { #expect(try #require(try winner.mark()).mark.captureTime > lastCapture) }
+        let recording = try await test.recordingFinished()
+        #expect(recording.id == 7 && recording.why == .interrupted && recording.frames > 0)
+        let decoded = try DecodedVideo(video.path)
+        #expect(decoded.marks.count == Int(recording.frames))
+        #expect(decoded.marks.allSatisfy { ($0?.captureTime ?? .max) <= lastCapture })
+        #expect(await refusal { try await test.photo(1, 9, try photo.open()) }?.kind == .staleGrant)
+        try stream.drain()
+    }
+
+    // MARK: A simulated camera, counted
+
+    /// A simulated camera that counts what is done to it.
+    private final class CountedCamera: CameraSource {
+        struct Counts {
+            var starts = 0
+            var stops = 0
+            var wentOn = 0
+        }
+
+        private let camera: SimulatedCamera
+        private let counts: Counter
+
+        final class Counter: Sendable {
+            let counts = Mutex(Counts())
+            func change(_ body: (inout Counts) -> Void) { counts.withLock { body(&$0) } }
+        }
+
+        init(_ model: SimulatedModel, _ counts: Counter) {
+            camera = SimulatedCamera(model)
+            self.counts = counts
+        }
+
+        var capabilities: CameraCapabilities { camera.capabilities }
+        var showsText: Bool { camera.showsText }
+        func start() throws(BrokerError) {
+            counts.change { $0.starts += 1 }
+            try camera.start()
+        }
+        func stop() {
+            counts.change { $0.stops += 1 }
+            camera.stop()
+        }
+        func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError) {
+            try camera.select(format: format, zoom: zoom, frameRate: frameRate)
+        }
+        func goOn(
+            format: CameraFormat, zoom: Double, frameRate: Double, controls: Configuration
+        ) throws(BrokerError) -> Bool {
+            counts.change { $0.wentOn += 1 }
+            return try camera.goOn(format: format, zoom: zoom, frameRate: frameRate, controls: controls)
+        }
+        func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
+            try camera.nextDue(after: previous, interval: interval, now: now)
+        }
+        func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError) {
+            try camera.render(into: picture, layout: layout)
+        }
+    }
+
+    @Test("Of a simulated camera that passes on ten times, each first frame is captured after the cut before it")
+    func manyHandovers() async throws {
+        let model = try #require(SimulatedModel.named("iphone5-back"))
+        let counter = CountedCamera.Counter()
+        let test = CaptureUnderTest { CountedCamera(model, counter) }
+        _ = try await test.describe()
+        let before = counter.counts.withLock { $0 }
+        var (last, loser): (Int64, FrameReceiver?) = (0, nil)
+        for grant in UInt64(1)...10 {
+            try await test.open(grant)
+            let stream = try await test.stream(grant, session: grant)
+            let first = try #require(try stream.mark())
+            #expect(first.mark.captureTime > last)
+            #expect(try loser?.mark() == nil, "the loser gets nothing after the cut")
+            last = try await test.passOn(grant)
+            #expect(last >= first.mark.captureTime)
+            try stream.drain()
+            loser = stream
+        }
+        let after = counter.counts.withLock { $0 }
+        #expect(after.starts - before.starts == 1 && after.stops - before.stops == 0 && after.wentOn == 9)
+    }
+}
