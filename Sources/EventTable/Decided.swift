@@ -19,7 +19,7 @@ extension Event {
     package func note(_ names: any Naming) -> String? {
         let described = described
         guard described.traits.contains(.noted) else { return nil }
-        return described.line(of: self, names)?.replacing("\"", with: "")
+        return described.line(of: self, names).map { String($0.filter { $0 != "\"" }) }
     }
 
     /// What the session that it is about is called, or else the client.

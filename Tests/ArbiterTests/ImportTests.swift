@@ -77,9 +77,10 @@ struct ImportTests {
     @Test(
         "What is installed imports no Foundation",
         arguments: [
-            "PolicyFile", "Explain", "Scenario", "JSONText", "Trace", "Metrics", "Timeline", "Exploration", "Camarb",
-            "Bus", "Loop", "Machine", "Identity", "Flags", "FrameStream", "VideoNodes", "MachineLoad", "RecorderCore",
-            "DesktopFacts", "Agent", "Broker", "camarbd", "camrecorder", "camagent", "camclient",
+            "PolicyFile", "Explain", "EventTable", "Scenario", "JSONText", "Trace", "Metrics", "Timeline",
+            "Exploration", "Camarb", "Bus", "Loop", "Machine", "Identity", "Flags", "FrameStream", "VideoNodes",
+            "MachineLoad", "RecorderCore", "DesktopFacts", "Agent", "Broker", "camarbd", "camrecorder", "camagent",
+            "camclient",
         ])
     func installed(target: String) throws {
         #expect(try imports(of: target).isDisjoint(with: ["Foundation", "FoundationEssentials", "Dispatch"]))

@@ -240,7 +240,8 @@ def no_foundation():
         if program != "camclient":
             unwanted |= {"FoundationEssentials": r" \$s20FoundationEssentials", "regular expressions": r" \$s12_RegexParser"}
         found = [name for name, pattern in unwanted.items() if re.search(pattern, names)]
-        assert not found, f"{program} has {', '.join(found)} in itself"
+        # A search for a text is in the module of regular expressions: `contains`, `firstRange`, `ranges`, `replacing`, `split(separator: "…")`.
+        assert not found, f"{program} has {', '.join(found)} in itself; is a text searched for otherwise than by `holds` or by characters?"
 
 
 @claim("the installed programs carry the Swift runtime in themselves")
