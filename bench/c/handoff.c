@@ -66,6 +66,11 @@ int main(int argc, char **argv) {
         check(sd_bus_message_read(answer, "o", &path), "CreateSession");
         snprintf(client->path, sizeof client->path, "%s", path);
         sd_bus_message_unref(answer);
+        // It wants its sessions' signals, and none for all.
+        if (sd_bus_call_method(
+                client->bus, NULL, "/org/freedesktop/DBus", "org.freedesktop.DBus", "AddMatch", &error, NULL, "s",
+                "type='signal',interface='" SESSION "'") < 0)
+            die("AddMatch: %s: %s", error.name, error.message);
         watch(epoll, sd_bus_get_fd(client->bus), i);
     }
     if (alone) {
