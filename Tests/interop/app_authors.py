@@ -63,10 +63,17 @@ def app_authors():
     for page in ("man3/libcamarb.3", "man7/camarbsrc.7"):
         assert (stage / "usr/share/man" / page).exists(), page
     home = published(directory)
-    swift = pathlib.Path(shutil.which("swift")).parent
+    # Whose home it is SwiftPM asks the system, and not the environment: there it would remember which commit was 0.1.0, and
+    # take another one, the next time, for a forgery.
+    (home / "bin").mkdir()
+    swift = home / "bin" / "swift"
+    swift.write_text(
+        f'#!/bin/sh\ncommand=$1; shift\nexec {shutil.which("swift")} "$command" --cache-path {home}/.cache '
+        f'--config-path {home}/.config --security-path {home}/.security "$@"\n')
+    swift.chmod(0o755)
     with Daemon() as daemon:
         shell = Shell(
-            home, f"{PROGRAMS}:/usr/bin:/bin:{swift}", COMMAND_PATIENCE, CAMARB_SOCKET=str(daemon.path),
+            home, f"{home}/bin:{PROGRAMS}:/usr/bin:/bin", COMMAND_PATIENCE, CAMARB_SOCKET=str(daemon.path),
             PKG_CONFIG_PATH=str(stage / "usr/lib/pkgconfig"), PKG_CONFIG_SYSROOT_DIR=str(stage),
             LD_LIBRARY_PATH=str(stage / "usr/lib"), PYTHONPATH=str(stage / "usr/lib/python3/dist-packages"),
             GST_PLUGIN_PATH=f"{stage}{said('pkg-config', '--variable=pluginsdir', 'gstreamer-1.0')}",

@@ -179,7 +179,8 @@ def long_message():
                 assert peer.recv(1) == b"", "a message without end was waited for"
         # One line for all: what a user causes is not told more than now and then.
         wait_until("the journal to say so", lambda: f"began a message of {(128 << 10) + 16} bytes" in daemon.log.read_text())
-        assert resident(daemon) - before < 4096, f"{resident(daemon) - before} kB more"
+        # Once it has started the broker gives back its pages, and those of its program come again as it serves: some 4 MB.
+        assert resident(daemon) - before < 16384, f"{resident(daemon) - before} kB more"
         app = daemon.app()
         # The greatest that fits: header and path and names and all.
         rest = len(new_method_call(BROKER, "Plan", "s", ("",)).serialise(serial=1))
