@@ -47,7 +47,8 @@ struct TraceDocumentTests {
             id: 1, app: app, isClaimed: false, session: session, camera: camera, until: Moment(nanoseconds: 1))
         return [
             .refused(Refusal(.notRunning, "It does not run.", rule: "running")), .answered(1),
-            .cut(camera, grant, why: .stopped, next: SessionID(3)), .killRecorder(camera), .open(camera, grant, session, Configuration()),
+            .cut(camera, grant, why: .stopped, next: SessionID(3)), .killRecorder(camera),
+            .open(camera, grant, session, Configuration()),
             .resume(camera, grant, session, Configuration()), .configure(camera, grant, session, Configuration()),
             .openStream(camera, grant, session), .closeStreams(camera, grant, session),
             .capturePhoto(camera, grant, session, 1), .startRecording(camera, grant, session, 1),
