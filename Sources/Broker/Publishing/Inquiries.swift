@@ -59,7 +59,9 @@ final class Inquiries {
                     },
                     waiting: (company[camera.id]?.waiting ?? []).map { trust.shown($0, to: client) },
                     sharers: (company[camera.id]?.watching ?? []).map { trust.shown($0, to: client) },
-                    outside: cameras[camera.id]?.outside, openIn: cameras[camera.id]?.openIn,
+                    outside: cameras[camera.id]?.outside,
+                    // That a program streams is told before the look that found it has said that it is not merely open.
+                    openIn: cameras[camera.id]?.outside == nil ? cameras[camera.id]?.openIn : nil,
                     unwatched: cameras[camera.id]?.node.trouble, bypass: cameras[camera.id]?.bypass,
                     fault: cameras[camera.id]?.fault)
             },
