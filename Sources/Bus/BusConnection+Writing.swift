@@ -4,7 +4,7 @@ import Glibc
 /// Writing to strangers without libsystemd: what one turn says to a peer leaves in one piece.
 extension BusConnection {
     /// Whether messages may be written directly: to a stranger that reads, and nothing of libsystemd's waits before them.
-    private var isDirect: Bool { intake != nil && isReady && isOpen && !isEnding && queued.isEmpty && held.isEmpty }
+    var isDirect: Bool { intake != nil && isReady && isOpen && !isEnding && queued.isEmpty && held.isEmpty }
 
     /// Writes a signal. It leaves at the end of the turn, together with all else that is written to this peer in it; in no
     /// turn, right after the present handler.
@@ -31,7 +31,7 @@ extension BusConnection {
 
     /// A message that was written already, for this peer among others.
     package func send(_ message: SealedSignal) {
-        if let wanted, !wanted.want(path: message.path, interface: message.interface, member: message.member) { return }
+        guard wants(path: message.path, interface: message.interface, member: message.member) else { return }
         guard isDirect else { return message.send(on: self) }
         if outgoing.bytes.isEmpty && stuck.isEmpty {
             // Nothing to be before it, and nothing is copied: a thousand peers are a thousand sends.
@@ -47,8 +47,6 @@ extension BusConnection {
         beginWriting()
         outgoing.message(head, serial: traffic.nextSerial(), signature: signature, body)
     }
-
-    var canWrite: Bool { isDirect }
 
     /// What the bus says, which is not there, is for whoever called it.
     func wants(path: String, interface: String, member: String) -> Bool {
@@ -89,12 +87,15 @@ extension BusConnection {
     }
 
     private func keep(_ bytes: [UInt8], from place: Int) {
-        let before = stuck.count
+        let before = waitingBytes
         stuck.append(contentsOf: bytes[place...])
         lookAtStuck(before)
     }
 
-    /// - Parameter before: bytes that were stuck already. The newest do not count: one long answer, such as a status with
+    /// What was written and has not left, and what is held behind it.
+    var waitingBytes: Int { stuck.count + held.reduce(0) { $0 + $1.payloadBytes } }
+
+    /// - Parameter before: bytes that waited already. The newest do not count: one long answer, such as a status with
     ///   thousands of sessions, is no sign of a peer that does not read.
     func lookAtStuck(_ before: Int) {
         if before > Self.queuedBytesMax || held.count > Self.queuedMessagesMax { return endSoon(.tooMuchQueued) }

@@ -193,7 +193,7 @@ public final class BusConnection {
 
     /// Half of what may be queued is: whoever can leave something out does it now, and the peer can still be told.
     public var isBehind: Bool {
-        queued.count + held.count > Self.queuedMessagesMax / 2 || queuedBytes + stuck.count > Self.queuedBytesMax / 2
+        queued.count + held.count > Self.queuedMessagesMax / 2 || queuedBytes + waitingBytes > Self.queuedBytesMax / 2
     }
 
     /// Sends or queues. False when the connection is over or the message could not be built; a peer that does not
@@ -208,8 +208,9 @@ public final class BusConnection {
         }
         flush()
         guard stuck.isEmpty else {
+            let before = waitingBytes
             held.append(message)
-            lookAtStuck(stuck.count)
+            lookAtStuck(before)
             return true
         }
         let result = sd_bus_send(bus, message.pointer, nil)

@@ -172,7 +172,7 @@ extension BusMessage {
 
     /// Answers with these values.
     public func answer(_ values: [WireValue] = []) {
-        if connection.canWrite, !values.contains(where: \.hasDescriptor) {
+        if connection.isDirect, !values.contains(where: \.hasDescriptor) {
             return write(values.count == 1 ? values[0].signature : values.map(\.signature).joined()) { writer in
                 for value in values { writer.append(value) }
             }
@@ -189,7 +189,7 @@ extension BusMessage {
     /// - Parameter signature: of all of it.
     func write(_ signature: String, _ body: (inout MessageWriter) -> Void) {
         guard expectsAnswer else { return }
-        precondition(connection.canWrite, "what cannot be written directly is answered with values")
+        precondition(connection.isDirect, "what cannot be written directly is answered with values")
         connection.write(.answer(to: serial, destination: returnTo), signature, body)
     }
 
@@ -206,7 +206,7 @@ extension BusMessage {
     /// Answers with an error.
     public func answer(_ error: BrokerError) {
         guard expectsAnswer else { return }
-        if connection.canWrite {
+        if connection.isDirect {
             return connection.write(.error(name: error.kind.rawValue, to: serial, destination: returnTo), "s") {
                 $0.append(error.message)
             }

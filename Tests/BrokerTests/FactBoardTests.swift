@@ -96,7 +96,7 @@ struct FactBoardTests {
         var board = FactBoard()
         func say(_ presence: Presence, _ speaker: FactBoard.Speaker) -> Event {
             board.say(
-                place: photos, .init(presence, focused: false, by: .shell), source: .shell, by: speaker)
+                place: photos, .init(presence, focused: false), source: .shell, by: speaker)
         }
         #expect(
             say(.foreground(.fullscreen), shell)
@@ -117,10 +117,10 @@ struct FactBoardTests {
         func say(_ placement: FactBoard.Placement?, _ source: PresenceSource, _ speaker: FactBoard.Speaker) -> Event {
             board.say(place: photos, placement, source: source, by: speaker)
         }
-        _ = say(.init(.foreground(.fullscreen), focused: true, by: .shell), .shell, shell)
-        _ = say(.init(.background, focused: false, by: .agent), .agent, agent)
+        _ = say(.init(.foreground(.fullscreen), focused: true), .shell, shell)
+        _ = say(.init(.background, focused: false), .agent, agent)
         #expect(say(nil, .agent, agent) == .unplaced(photos, by: .agent))
-        _ = say(.init(.background, focused: false, by: .shell), .shell, agent)
+        _ = say(.init(.background, focused: false), .shell, agent)
         #expect(say(nil, .shell, agent) == .placed(photos, .foreground(.fullscreen), focused: true, by: .shell))
     }
 

@@ -151,4 +151,29 @@ struct MessageWriterTests {
         while try pair.loop.turn(timeout: 0) {}
         #expect(try pair.loop.turn(timeout: 1_000_000) == false)
     }
+
+    @Test("What libsystemd is to send behind what a peer has not read is bounded by its bytes, too")
+    func heldMessages() throws {
+        let pair = try Pair()
+        try pair.loop.turn(until: { pair.serverSide.ready == 1 && pair.clientSide.ready == 1 })
+        let text = String(repeating: "t", count: 8000)
+        var sent = 0
+        // The client's end turns on the same loop, and so reads nothing meanwhile.
+        while sent < 1000 && !pair.server.isBehind {
+            pair.server.signal(path: "/a", interface: "org.camarb.Test", member: "Tick", [.string(text)])
+            pair.server.flush()
+            sent += 1
+        }
+        var held = 0
+        while held < 1000 {
+            let signal = try #require(
+                BusMessage.signal(on: pair.server, path: "/a", interface: "org.camarb.Test", member: "Tick"))
+            signal.append(text)
+            guard signal.send() else { break }
+            held += 1
+        }
+        #expect(held * text.utf8.count < 2 * BusConnection.queuedBytesMax)
+        try pair.loop.turn(until: { !pair.serverSide.ends.isEmpty })
+        #expect(pair.serverSide.ends == [.tooMuchQueued])
+    }
 }

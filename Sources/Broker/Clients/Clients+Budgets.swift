@@ -31,7 +31,7 @@ extension Clients {
         budgets.holders = Set(cameras.order.compactMap { $0.holder?.user })
         let holding = Set(
             cameras.order.compactMap { broker.arbiter.status(of: $0.camera)?.holder }.compactMap {
-                owners[$0.rawValue]?.client.id
+                owner(of: $0)?.id
             })
         for client in all.values {
             let isFirst = trust.isTrusted(client) || holding.contains(client.id)

@@ -34,7 +34,7 @@ extension Clients {
     /// Whether a session may be given its camera. While the effects of a step are carried out: where it may not, its
     /// client is cut after them, and the core, which waits for a first frame, decides anew.
     func isGrantable(_ session: SessionID) -> Bool {
-        guard let client = owners[session.rawValue]?.client, !isSameProcess(client) else { return true }
+        guard let client = owner(of: session), !isSameProcess(client) else { return true }
         broker.loop.defer { [self] in cutImpostor(client) }
         return false
     }

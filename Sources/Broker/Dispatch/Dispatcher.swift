@@ -129,7 +129,7 @@ final class Dispatcher {
 
     /// A session answers its own client only. Another user's does not even exist for the caller.
     func ownSession(_ session: SessionID, _ request: Request) throws(BrokerError) {
-        guard let owner = clients.owners[session.rawValue]?.client,
+        guard let owner = clients.owner(of: session),
             owner.uid == request.client.uid || trust.isTrusted(request.client)
         else {
             throw unknownSession(session)
@@ -159,7 +159,7 @@ final class Dispatcher {
             return .camera(link)
         }
         if let session = ObjectPath.sessionID(path) {
-            guard let owner = clients.owners[session.rawValue]?.client,
+            guard let owner = clients.owner(of: session),
                 owner.uid == client.uid || trust.isTrusted(client)
             else {
                 throw unknownSession(session)

@@ -40,7 +40,7 @@ extension Desktops {
         more.placed = placed
         return places.map { placing in
             let placement =
-                isForgotten(placing) ? nil : FactBoard.Placement(placing.presence, focused: placing.focused, by: source)
+                isForgotten(placing) ? nil : FactBoard.Placement(placing.presence, focused: placing.focused)
             return self.place(placing.app, placement, by: source, client)
         }
     }

@@ -77,7 +77,7 @@ extension Desktops {
     }
 
     private func tellCut(_ session: SessionID, _ causes: CauseSet, _ interrupter: Interrupter?) {
-        guard let app = clients.owners[session.rawValue]?.client.app, let status = broker.arbiter.status(of: session)
+        guard let app = clients.owner(of: session)?.app, let status = broker.arbiter.status(of: session)
         else { return }
         let told = Set(speakers.all.filter { $0.seat.user == nil || $0.seat.user == app.user }.map(\.speaker.client))
         for id in told.sorted() {

@@ -30,12 +30,10 @@ package struct FactBoard {
     package struct Placement: Hashable, Sendable {
         package var presence: Presence
         package var focused: Bool
-        package var source: PresenceSource
 
-        package init(_ presence: Presence, focused: Bool, by source: PresenceSource) {
+        package init(_ presence: Presence, focused: Bool) {
             self.presence = presence
             self.focused = focused
-            self.source = source
         }
     }
 

@@ -108,7 +108,7 @@ final class Permissions {
 
     /// The path of a client's executable, as far as the kernel shows it to this process; else "".
     private func program(of session: SessionID) -> String {
-        guard let client = clients.owners[session.rawValue]?.client, client.process.isAlive else { return "" }
+        guard let client = clients.owner(of: session), client.process.isAlive else { return "" }
         var buffer = [CChar](repeating: 0, count: 256)
         let count = readlink("/proc/\(client.pid)/exe", &buffer, buffer.count - 1)
         guard count > 0 else { return "" }

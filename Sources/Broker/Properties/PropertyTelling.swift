@@ -131,7 +131,7 @@ final class PropertyTelling {
     private static let propertiesChanged = "PropertiesChanged"
 
     private func tellChanges(of session: SessionID) {
-        guard let client = clients.owners[session.rawValue]?.client, client.readsProperties,
+        guard let client = clients.owner(of: session), client.readsProperties,
             let facts = facts(of: session),
             let changed = news.changes(of: session, facts)
         else { return }

@@ -34,7 +34,7 @@ extension Publisher {
             switch effect {
             case .notify(_, let session, _, let notice):
                 fields.append(("CAMARB_SESSION", "\(session.rawValue)"))
-                if let app = clients.owners[session.rawValue]?.client.app { fields.append(("CAMARB_APP", app.name)) }
+                if let app = clients.owner(of: session)?.app { fields.append(("CAMARB_APP", app.name)) }
                 if let rule = notice.rule { fields.append(("CAMARB_RULE", rule)) }
             case .refused(let refusal): fields.append(("CAMARB_RULE", refusal.rule))
             case .announce(.holderChanged(let camera, _)): fields.append(("CAMARB_CAMERA", camera.name))
@@ -55,7 +55,7 @@ extension Publisher {
         // A login session's change is no client's doing.
         if let user = users(of: event, logins: { _ in [] }).first { return user }
         for case .notify(_, let session, _, _) in effects {
-            if let user = clients.owners[session.rawValue]?.client.uid { return user }
+            if let user = clients.owner(of: session)?.uid { return user }
         }
         return nil
     }
@@ -69,7 +69,7 @@ extension Publisher {
         var whole: SealedSignal?
         let told = effects.compactMap { effect -> UInt32? in
             guard case .notify(_, let session, _, _) = effect else { return nil }
-            return clients.owners[session.rawValue]?.client.uid
+            return clients.owner(of: session)?.uid
         }
         for client in clients.values where client.watches && client.connection.isReady {
             if trust.isTrusted(client) || isAudible(event, told: told, to: client.uid) {
@@ -81,7 +81,7 @@ extension Publisher {
             } else {
                 let own = effects.filter { effect in
                     guard case .notify(_, let session, _, _) = effect else { return false }
-                    return clients.owners[session.rawValue]?.client.uid == client.uid
+                    return clients.owner(of: session)?.uid == client.uid
                 }
                 if own.isEmpty { continue }
                 let notices = own.compactMap { writer.notice($0) }.map { "     " + $0 }
@@ -122,7 +122,7 @@ extension Publisher {
         event.subjects.flatMap { subject -> [UInt32] in
             switch subject {
             case .client(let client): [clients[client.rawValue]?.uid].compactMap(\.self)
-            case .session(let session): [clients.owners[session.rawValue]?.client.uid].compactMap(\.self)
+            case .session(let session): [clients.owner(of: session)?.uid].compactMap(\.self)
             case .user(let user): [user]
             case .loginSession(let session): logins(session)
             case .camera, .grant: []
@@ -148,7 +148,7 @@ extension Publisher {
                 switch subject {
                 case .client(let client): involved.insert(client.rawValue)
                 case .session(let session):
-                    if let owner = clients.owners[session.rawValue]?.client.id { involved.insert(owner.rawValue) }
+                    if let owner = clients.owner(of: session)?.id { involved.insert(owner.rawValue) }
                 case .user, .camera, .grant, .loginSession: break
                 }
             }

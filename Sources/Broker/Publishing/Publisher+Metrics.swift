@@ -9,7 +9,7 @@ extension Publisher {
     /// Once after each step.
     func count(_ event: Event, _ effects: [Effect], at now: Moment, asker: BrokerClient?) {
         let sessions = BrokerMetrics.Sessions(
-            user: { [self] in clients.owners[$0.rawValue]?.client.uid },
+            user: { [self] in clients.owner(of: $0)?.uid },
             camera: { [self] in broker.arbiter.status(of: $0)?.camera })
         metrics.note(event, effects, at: now, asker: asker?.uid, sessions: sessions)
     }
