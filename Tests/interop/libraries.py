@@ -77,6 +77,8 @@ def live(command, environment=None, holders=None):
         rival.give_back()
         assert app.signal("InterruptionEnded")[5] is True
         app.signal("DidStartRunning")
+        # It opens a stream at each start, and is told to stop only then: a session that stopped has none to open.
+        assert app.wait("stream")["stream"] > 0
         app.tell("stop")
         app.signal("DidStopRunning")
         app.wait("changed", lambda line: line["changed"].get("Running") is False)

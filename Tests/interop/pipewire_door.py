@@ -1,6 +1,6 @@
 """The door in PipeWire: programs that know no broker are clients of it, each by itself, through a doorway that camagent keeps.
 PipeWire, its session manager and the script that links are the test's own; the programs are GStreamer's, as they are."""
-import collections, contextlib, json, os, pathlib, shutil, signal, socket, struct, subprocess, tempfile
+import collections, contextlib, json, os, pathlib, shutil, signal, socket, struct, subprocess, tempfile, time
 
 from desktop import Agent, tells_apart
 from footage import filmed
@@ -338,8 +338,12 @@ def linked_by_hand():
                 mirror.sees("no access")
             wait_until("the link to stay", lambda: any(
                 other["id"] == one["info"]["input-node-id"] for one in video.objects() if one["type"].endswith(":Link")))
-            mirror.sees("no access", count=30)
-            # GStreamer's source now and then shows nothing any more after a link that was made anew; what it shows is a slate.
+            # GStreamer's source now and then shows nothing any more after a link that was made anew, and keeps the buffers it
+            # has, so that no slate comes to the other one either until it ends; what it shows is a slate.
+            before = mirror.counts["picture"]
+            time.sleep(1)
+            mirror.look()
+            assert mirror.counts["picture"] == before, mirror.counts
             spy.look()
             assert set(spy.counts) <= {"no access"}, spy.counts
             door.says("was linked to the node")
