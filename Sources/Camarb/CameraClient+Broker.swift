@@ -30,7 +30,7 @@ public struct ClientDeclaration: Hashable, Sendable {
 /// Why a decision fell as it did.
 public struct Explanation: Hashable, Sendable {
     public var summary: String
-    /// One for each question that was asked, in order: the rule, the facts it read, what would have turned it.
+    /// One for each question that was asked, in order: the rule, the facts it read, what would have changed it.
     public var verdicts: [WireDictionary]
 
     /// Which decision it is: for who asked for the latest.

@@ -95,12 +95,12 @@ extension Arbiter {
     }
 
     /// A lease is over: its session is stopped for good, and its app makes way for those who wait.
-    mutating func expire(_ held: Held, on camera: Slot<Camera>, _ turn: inout Turn) {
+    mutating func expire(_ held: Held, on camera: Slot<Camera>, _ notes: inout StepNotes) {
         let look = state.look(at: held.session)
         coolDown(look.app, on: camera)
         // The rule that set the lease, also where the client has lowered its rank since.
         let rule = state.policy.rank(look.facts).rule
-        stopForGood(held.session, .leaseExpired, rule, why: .interrupted, &turn)
+        stopForGood(held.session, .leaseExpired, rule, why: .interrupted, &notes)
         forgetLease(look.app, on: camera)
     }
 }

@@ -127,7 +127,7 @@ extension Arbiter {
 
     /// Sessions of more than one user ask to run, or do no more: then what apps say of themselves counts otherwise. Looked at
     /// once a round, so that all claims of a round are seen in one light.
-    mutating func noteUsersWhoAsk(_ turn: inout Turn) {
+    mutating func noteUsersWhoAsk(_ notes: inout StepNotes) {
         let several = state.users.count { $0.requests > 0 } > 1
         guard several != state.world.severalUsersAsk else { return }
         state.world.severalUsersAsk = several
@@ -135,7 +135,7 @@ extension Arbiter {
             return
         }
         state.updateAllInFront()
-        touchAll(&turn)
-        if state.policy.reads.presence { turn.prioritiesOfEverybody = true }
+        touchAll(&notes)
+        if state.policy.reads.presence { notes.prioritiesOfEverybody = true }
     }
 }

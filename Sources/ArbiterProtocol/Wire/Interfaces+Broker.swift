@@ -66,8 +66,8 @@ extension Interface {
                 "Explain", [Argument("decision", "t")],
                 gives: [Argument("summary", "s"), Argument("verdicts", "aa{sv}")],
                 """
-                Why a decision fell as it did, and the smallest change that would have turned it. 0: the latest. Each \
-                verdict: `decision` t, `session` t, `app` s, `outcome` s, `rule` s, `opponent` s, `read` as, `turnedBy` as \
+                Why a decision fell as it did, and the smallest change that would have changed it. 0: the latest. Each \
+                verdict: `decision` t, `session` t, `app` s, `outcome` s, `rule` s, `opponent` s, `read` as, `changedBy` as \
                 (one change a string, up to three facts joined by " and "), `searched` s (what was tried), `stops` as: apps \
                 of which each alone, had it not asked for a camera, would have left the session its own.
                 """),
