@@ -202,7 +202,7 @@ package struct Verdict: Sendable {
     /// Where the right to the camera was asked, or who its seat shows: what came of that, and the seat.
     package var right: RightReason?
     package var seat: SeatID?
-    /// Whose claim it met; nil: nobody's, or nobody's that is left.
+    /// Whose bid it met; nil: nobody's, or nobody's that is left.
     package var against: AppID?
     /// The cameras of all whom it would have to beat, or that would have won instead.
     package var opponents: [CameraID] = []

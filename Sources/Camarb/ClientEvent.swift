@@ -133,7 +133,7 @@ public enum SessionNotice: Hashable, Sendable {
     }
 }
 
-/// What the broker tells every client, and watchers.
+/// What the broker tells every client, and subscribers.
 public enum BrokerNotice: Hashable, Sendable {
     case camerasChanged
     /// A camera has another holder, or none.
@@ -143,7 +143,7 @@ public enum BrokerNotice: Hashable, Sendable {
     case clientsChanged
     /// This client speaks for a user's desktop no more in this role, which is for somebody else, in words.
     case displaced(role: String, by: String)
-    /// For who called `watchQuestions`: may an app of its user have cameras?
+    /// For who called `answerQuestions`: may an app of its user have cameras?
     case question(AppQuestion)
     /// That question is over, be it that it was answered.
     case questionEnded(QuestionID, QuestionEnd)
@@ -151,7 +151,7 @@ public enum BrokerNotice: Hashable, Sendable {
     case useChanged
     /// For who speaks for a user: an interruption ended a recording of one of its apps.
     case recordingCut(RecordingCut)
-    /// For watchers: a decision as scenario lines, and the same as values, in their order.
+    /// For subscribers: a decision as scenario lines, and the same as values, in their order.
     case decided(DecisionID, at: Moment, trace: String, parts: [DecidedPart])
     /// For those who trace: a step of the core, as a line without its checksum.
     case traced(String)

@@ -68,7 +68,8 @@ struct Alternatives {
         }
         if keys.contains("uses-audio") {
             let uses = !facts.usesAudio
-            found.append(Supposition(alteration("uses-audio", to: "\(uses)"), .audio(id), .assumed([.usesAudio(id, uses)])))
+            found.append(
+                Supposition(alteration("uses-audio", to: "\(uses)"), .audio(id), .assumed([.usesAudio(id, uses)])))
         }
         return found
     }
@@ -77,7 +78,8 @@ struct Alternatives {
         guard client.loweredRank != nil, let lowered = state.clientTexts[Int(session.client.index)].loweredTo
         else { return [] }
         let id = state.id(session.client)
-        let alteration = Explanation.Alteration(of: .session, key: "lowered-priority", from: "\"\(lowered)\"", to: "none")
+        let alteration = Explanation.Alteration(
+            of: .session, key: "lowered-priority", from: "\"\(lowered)\"", to: "none")
         return [Supposition(alteration, .rank(id), .assumed([.rankAsGiven(id)]))]
     }
 
@@ -102,7 +104,10 @@ struct Alternatives {
     private func ownRecording(_ slot: Slot<Session>, _ subject: Subject, _ facts: Facts) -> [Supposition] {
         guard keys.contains("recording"), facts.isRecording else { return [] }
         let id = state.id(slot)
-        return [Supposition(alteration("recording", of: subject, facts, to: "false"), .recording(id), by: .stopRecording(id))]
+        return [
+            Supposition(
+                alteration("recording", of: subject, facts, to: "false"), .recording(id), by: .stopRecording(id))
+        ]
     }
 
     // MARK: What others say of an app
@@ -166,7 +171,8 @@ struct Alternatives {
         let chosen = facts.operatorChosen ? nil : app.id
         return [
             Supposition(
-                alteration("operator", of: subject, facts, to: chosen == nil ? "\"none\"" : "\"chosen\""), .operatorChoice,
+                alteration("operator", of: subject, facts, to: chosen == nil ? "\"none\"" : "\"chosen\""),
+                .operatorChoice,
                 by: .operatorChose(chosen))
         ]
     }
@@ -274,7 +280,9 @@ struct Alternatives {
         alteration(key, of: .session, facts, to: value)
     }
 
-    private func alteration(_ key: String, of subject: Subject, _ facts: Facts, to value: String) -> Explanation.Alteration {
+    private func alteration(_ key: String, of subject: Subject, _ facts: Facts, to value: String)
+        -> Explanation.Alteration
+    {
         Explanation.Alteration(of: subject, key: key, from: FactReading.value(of: key, facts), to: value)
     }
 }

@@ -82,7 +82,7 @@ import Testing
         #expect(photos.names == ["DidStartRunning"])
     }
 
-    @Test func watchersGetDecisionsAsScenarioLinesUntilTheyHaveEnough() throws {
+    @Test func subscribersGetDecisionsAsScenarioLinesUntilTheyHaveEnough() throws {
         let process = try BrokerProcess()
         let watcher = try process.client()
         try watcher.broker("Watch", .boolean(true))

@@ -94,14 +94,15 @@ struct ExplainTests {
         world.step(.startRunning(SessionID(1)))
         world.step(.startRunning(SessionID(2)))
         let verdict = world.verdict(of: 2)
-        let photos = Explanation.Turn.Subject.app(AppID("photos", user: 1000))
+        let photos = Explanation.Alteration.Subject.app(AppID("photos", user: 1000))
         #expect(verdict?.outcome == .interrupted(CauseSet([.videoDeviceInUseByAnotherClient])))
         #expect(verdict?.changedBy.contains { $0.map(\.of) == [photos] && $0.map(\.key) == ["presence"] } == true)
         #expect(verdict?.changedBy.contains { $0.map(\.of) == [.session] && $0.map(\.key) == ["focused"] } == true)
         #expect(verdict?.changedBy.allSatisfy { $0.count == 1 } == true)
     }
 
-    @Test("where no single fact changes it, the pair does; and the focus is never proposed for an app in the background")
+    @Test(
+        "where no single fact changes it, the pair does; and the focus is never proposed for an app in the background")
     func pair() {
         var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])
         world.app("photos", 1)
@@ -195,7 +196,8 @@ struct ExplainTests {
             world.verdict(of: 2)?.changedBy.map { $0.map(\.key) } == [["sensitive-content-mitigation-activated"]])
     }
 
-    @Test("what ended with a shell that left is changed by the shell's word, and the explanation says whose words ended")
+    @Test(
+        "what ended with a shell that left is changed by the shell's word, and the explanation says whose words ended")
     func shellLeft() {
         var world = ExplainedWorld.shelled(causes: [.background])
         world.app("photos", 1)

@@ -138,7 +138,7 @@ private struct ExplainedRun {
     }
 
     private mutating func check(
-        _ change: [Explanation.Turn], of verdict: Explanation.Verdict, _ before: Stage, _ event: Event
+        _ change: [Explanation.Alteration], of verdict: Explanation.Verdict, _ before: Stage, _ event: Event
     ) {
         let keys = Set(change.map(\.key))
         if keys.isSuperset(of: ["presence", "layout"]), change.count == Set(change.map(\.of)).count + 1 {
@@ -209,7 +209,7 @@ private struct ExplainedRun {
     /// The events that bring the facts about before the event, and the event as it is then; nil where an ordinary event
     /// cannot, or the event itself says something else about them.
     private func brought(
-        _ change: [Explanation.Turn], _ session: SessionID, _ event: Event
+        _ change: [Explanation.Alteration], _ session: SessionID, _ event: Event
     ) -> (first: [Event], again: Event?)? {
         var first: [Event] = []
         var again: Event? = event

@@ -155,7 +155,7 @@ private struct TinyWorld: Hashable, CustomStringConvertible {
     }
 
     /// The world in which these facts are otherwise; nil where there is none.
-    func with(_ change: [Explanation.Turn]) -> TinyWorld? {
+    func with(_ change: [Explanation.Alteration]) -> TinyWorld? {
         var other = self
         for alteration in change {
             let isHolder = alteration.of == .app(AppID("a", user: 1000))

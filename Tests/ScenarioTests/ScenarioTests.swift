@@ -107,7 +107,7 @@ private func problems(_ text: String) -> [ScenarioError.Problem] {
     func passes() throws {
         let outcome = try parse(text).run()
         #expect(outcome.passed, "\(outcome.report)")
-        #expect(outcome.claim == "A second app slides over: preview stops and comes back.")
+        #expect(outcome.title == "A second app slides over: preview stops and comes back.")
     }
 
     @Test("A wrong expectation fails with a diff, and rewriting gives the right text with its comments kept")

@@ -5,11 +5,11 @@ import Vocabulary
 /// Control before watching is a filter here: on a camera that somebody wants to control, those who only watch do not
 /// contend. So comparing two contenders is comparing two numbers, whatever they want.
 extension Seating {
-    /// Those whose claims count on a camera: who wants control, or, where nobody does, who only watches.
+    /// Those whose bids count on a camera: who wants control, or, where nobody does, who only watches.
     mutating func noteContenders(on camera: Int) {
         let holder = cameras[camera].holder
         var isControlled = false
-        for look in cameras[camera].looks where looks[look].claims {
+        for look in cameras[camera].looks where looks[look].bids {
             guard cameras[camera].admits(looks[look].app) || looks[look].session == holder else { continue }
             looks[look].contends = true
             isControlled = isControlled || !looks[look].watches
@@ -54,7 +54,7 @@ extension Seating {
     /// An app's better session takes its app's seat over, and who wants control takes it from who only watches: nothing
     /// stands between the two, and whoever else wants the camera is weighed against the new one in a round of its own.
     mutating func succeed(on camera: Int) {
-        guard let session = cameras[camera].holder, let holder = look(of: session, on: camera), looks[holder].claims,
+        guard let session = cameras[camera].holder, let holder = look(of: session, on: camera), looks[holder].bids,
             let successor = successor(of: holder, on: camera), !opensAnew(successor, over: holder)
         else { return }
         let isOwn = looks[successor].app == looks[holder].app
@@ -98,7 +98,7 @@ extension Seating {
     mutating func bid(on camera: Int, _ challengers: inout [Int], _ returning: inout [Int]) {
         let (all, holder) = (cameras[camera].looks, cameras[camera].holder)
         for look in all {
-            if !looks[look].claims {
+            if !looks[look].bids {
                 rule(look, .barred, .law(.nothingLeft))
             } else if !cameras[camera].admits(looks[look].app), looks[look].session != holder {
                 var ruling = Ruling(kind: .waits, rule: .law(.reserved))
@@ -198,7 +198,7 @@ extension Seating {
 
     /// Sharers are of the holder's user, unless the policy says otherwise; and something to watch has to be left.
     func mayWatch(_ look: Int, beside holder: Int) -> Bool {
-        policy.shares && looks[look].claims && isOpenTo(look, beside: holder)
+        policy.shares && looks[look].bids && isOpenTo(look, beside: holder)
             && !looks[look].limits.access.isDisjoint(with: .watching)
     }
 

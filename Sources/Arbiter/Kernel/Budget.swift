@@ -23,7 +23,7 @@ extension Seating {
 
     private func isOwn(_ seat: Int, _ look: Int) -> Bool { looks[seats[seat].look].app == looks[look].app }
 
-    /// As few as it takes, the weakest first. Whether the claim beats them is asked later, and of all of them.
+    /// As few as it takes, the weakest first. Whether the bid beats them is asked later, and of all of them.
     private func addWeakest(_ rivals: inout [Int], _ look: Int, on camera: Int, _ budget: Int) -> Bool {
         let cost = policy.cost(cameras[camera].place)
         let mayExceed =
@@ -43,7 +43,7 @@ extension Seating {
     }
 
     /// One look at each seat, the longest held first: who costs something and is beaten gives way while the sum is
-    /// above the budget. A seat that the claim conflicts with stops counting only when it is looked at, so that one
+    /// above the budget. A seat that the bid conflicts with stops counting only when it is looked at, so that one
     /// held for longer may give way although the conflict alone would have made room.
     ///
     /// An app that may exceed the budget because nobody is stronger spares its own cameras, and is let in even if

@@ -34,7 +34,7 @@ extension Seating {
         if rivals.count > 1 { rivals.sort(by: >) }
         for rival in rivals { seats.remove(at: rival) }
         let promised = returns ? promise(to: look, on: camera) : nil
-        sit(look, on: camera, comparisons.last?.rule ?? promised ?? .law(.noOtherClaim), returns: returns)
+        sit(look, on: camera, comparisons.last?.rule ?? promised ?? .law(.noOtherBid), returns: returns)
     }
 
     /// It beats everybody in its way, and they have their time first.
@@ -42,7 +42,7 @@ extension Seating {
         for (rival, comparison) in zip(rivals, comparisons) {
             contests[seats[rival].camera] = contest(seats[rival], by: look, due: due, comparison.rule)
         }
-        lose(look, to: seats[rivals[0]].look, (comparisons.last?.rule ?? .law(.noOtherClaim)).afterItsTime)
+        lose(look, to: seats[rivals[0]].look, (comparisons.last?.rule ?? .law(.noOtherBid)).afterItsTime)
         rulings[look].isWinning = true
         seats.append(Seat(kind: .kept, look: look, camera: camera, rule: .law(.notPassedOver)))
     }
@@ -79,7 +79,7 @@ extension Seating {
         return true
     }
 
-    /// Nobody is passed over: weaker claims stay off what this one waits for. Where it waits for the holder of its own
+    /// Nobody is passed over: weaker bids stay off what this one waits for. Where it waits for the holder of its own
     /// camera, they have to beat the same holder anyway.
     private mutating func wait(_ look: Int, behind seat: Seat, _ rule: Rule) {
         lose(look, to: seat.look, rule)
@@ -100,7 +100,7 @@ extension Seating {
         return nil
     }
 
-    /// The seats that a claim cannot sit beside: by camera, by conflict, by budget. Indexes, who holds a camera before who
+    /// The seats that a bid cannot sit beside: by camera, by conflict, by budget. Indexes, who holds a camera before who
     /// only waits for one, because that is whom the client should hear of, and then the strongest first. False when the budget
     /// has no room for it, whoever goes.
     mutating func findRivals(of look: Int, on camera: Int) -> Bool {
@@ -127,7 +127,7 @@ extension Seating {
             && policy.conflict(cameras[seat.camera].place, cameras[camera].place)
     }
 
-    /// Whether a claim beats who sits there.
+    /// Whether a bid beats who sits there.
     func challenge(_ look: Int, _ seat: Seat) -> Comparison {
         if seat.kind == .kept { return Comparison(winner: .second, rule: .law(.notPassedOver)) }
         if opensAnew(look, over: seat.look) { return Comparison(winner: .first, rule: sameAppRule) }
@@ -140,9 +140,9 @@ extension Seating {
         }
         let comparison = compare(look, seat.look)
         guard comparison.winner == .tie else { return comparison }
-        // Between two claims that the policy does not tell apart, a newcomer is one that began to contend after the holder
+        // Between two bids that the policy does not tell apart, a newcomer is one that began to contend after the holder
         // was granted: who waited already then does not become one later.
-        let isNewer = isHolder(seat) && cameras[seat.camera].held.map { looks[look].claimed > $0.granted } ?? false
+        let isNewer = isHolder(seat) && cameras[seat.camera].held.map { looks[look].bidSince > $0.granted } ?? false
         return Comparison(
             winner: policy.contention.tie == .newcomer && isNewer ? .first : .second, rule: comparison.rule)
     }

@@ -19,14 +19,14 @@ package struct Look: BitwiseCopyable {
     let wish: Access
     /// What all of it leaves, contention apart.
     let access: Access
-    /// It may run, and asks to: nothing but another claim keeps it from its camera. What ends with its first frame does not.
-    let claims: Bool
+    /// It may run, and asks to: nothing but another bid keeps it from its camera. What ends with its first frame does not.
+    let bids: Bool
     let rank: RankTerms
     let strength: Strength
     let started: Ordinal
-    var claimed: Ordinal
+    var bidSince: Ordinal
     let coolsDown: Bool
-    /// Its claim counts on its camera; found out when all who ask for it are looked at.
+    /// Its bid counts on its camera; found out when all who ask for it are looked at.
     var contends = false
     /// Its app has no other session that asks to run.
     let isAlone: Bool
@@ -87,7 +87,7 @@ package struct Look: BitwiseCopyable {
 
     // MARK: In words, for who is told
 
-    /// Every cause that limits the session, with whose claim it waits behind.
+    /// Every cause that limits the session, with whose bid it waits behind.
     func causes(_ waits: Session.Waiting?) -> CauseSet {
         var causes = machine.union(limits.causes)
         if waits != nil { causes.insert(.videoDeviceInUseByAnotherClient) }
@@ -174,11 +174,11 @@ extension State {
             isOwnPrivacy: isPrivate && !memory.causes.contains(.videoDeviceBlockedByPrivacy), limits: limits,
             wish: wish,
             access: machine.isEmpty ? limits.access.intersection(wish) : .none,
-            claims: !memory.isStuck && machine.allEndWithTheFirstFrame && !limits.access.isDisjoint(with: wish)
+            bids: !memory.isStuck && machine.allEndWithTheFirstFrame && !limits.access.isDisjoint(with: wish)
                 && !(session.lost != nil && findsNoRoom(slot)), rank: rank,
             strength: policy.strength(rank.rank, facts, started: started), started: started,
-            claimed: session.request?.claimed ?? started,
-            coolsDown: !rank.overrides && coolsDown(client.app, session.camera),
+            bidSince: session.request?.bidSince ?? started,
+            coolsDown: !rank.isImmediate && coolsDown(client.app, session.camera),
             isAlone: apps[client.app.slot][client.app].requests < 2)
     }
 
@@ -208,7 +208,7 @@ extension State {
         facts[.microphone] = microphones.isEmpty || microphoneTaker(against: client.app) == nil ? 0 : 1
         facts[.pressure] = world.pressure.thermometer
         facts[.recording] = session.has.contains(.recording) ? 1 : 0
-        facts[.claimIsNew] = session.request?.hasHeld == true ? 0 : 1
+        facts[.bidIsNew] = session.request?.hasHeld == true ? 0 : 1
         facts[.chosen] = world.operatorChoice == client.app.slot && isReached(client.app) ? 1 : 0
         return facts
     }
@@ -276,7 +276,7 @@ extension State {
 }
 
 extension CauseSet {
-    /// Nothing but what stands until the session runs again: that does not keep it from claiming its camera.
+    /// Nothing but what stands until the session runs again: that does not keep it from bidding for its camera.
     fileprivate var allEndWithTheFirstFrame: Bool {
         var rest = self
         for cause in [Cause.recorderReset, .brokerRestarted, .deviceError] { rest.remove(cause) }

@@ -16,7 +16,7 @@ struct Seating {
     private(set) var occasion = Occasion()
 
     var rulings: [Ruling] = []
-    /// Of each camera that stays held: the claim that will take it.
+    /// Of each camera that stays held: the bid that will take it.
     var contests: [Contest?] = []
     var seats: [Seat] = []
     /// Some session followed in its app's own place: nothing else was decided in this round.
@@ -34,7 +34,7 @@ struct Seating {
     /// Who a ruling had to beat, or lost to, by look; gathered only where `explain` will ask.
     private(set) var opponents: [Int: [Int]] = [:]
 
-    /// What makes some of the claims special in this step.
+    /// What makes some of the bids special in this step.
     struct Occasion {
         /// The session whose `startRunning` this is, or that asks for control: decided as newcomers are.
         var starter: Slot<Session>?
@@ -96,7 +96,7 @@ struct Seating {
             case promised
             /// Won in this look.
             case won
-            /// Nobody's: a stronger claim waits for it that is not passed over.
+            /// Nobody's: a stronger bid waits for it that is not passed over.
             case kept
         }
 
@@ -126,7 +126,7 @@ struct Seating {
         }
 
         var kind = Kind.undecided
-        var rule = Rule.law(.noOtherClaim)
+        var rule = Rule.law(.noOtherBid)
         /// Whom it lost to, as an index of a look; negative: nobody.
         var opponent = -1
         var interrupter: AppRef?
@@ -213,17 +213,17 @@ struct Seating {
         rulings[look] = ruling
     }
 
-    /// For who asks why: whom a claim had to beat.
+    /// For who asks why: whom a bid had to beat.
     mutating func noteOpponents(_ rivals: [Int], of look: Int) {
         if occasion.isObserved { opponents[look] = rivals.map { seats[$0].look } }
     }
 
     /// Strongest first. By keys: a comparison that reads looks would copy the whole seating each time.
-    private mutating func sort(_ claims: inout [Int]) {
-        guard claims.count > 1 else { return }
-        for look in claims { sorting.append(SortKey(looks[look], at: look)) }
+    private mutating func sort(_ bids: inout [Int]) {
+        guard bids.count > 1 else { return }
+        for look in bids { sorting.append(SortKey(looks[look], at: look)) }
         sorting.sort()
-        for place in claims.indices { claims[place] = sorting[place].look }
+        for place in bids.indices { bids[place] = sorting[place].look }
         sorting.removeAll(keepingCapacity: true)
     }
 

@@ -71,11 +71,12 @@ extension Arbiter {
             let look = state.look(at: slot, &memory)
             if look.machine.contains(.waitingForPermission) { notes.meetsUndecided = true }
             seating.add(look)
-            noteClaim(of: slot, &seating)
+            noteBid(of: slot, &seating)
             place = state.sessions[slot].nextOnCamera
         }
         var stage = Seating.Stage(
-            camera, state.cameras[camera], looks: first..<seating.looks.count, isPassing: notes.passing.contains(camera))
+            camera, state.cameras[camera], looks: first..<seating.looks.count, isPassing: notes.passing.contains(camera)
+        )
         for timer in state.timers where timer.camera == camera {
             if timer.kind == .reservation { stage.reservation = state.reservation(of: camera) }
             if timer.kind == .backoff { stage.backsOff = true }
@@ -85,13 +86,13 @@ extension Arbiter {
     }
 
     /// The session that was looked at last begins to contend, or does no more.
-    @inline(__always) private mutating func noteClaim(of slot: Slot<Session>, _ seating: inout Seating) {
+    @inline(__always) private mutating func noteBid(of slot: Slot<Session>, _ seating: inout Seating) {
         let look = seating.looks.count - 1
-        let isNoted = state.sessions[slot].request?.claimed != nil
-        guard isNoted != seating.looks[look].claims else { return }
-        let claimed = isNoted ? nil : state.nextOrdinal()
-        state.sessions[slot].request?.claimed = claimed
-        if let claimed { seating.looks[look].claimed = claimed }
+        let isNoted = state.sessions[slot].request?.bidSince != nil
+        guard isNoted != seating.looks[look].bids else { return }
+        let bidSince = isNoted ? nil : state.nextOrdinal()
+        state.sessions[slot].request?.bidSince = bidSince
+        if let bidSince { seating.looks[look].bidSince = bidSince }
     }
 
     // MARK: Carrying out

@@ -216,7 +216,7 @@ extension State {
 }
 
 extension Contention {
-    /// Of two claims the one that asked earlier is stronger, as far as the order list asks.
+    /// Of two bids the one that asked earlier is stronger, as far as the order list asks.
     fileprivate var prefersOldest: Bool { order.first { $0 == .newest || $0 == .oldest } == .oldest }
 }
 

@@ -72,7 +72,8 @@ extension Arbiter {
             let id = state.sessions[slot].ledger.open?.id ?? 0
             notify(
                 slot,
-                .interruptionChanged(id: id, causes: causes, interrupter: words(by, for: look), rule: text(rule)), &notes
+                .interruptionChanged(id: id, causes: causes, interrupter: words(by, for: look), rule: text(rule)),
+                &notes
             )
         case .running, .pending, .stopped: beginInterruption(look, causes, by, rule, &notes)
         }
@@ -153,12 +154,13 @@ extension Arbiter {
         state.sessions[slot].shown = .running(.all)
         notify(slot, .didStartRunning(grant: state.cameras[session.camera].grant), &notes)
         tellAccess(state.look(at: slot), &notes)
-        if state.policy.readsClaims { notes.touch(session.camera) }
+        if state.policy.readsBids { notes.touch(session.camera) }
     }
 
     /// What is in force where a session asked for something, where it differs from what it last heard, and where it was moved.
     private mutating func tellInForce(
-        _ slot: Slot<Session>, _ wanted: Configuration, _ inForce: Configuration, _ by: Applier, _ notes: inout StepNotes
+        _ slot: Slot<Session>, _ wanted: Configuration, _ inForce: Configuration, _ by: Applier,
+        _ notes: inout StepNotes
     ) {
         var asked = withNews(wanted, inForce, for: slot)
         var applied = inForce
@@ -248,7 +250,9 @@ extension Arbiter {
     }
 
     /// The stop itself closes an open interruption: no `InterruptionEnded` beside it.
-    mutating func tellStoppedForGood(_ slot: Slot<Session>, _ reason: StopReason, _ rule: Rule, _ notes: inout StepNotes) {
+    mutating func tellStoppedForGood(
+        _ slot: Slot<Session>, _ reason: StopReason, _ rule: Rule, _ notes: inout StepNotes
+    ) {
         state.sessions[slot].ledger.open = nil
         state.sessions[slot].ledger.announced = nil
         if state.sessions[slot].shown.isRunning { notify(slot, .didStopRunning, &notes) }

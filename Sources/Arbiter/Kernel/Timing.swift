@@ -1,11 +1,11 @@
 package import Vocabulary
 
-/// Time as a claim meets it: how long a holder is spared for its grace and its min-hold.
+/// Time as a bid meets it: how long a holder is spared for its grace and its min-hold.
 extension Seating {
-    /// When the seat can be cut for a claim that beats it.
+    /// When the seat can be cut for a bid that beats it.
     func earliestCut(_ seat: Seat, by look: Int) -> Moment {
         guard seat.kind == .held || seat.kind == .dormant, let held = cameras[seat.camera].held,
-            !looks[look].rank.overrides, !opensAnew(look, over: seat.look)
+            !looks[look].rank.isImmediate, !opensAnew(look, over: seat.look)
         else { return now }
         if let announced = held.contest?.announced { return announced.isReady ? now : announced.deadline }
         let kept = held.minHoldUntil.map { max($0, now) } ?? now
@@ -18,7 +18,7 @@ extension Seating {
         cameras[seat.camera].isStreaming ? looks[seat.look].rank.grace : 0
     }
 
-    /// The claim that a holder has to make way for at `due`; it is told as long before as its grace is.
+    /// The bid that a holder has to make way for at `due`; it is told as long before as its grace is.
     func contest(_ seat: Seat, by look: Int, due: Moment, _ rule: Rule) -> Contest {
         var contest = Contest(
             beneficiary: looks[look].session, due: due, rule: rule,

@@ -158,7 +158,7 @@ extension Arbiter {
         return false
     }
 
-    /// Leaves one camera and claims another; the start request and its age stay.
+    /// Leaves one camera and bids for another; the start request and its age stay.
     private mutating func switchCamera(
         _ slot: Slot<Session>, to camera: Slot<Camera>, _ batch: Configuration, _ notes: inout StepNotes
     ) {
@@ -187,7 +187,7 @@ extension Arbiter {
         state.noteWishes(of: slot)
         state.sessions[slot].has.insert(.switched)
         guard session.request != nil else { return }
-        state.sessions[slot].request?.claimed = nil
+        state.sessions[slot].request?.bidSince = nil
         state.sessions[slot].request?.hasHeld = false
         state.link(slot)
         let isStillAsking = state.requests(on: session.camera).contains {

@@ -48,7 +48,8 @@ extension Arbiter {
     }
 
     /// The answer goes to who asked, also when another session controls the camera since.
-    private mutating func recorderConfigured(_ camera: Slot<Camera>, _ inForce: Configuration, _ notes: inout StepNotes) {
+    private mutating func recorderConfigured(_ camera: Slot<Camera>, _ inForce: Configuration, _ notes: inout StepNotes)
+    {
         guard state.cameras[camera].tenancy.isStreaming, !state.cameraSettings[camera].asked.isEmpty else { return }
         let answered = state.cameraSettings[camera].asked.removeFirst()
         state.cameraSettings[camera].inForce = inForce

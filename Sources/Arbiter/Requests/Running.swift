@@ -75,7 +75,7 @@ extension Arbiter {
             let sibling = state.look(at: other)
             if sibling.watches { continue }
             if sameApp == .refuse { return (state.sessions[other], .sameAppRefuse) }
-            if sibling.claims, sibling.rank.rank < look.rank.rank { return (state.sessions[other], .sameAppReplace) }
+            if sibling.bids, sibling.rank.rank < look.rank.rank { return (state.sessions[other], .sameAppReplace) }
         }
         return nil
     }

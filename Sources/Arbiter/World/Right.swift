@@ -126,7 +126,7 @@ extension Arbiter {
     }
 
     /// Sessions of more than one user ask to run, or do no more: then what apps say of themselves counts otherwise. Looked at
-    /// once a round, so that all claims of a round are seen in one light.
+    /// once a round, so that all bids of a round are seen in one light.
     mutating func noteUsersWhoAsk(_ notes: inout StepNotes) {
         let several = state.users.count { $0.requests > 0 } > 1
         guard several != state.world.severalUsersAsk else { return }

@@ -117,7 +117,7 @@ extension Interface {
                     Argument("parts", "aa{sv}"),
                 ],
                 """
-                For watchers: a decision as scenario lines (the event, then its notices), and the same as data, a dictionary \
+                For subscribers: a decision as scenario lines (the event, then its notices), and the same as data, a dictionary \
                 for each line. Of the event: `event` (s), its name, and its fields by their keys (trace.md); `note` (s), where \
                 a picture of who had the camera says something of it. Of a notice: `effect` (s), which is `notify` with \
                 `client` and `session` (t), `sequence` (t), `notice` (s) and that signal's other arguments by their names, or \

@@ -1,6 +1,6 @@
 /// How much a recorder core may say by itself, counted by the second. Pure: times come from outside.
 ///
-/// Its words go on to clients, to watchers, into the journal: one that never stops talking would have others cut off,
+/// Its words go on to clients, to subscribers, into the journal: one that never stops talking would have others cut off,
 /// who do not read as fast. What it was asked for, the end of a recording or a photo, is not counted: of that there is as
 /// much as was asked for.
 package struct RecorderAllowance {

@@ -21,7 +21,7 @@ extension Arbiter {
         complete(verdictsFrom: first, seating, look, &notes)
     }
 
-    /// Whose claim a session met, and who else stood in its way: of a winner, those who wait for its camera.
+    /// Whose bid a session met, and who else stood in its way: of a winner, those who wait for its camera.
     func complete(verdictsFrom first: Int, _ seating: Seating, _ look: Int, _ notes: inout StepNotes) {
         let ruling = seating.rulings[look]
         for index in notes.verdicts.indices[first...] {
@@ -69,7 +69,7 @@ extension State {
             client: client.kind.word, multitasking: bits.has(.multitasking), camera: cameraNames[camera],
             position: cameraSettings[camera].capabilities.position, usesAudio: bits.has(.usesAudio),
             microphoneTaken: bits.has(.microphone), pressure: world.pressure, isRecording: bits.has(.recording),
-            claimIsNew: bits.has(.claimIsNew), operatorChosen: bits.has(.chosen), attributes: attributes)
+            bidIsNew: bits.has(.bidIsNew), operatorChosen: bits.has(.chosen), attributes: attributes)
     }
 }
 
