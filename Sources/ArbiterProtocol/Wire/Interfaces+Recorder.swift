@@ -65,7 +65,7 @@ extension Interface {
                 "Keep", [Argument("grant", "t"), Argument("process", "h"), Argument("listener", "h")],
                 """
                 The open grant may outlive the broker, for 3 s: until another one connects to `listener`, a listening \
-                AF_UNIX stream socket, as the broker's user or root, or the client ends, whose pidfd is `process`.
+                AF_UNIX stream socket, as the broker's user or root, or the client ends (`process` is its pidfd).
                 """),
             Method(
                 "Survey", gives: [Argument("process", "h"), Argument("grant", "t"), Argument("recordings", "at")],
