@@ -117,7 +117,7 @@ def is_closed(peer):
         return True
 
 
-@row("half-open", "connections that never authenticate are 8 of a user and 64 in all, and the oldest goes first",
+@row("half-open", "at most 8 connections of a user, and 64 in all, are kept unauthenticated, and the oldest goes first",
      "1,000 half-open connections of one user and as many of eight subordinate ids, for 60 s (6 s in the short form)")
 def half_open_flood(short):
     seconds = 6 if short else 60
@@ -179,7 +179,7 @@ def churn(address, seconds):
     return count
 
 
-@row("never-read", "who does not read what it asked for is disconnected, it alone",
+@row("never-read", "a client that does not read what it asked for is disconnected, and no other is",
      "32 watchers of one user that never read, while its own sessions come and go, for 20 s (5 s)")
 def never_reading(short):
     seconds = 5 if short else 20

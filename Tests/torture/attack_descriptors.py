@@ -71,7 +71,7 @@ def pass_slow_files(path, seconds, pause):
     return passed
 
 
-@row("slow-files", "a file whose server does not answer hangs nobody but who passed it",
+@row("slow-files", "a file whose server does not answer holds up only the user who passed it",
      "one user who passes files of a FUSE mount of his own, that hang whoever closes them, for 20 s (4 s in the short form)")
 def slow(short):
     slow_files.may_be_made()
@@ -114,7 +114,7 @@ def hang_and_wait(path, until_gone):
     return True
 
 
-@row("end-beside-slow-files", "camarbd ends on SIGTERM while files hang whoever closes them",
+@row("end-beside-slow-files", "camarbd ends on SIGTERM even while closing files hangs",
      "files of a FUSE mount whose server does not answer, passed in two ways")
 def end_beside(short):
     slow_files.may_be_made()
@@ -226,7 +226,7 @@ def photos_while_keepers_die(address, seconds):
     return [taken, cut]
 
 
-@row("killed-keepers", "the loss of a keeper costs whose message it had a connection, and nobody else anything",
+@row("killed-keepers", "the loss of a keeper costs the connection whose message it had, and nobody else anything",
      "SIGKILL of every keeper, 50 times (10) during a load of photos")
 def killed(short):
     count = 10 if short else 50

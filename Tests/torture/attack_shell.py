@@ -66,7 +66,7 @@ def zooms(address, marks):
     return sorted(places)
 
 
-@row("second-shell", "one process is a user's shell: who came first keeps it from others, and never from the unit that the "
+@row("second-shell", "one process is a user's shell: the first to come keeps the role from others, but never from the unit that the "
      "policy names", "two programs of the same user that are the shell first, or want to be, one of them in an app's unit")
 def second_shell(short):
     with groups.made(SHELL_UNIT, APP_UNIT), tempfile.TemporaryDirectory() as folder:
