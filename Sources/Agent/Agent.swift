@@ -30,7 +30,7 @@ public final class Agent {
     private var told: (windows: String?, microphones: String?) = (nil, nil)
     /// Windows without a process that were written down.
     private var strangers: Set<UInt32> = []
-    private var shown: Sight?
+    private var shown: AgentView?
 
     /// - Throws: when the loop cannot take what it needs.
     public init(_ options: AgentOptions, on loop: EventLoop) throws(SystemFault) {
@@ -118,7 +118,7 @@ public final class Agent {
         let table = SystemProcesses(user: user)
         var names: [Int32: String] = [:]
         for process in processes { names[process] = table.app(of: process) }
-        let sight = Sight(
+        let sight = AgentView(
             user: user, source: windows?.desktop == nil ? nil : windows?.name, desktop: windows?.desktop,
             captures: microphones?.captures,
             windowTrouble: windowTrouble ?? windows?.trouble,

@@ -125,7 +125,7 @@ extension DaemonSimulation {
     private static let hostileMax = 4
 
     /// The device says that it is so, and a while later that all is well.
-    private func change(_ recorder: SimulatedRecorder?, _ state: String) {
+    private func change(_ recorder: SimulatedRecorderCore?, _ state: String) {
         recorder?.say("DeviceChanged", [.string(state), .string("")])
         world.after(Int64(world.random.below(3000)) * SimulatedWorld.millisecond) { [weak recorder] in
             recorder?.say("DeviceChanged", [.string("ok"), .string("")])

@@ -9,7 +9,7 @@ import Loop
 final class SimulatedRecorders: RecorderSource {
     unowned let world: SimulatedWorld
     /// The latest of each camera, by what it serves.
-    private var latest: [String: SimulatedRecorder] = [:]
+    private var latest: [String: SimulatedRecorderCore] = [:]
     private(set) var started = 0
     /// How likely each of its faults is, in percent; 0: it behaves.
     var faultPercent = 0
@@ -26,7 +26,7 @@ final class SimulatedRecorders: RecorderSource {
         world.note("core \(started) of \(spec) starts")
         let (ours, theirs) = try UnixPair.make()
         do throws(SystemFault) {
-            let recorder = try SimulatedRecorder(spec, started, theirs, self, onEnd)
+            let recorder = try SimulatedRecorderCore(spec, started, theirs, self, onEnd)
             latest[spec] = recorder
             return (ours, { [unowned recorder] in recorder.kill() })
         } catch {
@@ -38,7 +38,7 @@ final class SimulatedRecorders: RecorderSource {
     /// What the recorder core of a camera serves: one that a shell may unplug.
     static func spec(_ camera: String) -> String { "simulated:\(camera)" }
 
-    func latest(of camera: String) -> SimulatedRecorder? { latest[Self.spec(camera)] }
+    func latest(of camera: String) -> SimulatedRecorderCore? { latest[Self.spec(camera)] }
 
     /// The grant that a camera is open for; nil: none.
     func grant(of camera: String) -> UInt64? { latest(of: camera).flatMap { $0.hasEnded ? nil : $0.grant } }
@@ -47,7 +47,7 @@ final class SimulatedRecorders: RecorderSource {
 /// One of them: `Recorder1` over a camera that is not there.
 ///
 ///     running ──▶ socket ended (crash, kill, no more work) ──▶ ended
-final class SimulatedRecorder: BusConnectionDelegate {
+final class SimulatedRecorderCore: BusConnectionDelegate {
     private unowned let others: SimulatedRecorders
     private var world: SimulatedWorld { others.world }
     private let spec: String

@@ -33,68 +33,90 @@ public struct Walk: Sendable {
         var moment: Moment
     }
 
+    /// What a walk has seen so far, and the way to each state.
+    private struct Visited {
+        var report: Report
+        var nodes: [Node] = []
+        var seen: Set<Fingerprint> = []
+        var check: FingerprintCheck?
+        /// Something is wrong, or there are as many states as may be.
+        var isOver = false
+    }
+
     /// - Parameter forbidding: what else must not be, as a sentence about an arbiter that is in such a state.
     public func run(forbidding: (Arbiter) -> String? = { _ in nil }) -> Report {
-        var report = Report(world: world.name)
-        var nodes: [Node] = []
-        var start = ExploredState(world.scenario.world.policy)
-        for action in world.scenario.setup {
-            // An answer that a recorder does not owe would be the world's mistake, and shows in its first state.
-            guard let event = start.event(action) else { continue }
-            report.kinds.insert(event.kind)
-            let (_, wrong) = start.take(event)
-            nodes.append(Node(parent: nodes.count - 1, event: event, moment: start.now))
-            if let message = (wrong + start.arbiter.violations()).first {
-                report.counterexample = counterexample(nodes, nodes.count - 1, message)
-                return report
-            }
-        }
-        var seen: Set<Fingerprint> = [start.fingerprint]
-        var frontier = [(state: start, node: nodes.count - 1)]
-        report.states = 1
-        var check = checksFingerprints ? FingerprintCheck() : nil
-        while !frontier.isEmpty {
+        var visited = Visited(report: Report(world: world.name), check: checksFingerprints ? FingerprintCheck() : nil)
+        var frontier = [(state: setUp(&visited), node: visited.nodes.count - 1)]
+        while !frontier.isEmpty, !visited.isOver {
             var next: [(state: ExploredState, node: Int)] = []
-            report.depth += 1
+            visited.report.depth += 1
             for (state, node) in frontier {
                 for event in events(in: state) {
-                    var after = state
-                    if event == .timePassed, let deadline = state.arbiter.deadline {
-                        after.now = max(deadline, state.now)
+                    if let after = visit(event, from: state, node, &visited, forbidding) {
+                        next.append((after, visited.nodes.count - 1))
                     }
-                    let (effects, wrong) = after.take(event)
-                    report.transitions += 1
-                    if !effects.contains(where: { if case .refused = $0 { true } else { false } }) {
-                        report.kinds.insert(event.kind)
-                    }
-                    func fail(_ message: String) {
-                        nodes.append(Node(parent: node, event: event, moment: after.now))
-                        report.counterexample = counterexample(nodes, nodes.count - 1, message)
-                    }
-                    if let message = wrong.first {
-                        fail(message)
-                        return report
-                    }
-                    let fingerprint = after.fingerprint
-                    if let message = check?.problem(after, fingerprint) {
-                        fail(message)
-                        return report
-                    }
-                    guard seen.insert(fingerprint).inserted else { continue }
-                    if let message = after.arbiter.violations().first ?? after.lostWakeUp ?? forbidding(after.arbiter) {
-                        fail(message)
-                        return report
-                    }
-                    nodes.append(Node(parent: node, event: event, moment: after.now))
-                    next.append((after, nodes.count - 1))
-                    report.states += 1
-                    if report.states >= statesMax { return report }
+                    if visited.isOver { return visited.report }
                 }
             }
             frontier = next
         }
-        report.isComplete = true
-        return report
+        visited.report.isComplete = !visited.isOver
+        return visited.report
+    }
+
+    /// The world as it is before anybody moves: the first state.
+    private func setUp(_ visited: inout Visited) -> ExploredState {
+        var start = ExploredState(world.scenario.world.policy)
+        for action in world.scenario.setup {
+            // An answer that a recorder does not owe would be the world's mistake, and shows in its first state.
+            guard let event = start.event(action) else { continue }
+            visited.report.kinds.insert(event.kind)
+            let (_, wrong) = start.take(event)
+            let before = visited.nodes.count - 1
+            if let message = (wrong + start.arbiter.violations()).first {
+                fail(message, event, at: start.now, after: before, &visited)
+                return start
+            }
+            visited.nodes.append(Node(parent: before, event: event, moment: start.now))
+        }
+        visited.seen = [start.fingerprint]
+        visited.report.states = 1
+        return start
+    }
+
+    /// Takes one step from a state.
+    /// - Returns: the state behind it where nobody has seen it before, and nothing is wrong with it.
+    private func visit(
+        _ event: Event, from state: ExploredState, _ node: Int, _ visited: inout Visited,
+        _ forbidding: (Arbiter) -> String?
+    ) -> ExploredState? {
+        var after = state
+        if event == .timePassed, let deadline = state.arbiter.deadline { after.now = max(deadline, state.now) }
+        let (effects, wrong) = after.take(event)
+        visited.report.transitions += 1
+        if !effects.contains(where: { if case .refused = $0 { true } else { false } }) {
+            visited.report.kinds.insert(event.kind)
+        }
+        let fingerprint = after.fingerprint
+        if let message = wrong.first ?? visited.check?.problem(after, fingerprint) {
+            fail(message, event, at: after.now, after: node, &visited)
+            return nil
+        }
+        guard visited.seen.insert(fingerprint).inserted else { return nil }
+        if let message = after.arbiter.violations().first ?? after.lostWakeUp ?? forbidding(after.arbiter) {
+            fail(message, event, at: after.now, after: node, &visited)
+            return nil
+        }
+        visited.nodes.append(Node(parent: node, event: event, moment: after.now))
+        visited.report.states += 1
+        visited.isOver = visited.report.states >= statesMax
+        return after
+    }
+
+    private func fail(_ message: String, _ event: Event, at moment: Moment, after node: Int, _ visited: inout Visited) {
+        visited.nodes.append(Node(parent: node, event: event, moment: moment))
+        visited.report.counterexample = counterexample(visited.nodes, visited.nodes.count - 1, message)
+        visited.isOver = true
     }
 
     /// Everything that may happen in a state: the world's moves, the recorders' answers, the earliest deadline.

@@ -24,7 +24,7 @@ public final class FrameSender {
     /// Frames a client may have unreleased: one it works on, and the next. More would only be older.
     public static let unreadMax = 2
 
-    private enum State: Hashable {
+    enum State: Hashable {
         case free
         /// Handed out by `writable()`, being filled.
         case writing
@@ -41,16 +41,16 @@ public final class FrameSender {
     /// Its buffers are a device's own: nothing is copied into them.
     public var isLent: Bool { pool.isLent }
 
-    private var pool: BufferPool
-    private var states: [State]
+    var pool: BufferPool
+    var states: [State]
     private var waiting: FrameRecord.Frame?
     /// Buffers of the pool that the client was told about. Announcing stops where its socket is full.
     private var announced = 0
     /// The wire index of the pool's first buffer. It grows with each pool, so that a release of an old
     /// buffer that is still on its way cannot be taken for one of a new buffer.
-    private var base = 0
+    var base = 0
     /// Buffers of earlier pools that the client may still return.
-    private var staleReleasesMax = 0
+    var staleReleasesMax = 0
 
     /// Makes the socket pair and the buffers. `clientEnd` is the caller's to pass on and close.
     public static func open(layout: PictureLayout) throws(FrameStreamFault) -> (sender: FrameSender, clientEnd: Int32) {
@@ -139,31 +139,6 @@ public final class FrameSender {
         sendWaiting()
     }
 
-    /// Reads what the client returned. Call it when the descriptor is readable.
-    /// - Returns: false when the stream is over: the client closed it, or broke the protocol.
-    public func takeReleases() -> Bool {
-        guard isOpen else { return false }
-        // One more than there are buffers: an honest client cannot have sent more, and a flood is met in slices.
-        for _ in 0...pool.count {
-            switch receive() {
-            case .nothing:
-                sendWaiting()
-                return true
-            case .release(let index):
-                if index < base, staleReleasesMax > 0 {
-                    staleReleasesMax -= 1
-                    continue
-                }
-                let local = index - base
-                guard states.indices.contains(local), states[local] == .withClient else { return fail() }
-                free(local)
-            case .end: return fail()
-            }
-        }
-        sendWaiting()
-        return isOpen
-    }
-
     /// Gives the stream buffers of another size; the client gets them announced, with indexes of their own.
     /// Then the old ones are blanked: a client that has copied a picture, and reads of no other buffers yet, has a whole one.
     /// (Where its socket is full, which takes one that has read nothing for some forty changes, it cannot be told before.)
@@ -209,17 +184,17 @@ public final class FrameSender {
         isLent ? states.indices.filter { states[$0] != .free && states[$0] != .writing } : []
     }
 
-    private func free(_ index: Int) {
+    func free(_ index: Int) {
         states[index] = .free
         if isLent { onReturn?(index) }
     }
 
-    private func fail() -> Bool {
+    func fail() -> Bool {
         close()
         return false
     }
 
-    private func sendWaiting() {
+    func sendWaiting() {
         guard isOpen, let frame = waiting else { return }
         guard states.count(where: { $0 == .withClient }) < Self.unreadMax else { return }
         switch send(.frame(frame)) {
@@ -249,12 +224,12 @@ public final class FrameSender {
         record.encode().withUnsafeBytes { camarb_packet_send(descriptor, $0.baseAddress, $0.count, passed) }
     }
 
-    private enum Incoming {
+    enum Incoming {
         case nothing, end
         case release(Int)
     }
 
-    private func receive() -> Incoming {
+    func receive() -> Incoming {
         var bytes = [UInt8](repeating: 0, count: FrameRecord.encodedBytes)
         var passed: Int32 = -1
         let count = bytes.withUnsafeMutableBytes {

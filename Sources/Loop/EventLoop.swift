@@ -115,9 +115,6 @@ public final class EventLoop {
         parts.append(part)
         return part
     }
-
-    /// Pings the service manager's watchdog from this loop, and only from it, if there is one.
-    public func startWatchdog() { _ = sd_event_set_watchdog(event, 1) }
 }
 
 private func loopSignalled(

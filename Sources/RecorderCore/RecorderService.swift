@@ -37,6 +37,30 @@ public final class RecorderService: Sendable {
             let grant = GrantID(try reader.uint64("grant"))
             let batch = try Configuration(wire: try reader.dictionary("batch"))
             capture.configure(grant, batch) { result in answer(result.map { [.dictionary($0.wire)] }) }
+        case "Cut", "PassOn":
+            let grant = GrantID(try reader.uint64("grant"))
+            let why: RecordingEnd = try reader.word("why")
+            capture.cut(grant, why: why, passesOn: member == "PassOn") { result in
+                answer(result.map { [.int64($0)] })
+            }
+        case "WatchNode":
+            let queue = try reader.fileDescriptor("queue")
+            capture.watchNode(queue) { result in answer(result.map { [] }) }
+        case "Look": capture.look { result in answer(result.map { [.string($0)] }) }
+        case "Resume":
+            let grant = GrantID(try reader.uint64("grant"))
+            let before = SessionID(try reader.uint64("sessionBefore"))
+            let session = SessionID(try reader.uint64("session"))
+            capture.resume(grant, from: before, to: session) { result in answer(result.map { [.dictionary($0.wire)] }) }
+        default: try dispatchOutput(member, &reader, answer)
+        }
+    }
+
+    /// Streams, photos and recordings.
+    private func dispatchOutput(
+        _ member: String, _ reader: inout WireReader, _ answer: @escaping Answer
+    ) throws(BrokerError) {
+        switch member {
         case "OpenStream":
             let grant = GrantID(try reader.uint64("grant"))
             let session = SessionID(try reader.uint64("session"))
@@ -69,21 +93,6 @@ public final class RecorderService: Sendable {
             capture.complete(file: try reader.fileDescriptor("file")) { result in
                 answer(result.map { [.uint64($0.frames), .int64($0.duration), .uint64($0.bytes)] })
             }
-        case "Cut", "PassOn":
-            let grant = GrantID(try reader.uint64("grant"))
-            let why: RecordingEnd = try reader.word("why")
-            capture.cut(grant, why: why, passesOn: member == "PassOn") { result in
-                answer(result.map { [.int64($0)] })
-            }
-        case "WatchNode":
-            let queue = try reader.fileDescriptor("queue")
-            capture.watchNode(queue) { result in answer(result.map { [] }) }
-        case "Look": capture.look { result in answer(result.map { [.string($0)] }) }
-        case "Resume":
-            let grant = GrantID(try reader.uint64("grant"))
-            let before = SessionID(try reader.uint64("sessionBefore"))
-            let session = SessionID(try reader.uint64("session"))
-            capture.resume(grant, from: before, to: session) { result in answer(result.map { [.dictionary($0.wire)] }) }
         default:
             throw BrokerError(.unknownMethod, "\(InterfaceName.recorder) has no method \(member.quotedShort).")
         }

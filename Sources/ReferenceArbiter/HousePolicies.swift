@@ -26,7 +26,7 @@ public struct IOS9: HousePolicy {
 }
 
 /// The focused app.
-public struct Desktop: HousePolicy {
+public struct DesktopHouse: HousePolicy {
     public init() {}
     public var believed: [PresenceSource] { [.shell, .agent, .loginSession, .selfDeclared] }
 

@@ -66,14 +66,8 @@ struct ScenarioParser {
             // A block in three quotation marks belongs to the line that opens it.
             var block: String?
             if line.hasSuffix("\"\"\"") {
-                var body: [String] = []
-                var isClosed = false
-                while index < texts.count, !isClosed {
-                    if texts[index] == "\"\"\"" { isClosed = true } else { body.append(texts[index]) }
-                    index += 1
-                }
-                block = body.joined(separator: "\n") + "\n"
-                if !isClosed {
+                block = Self.block(texts, &index)
+                if block == nil {
                     // What follows was read as the block: it has no problems of its own.
                     report(
                         LineProblem(
@@ -100,6 +94,18 @@ struct ScenarioParser {
         return Scenario(
             file: file, title: title.joined(separator: " "), world: world, lines: lines, names: names,
             policyFiles: policyFiles)
+    }
+
+    /// The lines from `index` up to the one that closes a block, which `index` is behind afterwards; nil where none does.
+    private static func block(_ texts: [String], _ index: inout Int) -> String? {
+        var body: [String] = []
+        while index < texts.count {
+            let line = texts[index]
+            index += 1
+            if line == "\"\"\"" { return body.joined(separator: "\n") + "\n" }
+            body.append(line)
+        }
+        return nil
     }
 
     /// The world is complete with the first input.

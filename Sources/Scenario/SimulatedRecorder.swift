@@ -79,38 +79,9 @@ public struct SimulatedRecorder: Hashable, Sendable {
             if isSilent { return }
             answer(.recorderStreaming(camera, grant, inForce: inForce), at: now + behaviour.openDelay)
         case .open(camera, let grant, _, let asked):
-            wasUsed = true
-            self.grant = grant
-            self.asked = []
-            inForce = whole(asked)
-            if isSilent { return }
-            if behaviour.diesOnOpen {
-                crash(at: now + behaviour.openDelay)
-            } else if let message = behaviour.openFailure {
-                self.grant = nil
-                answer(
-                    .deviceFailed(camera, DeviceFault(message: message), message: message),
-                    at: now + behaviour.openDelay)
-            } else {
-                answer(.recorderStreaming(camera, grant, inForce: inForce), at: now + behaviour.openDelay)
-            }
+            open(camera, grant, asked, at: now, isSilent)
         case .configure(camera, let grant, _, let asked):
-            self.asked.append(asked)
-            if isSilent { return }
-            self.asked.removeFirst()
-            let at = now + behaviour.configureDelay
-            if let message = behaviour.configureRefusal {
-                answer(.recorderRefusedConfiguration(camera, grant, asked: asked, message: message), at: at)
-                return
-            }
-            let before = inForce
-            if asked[.activeFormat] != nil, asked[.frameRate] == nil, let format = format(asked) {
-                // As a camera does it: the rate of before was another format's.
-                inForce[.frameRate] = .number(format.maxFrameRate)
-            }
-            inForce.merge(Self.lasting(asked))
-            answer(.recorderConfigured(camera, grant, asked: asked, inForce: inForce), at: at)
-            rampAnswer(asked, from: before, grant, at)
+            configure(camera, grant, asked, at: now, isSilent)
         case .closeStreams(camera, let grant, let session):
             if isSilent { return }
             answer(.recorderClosedStreams(camera, grant, session), at: now)
@@ -142,6 +113,47 @@ public struct SimulatedRecorder: Hashable, Sendable {
             .closeStreams, .refused, .answered, .notify, .announce:
             return
         }
+    }
+
+    private mutating func open(
+        _ camera: CameraID, _ grant: GrantID, _ asked: Configuration, at now: Moment, _ isSilent: Bool
+    ) {
+        wasUsed = true
+        self.grant = grant
+        self.asked = []
+        inForce = whole(asked)
+        if isSilent { return }
+        if behaviour.diesOnOpen {
+            crash(at: now + behaviour.openDelay)
+        } else if let message = behaviour.openFailure {
+            self.grant = nil
+            answer(
+                .deviceFailed(camera, DeviceFault(message: message), message: message),
+                at: now + behaviour.openDelay)
+        } else {
+            answer(.recorderStreaming(camera, grant, inForce: inForce), at: now + behaviour.openDelay)
+        }
+    }
+
+    private mutating func configure(
+        _ camera: CameraID, _ grant: GrantID, _ asked: Configuration, at now: Moment, _ isSilent: Bool
+    ) {
+        self.asked.append(asked)
+        if isSilent { return }
+        self.asked.removeFirst()
+        let at = now + behaviour.configureDelay
+        if let message = behaviour.configureRefusal {
+            answer(.recorderRefusedConfiguration(camera, grant, asked: asked, message: message), at: at)
+            return
+        }
+        let before = inForce
+        if asked[.activeFormat] != nil, asked[.frameRate] == nil, let format = format(asked) {
+            // As a camera does it: the rate of before was another format's.
+            inForce[.frameRate] = .number(format.maxFrameRate)
+        }
+        inForce.merge(Self.lasting(asked))
+        answer(.recorderConfigured(camera, grant, asked: asked, inForce: inForce), at: at)
+        rampAnswer(asked, from: before, grant, at)
     }
 
     /// It captured for another broker before this one, and still does.

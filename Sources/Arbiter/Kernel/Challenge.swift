@@ -140,11 +140,7 @@ extension Seating {
         }
         let comparison = compare(look, seat.look)
         guard comparison.winner == .tie else { return comparison }
-        // Between two bids that the policy does not tell apart, a newcomer is one that began to contend after the holder
-        // was granted: who waited already then does not become one later.
-        let isNewer = isHolder(seat) && cameras[seat.camera].held.map { looks[look].bidSince > $0.granted } ?? false
-        return Comparison(
-            winner: policy.contention.tie == .newcomer && isNewer ? .first : .second, rule: comparison.rule)
+        return Comparison(winner: winsTie(look, over: seat) ? .first : .second, rule: comparison.rule)
     }
 
     /// Ranks first, then the order list from left to right.
@@ -170,24 +166,7 @@ extension Seating {
         }
     }
 
-    /// Of two that the policy does not tell apart, who came later or who was there first, as it says of ties.
-    private func staysBefore(_ a: Seat, _ b: Seat) -> Bool {
-        switch compare(a.look, b.look).winner {
-        case .first: return true
-        case .second: return false
-        case .tie: break
-        }
-        let (x, y) = (granted(a), granted(b))
-        guard x != y else { return looks[a.look].started < looks[b.look].started }
-        return policy.contention.tie == .holder ? x < y : x > y
-    }
-
-    /// Whoever waits for a cut came after all who hold.
-    func granted(_ seat: Seat) -> Ordinal {
-        isHolder(seat) ? cameras[seat.camera].held?.granted ?? .max : .max
-    }
-
-    private func isHolder(_ seat: Seat) -> Bool {
+    func isHolder(_ seat: Seat) -> Bool {
         cameras[seat.camera].holder == looks[seat.look].session
     }
 

@@ -103,6 +103,4 @@ extension CompiledPolicy {
         let highest = 63 - UInt64(differing.leadingZeroBitCount)
         return order.first { $0.shift <= highest }?.rule ?? tieRule
     }
-
-    private var tieRule: Rule { .law(contention.tie == .newcomer ? .tieNewcomer : .tieHolder) }
 }

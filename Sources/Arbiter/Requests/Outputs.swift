@@ -28,7 +28,7 @@ extension Arbiter {
     func limit(on right: Access, of slot: Slot<Session>) -> (rule: Rule, sentence: String) {
         let look = state.look(at: slot)
         if let limit = look.limits.all(state.policy).first(where: { !$0.access.isSuperset(of: right) }) {
-            // The published wording of the picker's rule (capture.md, "Outputs").
+            // The published wording of the rule for a picker that is not in full screen, as iOS words it.
             if right == .record, limit.cause == .videoDeviceNotAvailableWithMultipleForegroundApps {
                 return (limit.rule, "it must be full screen to record video")
             }

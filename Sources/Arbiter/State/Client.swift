@@ -5,7 +5,7 @@ package import Vocabulary
 package typealias Ordinal = UInt64
 
 /// An app as decisions see it. Everything of one name and user that the kernel vouches for is one; all that only claim
-/// the name are another (semantics.md §6, "Two of one name").
+/// the name are another (semantics.md §1, "app").
 package struct AppRef: Hashable, Sendable, Codable, BitwiseCopyable {
     package var slot: Slot<App>
     /// A row that was freed and given out again is another app.

@@ -134,40 +134,8 @@ struct SessionMemory {
 
     mutating func translated(_ event: SessionEvent, _ now: ContinuousClock.Instant) -> [SessionEvent] {
         switch event {
-        case .willBeInterrupted(let id, let cause, let deadline, let rule):
-            warned = see(id)
-            return [.willBeInterrupted(id: id + offset, cause: cause, deadline: deadline, rule: rule)]
-        case .interruptionWithdrawn(let id):
-            warned = nil
-            return [.interruptionWithdrawn(id: id + offset)]
-        case .wasInterrupted(let id, let causes, let interrupter, let cutting, let rule):
-            warned = nil
-            // Who is interrupted has asked to run, also where the broker ends before it has said so in its answer.
-            wantsToRun = true
-            let mine = see(id)
-            if hold.notes(causes, interrupter, rule) { return [] }
-            guard let open, open.isCarried else {
-                self.open = OpenInterruption(
-                    id: mine, causes: causes, causesItHad: causes, interrupter: interrupter, since: now)
-                return [
-                    .wasInterrupted(id: mine, causes: causes, interrupter: interrupter, cutting: cutting, rule: rule)
-                ]
-            }
-            return changed(to: causes, interrupter, rule)
-        case .interruptionChanged(_, let causes, let interrupter, let rule):
-            if hold.notes(causes, interrupter, rule) { return [] }
-            return changed(to: causes, interrupter, rule)
-        case .interruptionEnded(let id, let causesItHad, let duration, let willResume):
-            hold = .none
-            let carried = open.flatMap { $0.isCarried ? $0 : nil }
-            open = nil
-            guard let carried else {
-                return [
-                    .interruptionEnded(
-                        id: id + offset, causesItHad: causesItHad, duration: duration, willResume: willResume)
-                ]
-            }
-            return [ended(carried, with: causesItHad, now, willResume)]
+        case .willBeInterrupted, .interruptionWithdrawn, .wasInterrupted, .interruptionChanged, .interruptionEnded:
+            return translatedInterruption(event, now)
         case .didStartRunning:
             hold = .none
             (isRunning, wantsToRun) = (true, true)
@@ -206,6 +174,49 @@ struct SessionMemory {
         case .rampFinished, .runtimeError: break
         }
         return [event]
+    }
+
+    /// What the client is told of an interruption, which has the client's own number and may have begun before this broker.
+    private mutating func translatedInterruption(
+        _ event: SessionEvent, _ now: ContinuousClock.Instant
+    ) -> [SessionEvent] {
+        switch event {
+        case .willBeInterrupted(let id, let cause, let deadline, let rule):
+            warned = see(id)
+            return [.willBeInterrupted(id: id + offset, cause: cause, deadline: deadline, rule: rule)]
+        case .interruptionWithdrawn(let id):
+            warned = nil
+            return [.interruptionWithdrawn(id: id + offset)]
+        case .wasInterrupted(let id, let causes, let interrupter, let cutting, let rule):
+            warned = nil
+            // Who is interrupted has asked to run, also where the broker ends before it has said so in its answer.
+            wantsToRun = true
+            let mine = see(id)
+            if hold.notes(causes, interrupter, rule) { return [] }
+            guard let open, open.isCarried else {
+                self.open = OpenInterruption(
+                    id: mine, causes: causes, causesItHad: causes, interrupter: interrupter, since: now)
+                return [
+                    .wasInterrupted(id: mine, causes: causes, interrupter: interrupter, cutting: cutting, rule: rule)
+                ]
+            }
+            return changed(to: causes, interrupter, rule)
+        case .interruptionChanged(_, let causes, let interrupter, let rule):
+            if hold.notes(causes, interrupter, rule) { return [] }
+            return changed(to: causes, interrupter, rule)
+        case .interruptionEnded(let id, let causesItHad, let duration, let willResume):
+            hold = .none
+            let carried = open.flatMap { $0.isCarried ? $0 : nil }
+            open = nil
+            guard let carried else {
+                return [
+                    .interruptionEnded(
+                        id: id + offset, causesItHad: causesItHad, duration: duration, willResume: willResume)
+                ]
+            }
+            return [ended(carried, with: causesItHad, now, willResume)]
+        default: preconditionFailure("\(event) is not about an interruption")
+        }
     }
 
     mutating func hasNewGrant() {

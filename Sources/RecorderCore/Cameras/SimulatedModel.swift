@@ -3,7 +3,7 @@ public import ArbiterProtocol
 /// A simulated camera's facts, from Apple's published notes on the iPhone 5 to 6s cameras, so that policies
 /// and apps can be tried against cameras of known abilities.
 ///
-/// Sizes, frame rates, binning and the numbers in docs/capture.md are the published ones. Where none was
+/// Sizes, frame rates, binning and zoom limits are the published ones. Where none was
 /// published, thresholds follow from the sensor's width and zoom ends at a region 16 pixels high.
 public struct SimulatedModel: Hashable, Sendable {
     /// What `--camera simulated:ID` takes.

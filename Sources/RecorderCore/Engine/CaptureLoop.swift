@@ -176,30 +176,15 @@ final class CaptureLoop {
         if faults.contains(.deviceFails), open.framesCaptured >= 9 {
             throw BrokerError(.deviceFault, "The device failed, as it was told to.")
         }
-        if let ramp = open.ramp {
-            let (factor, hasArrived) = ramp.factor(at: now)
-            if factor != open.zoom {
-                try source.select(format: open.settings.format, zoom: factor, frameRate: open.settings.frameRate)
-            }
-            open.zoom = factor
-            if hasArrived {
-                open.ramp = nil
-                emit(.rampFinished(grant: open.id, videoZoomFactor: factor))
-            }
-        }
+        try advanceRamp(of: &open, source, at: now)
         open.framesCaptured += 1
         open.lastCapture = now
         let mark = BurntInMark(captureTime: now, frameNumber: UInt32(truncatingIfNeeded: open.framesCaptured))
 
-        var kept: Picture?
         let records = recordingTakes(open)
         // The first frame of a grant is always drawn: it proves that the device works.
-        if records || !open.photos.isEmpty || open.framesCaptured == 1 {
-            guard let picture = Picture(layout: open.layout, captured: now, pool: pictures) else {
-                throw BrokerError(.outOfResources, "There is no memory for a frame of \(open.settings.format.name).")
-            }
-            kept = picture
-        }
+        let isKept = records || !open.photos.isEmpty || open.framesCaptured == 1
+        let kept = isKept ? try newPicture(for: open, at: now) : nil
         var drawn: UnsafeMutableRawBufferPointer?
         func draw(into memory: UnsafeMutableRawBufferPointer) throws(BrokerError) {
             if let drawn {
@@ -235,6 +220,29 @@ final class CaptureLoop {
         open.restarts = 0
     }
 
+    /// Moves the zoom to where its ramp has it at this moment.
+    private func advanceRamp(
+        of open: inout OpenGrant, _ source: any CameraSource, at now: Int64
+    ) throws(BrokerError) {
+        guard let ramp = open.ramp else { return }
+        let (factor, hasArrived) = ramp.factor(at: now)
+        if factor != open.zoom {
+            try source.select(format: open.settings.format, zoom: factor, frameRate: open.settings.frameRate)
+        }
+        open.zoom = factor
+        if hasArrived {
+            open.ramp = nil
+            emit(.rampFinished(grant: open.id, videoZoomFactor: factor))
+        }
+    }
+
+    private func newPicture(for open: OpenGrant, at now: Int64) throws(BrokerError) -> KeptPicture {
+        guard let picture = KeptPicture(layout: open.layout, captured: now, pool: pictures) else {
+            throw BrokerError(.outOfResources, "There is no memory for a frame of \(open.settings.format.name).")
+        }
+        return picture
+    }
+
     private func burnIn(
         _ mark: BurntInMark, into memory: UnsafeMutableRawBufferPointer, layout: PictureLayout, text: Bool
     ) {
@@ -264,7 +272,7 @@ final class CaptureLoop {
         return false
     }
 
-    private func handOver(_ picture: Picture, _ open: inout OpenGrant, _ source: any CameraSource, records: Bool) {
+    private func handOver(_ picture: KeptPicture, _ open: inout OpenGrant, _ source: any CameraSource, records: Bool) {
         if records, let recording = open.recording {
             writer.post(.frame(recording, picture, interval: open.settings.frameInterval))
         }

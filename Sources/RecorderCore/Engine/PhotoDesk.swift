@@ -10,7 +10,7 @@ final class PhotoDesk {
     struct Order {
         var id: PhotoID
         var envelope: Int32
-        var picture: Picture
+        var picture: KeptPicture
         var cameraName: String
     }
 

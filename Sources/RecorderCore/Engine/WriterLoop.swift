@@ -37,9 +37,9 @@ final class RecordingTicket: Sendable {
 /// Work for the writer thread. Files in it are envelopes, and the writer's to close.
 enum WriterWork: Sendable {
     case begin(RecordingTicket, file: Int32, layout: PictureLayout, frameRate: Double, RecordingLimits)
-    case frame(RecordingTicket, Picture, interval: Int64)
+    case frame(RecordingTicket, KeptPicture, interval: Int64)
     case finish(RecordingTicket, RecordingEnd)
-    case photo(PhotoID, file: Int32, Picture, cameraName: String)
+    case photo(PhotoID, file: Int32, KeptPicture, cameraName: String)
     case stop
 }
 
@@ -124,7 +124,7 @@ final class WriterLoop {
         }
     }
 
-    private func append(_ ticket: RecordingTicket, _ picture: Picture, _ interval: Int64) {
+    private func append(_ ticket: RecordingTicket, _ picture: KeptPicture, _ interval: Int64) {
         guard let current, current.ticket === ticket, let matroska = current.matroska else { return }
         if let most = current.limits.maxDuration {
             let after = matroska.durationAfter(captured: picture.captured, interval: interval)

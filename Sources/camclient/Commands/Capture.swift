@@ -39,14 +39,14 @@ struct Photo: AsyncParsableCommand {
         let photo = try await client.withSession(
             camera: session.camera, configuration: try session.configuration()
         ) { handle in
-            let queue = NoticeQueue(handle.notices, interrupts: interrupts)
+            let inbox = Inbox(handle.notices, interrupts: interrupts)
             let target = try NewFile.forPicture(file, overwriting: overwrite)
             do {
                 try await handle.startRunning()
-                _ = try await queue.waitUntilRunning(within: timeout.duration)
+                _ = try await inbox.waitUntilRunning(within: timeout.duration)
                 let id = try await handle.capturePhoto(to: target.descriptor)
                 let photo = try await sayingWhat("waiting for the picture") {
-                    try await queue.wait(for: "photo", within: timeout.duration) { event in
+                    try await inbox.wait(for: "photo", within: timeout.duration) { event in
                         if case .runtimeError = event { Output.notice("camclient: \(event.line)") }
                         guard case .photoCaptured(let photo) = event, photo.photo == id else {
                             return nil as PhotoCaptured?
@@ -120,15 +120,15 @@ struct Record: AsyncParsableCommand {
         let (finished, interruption) = try await client.withSession(
             camera: session.camera, configuration: try session.configuration()
         ) { handle in
-            let queue = NoticeQueue(handle.notices, interrupts: interrupts)
+            let inbox = Inbox(handle.notices, interrupts: interrupts)
             let target = try NewFile(file, overwriting: overwrite)
             do {
                 try await handle.startRunning()
-                _ = try await queue.waitUntilRunning(within: timeout.duration)
+                _ = try await inbox.waitUntilRunning(within: timeout.duration)
                 var limits = RecordingLimits()
                 if let duration { limits.maxDuration = Double(duration.duration.wholeNanoseconds) / 1e9 }
                 let id = try await handle.startRecording(to: target.descriptor, limits: limits)
-                let outcome = try await record(id, on: handle, queue)
+                let outcome = try await record(id, on: handle, inbox)
                 target.removeIfEmpty()
                 return outcome
             } catch {
@@ -141,21 +141,21 @@ struct Record: AsyncParsableCommand {
     }
 
     private func record(
-        _ id: RecordingID, on session: borrowing SessionHandle, _ queue: NoticeQueue
+        _ id: RecordingID, on session: borrowing SessionHandle, _ inbox: Inbox
     ) async throws -> (RecordingFinished, Interruption?) {
         // The recorder ends it by captured time; this is for one that is late.
-        let end = duration.map { queue.alarm(in: $0.duration + .seconds(2)) }
+        let end = duration.map { inbox.alarm(in: $0.duration + .seconds(2)) }
         let begin = Moment.now
-        var tick = queue.alarm(in: .seconds(1))
+        var tick = inbox.alarm(in: .seconds(1))
         var tooLate: Int?
         var interruption: Interruption?
         defer { if Output.isErrorTerminal { Output.progress("") } }
         while true {
-            switch await queue.next() {
+            switch await inbox.next() {
             case .alarm(tick):
                 if Output.isErrorTerminal {
                     Output.progress("recording \((Moment.now - begin).shortText), Ctrl-C stops")
-                    tick = queue.alarm(in: .seconds(1))
+                    tick = inbox.alarm(in: .seconds(1))
                 }
             case .alarm(let alarm):
                 if alarm == tooLate {
@@ -165,7 +165,7 @@ struct Record: AsyncParsableCommand {
                 fallthrough
             case .interrupt:
                 guard tooLate == nil else { break }
-                tooLate = queue.alarm(in: Self.finishMax)
+                tooLate = inbox.alarm(in: Self.finishMax)
                 do throws(BrokerError) {
                     try await session.stopRecording()
                 } catch {
@@ -239,11 +239,11 @@ struct Configure: AsyncParsableCommand {
         let change = try await client.withSession(
             camera: session.camera, configuration: try session.configuration()
         ) { handle in
-            let queue = NoticeQueue(handle.notices)
+            let inbox = Inbox(handle.notices)
             try await handle.startRunning()
-            _ = try await queue.waitUntilRunning(within: timeout.duration)
+            _ = try await inbox.waitUntilRunning(within: timeout.duration)
             try await handle.configure(settings)
-            return try await queue.wait(for: "applied configuration", within: timeout.duration) { event in
+            return try await inbox.wait(for: "applied configuration", within: timeout.duration) { event in
                 guard case .configurationApplied(let change) = ClientEvent(event), change.by == .client else {
                     return nil as ConfigurationChange?
                 }

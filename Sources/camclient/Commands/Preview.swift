@@ -54,17 +54,17 @@ struct Preview: AsyncParsableCommand {
             let rate = inForce[.frameRate].flatMap { if case .number(let rate) = $0 { rate } else { nil } } ?? 30
             let writer = try PreviewWriter(
                 target: target, overwriting: overwrite, framesMax: frames, frameRate: rate)
-            let queue = NoticeQueue(handle.notices, interrupts: interrupts)
+            let inbox = Inbox(handle.notices, interrupts: interrupts)
             try await handle.startRunning()
             // Waiting for the camera is no part of it: who comes while another app has it gets all of his time later.
             var end: Int?
             while true {
-                switch await queue.next() {
+                switch await inbox.next() {
                 case .notice(.event(let signal)):
                     if let duration, end == nil, case .didStartRunning = signal.event {
-                        end = queue.alarm(in: duration.duration)
+                        end = inbox.alarm(in: duration.duration)
                     }
-                    if await !show(signal.event, handle, writer, queue) { return writer.framesWritten }
+                    if await !show(signal.event, handle, writer, inbox) { return writer.framesWritten }
                 case .notice(.ended(let error)): throw error
                 case .alarm(let number) where number == end: return writer.framesWritten
                 case .alarm: break
@@ -81,13 +81,13 @@ struct Preview: AsyncParsableCommand {
 
     /// Opens the stream of each grant, and says what keeps the picture away.
     private func show(
-        _ event: SessionEvent, _ session: borrowing SessionHandle, _ writer: PreviewWriter, _ queue: NoticeQueue
+        _ event: SessionEvent, _ session: borrowing SessionHandle, _ writer: PreviewWriter, _ inbox: Inbox
     ) async -> Bool {
         switch event {
         case .didStartRunning:
             do throws(BrokerError) {
                 let stream = try await session.openStream()
-                writer.write(stream: stream, onEnd: queue.doorbell())
+                writer.write(stream: stream, onEnd: inbox.doorbell())
             } catch {
                 // The grant may be over again already; the next start opens the next stream.
                 Output.notice("camclient: \(error.message)")

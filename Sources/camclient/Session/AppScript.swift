@@ -119,7 +119,7 @@ final class LatestWarning: Sendable {
 /// Carries an app's commands out on its session.
 struct AppScript {
     let client: CameraClient
-    let queue: NoticeQueue
+    let inbox: Inbox
     let printer: EventPrinter
     let warnings: LatestWarning
     let overwriting: Bool
@@ -164,11 +164,11 @@ struct AppScript {
             let now = try await session.properties()
             return printer.done(line, now.json, words: now.words)
         case .waitTime(let duration):
-            let alarm = queue.alarm(in: duration)
+            let alarm = inbox.alarm(in: duration)
             // Events stay for the next `wait EVENT`, so that a pause loses none.
-            try await queue.pause(until: alarm)
+            try await inbox.pause(until: alarm)
         case .waitEvent(let name, let limit):
-            try await queue.wait(for: name, within: limit) { $0.wireName == name ? () : nil }
+            try await inbox.wait(for: name, within: limit) { $0.wireName == name ? () : nil }
         }
         printer.done(line)
     }

@@ -19,7 +19,7 @@ struct ImpossibleFactsTests {
             let impossible = PolicyFile.impossibleFacts(policy)
             var random = RandomWorld(seed: seed, isKiosk: false)
             // The reference only steers the random world: it need not agree, having a policy of its own.
-            var both = SideBySide(policy: policy, house: Desktop())
+            var both = SideBySide(policy: policy, house: DesktopHouse())
             var next = random.beginning
             for _ in 0..<100 {
                 let at = both.now + random.pause()

@@ -3,7 +3,7 @@ import DesktopFacts
 import JSONText
 
 /// What an agent sees at one moment, for people who wonder and for programs.
-struct Sight: Equatable {
+struct AgentView: Equatable {
     var user: UInt32
     /// What the windows are known from; nil where they are not.
     var source: String?

@@ -5,7 +5,7 @@ import Synchronization
 /// One captured frame in memory of the recorder's own, for the writer thread.
 ///
 /// Filled by the capture thread before it is handed on, and only read afterwards: that makes it sendable.
-final class Picture: @unchecked Sendable {
+final class KeptPicture: @unchecked Sendable {
     let layout: PictureLayout
     let memory: UnsafeMutableRawBufferPointer
     /// Nanoseconds of CLOCK_MONOTONIC.

@@ -1,40 +1,5 @@
 package import Vocabulary
 
-/// Time as a bid meets it: how long a holder is spared for its grace and its min-hold.
-extension Seating {
-    /// When the seat can be cut for a bid that beats it.
-    func earliestCut(_ seat: Seat, by look: Int) -> Moment {
-        guard seat.kind == .held || seat.kind == .dormant, let held = cameras[seat.camera].held,
-            !looks[look].rank.isImmediate, !opensAnew(look, over: seat.look)
-        else { return now }
-        if let announced = held.contest?.announced { return announced.isReady ? now : announced.deadline }
-        let kept = held.minHoldUntil.map { max($0, now) } ?? now
-        let grace = grace(of: seat)
-        return grace > 0 ? max(kept, now + .nanoseconds(grace)) : kept
-    }
-
-    /// A grace is for finishing something: there is nothing to finish before the first frame.
-    private func grace(of seat: Seat) -> Int64 {
-        cameras[seat.camera].isStreaming ? looks[seat.look].rank.grace : 0
-    }
-
-    /// The bid that a holder has to make way for at `due`; it is told as long before as its grace is.
-    func contest(_ seat: Seat, by look: Int, due: Moment, _ rule: Rule) -> Contest {
-        var contest = Contest(
-            beneficiary: looks[look].session, due: due, rule: rule,
-            announced: cameras[seat.camera].held?.contest?.announced)
-        let grace = grace(of: seat)
-        guard contest.announced == nil, grace > 0 else { return contest }
-        let announceAt = Moment(nanoseconds: due.nanoseconds - grace)
-        if announceAt <= now {
-            contest.announced = Contest.Announced(deadline: due)
-        } else {
-            contest.due = announceAt
-        }
-        return contest
-    }
-}
-
 /// Time as an app uses it up: leases and cool-downs belong to an app on a camera, not to a session.
 extension Arbiter {
     private func leaseUsed(_ app: AppRef, on camera: Slot<Camera>) -> Int? {
