@@ -150,7 +150,7 @@ struct PolicySituation {
             ]
         ),
         (
-            "A stronger claim, and the machine",
+            "A stronger bid, and the machine",
             [
                 PolicySituation(
                     title: "the operator chooses B while A records",

@@ -13,7 +13,7 @@ struct PolicyTable {
         var text = "\n## What they say\n\n"
         text += Self.table(
             [
-                "policy", "who says where an app is", "what comes first among claims", "a holder that loses",
+                "policy", "who says where an app is", "what comes first among bids", "a holder that loses",
                 "a start that loses",
             ],
             policies.map { [Self.link($0), sources($0), order($0), loser($0), newcomer($0)] })

@@ -23,7 +23,8 @@ struct ReferenceTests {
                 "in-background", "multiple-foreground-apps", "audio-in-use", "login-session-inactive", "AccessChanged",
             ]),
         House(
-            name: "desktop", policy: DesktopHouse(), meets: ["system-pressure", "login-session-inactive", "AccessChanged"]),
+            name: "desktop", policy: DesktopHouse(),
+            meets: ["system-pressure", "login-session-inactive", "AccessChanged"]),
         House(
             name: "kiosk", policy: Kiosk(),
             meets: [
