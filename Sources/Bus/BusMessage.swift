@@ -185,9 +185,19 @@ extension BusMessage {
         }
     }
 
+    /// Answers with what `body` appends.
+    /// - Parameters:
+    ///   - signature: of all of it. It has no descriptor in it.
+    ///   - values: the same, for libsystemd, where the answer cannot be written directly.
+    package func answer(
+        _ signature: String, or values: @autoclosure () -> [WireValue], _ body: (inout MessageWriter) -> Void
+    ) {
+        if connection.isDirect { write(signature, body) } else { answer(values()) }
+    }
+
     /// Answers with what `body` appends, without a descriptor and, where the peer reads, without an allocation.
     /// - Parameter signature: of all of it.
-    func write(_ signature: String, _ body: (inout MessageWriter) -> Void) {
+    private func write(_ signature: String, _ body: (inout MessageWriter) -> Void) {
         guard expectsAnswer else { return }
         precondition(connection.isDirect, "what cannot be written directly is answered with values")
         connection.write(.answer(to: serial, destination: returnTo), signature, body)

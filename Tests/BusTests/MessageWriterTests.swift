@@ -43,6 +43,73 @@ struct MessageWriterTests {
         #expect(try signal.arguments() == values)
     }
 
+    private static let status = BrokerStatus(
+        version: "1", policy: "desktop", presenceKnown: true,
+        placements: [PlacementStatus(user: 1, standing: .lost), PlacementStatus(user: 2, standing: .lost)],
+        unknown: [.windows], speakers: [],
+        loginSessions: [
+            LoginSessionStatus(id: "c1", user: 3, seat: "seat0", isRemote: false, isActive: true, isLocked: false)
+        ],
+        budgets: [
+            BudgetUse(user: nil, resource: "sessions", used: 3, most: 64),
+            BudgetUse(user: 5, resource: "connections", used: 1, most: 9),
+        ],
+        moment: Moment(nanoseconds: 4), decision: 5,
+        cameras: [
+            CameraStatus(
+                camera: CameraID("front"), name: "Front ä", position: .front, present: true, generation: 2,
+                tenancy: .streaming, holder: .app("photos"), session: SessionID(1),
+                waiting: [.app("call"), .anotherUsersApp])
+        ],
+        sessions: (1...3).map { number in
+            SessionStatus(
+                session: SessionID(number), app: .app(String(repeating: "a", count: Int(number))),
+                camera: CameraID("front"), state: .running, access: .all,
+                causes: CauseSet([.videoDeviceNotAvailableInBackground]), presence: .background, focused: false)
+        }, hasMoreSessions: true)
+
+    @Test("A status that is written into the message is what its dictionaries say", arguments: [false, true])
+    func statusIsWritten(byLibsystemd: Bool) throws {
+        let status = Self.status
+        let pair = try Pair(anonymous: byLibsystemd)
+        var sessions: MessageWriter.Part?
+        pair.serverSide.onMessage = { message in
+            message.answer("a{sv}aa{sv}aa{sv}", or: status.wireArguments) { writer in
+                writer.append(status)
+                writer.append(each: status.cameras)
+                writer.append(kept: &sessions) { writer in writer.append(each: status.sessions) }
+            }
+        }
+        // The second has the sessions that were kept of the first.
+        for _ in 1...2 {
+            let arguments = try pair.echo([]).get()
+            #expect(arguments == status.wireArguments)
+            #expect(try BrokerStatus(wireArguments: arguments) == status)
+        }
+        #expect((sessions == nil) == byLibsystemd)
+    }
+
+    @Test("What was kept of one message is right at every place of another")
+    func keptParts() throws {
+        let sessions = Self.status.sessions
+        let pair = try Pair()
+        var kept: MessageWriter.Part?
+        var before = 0
+        pair.serverSide.onMessage = { message in
+            message.answer(String(repeating: "u", count: before) + "aa{sv}b", or: []) { writer in
+                for number in 0..<before { writer.append(UInt32(number)) }
+                writer.append(kept: &kept) { writer in writer.append(each: sessions) }
+                writer.append(true)
+            }
+        }
+        for count in [0, 1, 2, 3, 1] {
+            before = count
+            let numbers = (0..<count).map { WireValue.uint32(UInt32($0)) }
+            #expect(
+                try pair.echo([]).get() == numbers + [.dictionaries(sessions.map(\.wire)), .boolean(true)])
+        }
+    }
+
     @Test("What one turn says to a peer arrives in the order in which it was said, whoever sends it")
     func order() throws {
         let pair = try Pair()

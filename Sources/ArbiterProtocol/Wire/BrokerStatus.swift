@@ -72,33 +72,40 @@ public struct BrokerStatus: Hashable, Sendable {
     }
 }
 
+extension BrokerStatus: WireRecord {
+    /// Of the first of the values that `GetStatus` gives: everything but cameras and sessions.
+    package func addEntries(to entries: inout some WireEntries) {
+        entries.add("version", version)
+        entries.add("policy", policy)
+        entries.add("degraded", degraded)
+        entries.add("presenceKnown", presenceKnown)
+        entries.add("placements", each: placements)
+        entries.add("unknown", unknown.map(\.rawValue))
+        entries.add("speakers", each: speakers)
+        entries.add("privacy", isPrivate)
+        entries.add("ownPrivacy", isOwnPrivate)
+        entries.add("asleep", isAsleep)
+        entries.add("loginSessionsUnknown", loginSessionsUnknown)
+        entries.add("loginSessions", each: loginSessions)
+        entries.add("pressure", pressure.wireName)
+        entries.add("pressureSaid", pressureWords.said.wireName)
+        entries.add("pressureMeasured", pressureWords.measured?.wireName ?? "")
+        entries.add("pressureWhy", pressureWords.why)
+        entries.add("pressureTrouble", pressureWords.trouble)
+        entries.add("budgets", each: budgets)
+        entries.add("moment", moment.nanoseconds)
+        entries.add("decision", decision)
+        entries.add("moreSessions", hasMoreSessions)
+    }
+}
+
 extension BrokerStatus {
     /// More pages of sessions than any broker has: one that always said that there are more would be asked for ever.
     package static let pagesMax = 256
 
     /// The three values that `GetStatus` gives.
-    public var wireArguments: [WireValue] { wireArguments(sessions: sessions.map(\.wire)) }
-
-    /// The same with sessions that are on the wire's form already, instead of its own.
-    public func wireArguments(sessions: [WireDictionary]) -> [WireValue] {
-        [
-            .dictionary([
-                "version": .string(version), "policy": .string(policy), "degraded": .string(degraded),
-                "presenceKnown": .boolean(presenceKnown),
-                "placements": .dictionaries(placements.map(\.wire)), "unknown": .strings(unknown.map(\.rawValue)),
-                "speakers": .dictionaries(speakers.map(\.wire)),
-                "privacy": .boolean(isPrivate), "ownPrivacy": .boolean(isOwnPrivate), "asleep": .boolean(isAsleep),
-                "loginSessionsUnknown": .string(loginSessionsUnknown),
-                "loginSessions": .dictionaries(loginSessions.map(\.wire)),
-                "pressure": .string(pressure.wireName), "pressureSaid": .string(pressureWords.said.wireName),
-                "pressureMeasured": .string(pressureWords.measured?.wireName ?? ""),
-                "pressureWhy": .string(pressureWords.why), "pressureTrouble": .string(pressureWords.trouble),
-                "budgets": .dictionaries(budgets.map(\.wire)),
-                "moment": .int64(moment.nanoseconds),
-                "decision": .uint64(decision), "moreSessions": .boolean(hasMoreSessions),
-            ]),
-            .dictionaries(cameras.map(\.wire)), .dictionaries(sessions),
-        ]
+    public var wireArguments: [WireValue] {
+        [.dictionary(wire), .dictionaries(cameras.map(\.wire)), .dictionaries(sessions.map(\.wire))]
     }
 
     /// - Throws: `.invalidArguments` when the answer is not one of `GetStatus`.

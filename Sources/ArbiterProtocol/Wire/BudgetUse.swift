@@ -16,13 +16,12 @@ public struct BudgetUse: Hashable, Sendable {
     }
 }
 
-extension BudgetUse {
-    var wire: WireDictionary {
-        var wire: WireDictionary = [
-            "resource": .string(resource), "used": .uint64(used), "most": .uint64(most),
-        ]
-        if let user { wire["user"] = .uint32(user) }
-        return wire
+extension BudgetUse: WireRecord {
+    package func addEntries(to entries: inout some WireEntries) {
+        entries.add("resource", resource)
+        entries.add("used", used)
+        entries.add("most", most)
+        if let user { entries.add("user", user) }
     }
 
     init(_ fields: WireFields) throws(BrokerError) {

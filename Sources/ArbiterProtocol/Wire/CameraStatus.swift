@@ -62,17 +62,24 @@ public struct CameraStatus: Hashable, Sendable {
     }
 }
 
-extension CameraStatus {
-    var wire: WireDictionary {
-        [
-            "id": .string(camera.name), "name": .string(name), "position": .string(position.rawValue),
-            "present": .boolean(present), "privacy": .boolean(isPrivate), "generation": .uint64(generation),
-            "tenancy": .string(tenancy.rawValue),
-            "holder": .string(holder?.wireName ?? ""), "session": .uint64(session?.rawValue ?? 0),
-            "waiting": .strings(waiting.map(\.wireName)), "sharers": .strings(sharers.map(\.wireName)),
-            "outside": .string(outside ?? ""), "openIn": .string(openIn ?? ""), "unwatched": .string(unwatched ?? ""),
-            "bypass": .string(bypass ?? ""), "fault": .string(fault ?? ""),
-        ]
+extension CameraStatus: WireRecord {
+    package func addEntries(to entries: inout some WireEntries) {
+        entries.add("id", camera.name)
+        entries.add("name", name)
+        entries.add("position", position.rawValue)
+        entries.add("present", present)
+        entries.add("privacy", isPrivate)
+        entries.add("generation", generation)
+        entries.add("tenancy", tenancy.rawValue)
+        entries.add("holder", holder?.wireName ?? "")
+        entries.add("session", session?.rawValue ?? 0)
+        entries.add("waiting", waiting.map(\.wireName))
+        entries.add("sharers", sharers.map(\.wireName))
+        entries.add("outside", outside ?? "")
+        entries.add("openIn", openIn ?? "")
+        entries.add("unwatched", unwatched ?? "")
+        entries.add("bypass", bypass ?? "")
+        entries.add("fault", fault ?? "")
     }
 
     init(_ fields: WireFields) throws(BrokerError) {

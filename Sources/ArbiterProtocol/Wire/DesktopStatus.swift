@@ -31,12 +31,14 @@ public struct LoginSessionStatus: Hashable, Sendable {
     }
 }
 
-extension LoginSessionStatus {
-    var wire: WireDictionary {
-        [
-            "id": .string(id), "user": .uint32(user), "seat": .string(seat), "remote": .boolean(isRemote),
-            "active": .boolean(isActive), "locked": .boolean(isLocked),
-        ]
+extension LoginSessionStatus: WireRecord {
+    package func addEntries(to entries: inout some WireEntries) {
+        entries.add("id", id)
+        entries.add("user", user)
+        entries.add("seat", seat)
+        entries.add("remote", isRemote)
+        entries.add("active", isActive)
+        entries.add("locked", isLocked)
     }
 
     init(_ fields: WireFields) throws(BrokerError) {
@@ -107,13 +109,16 @@ public struct SpeakerStatus: Hashable, Sendable {
     }
 }
 
-extension SpeakerStatus {
-    var wire: WireDictionary {
-        [
-            "role": .string(role), "everybody": .boolean(user == nil), "user": .uint32(user ?? 0),
-            "app": .string(app.wireName), "process": .uint32(UInt32(clamping: process)), "unit": .string(unit),
-            "weak": .boolean(isWeak), "source": .string(source),
-        ]
+extension SpeakerStatus: WireRecord {
+    package func addEntries(to entries: inout some WireEntries) {
+        entries.add("role", role)
+        entries.add("everybody", user == nil)
+        entries.add("user", user ?? 0)
+        entries.add("app", app.wireName)
+        entries.add("process", UInt32(clamping: process))
+        entries.add("unit", unit)
+        entries.add("weak", isWeak)
+        entries.add("source", source)
     }
 
     init(_ fields: WireFields) throws(BrokerError) {
@@ -134,8 +139,11 @@ public enum UnknownFact: String, Hashable, Sendable, CaseIterable {
     case microphones
 }
 
-extension PlacementStatus {
-    var wire: WireDictionary { ["user": .uint32(user), "standing": .string(standing.rawValue)] }
+extension PlacementStatus: WireRecord {
+    package func addEntries(to entries: inout some WireEntries) {
+        entries.add("user", user)
+        entries.add("standing", standing.rawValue)
+    }
 
     init(_ fields: WireFields) throws(BrokerError) {
         self.init(user: UInt32(clamping: try fields.uint64("user")), standing: try fields.word("standing"))

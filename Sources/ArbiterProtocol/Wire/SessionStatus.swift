@@ -46,16 +46,22 @@ public struct SessionStatus: Hashable, Sendable {
     }
 }
 
-extension SessionStatus {
-    public var wire: WireDictionary {
-        [
-            "session": .uint64(session.rawValue), "app": .string(app.wireName), "camera": .string(camera.name),
-            "state": .string(state.rawValue), "access": .strings(access.names), "causes": causes.wire,
-            "reason": causes.wireReason, "rule": .string(rule), "rank": .string(rank),
-            "right": .string(right),
-            "presence": .string(presence.wireName), "focused": .boolean(focused), "recording": .uint64(recording ?? 0),
-            "weak": .boolean(isWeak),
-        ]
+extension SessionStatus: WireRecord {
+    package func addEntries(to entries: inout some WireEntries) {
+        entries.add("session", session.rawValue)
+        entries.add("app", app.wireName)
+        entries.add("camera", camera.name)
+        entries.add("state", state.rawValue)
+        entries.add("access", access.names)
+        entries.add("causes", causes.ordered.map(\.wireName))
+        entries.add("reason", causes.reason?.wireName ?? "")
+        entries.add("rule", rule)
+        entries.add("rank", rank)
+        entries.add("right", right)
+        entries.add("presence", presence.wireName)
+        entries.add("focused", focused)
+        entries.add("recording", recording ?? 0)
+        entries.add("weak", isWeak)
     }
 
     init(_ fields: WireFields) throws(BrokerError) {

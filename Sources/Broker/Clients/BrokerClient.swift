@@ -121,6 +121,14 @@ final class Request {
         message.answer(values)
     }
 
+    /// Answers with what `body` appends, or with the same as values (`BusMessage.answer`).
+    func answer(
+        _ signature: String, or values: @autoclosure () -> [WireValue], _ body: (inout MessageWriter) -> Void
+    ) {
+        isAnswered = true
+        message.answer(signature, or: values(), body)
+    }
+
     func answer(_ error: BrokerError) {
         isAnswered = true
         message.answer(error)

@@ -59,15 +59,14 @@ extension MethodTables {
             try broker.cameras.whenKnown(request.client) {
                 // Its own privacy is told to one that only looks on, too.
                 broker.permissions.load(of: request.client.uid)
-                request.answer(broker.inquiries.status(for: request.client))
+                broker.inquiries.answerStatus(request)
             }
             request.answerLater()
         },
         "GetSessions": { (broker, request, reader) throws(BrokerError) in
             let last = SessionID(try reader.uint64("after"))
             try broker.cameras.whenKnown(request.client) {
-                let page = broker.inquiries.sessionPage(after: last, for: request.client)
-                request.answer([.dictionaries(page.sessions), .boolean(page.hasMore)])
+                broker.inquiries.answerSessions(after: last, request)
             }
             request.answerLater()
         },

@@ -31,22 +31,32 @@ final class Inquiries {
 
     // MARK: Who holds what
 
-    /// The arguments of the answer of `GetStatus`: the first page of the sessions, and everything else.
-    func status(for client: BrokerClient) -> [WireValue] {
-        let status = broker.arbiter.overview()
-        let company = broker.arbiter.company(atMost: Self.companyMax)
-        let page = sessionPage(after: SessionID(0), for: client)
-        let told = BrokerStatus(
+    /// Answers `GetStatus`: the first page of the sessions, and everything else.
+    func answerStatus(_ request: Request) {
+        let page = sessionPage(after: SessionID(0), for: request.client)
+        let status = status(for: request.client, page)
+        request.answer("a{sv}aa{sv}aa{sv}", or: status.wireArguments) { writer in
+            writer.append(status)
+            writer.append(each: status.cameras)
+            page.write(to: &writer)
+        }
+    }
+
+    private func status(for client: BrokerClient, _ page: SessionPages.Page) -> BrokerStatus {
+        let arbiter = broker.arbiter
+        let status = arbiter.overview()
+        let company = arbiter.company(atMost: Self.companyMax)
+        return BrokerStatus(
             version: Release.version, policy: status.policy, degraded: broker.publisher.degraded,
             presenceKnown: status.isPresenceKnown, placements: desktops.placements(for: client),
             unknown: desktops.unknownFacts(for: client),
             speakers: desktops.speakers(for: client), isPrivate: status.isPrivate,
-            isOwnPrivate: broker.arbiter.isPrivate(for: client.uid), isAsleep: status.isAsleep,
+            isOwnPrivate: arbiter.isPrivate(for: client.uid), isAsleep: status.isAsleep,
             loginSessionsUnknown: desktops.logins?.trouble ?? "",
             loginSessions: desktops.logins?.status { trust.isTrusted(client) || $0 == client.uid } ?? [],
             pressure: status.pressure, pressureWords: pressureStatus, budgets: clients.budgetUses(for: client),
             moment: Broker.now(),
-            decision: broker.arbiter.lastDecision,
+            decision: arbiter.lastDecision,
             // As given on the command line: the first is the one for apps that name none.
             cameras: cameras.order.compactMap { link in status.cameras.first { $0.id == link.camera } }.map { camera in
                 ArbiterProtocol.CameraStatus(
@@ -65,8 +75,7 @@ final class Inquiries {
                     unwatched: cameras[camera.id]?.node.trouble, bypass: cameras[camera.id]?.bypass,
                     fault: cameras[camera.id]?.fault)
             },
-            sessions: [], hasMoreSessions: page.hasMore)
-        return told.wireArguments(sessions: page.sessions)
+            sessions: page.sessions, hasMoreSessions: page.hasMore)
     }
 
     private var pressureStatus: PressureStatus {
@@ -80,14 +89,23 @@ final class Inquiries {
 
     // MARK: Sessions, page by page
 
+    /// Answers `GetSessions`.
+    func answerSessions(after last: SessionID, _ request: Request) {
+        let page = sessionPage(after: last, for: request.client)
+        request.answer("aa{sv}b", or: [.dictionaries(page.sessions.map(\.wire)), .boolean(page.hasMore)]) { writer in
+            page.write(to: &writer)
+            writer.append(page.hasMore)
+        }
+    }
+
     /// Sessions in the order of their ids, `SessionPages.sessionsMax` at the most.
-    func sessionPage(after last: SessionID, for client: BrokerClient) -> SessionPages.Page {
+    private func sessionPage(after last: SessionID, for client: BrokerClient) -> SessionPages.Page {
         let audience: SessionPages.Audience = trust.isTrusted(client) ? .everything : .user(client.uid)
         if let page = pages.find(audience, after: last, step: broker.stepsTaken) { return page }
         // One more than a page has, to see whether there are more.
         let found = broker.arbiter.sessions(after: last, atMost: SessionPages.sessionsMax + 1)
         let page = SessionPages.Page(
-            sessions: found.prefix(SessionPages.sessionsMax).map { session(of: $0, for: client).wire },
+            sessions: found.prefix(SessionPages.sessionsMax).map { session(of: $0, for: client) },
             hasMore: found.count > SessionPages.sessionsMax)
         pages.keep(page, audience, after: last, step: broker.stepsTaken)
         return page

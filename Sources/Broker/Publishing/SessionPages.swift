@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import Bus
 
 /// Pages of sessions that were made since the last step: many who ask what a status is pay for one of them.
 ///
@@ -15,9 +16,21 @@ struct SessionPages {
         case user(UInt32)
     }
 
-    struct Page {
-        var sessions: [WireDictionary]
-        var hasMore: Bool
+    final class Page {
+        let sessions: [SessionStatus]
+        let hasMore: Bool
+        /// The sessions as they lie in a message; there from the first one on.
+        private var written: MessageWriter.Part?
+
+        init(sessions: [SessionStatus], hasMore: Bool) {
+            self.sessions = sessions
+            self.hasMore = hasMore
+        }
+
+        /// Appends the sessions, as an `aa{sv}`.
+        func write(to writer: inout MessageWriter) {
+            writer.append(kept: &written) { writer in writer.append(each: sessions) }
+        }
     }
 
     private struct Key: Hashable {
