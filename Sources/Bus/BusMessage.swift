@@ -185,6 +185,14 @@ extension BusMessage {
         }
     }
 
+    /// Answers with a value of whatever type, as `Properties.Get` does.
+    package func answer(variant value: WireValue) {
+        if connection.isDirect, !value.hasDescriptor { return write("v") { $0.append(variant: value) } }
+        guard let answer = makeAnswer() else { return }
+        answer.container("v", value.signature) { answer.append(value) }
+        answer.send()
+    }
+
     /// Answers with what `body` appends.
     /// - Parameters:
     ///   - signature: of all of it. It has no descriptor in it.

@@ -228,6 +228,17 @@ final class TestClient: BusConnectionDelegate {
         return all.first?.dictionary?[name]
     }
 
+    /// The answer of `Properties.Get`, a variant.
+    func get(_ path: String, _ interface: String, _ name: String) throws -> BusMessage {
+        var result: Result<BusMessage, BrokerError>?
+        try #require(connection).call(
+            path: path, interface: "org.freedesktop.DBus.Properties", member: "Get",
+            [.string(interface), .string(name)]
+        ) { result = $0 }
+        try process.wait("the answer") { result != nil }
+        return try #require(result).get()
+    }
+
     /// What `PropertiesChanged` told of an object so far, the names of what it told without a value among it.
     func changes(of path: String) -> [WireDictionary] {
         signals.filter { $0.path == path && $0.member == "PropertiesChanged" }.map { signal in

@@ -43,6 +43,30 @@ import Testing
         #expect(session.names.count { $0 == "AccessChanged" } == 1)
     }
 
+    @Test("Each property is the same by itself as among all, and has the type of the table")
+    func oneByOne() throws {
+        let process = try BrokerProcess()
+        let client = try process.client("photos")
+        let session = try client.session()
+        let objects: [(String, Interface)] = [
+            (ObjectPath.broker, .broker), ("/org/camarb/camera/front", .camera), (session.path, .session),
+            (ObjectPath.shell, .shell),
+        ]
+        for (path, interface) in objects {
+            let all = try client.call(
+                path, "org.freedesktop.DBus.Properties", "GetAll", [.string(interface.name)]
+            ).first?.dictionary
+            #expect(all?.keys == interface.properties.map(\.name))
+            for property in interface.properties {
+                #expect(all?[property.name]?.signature == property.type)
+                let value = try client.get(path, interface.name, property.name).readVariant()
+                // Reading a variant passes over lists and dictionaries.
+                #expect(value == all?[property.name] || (value == nil && property.type.hasPrefix("a")))
+            }
+            refused(.unknownProperty, interface.name) { _ = try client.get(path, interface.name, "Colour") }
+        }
+    }
+
     @Test("The broker tells of another policy, of one that is no good, and of a shell")
     func broker() throws {
         let first = try BrokerProcess()

@@ -85,45 +85,9 @@ extension Dispatcher {
         case (StandardInterface.peer, "GetMachineId"):
             guard let id = LoginSessions.machineID else { throw BrokerError(.failed, "This machine has no id.") }
             request.answer([.string(id)])
-        case (StandardInterface.properties, "Get"):
-            try take("ss", message)
-            broker.properties.isRead(by: request.client)
-            let wanted = try message.readString()
-            let name = try message.readString()
-            let all = try properties(object, wanted, for: request.client)
-            guard let value = all[name] else {
-                throw BrokerError(
-                    .unknownProperty,
-                    "\(wanted) has no property \(name.quotedShort); it has \(all.keys.joined(separator: ", ")).")
-            }
-            let answer = message.makeAnswer()
-            answer?.container("v", value.signature) { answer?.append(value) }
-            answer?.send()
-            request.answerLater()
-        case (StandardInterface.properties, "GetAll"):
-            try take("s", message)
-            broker.properties.isRead(by: request.client)
-            let wanted = try message.readString()
-            // Asked of an object as a whole by some libraries.
-            if wanted.isEmpty {
-                var all = WireDictionary()
-                for table in tables(of: object) {
-                    for entry in try properties(object, table.interface.name, for: request.client).entries {
-                        all[entry.key] = entry.value
-                    }
-                }
-                request.answer([.dictionary(all)])
-            } else {
-                request.answer([.dictionary(try properties(object, wanted, for: request.client))])
-            }
-        case (StandardInterface.properties, "Set"):
-            try take("ssv", message)
-            let wanted = try message.readString()
-            let name = try message.readString()
-            guard try properties(object, wanted, for: request.client)[name] != nil else {
-                throw BrokerError(.unknownProperty, "\(wanted) has no property \(name.quotedShort).")
-            }
-            throw BrokerError(.propertyReadOnly, "\(wanted).\(name) can only be read; methods change things.")
+        case (StandardInterface.properties, "Get"): try getProperty(request, object)
+        case (StandardInterface.properties, "GetAll"): try getAllProperties(request, object)
+        case (StandardInterface.properties, "Set"): try setProperty(request, object)
         case (StandardInterface.objectManager, "GetManagedObjects"):
             try take("", message)
             try cameras.whenKnown(request.client) { [self] in answerManagedObjects(message, request.client) }
@@ -133,7 +97,7 @@ extension Dispatcher {
         }
     }
 
-    private func take(_ signature: String, _ message: BusMessage) throws(BrokerError) {
+    func take(_ signature: String, _ message: BusMessage) throws(BrokerError) {
         let got = message.signature
         guard got == signature else {
             throw Self.wrongArguments("\(message.interface).\(message.member)", takes: signature, got: got)
@@ -169,48 +133,6 @@ extension Dispatcher {
             if !names.contains(name) { names.append(name) }
         }
         return names
-    }
-
-    // MARK: Properties
-
-    func properties(
-        _ object: BusObject, _ interface: String, for client: BrokerClient
-    ) throws(BrokerError) -> WireDictionary {
-        switch (object, interface) {
-        case (.broker, InterfaceName.broker):
-            var properties: WireDictionary = ["Version": .string(Release.version)]
-            for entry in broker.properties.brokerFacts.properties(since: nil).entries {
-                properties[entry.key] = entry.value
-            }
-            return properties
-        case (.shell, InterfaceName.shell): return [:]
-        case (.camera(let link), InterfaceName.camera): return properties(link, for: client)
-        case (.session(let session, let owner), InterfaceName.session):
-            guard owner === client else {
-                throw BrokerError(
-                    .accessDenied,
-                    "Session \(session.rawValue) belongs to another client; a session answers the connection that created it."
-                )
-            }
-            return broker.properties.facts(of: session)?.properties(since: nil) ?? [:]
-        default:
-            if StandardInterface.names(of: object).contains(interface) { return [:] }
-            throw BrokerError(
-                .unknownInterface,
-                "The object has no interface \(interface.quotedShort); it has \(tables(of: object).map(\.interface.name).joined(separator: ", "))."
-            )
-        }
-    }
-
-    private func properties(_ link: CameraLink, for client: BrokerClient) -> WireDictionary {
-        [
-            "Id": .string(link.camera.name), "Name": .string(link.capabilities?.name ?? ""),
-            "Position": .string((link.capabilities?.position ?? .external).rawValue),
-            "Generation": .uint64(link.generation), "Present": .boolean(link.isPresent),
-            "Holder": .string(broker.properties.holderWords(link.holder, link.outside, for: client)),
-            "Formats": .dictionaries(link.capabilities?.formats.map(\.wire) ?? []),
-            "Controls": .dictionaries(link.capabilities?.controls.map(\.wire) ?? []),
-        ]
     }
 
     // MARK: The object manager

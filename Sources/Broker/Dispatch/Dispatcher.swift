@@ -14,6 +14,8 @@ enum BusObject {
     case session(SessionID, of: BrokerClient)
     /// Nothing but children: `/`, `/org`, `/org/camarb/camera`, `/org/camarb/session`.
     case node
+
+    var hasProperties: Bool { if case .node = self { false } else { true } }
 }
 
 /// Who is called by which call: paths, interfaces, methods, and what each takes. Every call is answered once.
@@ -53,7 +55,11 @@ final class Dispatcher {
             try busMethod(request)
             return
         }
-        let object = try object(at: message.path, for: request.client)
+        let object = try object(of: message, for: request.client)
+        if message.isInterface("org.freedesktop.DBus.Properties") && message.isMember("Get") && object.hasProperties {
+            try getProperty(request, object)
+            return
+        }
         if message.interface.hasPrefix("org.freedesktop.DBus.") {
             try standardMethod(request, object)
             return
@@ -135,18 +141,37 @@ final class Dispatcher {
             throw unknownSession(session)
         }
         guard owner === request.client else {
-            throw BrokerError(
-                .accessDenied,
-                "Session \(session.rawValue) belongs to another client; a session answers the connection that created it."
-            )
+            throw anothersSession(session)
         }
+    }
+
+    func anothersSession(_ session: SessionID) -> BrokerError {
+        BrokerError(
+            .accessDenied,
+            "Session \(session.rawValue) belongs to another client; a session answers the connection that created it.")
     }
 
     func unknownSession(_ session: SessionID) -> BrokerError {
         BrokerError(.unknownSession, "There is no session \(session.rawValue). Create one with CreateSession.")
     }
 
-    func object(at path: String, for client: BrokerClient) throws(BrokerError) -> BusObject {
+    private func object(of message: BusMessage, for client: BrokerClient) throws(BrokerError) -> BusObject {
+        // The commonest two without a text of the path.
+        if message.isPath("/org/camarb/Broker1") { return .broker }
+        if let number = message.pathNumber(after: "/org/camarb/session/") {
+            return try object(of: SessionID(number), for: client)
+        }
+        return try object(at: message.path, for: client)
+    }
+
+    private func object(of session: SessionID, for client: BrokerClient) throws(BrokerError) -> BusObject {
+        guard let owner = clients.owner(of: session), owner.uid == client.uid || trust.isTrusted(client) else {
+            throw unknownSession(session)
+        }
+        return .session(session, of: owner)
+    }
+
+    private func object(at path: String, for client: BrokerClient) throws(BrokerError) -> BusObject {
         switch path {
         case ObjectPath.broker: return .broker
         case ObjectPath.shell: return .shell
@@ -158,14 +183,7 @@ final class Dispatcher {
         if let link = cameras.order.first(where: { $0.capabilities != nil && ObjectPath.camera($0.camera) == path }) {
             return .camera(link)
         }
-        if let session = ObjectPath.sessionID(path) {
-            guard let owner = clients.owner(of: session),
-                owner.uid == client.uid || trust.isTrusted(client)
-            else {
-                throw unknownSession(session)
-            }
-            return .session(session, of: owner)
-        }
+        if let session = ObjectPath.sessionID(path) { return try object(of: session, for: client) }
         let known = [ObjectPath.root, ObjectPath.broker, ObjectPath.shell] + cameras.paths
         throw BrokerError(
             .unknownObject, "There is no object \(path.quotedShort); there are \(known.joined(separator: ", ")).")

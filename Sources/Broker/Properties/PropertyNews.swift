@@ -19,7 +19,7 @@ struct PropertyNews {
     /// A look at those is on its way.
     private var isLookOnItsWay = false
     private var cameras: [CameraID: CameraFacts] = [:]
-    private var broker: BrokerFacts?
+    private var broker: WireDictionary?
     /// Something may be amiss with the broker, or well again.
     var isBrokerDue = false
 
@@ -85,14 +85,17 @@ struct PropertyNews {
 
     // MARK: Cameras and the broker
 
-    /// - Returns: what it was, where anything differs; nil at the first look, too: whoever reads anything reads it after that.
-    mutating func change(of facts: BrokerFacts) -> BrokerFacts? {
-        let before = broker
-        broker = facts
-        return before == facts ? nil : before
+    /// - Parameter all: the broker's properties.
+    /// - Returns: those that differ; none at the first look: whoever reads anything reads it after that.
+    mutating func changes(ofBroker all: WireDictionary) -> WireDictionary {
+        let before = broker ?? all
+        broker = all
+        var changed = WireDictionary()
+        for entry in all.entries where before[entry.key] != entry.value { changed.append(entry.key, entry.value) }
+        return changed
     }
 
-    var wasPresenceKnown: Bool { broker?.isPresenceKnown ?? false }
+    var wasPresenceKnown: Bool { broker?["PresenceKnown"]?.boolean ?? false }
 
     /// As it was last told.
     func holder(of camera: CameraID) -> AppID? { cameras[camera]?.holder }
@@ -115,16 +118,35 @@ struct SessionFacts: Equatable {
     var causes: CauseSet
     var configuration: Configuration
 
-    /// - Parameter before: nil: all of them.
-    func properties(since before: SessionFacts?) -> WireDictionary {
-        var properties = WireDictionary()
-        if camera != before?.camera { properties["Camera"] = .string(camera.name) }
-        if isRunning != before?.isRunning { properties["Running"] = .boolean(isRunning) }
-        if isInterrupted != before?.isInterrupted { properties["Interrupted"] = .boolean(isInterrupted) }
-        if access != before?.access { properties["Access"] = .strings(access.names) }
-        if causes != before?.causes { properties["Causes"] = causes.wire }
-        if configuration != before?.configuration { properties["Configuration"] = .dictionary(configuration.wire) }
-        return properties
+    /// One of them, by its name in the interface's table.
+    func value(of property: String) -> WireValue? {
+        switch property {
+        case "Camera": .string(camera.name)
+        case "Running": .boolean(isRunning)
+        case "Interrupted": .boolean(isInterrupted)
+        case "Access": .strings(access.names)
+        case "Causes": causes.wire
+        case "Configuration": .dictionary(configuration.wire)
+        default: nil
+        }
+    }
+
+    func properties(since before: SessionFacts) -> WireDictionary {
+        WireDictionary(Interface.session) { property in
+            let value = value(of: property)
+            return value == before.value(of: property) ? nil : value
+        }
+    }
+}
+
+extension WireDictionary {
+    /// Properties of an interface, in its table's order.
+    /// - Parameter value: nil: it is left out.
+    init(_ interface: Interface, _ value: (_ property: String) -> WireValue?) {
+        self.init()
+        for property in interface.properties {
+            if let value = value(property.name) { append(property.name, value) }
+        }
     }
 }
 
@@ -145,21 +167,5 @@ struct CameraFacts: Equatable {
         if capabilities?.formats != before.capabilities?.formats { names.append("Formats") }
         if capabilities?.controls != before.capabilities?.controls { names.append("Controls") }
         return names
-    }
-}
-
-/// What the properties of the broker say that change.
-struct BrokerFacts: Equatable {
-    var policy: String
-    var degraded: String
-    var isPresenceKnown: Bool
-
-    /// - Parameter before: nil: all of them.
-    func properties(since before: BrokerFacts?) -> WireDictionary {
-        var properties = WireDictionary()
-        if policy != before?.policy { properties["PolicyName"] = .string(policy) }
-        if degraded != before?.degraded { properties["Degraded"] = .string(degraded) }
-        if isPresenceKnown != before?.isPresenceKnown { properties["PresenceKnown"] = .boolean(isPresenceKnown) }
-        return properties
     }
 }

@@ -23,7 +23,7 @@ final class PropertyTelling {
         client.readsProperties = true
         news.readerCame()
         if news.readers == 1 {
-            _ = news.change(of: brokerFacts)
+            _ = news.changes(ofBroker: brokerProperties)
             for link in cameras.order where link.capabilities != nil {
                 _ = news.change(of: link.camera, facts(of: link))
             }
@@ -115,14 +115,36 @@ final class PropertyTelling {
             holder: link.holder, outside: link.outside)
     }
 
-    var brokerFacts: BrokerFacts {
-        BrokerFacts(
-            policy: broker.arbiter.policy.name, degraded: broker.publisher.degraded,
-            isPresenceKnown: broker.arbiter.isPresenceKnown)
+    /// One of the broker's, by its name in the interface's table.
+    func value(ofBroker property: String) -> WireValue? {
+        switch property {
+        case "Version": .string(Release.version)
+        case "PolicyName": .string(broker.arbiter.policy.name)
+        case "Degraded": .string(broker.publisher.degraded)
+        case "PresenceKnown": .boolean(broker.arbiter.isPresenceKnown)
+        default: nil
+        }
+    }
+
+    private var brokerProperties: WireDictionary { WireDictionary(.broker) { value(ofBroker: $0) } }
+
+    /// One of a camera's, as the client may know it.
+    func value(of property: String, _ link: CameraLink, for client: BrokerClient) -> WireValue? {
+        switch property {
+        case "Id": .string(link.camera.name)
+        case "Name": .string(link.capabilities?.name ?? "")
+        case "Position": .string((link.capabilities?.position ?? .external).rawValue)
+        case "Generation": .uint64(link.generation)
+        case "Present": .boolean(link.isPresent)
+        case "Holder": .string(holderWords(link.holder, link.outside, for: client))
+        case "Formats": .dictionaries(link.capabilities?.formats.map(\.wire) ?? [])
+        case "Controls": .dictionaries(link.capabilities?.controls.map(\.wire) ?? [])
+        default: nil
+        }
     }
 
     /// The holder as the client may know it.
-    func holderWords(_ holder: AppID?, _ outside: String?, for client: BrokerClient) -> String {
+    private func holderWords(_ holder: AppID?, _ outside: String?, for client: BrokerClient) -> String {
         (holder.map { trust.shown($0, to: client) } ?? outside.map { Interrupter.outside($0) })?.wireName ?? ""
     }
 
@@ -158,9 +180,8 @@ final class PropertyTelling {
 
     private func tellBrokerChanges() {
         news.isBrokerDue = false
-        let facts = brokerFacts
-        guard let before = news.change(of: facts) else { return }
-        let changed = facts.properties(since: before)
+        let changed = news.changes(ofBroker: brokerProperties)
+        if changed.isEmpty { return }
         for client in clients.values where client.readsProperties {
             tell(client, ObjectPath.broker, InterfaceName.broker, changed)
         }

@@ -1,0 +1,86 @@
+import ArbiterProtocol
+import Bus
+
+/// `org.freedesktop.DBus.Properties`. Whoever reads a property is told from then on when it changes (`PropertyTelling`).
+extension Dispatcher {
+    func getProperty(_ request: Request, _ object: BusObject) throws(BrokerError) {
+        let message = request.message
+        try take("ss", message)
+        broker.properties.isRead(by: request.client)
+        let wanted = try message.readString()
+        let name = try message.readString()
+        let source = try source(object, wanted, for: request.client)
+        guard let value = source.value(name) else {
+            let names = source.interface?.properties.map(\.name) ?? []
+            throw BrokerError(
+                .unknownProperty,
+                "\(wanted) has no property \(name.quotedShort); it has \(names.joined(separator: ", ")).")
+        }
+        request.answerLater()
+        message.answer(variant: value)
+    }
+
+    func getAllProperties(_ request: Request, _ object: BusObject) throws(BrokerError) {
+        try take("s", request.message)
+        broker.properties.isRead(by: request.client)
+        let wanted = try request.message.readString()
+        guard wanted.isEmpty else {
+            return request.answer([.dictionary(try properties(object, wanted, for: request.client))])
+        }
+        // Asked of an object as a whole by some libraries.
+        var all = WireDictionary()
+        for table in tables(of: object) {
+            for entry in try properties(object, table.interface.name, for: request.client).entries {
+                all[entry.key] = entry.value
+            }
+        }
+        request.answer([.dictionary(all)])
+    }
+
+    func setProperty(_ request: Request, _ object: BusObject) throws(BrokerError) {
+        try take("ssv", request.message)
+        let wanted = try request.message.readString()
+        let name = try request.message.readString()
+        guard try source(object, wanted, for: request.client).value(name) != nil else {
+            throw BrokerError(.unknownProperty, "\(wanted) has no property \(name.quotedShort).")
+        }
+        throw BrokerError(.propertyReadOnly, "\(wanted).\(name) can only be read; methods change things.")
+    }
+
+    func properties(
+        _ object: BusObject, _ interface: String, for client: BrokerClient
+    ) throws(BrokerError) -> WireDictionary {
+        let source = try source(object, interface, for: client)
+        return source.interface.map { WireDictionary($0, source.value) } ?? [:]
+    }
+
+    /// Where an object's properties come from, each by itself.
+    private struct Source {
+        /// Nil: one that has none.
+        var interface: Interface?
+        var value: (_ property: String) -> WireValue? = { _ in nil }
+    }
+
+    private func source(
+        _ object: BusObject, _ interface: String, for client: BrokerClient
+    ) throws(BrokerError) -> Source {
+        let properties = broker.properties!
+        switch (object, interface) {
+        case (.broker, InterfaceName.broker):
+            return Source(interface: .broker) { properties.value(ofBroker: $0) }
+        case (.shell, InterfaceName.shell): return Source(interface: .shell)
+        case (.camera(let link), InterfaceName.camera):
+            return Source(interface: .camera) { properties.value(of: $0, link, for: client) }
+        case (.session(let session, let owner), InterfaceName.session):
+            guard owner === client else { throw anothersSession(session) }
+            let facts = properties.facts(of: session)
+            return Source(interface: .session) { facts?.value(of: $0) }
+        default:
+            if StandardInterface.names(of: object).contains(interface) { return Source() }
+            throw BrokerError(
+                .unknownInterface,
+                "The object has no interface \(interface.quotedShort); it has \(tables(of: object).map(\.interface.name).joined(separator: ", "))."
+            )
+        }
+    }
+}
