@@ -114,7 +114,7 @@ public final class Broker {
         precondition(!isStepping, "An event came while the effects of another were carried out.")
         isStepping = true
         let now = Self.now()
-        history.note(event, at: now, before: arbiter)
+        history.note(event, at: now, after: arbiter.lastDecision) { arbiter }
         let effects = arbiter.step(event, at: now)
         let refusal = carryOut(effects, request)
         publisher.count(event, effects, at: now, asker: request?.client)

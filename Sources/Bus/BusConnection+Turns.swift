@@ -104,7 +104,8 @@ extension BusConnection {
             while result > 0 && isOpen && pendingEnd == nil && !(isWhole && somethingArrived) {
                 result = sd_bus_process(bus, nil)
             }
-            intake.clear(traffic.readingBuffer)
+            // libsystemd reads a message to its end and no further: where one has arrived, nothing is left of what was fed.
+            if !(isWhole && somethingArrived) { intake.clear(traffic.readingBuffer) }
             // One that is malformed never arrives.
             if isWhole && !somethingArrived { _ = intake.takePassed() }
             // What comes after all that there was wakes the loop: asking for it now would nearly always be in vain.

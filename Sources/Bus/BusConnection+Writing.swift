@@ -65,7 +65,7 @@ extension BusConnection {
         guard !outgoing.bytes.isEmpty else { return }
         var written = MessageWriter()
         swap(&written, &outgoing)
-        defer { traffic.giveBack(written) }
+        defer { traffic.giveBack(&written) }
         guard isOpen else { return }
         let sent = stuck.isEmpty ? written.bytes.withUnsafeBytes { sendNow($0) } : 0
         if sent < written.bytes.count { keep(written.bytes, from: sent) }

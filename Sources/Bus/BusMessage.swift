@@ -59,6 +59,9 @@ public final class BusMessage {
     public func isMember(_ text: StaticString) -> Bool { same(sd_bus_message_get_member(pointer), text) }
     public func isSignature(_ text: StaticString) -> Bool { same(sd_bus_message_get_signature(pointer, 1), text) }
 
+    package func isMember(_ text: String) -> Bool { same(sd_bus_message_get_member(pointer), text) }
+    package func isSignature(_ text: String) -> Bool { same(sd_bus_message_get_signature(pointer, 1), text) }
+
     /// The number at the end of the path behind a prefix, such as 7 in `/org/camarb/session/7`, written as numbers are.
     public func pathNumber(after prefix: StaticString) -> UInt64? {
         guard let path = sd_bus_message_get_path(pointer) else { return nil }
@@ -100,10 +103,19 @@ public final class BusMessage {
 
     private func same(_ text: UnsafePointer<CChar>?, _ other: StaticString) -> Bool {
         guard let text else { return false }
-        return other.withUTF8Buffer { bytes in
-            strncmp(text, UnsafeRawPointer(bytes.baseAddress!).assumingMemoryBound(to: CChar.self), bytes.count) == 0
-                && text[bytes.count] == 0
-        }
+        return other.withUTF8Buffer { Self.same(text, $0) }
+    }
+
+    private func same(_ text: UnsafePointer<CChar>?, _ other: String) -> Bool {
+        guard let text else { return false }
+        var other = other
+        return other.withUTF8 { Self.same(text, $0) }
+    }
+
+    private static func same(_ text: UnsafePointer<CChar>, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let start = bytes.baseAddress else { return text[0] == 0 }
+        return strncmp(text, UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self), bytes.count) == 0
+            && text[bytes.count] == 0
     }
 }
 

@@ -15,6 +15,8 @@ final class BusTraffic: LoopPart {
     private unowned let loop: EventLoop
     /// Connections with something written that has not left.
     private var written: [BusConnection] = []
+    /// The same while they are flushed; empty else, for the memory it has.
+    private var due: [BusConnection] = []
     private var isInTurn = false
     /// Memory for what is written, to be used again.
     private var writers: [MessageWriter] = []
@@ -63,15 +65,18 @@ final class BusTraffic: LoopPart {
 
     func flush() {
         if written.isEmpty { return }
-        let due = written
-        written.removeAll(keepingCapacity: true)
-        for connection in due { connection.flush() }
+        // Flushing writes nothing and calls nobody, so that no other flush comes in between.
+        swap(&due, &written)
+        // By place: an iterator would hold the array, and emptying it would make another.
+        for place in due.indices { due[place].flush() }
+        due.removeAll(keepingCapacity: true)
     }
 
     func writer() -> MessageWriter { writers.popLast() ?? MessageWriter() }
 
-    func giveBack(_ writer: consuming MessageWriter) {
+    func giveBack(_ writer: inout MessageWriter) {
         guard writers.count < Self.writersKept, writer.bytes.count <= Self.readingBytes else { return }
-        writers.append(MessageWriter(writer.takeBytes()))
+        writer.clear()
+        writers.append(writer)
     }
 }

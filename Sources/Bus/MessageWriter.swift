@@ -12,11 +12,10 @@ public struct MessageWriter {
     /// Where the present one begins: everything is aligned from there.
     private var start = 0
 
-    /// - Parameter bytes: one that was used before, for the memory it has.
-    package init(_ bytes: consuming [UInt8] = []) {
-        self.bytes = bytes
-        self.bytes.removeAll(keepingCapacity: true)
-    }
+    package init() { bytes = [] }
+
+    /// Nothing was written, and the memory is there to be used again.
+    mutating func clear() { bytes.removeAll(keepingCapacity: true) }
 
     /// What a message is, and who is meant by it.
     enum Head {
@@ -100,8 +99,6 @@ public struct MessageWriter {
         bytes.append(UInt8(truncatingIfNeeded: type.value))
         bytes.append(0)
     }
-
-    consuming func takeBytes() -> [UInt8] { bytes }
 
     /// Messages that were written before.
     mutating func append(whole messages: [UInt8]) { bytes.append(contentsOf: messages) }

@@ -55,10 +55,17 @@ public struct History: Sendable {
 
     /// Notes an event right before the arbiter is stepped with it.
     public mutating func note(_ event: Event, at moment: Moment, before arbiter: Arbiter) {
-        complete(arbiter.lastDecision)
+        note(event, at: moment, after: arbiter.lastDecision) { arbiter }
+    }
+
+    /// The same for whoever has the arbiter where reading it copies it: it is asked for only when a copy is due.
+    /// - Parameter last: the arbiter's last decision.
+    public mutating func note(_ event: Event, at moment: Moment, after last: DecisionID, before arbiter: () -> Arbiter)
+    {
+        complete(last)
         if stretches.last.map({ $0.entries.count >= Self.eventsBetweenCopies }) ?? true {
             forget()
-            stretches.append(Stretch(start: arbiter))
+            stretches.append(Stretch(start: arbiter()))
         }
         stretches[stretches.count - 1].entries.append(Entry(event: event, at: moment))
     }

@@ -67,9 +67,9 @@ final class Dispatcher {
         let tables = tables(of: object)
         if !message.hasInterface {
             // Allowed by the specification: the first interface that has such a method is meant.
-            let member = message.member
-            guard let table = tables.first(where: { $0.entries[member] != nil }) else {
-                throw BrokerError(.unknownMethod, "The object \(message.path) has no method \(member.quotedShort).")
+            guard let table = tables.first(where: { $0.entry(for: message) != nil }) else {
+                throw BrokerError(
+                    .unknownMethod, "The object \(message.path) has no method \(message.member.quotedShort).")
             }
             if case .session(let session, _) = object { try ownSession(session, request) }
             try run(table, request)
@@ -88,30 +88,29 @@ final class Dispatcher {
 
     private func run(_ table: MethodTables.Table, _ request: Request) throws(BrokerError) {
         let message = request.message
-        let member = message.member
-        guard let entry = table.entries[member] else {
+        guard let entry = table.entry(for: message) else {
             let names = table.interface.methods.map(\.name).joined(separator: ", ")
             throw BrokerError(
                 .unknownMethod,
                 names.isEmpty
                     ? "\(table.interface.name) has no methods."
-                    : "\(table.interface.name) has no method \(member.quotedShort); it has \(names).")
+                    : "\(table.interface.name) has no method \(message.member.quotedShort); it has \(names).")
         }
-        let signature = message.signature
-        guard signature == entry.takes else {
-            throw Self.wrongArguments("\(table.interface.name).\(member)", takes: entry.takes, got: signature)
+        guard message.isSignature(entry.takes) else {
+            throw Self.wrongArguments(
+                "\(table.interface.name).\(entry.name)", takes: entry.takes, got: message.signature)
         }
-        let arguments = signature.isEmpty ? [] : try message.arguments()
+        let arguments = entry.takes.isEmpty ? [] : try message.arguments()
         // A plan is a text, and has a bound of its own.
-        if let long = arguments.lazy.compactMap(\.textTooLong).first, member != "Plan" {
+        if let long = arguments.lazy.compactMap(\.textTooLong).first, entry.name != "Plan" {
             // Whoever got descriptors owns them.
             for case .fileDescriptor(let descriptor) in arguments { close(descriptor) }
             throw BrokerError(
                 .limitExceeded,
-                "\(member): \(long.quotedShort) has \(long.utf8.count) bytes; a text may have \(ClientBound.textBytesMax)."
+                "\(entry.name): \(long.quotedShort) has \(long.utf8.count) bytes; a text may have \(ClientBound.textBytesMax)."
             )
         }
-        var reader = WireReader(member, arguments)
+        var reader = WireReader(entry.name, arguments)
         try entry.run(broker, request, &reader)
         if !request.isAnswered { request.answer() }
     }
