@@ -27,6 +27,13 @@ package struct SignalRules: Hashable, Sendable {
 
     package init() {}
 
+    /// Those of a monitor. Nil where everything is wanted: there are none, or more than are looked through.
+    package init?(all texts: [String]) {
+        self.init()
+        if texts.isEmpty { return nil }
+        for text in texts where !add(text) { return nil }
+    }
+
     /// - Returns: false: there are too many, and nothing is left out any more.
     package mutating func add(_ text: String) -> Bool {
         guard let rule = Self.rule(text) else { return true }

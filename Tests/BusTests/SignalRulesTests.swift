@@ -33,6 +33,17 @@ struct SignalRulesTests {
         #expect(want(["path_namespace='/'"], "/a", Self.session, "M"))
     }
 
+    @Test("A monitor with rules wants what they say, one without any and one with too many everything")
+    func ofMonitors() throws {
+        let rules = try #require(SignalRules(all: ["member='A'", "type='method_call'"]))
+        #expect(rules.want(path: "/a", interface: "x.y", member: "A"))
+        #expect(!rules.want(path: "/a", interface: "x.y", member: "B"))
+        let calls = try #require(SignalRules(all: ["type='method_call'"]))
+        #expect(!calls.want(path: "/a", interface: "x.y", member: "A"))
+        #expect(SignalRules(all: []) == nil)
+        #expect(SignalRules(all: Array(repeating: "member='A'", count: SignalRules.rulesMax + 1)) == nil)
+    }
+
     @Test("One of several rules is enough, and what is removed holds as often as it was added")
     func several() {
         var rules = SignalRules()

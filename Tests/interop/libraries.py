@@ -219,16 +219,35 @@ def qdbus_straight():
         assert refused.returncode != 0 and "org.camarb.Error.UnknownDecision" in refused.stdout + refused.stderr, refused
 
 
+class DbusMonitor:
+    """A dbus-monitor with rules, or without any, and what it has shown."""
+
+    def __init__(self, daemon, name, *rules):
+        self.log = daemon.directory / name
+        with open(self.log, "w") as out:
+            self.process = subprocess.Popen(
+                ["dbus-monitor", "--address", daemon.address, *rules], stdout=out, stderr=subprocess.STDOUT,
+                preexec_fn=die_with_parent)
+
+    def __enter__(self):
+        wait_until("the monitor to be one", lambda: "NameLost" in self.log.read_text() or self.process.poll() is not None)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+    def signals(self):
+        return self.log.read_text().split("signal time=")
+
+    def members(self):
+        return {word.removeprefix("member=") for one in self.signals() for word in one.split() if word.startswith("member=")}
+
+
 @claim("dbus-monitor, straight to the socket, shows an interruption as it is decided, and the camera's holder as it changes")
 def dbus_monitor():
     with Daemon() as daemon:
-        log = daemon.directory / "monitor"
-        with open(log, "w") as out:
-            monitor = subprocess.Popen(
-                ["dbus-monitor", "--address", daemon.address], stdout=out, stderr=subprocess.STDOUT,
-                preexec_fn=die_with_parent)
-        try:
-            wait_until("the monitor to be one", lambda: "NameLost" in log.read_text() or monitor.poll() is not None)
+        with DbusMonitor(daemon, "monitor") as monitor:
             app = daemon.app("photos")
             session = app.session()
             rival = Rival(daemon, "photos")
@@ -237,11 +256,29 @@ def dbus_monitor():
             rival.take()
 
             def shown():
-                signals = log.read_text().split("signal time=")
+                signals = monitor.signals()
                 return (any("member=Decided" in one and "photos wasInterrupted" in one and "by rival" in one for one in signals)
                         and any("member=PropertiesChanged" in one and '"Holder"' in one and '"rival"' in one for one in signals))
 
             wait_until("the interruption and the holder on the monitor", shown)
-        finally:
-            monitor.terminate()
-            monitor.wait()
+
+
+@claim("a dbus-monitor with rules shows what they say, and nothing else")
+def dbus_monitor_with_rules():
+    with Daemon() as daemon:
+        holders, decisions = "type='signal',member='HolderChanged'", "type='signal',path='/org/camarb/Broker1',member='Decided'"
+        with (DbusMonitor(daemon, "holders", holders) as one, DbusMonitor(daemon, "calls", "type='method_call'") as none,
+              DbusMonitor(daemon, "both", holders, decisions) as both):
+            app = daemon.app("photos")
+            session = app.session()
+            session.start()
+            app.wait("DidStartRunning")
+            session.call("StopRunning")
+            app.wait("DidStopRunning")
+            # To each of them the last news of all goes in order, behind everything else.
+            wait_until("that the camera is free again", lambda: all(
+                sum("member=HolderChanged" in signal for signal in monitor.signals()) == 2 for monitor in (one, both)))
+            bus = {"NameAcquired", "NameLost"}
+            assert one.members() - bus == {"HolderChanged"}, one.members()
+            assert both.members() - bus == {"HolderChanged", "Decided"}, both.members()
+            assert none.members() - bus == set(), none.members()

@@ -49,7 +49,7 @@ extension Dispatcher {
                     "ProcessID": .uint32(UInt32(clamping: isCaller ? client.pid : getpid())),
                 ])
             ])
-        case "BecomeMonitor": becomeMonitor(request)
+        case "BecomeMonitor": try becomeMonitor(request)
         default:
             throw BrokerError(
                 .unknownMethod,
@@ -72,15 +72,27 @@ extension Dispatcher {
         return name == client.uniqueName || name == Self.busName ? name : Self.ownName
     }
 
-    /// A monitor waits to lose its name; then it shows what it is sent: broad news, decisions, and properties that
-    /// change.
-    private func becomeMonitor(_ request: Request) {
+    /// A monitor waits to lose its name; then it shows what it is sent: of broad news, decisions, and properties that
+    /// change what its rules say, which take the place of all that it has added.
+    private func becomeMonitor(_ request: Request) throws(BrokerError) {
+        let (message, client) = (request.message, request.client)
+        guard message.isSignature("asu") else {
+            throw Self.wrongArguments("\(message.interface).BecomeMonitor", takes: "asu", got: message.signature)
+        }
+        let texts = try message.readStrings(most: BusMessage.valuesMax)
         request.answer()
-        broker.publisher.subscribe(request.client, true)
-        broker.properties.isRead(by: request.client)
+        let rules = SignalRules(all: texts)
+        client.connection.wanted = rules
+        client.hasManyRules = rules == nil && !texts.isEmpty
+        // Nobody writes decisions, and nobody looks for properties, for a monitor that would not be sent them.
+        let wantsDecisions = rules?.want(
+            path: ObjectPath.broker, interface: InterfaceName.broker, member: "Decided")
+        if wantsDecisions != false { broker.publisher.subscribe(client, true) }
+        if rules == nil { broker.properties.isRead(by: client) }
+        for text in texts { broker.properties.addMatch(text, client) }
         let signal = BusMessage.signal(
-            on: request.client.connection, path: "/org/freedesktop/DBus", interface: Self.busName, member: "NameLost")
-        signal?.append(request.client.uniqueName)
+            on: client.connection, path: "/org/freedesktop/DBus", interface: Self.busName, member: "NameLost")
+        signal?.append(client.uniqueName)
         signal?.send()
     }
 }
