@@ -199,26 +199,11 @@ public final class Broker {
         if event.endsRunning { for link in cameras.order { link.forgetKept(of: session) } }
         guard let client = clients.owner(of: session) else { return }
         let (path, decision) = (ObjectPath.session(session), arbiter.lastDecision)
-        // The commonest two have nothing but numbers.
-        let isWritten =
-            switch event {
-            case .didStartRunning(let grant):
-                client.connection.signal(
-                    path: path, interface: InterfaceName.session, member: "DidStartRunning", signature: "ttt"
-                ) { writer in
-                    writer.append(sequence)
-                    writer.append(decision)
-                    writer.append(grant.rawValue)
-                }
-            case .didStopRunning:
-                client.connection.signal(
-                    path: path, interface: InterfaceName.session, member: "DidStopRunning", signature: "tt"
-                ) { writer in
-                    writer.append(sequence)
-                    writer.append(decision)
-                }
-            default: false
-            }
+        let isWritten = client.connection.signal(
+            path: path, interface: InterfaceName.session, member: event.wireName, signature: event.described.signature
+        ) { writer in
+            event.forEachArgument(sequence: sequence, decision: decision) { writer.append($0) }
+        }
         if isWritten { return }
         client.connection.signal(
             path: path, interface: InterfaceName.session, member: event.wireName,

@@ -94,13 +94,8 @@ extension EventValues {
     /// What a session is told: the rest has the names that it has on the wire, behind sequence and decision.
     fileprivate mutating func add(_ event: SessionEvent) {
         add("notice", .string(event.wireName))
-        let names = Self.arguments[event.wireName] ?? []
-        for (name, value) in zip(names, event.wireArguments(sequence: 0, decision: 0).dropFirst(2)) { add(name, value) }
+        event.described.forEachValue(of: event) { name, value in add(name, value) }
     }
-
-    /// What each signal of a session carries behind sequence and decision.
-    private static let arguments: [String: [String]] = Dictionary(
-        uniqueKeysWithValues: Interface.session.signals.map { ($0.name, $0.carries.dropFirst(2).map(\.name)) })
 
     fileprivate mutating func add(_ news: Effect.Announcement) {
         switch news {

@@ -23,27 +23,49 @@ public enum SessionEvent: Hashable, Sendable {
     case rampFinished(videoZoomFactor: Double)
     case runtimeError(code: String, message: String)
 
-    /// The signal's name on the wire.
-    public var wireName: String {
+    public var kind: SessionEventKind {
         switch self {
-        case .willBeInterrupted: "WillBeInterrupted"
-        case .interruptionWithdrawn: "InterruptionWithdrawn"
-        case .wasInterrupted: "WasInterrupted"
-        case .interruptionChanged: "InterruptionChanged"
-        case .interruptionEnded: "InterruptionEnded"
-        case .didStartRunning: "DidStartRunning"
-        case .didStopRunning: "DidStopRunning"
-        case .accessChanged: "AccessChanged"
-        case .sharersChanged: "SharersChanged"
-        case .sessionStopped: "SessionStopped"
-        case .recordingStarted: "RecordingStarted"
-        case .recordingFinished: "RecordingFinished"
-        case .photoCaptured: "PhotoCaptured"
-        case .configurationApplied: "ConfigurationApplied"
-        case .rampFinished: "RampFinished"
-        case .runtimeError: "RuntimeError"
+        case .willBeInterrupted: .willBeInterrupted
+        case .interruptionWithdrawn: .interruptionWithdrawn
+        case .wasInterrupted: .wasInterrupted
+        case .interruptionChanged: .interruptionChanged
+        case .interruptionEnded: .interruptionEnded
+        case .didStartRunning: .didStartRunning
+        case .didStopRunning: .didStopRunning
+        case .accessChanged: .accessChanged
+        case .sharersChanged: .sharersChanged
+        case .sessionStopped: .sessionStopped
+        case .recordingStarted: .recordingStarted
+        case .recordingFinished: .recordingFinished
+        case .photoCaptured: .photoCaptured
+        case .configurationApplied: .configurationApplied
+        case .rampFinished: .rampFinished
+        case .runtimeError: .runtimeError
         }
     }
+
+    /// The signal's name on the wire.
+    public var wireName: String { kind.rawValue }
+}
+
+/// What sort of notice a `SessionEvent` is, by its signal's name on the wire.
+public enum SessionEventKind: String, Hashable, Sendable, CaseIterable {
+    case willBeInterrupted = "WillBeInterrupted"
+    case interruptionWithdrawn = "InterruptionWithdrawn"
+    case wasInterrupted = "WasInterrupted"
+    case interruptionChanged = "InterruptionChanged"
+    case interruptionEnded = "InterruptionEnded"
+    case didStartRunning = "DidStartRunning"
+    case didStopRunning = "DidStopRunning"
+    case accessChanged = "AccessChanged"
+    case sharersChanged = "SharersChanged"
+    case sessionStopped = "SessionStopped"
+    case recordingStarted = "RecordingStarted"
+    case recordingFinished = "RecordingFinished"
+    case photoCaptured = "PhotoCaptured"
+    case configurationApplied = "ConfigurationApplied"
+    case rampFinished = "RampFinished"
+    case runtimeError = "RuntimeError"
 }
 
 /// An app that took the camera, holds it or watches it, as far as the client that is told may know.

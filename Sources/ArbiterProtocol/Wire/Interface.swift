@@ -3,8 +3,23 @@ package struct Interface: Sendable {
     package var name: String
     package var summary: String
     package var methods: [Method]
-    package var signals: [Signal]
     package var properties: [Property]
+    private let makeSignals: @Sendable () -> [Signal]
+
+    /// - Parameter signals: made anew for whoever asks for them, which few do: a broker dispatches by methods, and keeps no
+    ///   texts of what it says itself.
+    init(
+        name: String, summary: String, methods: [Method],
+        signals: @autoclosure @escaping @Sendable () -> [Signal], properties: [Property]
+    ) {
+        self.name = name
+        self.summary = summary
+        self.methods = methods
+        self.properties = properties
+        makeSignals = signals
+    }
+
+    package var signals: [Signal] { makeSignals() }
 
     package struct Argument: Sendable {
         package var name: String

@@ -47,72 +47,7 @@ extension Interface {
             Method("Continue", "Clears sensitive-content-mitigation-activated, and nothing else."),
             Method("Close", "Ends the session. Its path answers no more."),
         ],
-        signals: [
-            sessionSignal(
-                "WillBeInterrupted",
-                [
-                    Argument("interruption", "t"), Argument("cause", "s"), Argument("deadline", "x"),
-                    Argument("rule", "s"),
-                ],
-                "The camera goes at the deadline (nanoseconds of CLOCK_MONOTONIC), or on `Ready`."),
-            sessionSignal("InterruptionWithdrawn", [Argument("interruption", "t")], "It stays."),
-            sessionSignal(
-                "WasInterrupted",
-                [
-                    Argument("interruption", "t"), Argument("causes", "as"), Argument("reason", "s"),
-                    Argument("interrupter", "s"), Argument("recording", "t"), Argument("rule", "s"),
-                ],
-                "Interrupted; `recording` is the one that was cut, or 0."),
-            sessionSignal(
-                "InterruptionChanged",
-                [
-                    Argument("interruption", "t"), Argument("causes", "as"), Argument("reason", "s"),
-                    Argument("interrupter", "s"), Argument("rule", "s"),
-                ],
-                "Other causes or another interrupter, the same interruption."),
-            sessionSignal(
-                "InterruptionEnded",
-                [
-                    Argument("interruption", "t"), Argument("causes", "as"), Argument("duration", "x"),
-                    Argument("willResume", "b"),
-                ],
-                "Ended after `duration` nanoseconds; `causes` lists all that it had."),
-            sessionSignal("DidStartRunning", [Argument("grant", "t")], "Frames flow: open the stream."),
-            sessionSignal("DidStopRunning", [], "No frame is captured for this session any more."),
-            sessionSignal(
-                "AccessChanged", [Argument("access", "as"), Argument("causes", "as"), Argument("rule", "s")],
-                "What the session may do now, without an interruption."),
-            sessionSignal(
-                "SharersChanged", [Argument("sharers", "as")],
-                "To a shared camera's holder: the apps that watch it, each once; other users' as \"another user's app\"."
-            ),
-            sessionSignal(
-                "SessionStopped", [Argument("reason", "s"), Argument("rule", "s")], "Stopped for good; may start again."
-            ),
-            sessionSignal("RecordingStarted", [Argument("recording", "t")], "Recording."),
-            sessionSignal(
-                "RecordingFinished",
-                [
-                    Argument("recording", "t"), Argument("why", "s"), Argument("frames", "t"),
-                    Argument("duration", "x"), Argument("bytes", "t"), Argument("nextChance", "s"),
-                ],
-                "The file is whole and playable."),
-            sessionSignal(
-                "PhotoCaptured",
-                [
-                    Argument("photo", "t"), Argument("width", "u"), Argument("height", "u"), Argument("bytes", "t"),
-                    Argument("error", "s"),
-                ],
-                "The JPEG is whole, or `error` says why not."),
-            sessionSignal(
-                "ConfigurationApplied",
-                [Argument("asked", "a{sv}"), Argument("inForce", "a{sv}"), Argument("by", "s")],
-                "What was asked, and the whole of what is in force."),
-            sessionSignal("RampFinished", [Argument("videoZoomFactor", "d")], "A zoom ramp arrived."),
-            sessionSignal(
-                "RuntimeError", [Argument("code", "s"), Argument("message", "s")],
-                "Something failed; the session lives."),
-        ],
+        signals: NoticeDescription.all.map(\.signal),
         properties: [
             Property("Camera", "s", "The camera's id."),
             Property("Running", "b", "Whether frames flow."),
@@ -126,8 +61,4 @@ extension Interface {
                 them; otherwise what it asked for, which is set when it runs.
                 """),
         ])
-
-    private static func sessionSignal(_ name: String, _ carries: [Argument], _ summary: String) -> Signal {
-        Signal(name, [Argument("sequence", "t"), Argument("decision", "t")] + carries, summary)
-    }
 }

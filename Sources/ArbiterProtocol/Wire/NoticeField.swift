@@ -1,0 +1,229 @@
+/// One value of a notice to a session: what it is called on the wire, which type it has there, and how it is written and
+/// read. A value may have several arguments: that of a finished recording has six.
+package struct NoticeField<Value: Sendable>: Sendable {
+    package let carries: [Interface.Argument]
+    /// Says every argument once, in their order, with its name.
+    let write: @Sendable (Value, (String, WireValue) -> Void) -> Void
+    let read: @Sendable (inout WireReader) throws(BrokerError) -> Value
+
+    /// A field of one argument.
+    init(
+        _ name: String, _ type: String, wire: @escaping @Sendable (Value) -> WireValue,
+        read: @escaping @Sendable (inout WireReader, String) throws(BrokerError) -> Value
+    ) {
+        carries = [Interface.Argument(name, type)]
+        write = { value, say in say(name, wire(value)) }
+        self.read = { (reader) throws(BrokerError) in try read(&reader, name) }
+    }
+
+    /// A value that is made of others.
+    /// - Parameter take: its parts; nil: it is not made of these.
+    init<each Part: Sendable>(
+        _ make: @escaping @Sendable (repeat each Part) -> Value, _ parts: repeat NoticeField<each Part>,
+        take: @escaping @Sendable (Value) -> (repeat each Part)?
+    ) {
+        var carries: [Interface.Argument] = []
+        for part in repeat each parts { carries += part.carries }
+        self.carries = carries
+        write = { value, say in
+            guard let taken = take(value) else {
+                preconditionFailure("\(value) is not described by another notice's fields")
+            }
+            for (part, value) in repeat (each parts, each taken) { part.write(value, say) }
+        }
+        read = { (reader) throws(BrokerError) in make(repeat try (each parts).read(&reader)) }
+    }
+}
+
+// MARK: Numbers and words
+
+extension NoticeField where Value == UInt64 {
+    static func number(_ name: String) -> NoticeField {
+        NoticeField(
+            name, "t", wire: { .uint64($0) }, read: { (reader, name) throws(BrokerError) in try reader.uint64(name) })
+    }
+}
+
+extension NoticeField where Value == UInt64? {
+    /// 0 on the wire: there is none.
+    static func anyNumber(_ name: String) -> NoticeField {
+        NoticeField(
+            name, "t", wire: { .uint64($0 ?? 0) },
+            read: { (reader, name) throws(BrokerError) in
+                let number = try reader.uint64(name)
+                return number == 0 ? nil : number
+            })
+    }
+}
+
+extension NoticeField where Value == UInt32 {
+    static func pixels(_ name: String) -> NoticeField {
+        NoticeField(
+            name, "u", wire: { .uint32($0) }, read: { (reader, name) throws(BrokerError) in try reader.uint32(name) })
+    }
+}
+
+extension NoticeField where Value == Double {
+    static func factor(_ name: String) -> NoticeField {
+        NoticeField(
+            name, "d", wire: { .double($0) }, read: { (reader, name) throws(BrokerError) in try reader.number(name) })
+    }
+}
+
+extension NoticeField where Value == Bool {
+    static func flag(_ name: String) -> NoticeField {
+        NoticeField(
+            name, "b", wire: { .boolean($0) },
+            read: { (reader, name) throws(BrokerError) in
+                try reader.boolean(name)
+            })
+    }
+}
+
+extension NoticeField where Value == String {
+    static func text(_ name: String) -> NoticeField {
+        NoticeField(
+            name, "s", wire: { .string($0) }, read: { (reader, name) throws(BrokerError) in try reader.string(name) })
+    }
+}
+
+extension NoticeField where Value == String? {
+    /// `""` on the wire: there is none.
+    static func anyText(_ name: String) -> NoticeField {
+        NoticeField(
+            name, "s", wire: { .string($0 ?? "") },
+            read: { (reader, name) throws(BrokerError) in
+                let text = try reader.string(name)
+                return text.isEmpty ? nil : text
+            })
+    }
+}
+
+extension NoticeField where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
+    /// One of a closed set.
+    static func word(_ name: String) -> NoticeField {
+        NoticeField(
+            name, "s", wire: { .string($0.rawValue) },
+            read: { (reader, name) throws(BrokerError) in
+                try reader.word(name)
+            })
+    }
+}
+
+// MARK: Times
+
+extension NoticeField where Value == Moment {
+    static var deadline: NoticeField {
+        NoticeField(
+            "deadline", "x", wire: { .int64($0.nanoseconds) },
+            read: { (reader, name) throws(BrokerError) in
+                Moment(nanoseconds: try reader.int64(name))
+            })
+    }
+}
+
+extension NoticeField where Value == Duration {
+    static var duration: NoticeField {
+        NoticeField(
+            "duration", "x", wire: { .int64($0.wholeNanoseconds) },
+            read: { (reader, name) throws(BrokerError) in
+                .nanoseconds(try reader.int64(name))
+            })
+    }
+}
+
+// MARK: Who, why and what
+
+extension NoticeField where Value == GrantID {
+    static var grant: NoticeField {
+        NoticeField(
+            "grant", "t", wire: { .uint64($0.rawValue) },
+            read: { (reader, name) throws(BrokerError) in
+                GrantID(try reader.uint64(name))
+            })
+    }
+}
+
+extension NoticeField where Value == Cause {
+    static var cause: NoticeField {
+        NoticeField(
+            "cause", "s", wire: { .string($0.wireName) },
+            read: { (reader, name) throws(BrokerError) in
+                try reader.cause(name)
+            })
+    }
+}
+
+extension NoticeField where Value == CauseSet {
+    /// The reason first.
+    static var causes: NoticeField {
+        NoticeField(
+            "causes", "as", wire: \.wire, read: { (reader, name) throws(BrokerError) in try reader.causes(name) })
+    }
+
+    static var causesAndReason: NoticeField {
+        // The set says it already: the reason is its first.
+        let reason = NoticeField<String>.text("reason")
+        let make: @Sendable (CauseSet, String) -> CauseSet = { causes, _ in causes }
+        return NoticeField(make, .causes, reason) { ($0, $0.reason?.wireName ?? "") }
+    }
+}
+
+extension NoticeField where Value == Access {
+    static var access: NoticeField {
+        NoticeField(
+            "access", "as", wire: { .strings($0.names) },
+            read: { (reader, name) throws(BrokerError) in
+                try reader.access(name)
+            })
+    }
+}
+
+extension NoticeField where Value == Interrupter? {
+    static var interrupter: NoticeField {
+        NoticeField(
+            "interrupter", "s", wire: { .string($0?.wireName ?? "") },
+            read: { (reader, name) throws(BrokerError) in
+                Interrupter(wireName: try reader.string(name))
+            })
+    }
+}
+
+extension NoticeField where Value == [Interrupter] {
+    static var sharers: NoticeField {
+        NoticeField(
+            "sharers", "as", wire: { .strings($0.map(\.wireName)) },
+            read: { (reader, name) throws(BrokerError) in
+                try reader.strings(name).compactMap(Interrupter.init(wireName:))
+            })
+    }
+}
+
+extension NoticeField where Value == Configuration {
+    static func configuration(_ name: String) -> NoticeField {
+        NoticeField(
+            name, "a{sv}", wire: { .dictionary($0.wire) },
+            read: { (reader, name) throws(BrokerError) in
+                try Configuration(wire: reader.dictionary(name))
+            })
+    }
+}
+
+extension NoticeField where Value == RecordingFinished {
+    static var finishedRecording: NoticeField {
+        NoticeField(
+            RecordingFinished.init(recording:why:frames:duration:bytes:nextChance:), .number("recording"),
+            .word("why"), .number("frames"), .duration, .number("bytes"), .word("nextChance")
+        ) { ($0.recording, $0.why, $0.frames, $0.duration, $0.bytes, $0.nextChance) }
+    }
+}
+
+extension NoticeField where Value == PhotoCaptured {
+    /// As the recorder core's signal and the session's both end.
+    static var photo: NoticeField {
+        NoticeField(
+            PhotoCaptured.init(photo:width:height:bytes:error:), .number("photo"), .pixels("width"), .pixels("height"),
+            .number("bytes"), .anyText("error")
+        ) { ($0.photo, $0.width, $0.height, $0.bytes, $0.error) }
+    }
+}

@@ -1,0 +1,95 @@
+/// Every notice to a session, described once.
+extension NoticeDescription {
+    static let interruptions: [NoticeDescription] = [
+        NoticeDescription(
+            .willBeInterrupted, "The camera goes at the deadline (nanoseconds of CLOCK_MONOTONIC), or on `Ready`.",
+            SessionEvent.willBeInterrupted, .number("interruption"), .cause, .deadline, .text("rule")
+        ) {
+            if case .willBeInterrupted(let id, let cause, let deadline, let rule) = $0 {
+                (id, cause, deadline, rule)
+            } else {
+                nil
+            }
+        },
+        NoticeDescription(
+            .interruptionWithdrawn, "It stays.", SessionEvent.interruptionWithdrawn, .number("interruption")
+        ) { if case .interruptionWithdrawn(let id) = $0 { id } else { nil } },
+        NoticeDescription(
+            .wasInterrupted, "Interrupted; `recording` is the one that was cut, or 0.", SessionEvent.wasInterrupted,
+            .number("interruption"), .causesAndReason, .interrupter, .anyNumber("recording"), .text("rule")
+        ) {
+            if case .wasInterrupted(let id, let causes, let interrupter, let cutting, let rule) = $0 {
+                (id, causes, interrupter, cutting, rule)
+            } else {
+                nil
+            }
+        },
+        NoticeDescription(
+            .interruptionChanged, "Other causes or another interrupter, the same interruption.",
+            SessionEvent.interruptionChanged, .number("interruption"), .causesAndReason, .interrupter, .text("rule")
+        ) {
+            if case .interruptionChanged(let id, let causes, let interrupter, let rule) = $0 {
+                (id, causes, interrupter, rule)
+            } else {
+                nil
+            }
+        },
+        NoticeDescription(
+            .interruptionEnded, "Ended after `duration` nanoseconds; `causes` are all it had.",
+            SessionEvent.interruptionEnded, .number("interruption"), .causes, .duration, .flag("willResume")
+        ) {
+            if case .interruptionEnded(let id, let causes, let duration, let willResume) = $0 {
+                (id, causes, duration, willResume)
+            } else {
+                nil
+            }
+        },
+    ]
+
+    private static let stopped: @Sendable () -> SessionEvent = { .didStopRunning }
+
+    static let running: [NoticeDescription] = [
+        NoticeDescription(
+            .didStartRunning, "Frames flow: open the stream.", SessionEvent.didStartRunning, .grant
+        ) { if case .didStartRunning(let grant) = $0 { grant } else { nil } },
+        NoticeDescription(
+            .didStopRunning, "No frame is captured for this session any more.", stopped
+        ) { if case .didStopRunning = $0 { () } else { nil } },
+        NoticeDescription(
+            .accessChanged, "What the session may do now, without an interruption.", SessionEvent.accessChanged,
+            .access, .causes, .text("rule")
+        ) { if case .accessChanged(let access, let causes, let rule) = $0 { (access, causes, rule) } else { nil } },
+        NoticeDescription(
+            .sharersChanged,
+            "To a shared camera's holder: whose apps watch it, each app once; other users' as \"another user's app\".",
+            SessionEvent.sharersChanged, .sharers
+        ) { if case .sharersChanged(let sharers) = $0 { sharers } else { nil } },
+        NoticeDescription(
+            .sessionStopped, "Stopped for good; may start again.", SessionEvent.sessionStopped, .word("reason"),
+            .text("rule")
+        ) { if case .sessionStopped(let reason, let rule) = $0 { (reason, rule) } else { nil } },
+    ]
+
+    static let outputs: [NoticeDescription] = [
+        NoticeDescription(
+            .recordingStarted, "Recording.", SessionEvent.recordingStarted, .number("recording")
+        ) { if case .recordingStarted(let recording) = $0 { recording } else { nil } },
+        NoticeDescription(
+            .recordingFinished, "The file is whole and playable.", SessionEvent.recordingFinished, .finishedRecording
+        ) { if case .recordingFinished(let finished) = $0 { finished } else { nil } },
+        NoticeDescription(
+            .photoCaptured, "The JPEG is whole, or `error` says why not.", SessionEvent.photoCaptured, .photo
+        ) { if case .photoCaptured(let photo) = $0 { photo } else { nil } },
+        NoticeDescription(
+            .configurationApplied, "What was asked, and the whole of what is in force.",
+            SessionEvent.configurationApplied, .configuration("asked"), .configuration("inForce"), .word("by")
+        ) { if case .configurationApplied(let asked, let inForce, let by) = $0 { (asked, inForce, by) } else { nil } },
+        NoticeDescription(
+            .rampFinished, "A zoom ramp arrived.", SessionEvent.rampFinished, .factor("videoZoomFactor")
+        ) { if case .rampFinished(let factor) = $0 { factor } else { nil } },
+        NoticeDescription(
+            .runtimeError, "Something failed; the session lives.", SessionEvent.runtimeError, .text("code"),
+            .text("message")
+        ) { if case .runtimeError(let code, let message) = $0 { (code, message) } else { nil } },
+    ]
+}
