@@ -17,9 +17,7 @@ public struct Status: Sendable {
         public var capabilities: CameraCapabilities
         public var isPresent: Bool
         public var isPrivate: Bool
-        /// `free`, `starting`, `streaming`, `resetting`, `revoking`, or `reserved`: a grant of before the broker's restart is
-        /// still captured for.
-        public var tenancy: String
+        public var tenancy: TenancyState
         public var holder: SessionID?
         public var holderApp: AppID?
         /// Who has won it, and waits only for the holder's time, a cut or a restart.
@@ -150,15 +148,15 @@ extension Arbiter {
     private func status(of slot: Slot<Camera>) -> Status.CameraStatus {
         let camera = state.cameras[slot]
         var revokedAt: Moment?
-        let tenancy: String
+        let tenancy: TenancyState
         switch camera.tenancy {
-        case .free: tenancy = "free"
-        case .surviving: tenancy = "reserved"
-        case .starting: tenancy = "starting"
-        case .streaming: tenancy = "streaming"
-        case .lost: tenancy = "resetting"
+        case .free: tenancy = .free
+        case .surviving: tenancy = .reserved
+        case .starting: tenancy = .starting
+        case .streaming: tenancy = .streaming
+        case .lost: tenancy = .resetting
         case .revoking(let cut):
-            tenancy = "revoking"
+            tenancy = .revoking
             revokedAt = cut.until
         }
         let held = camera.tenancy.held

@@ -8,7 +8,7 @@ public struct CameraStatus: Hashable, Sendable {
     public var isPrivate: Bool
     /// Grows each time the camera appears.
     public var generation: UInt64
-    public var tenancy: Tenancy
+    public var tenancy: TenancyState
     /// The holder's app, as far as the asker may know it; nil when nobody holds the camera.
     public var holder: Interrupter?
     /// The holder's session, when it is of the asker's user.
@@ -28,17 +28,9 @@ public struct CameraStatus: Hashable, Sendable {
     /// Why apps can open the camera's node without asking the broker; nil: they cannot, or it has none.
     public var bypass: String?
 
-    public enum Tenancy: String, Hashable, Sendable, CaseIterable {
-        case free, granted, starting, streaming, revoking
-        /// The holder was told, and its grace runs.
-        case yielding
-        /// Kept for a client of before the broker's restart.
-        case reserved
-    }
-
     package init(
         camera: CameraID, name: String, position: CameraPosition, present: Bool, isPrivate: Bool = false,
-        generation: UInt64, tenancy: Tenancy, holder: Interrupter? = nil, session: SessionID? = nil,
+        generation: UInt64, tenancy: TenancyState, holder: Interrupter? = nil, session: SessionID? = nil,
         waiting: [Interrupter] = [],
         sharers: [Interrupter] = [], outside: String? = nil, openIn: String? = nil, unwatched: String? = nil,
         bypass: String? = nil, fault: String? = nil

@@ -61,7 +61,7 @@ extension NoticeDescription {
         ) { if case .accessChanged(let access, let causes, let rule) = $0 { (access, causes, rule) } else { nil } },
         NoticeDescription(
             .sharersChanged,
-            "To a shared camera's holder: whose apps watch it, each app once; other users' as \"another user's app\".",
+            "To a shared camera's holder: the apps that watch it, each once; other users' as \"another user's app\".",
             SessionEvent.sharersChanged, .sharers
         ) { if case .sharersChanged(let sharers) = $0 { sharers } else { nil } },
         NoticeDescription(

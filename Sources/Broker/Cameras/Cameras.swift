@@ -82,7 +82,7 @@ final class Cameras {
         order.allSatisfy { link in
             guard !link.outputs.hasFiles else { return false }
             let tenancy = broker.arbiter.status(of: link.camera)?.tenancy
-            return tenancy == nil || tenancy == "free" || tenancy == "reserved"
+            return tenancy == nil || tenancy == .free || tenancy == .reserved
         }
     }
 

@@ -63,7 +63,7 @@ final class Inquiries {
                     camera: camera.id, name: camera.capabilities.name, position: camera.capabilities.position,
                     present: camera.isPresent, isPrivate: camera.isPrivate,
                     generation: cameras[camera.id]?.generation ?? 0,
-                    tenancy: Self.tenancy(camera.tenancy), holder: camera.holderApp.map { trust.shown($0, to: client) },
+                    tenancy: camera.tenancy, holder: camera.holderApp.map { trust.shown($0, to: client) },
                     session: camera.holder.flatMap { session in
                         camera.holderApp.map { trust.mayKnow($0, client) } == true ? session : nil
                     },
@@ -109,11 +109,6 @@ final class Inquiries {
             hasMore: found.count > SessionPages.sessionsMax)
         pages.keep(page, audience, after: last, step: broker.stepsTaken)
         return page
-    }
-
-    private static func tenancy(_ word: String) -> ArbiterProtocol.CameraStatus.Tenancy {
-        // A camera that is being restarted under its holder is one whose frames have not begun.
-        word == "resetting" ? .starting : ArbiterProtocol.CameraStatus.Tenancy(rawValue: word) ?? .free
     }
 
     /// Of another user's session only that it is there, where, and whether it runs: its camera's holder and those who wait

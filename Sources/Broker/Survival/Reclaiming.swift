@@ -43,7 +43,7 @@ final class Reclaiming {
     /// The camera that a session holds, and that gives frames.
     private func holding(_ session: SessionID) -> (link: CameraLink, grant: GrantID)? {
         guard let status = broker.arbiter.status(of: session), status.isHolder, let link = cameras[status.camera],
-            let grant = link.grant, broker.arbiter.status(of: status.camera)?.tenancy == "streaming"
+            let grant = link.grant, broker.arbiter.status(of: status.camera)?.tenancy == .streaming
         else { return nil }
         return (link, grant)
     }

@@ -95,7 +95,7 @@ public struct ReferenceJudge: FuzzJudge {
         reference.pass(to: stage.now)
         if reference.judgement == agreed { return nil }
         let status = stage.arbiter.status()
-        guard status.cameras.allSatisfy({ ["free", "streaming", "reserved"].contains($0.tenancy) }) else {
+        guard status.cameras.allSatisfy({ [.free, .streaming, .reserved].contains($0.tenancy) }) else {
             isSilent = true
             return nil
         }
