@@ -51,7 +51,7 @@ public struct Arbiter: Sendable {
         return effects
     }
 
-    /// The same, in memory that the caller keeps: for who steps millions of copies.
+    /// The same, in memory that the caller keeps: for callers that step millions of copies.
     package mutating func step(_ event: Event, at now: Moment, in memory: inout StepMemory) {
         memory.turn.begin()
         take(event, at: now, &memory.turn, &memory.seating)
@@ -132,7 +132,7 @@ struct Turn {
     var verdicts: [Verdict] = []
     /// Cameras to decide again.
     private(set) var cameras = CameraSet()
-    /// Cameras whose holder left while they go on: for who follows in this step, or until that turns out to be nobody.
+    /// Cameras whose holder left in this step and which are not cut yet: their next holder may follow in this step.
     var passing: [Slot<Camera>] = []
     /// The session whose `startRunning` this step is: the only one that can be refused.
     var starter: Slot<Session>?
@@ -145,7 +145,7 @@ struct Turn {
     /// Users whose apps may win or lose otherwise than before; `everybody`: all users.
     var priorities: [UInt32] = []
     var prioritiesOfEverybody = false
-    /// Somebody who was looked at waits for its user's word.
+    /// An app that was looked at waits for its user's word.
     var meetsUndecided = false
 
     init(isObserved: Bool = false) { self.isObserved = isObserved }
@@ -199,11 +199,11 @@ package struct Verdict: Sendable {
     package var text: String
     /// What was read about the session; nil: nothing.
     package var facts: Facts?
-    /// Where the right to the camera was asked, or who its seat shows: what came of that, and the seat.
+    /// What came of asking for the right to the camera, or for whoever its seat shows; and the seat.
     package var right: RightReason?
     package var seat: SeatID?
     /// Whose claim it met; nil: nobody's, or nobody's that is left.
     package var against: AppID?
-    /// The cameras of all whom it would have to beat, or that would have won instead.
+    /// The cameras of all claims that it would have to beat, or that would have won instead.
     package var opponents: [CameraID] = []
 }

@@ -6,7 +6,7 @@ public import Vocabulary
 /// Ids of clients and sessions are the caller's (fresh, growing); all other ids the core gives.
 public enum Event: Hashable, Sendable {
     // MARK: Clients
-    /// A connection, and who the kernel says that it is.
+    /// A connection, and what the kernel says of its process.
     case connected(ClientID, app: AppID, ClientIdentity)
     case declared(ClientID, ClientAttributes)
     case declaredPresence(ClientID, Presence, focused: Bool)
@@ -53,7 +53,7 @@ public enum Event: Hashable, Sendable {
     case answered(AppID, isClaimed: Bool, AppAnswer?, by: AnswerOrigin)
     /// The answer to a question that was asked.
     case questionAnswered(QuestionID, AppAnswer)
-    /// Somebody is there who shows questions to a user, or nobody is any more.
+    /// A program that shows questions to a user is there, or none is any more.
     case questionsWatched(user: UInt32, Bool)
     /// A user stops an app, by name: its sessions that ask to run.
     case stoppedByUser(AppID)

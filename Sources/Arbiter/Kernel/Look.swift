@@ -26,14 +26,14 @@ package struct Look: BitwiseCopyable {
     let started: Ordinal
     var claimed: Ordinal
     let coolsDown: Bool
-    /// Its claim counts on its camera; found out when all who ask for it are looked at.
+    /// Its claim counts on its camera; found out when all sessions that ask for it are looked at.
     var contends = false
     /// Its app has no other session that asks to run.
     let isAlone: Bool
 
     var watches: Bool { wish == .watching }
 
-    /// The strongest first; of equals, who asked first.
+    /// The strongest first; of equals, the one that asked first.
     struct Standing: Comparable, BitwiseCopyable {
         let strength: Strength
         let started: Ordinal
@@ -85,9 +85,9 @@ package struct Look: BitwiseCopyable {
         }
     }
 
-    // MARK: In words, for who is told
+    // MARK: In words, for clients
 
-    /// Every cause that limits the session, with whose claim it waits behind.
+    /// Every cause that limits the session, and the app it waits behind.
     func causes(_ waits: Session.Waiting?) -> CauseSet {
         var causes = machine.union(limits.causes)
         if waits != nil { causes.insert(.videoDeviceInUseByAnotherClient) }

@@ -61,7 +61,7 @@ extension Arbiter {
         return component
     }
 
-    /// Looks at everybody who asks for a camera, and notes since when each contends.
+    /// Looks at every session that asks for a camera, and notes since when each contends.
     private mutating func look(at camera: Slot<Camera>, _ seating: inout Seating, _ turn: inout Turn) {
         if state.cameras[camera].tenancy.survivor != nil, state.barsSurvivor(camera) { endSurvivor(camera, &turn) }
         let first = seating.looks.count
@@ -119,7 +119,7 @@ extension Arbiter {
             grant(seating.looks[look], seating.rulings[look].rule, &turn)
             observe(seating, look, .granted, &turn)
         }
-        // Who watches has something to watch only now.
+        // Only now is there something to watch.
         for look in seating.order where seating.rulings[look].watches && !removed.contains(look) {
             tell(seating, look, &turn)
         }
@@ -143,8 +143,9 @@ extension Arbiter {
         }
     }
 
-    /// Who reclaimed its grant holds the camera since this step began: the recorder core hears of it now that nothing keeps
-    /// the session from running. Where the camera is shared it may go on for another session of the app at once.
+    /// The session that reclaimed its grant has held the camera since this step began. The recorder core hears of it
+    /// now that nothing keeps the session from running. Where the camera is shared, it may pass to another session of
+    /// the app at once.
     private mutating func resumeReclaimer(_ seating: Seating, _ turn: inout Turn) {
         guard let reclaimer = turn.reclaimer,
             let index = seating.looks.firstIndex(where: { $0.session == reclaimer })
@@ -185,7 +186,7 @@ extension Arbiter {
         if ruling.kind == .waits { state.sessions[session].lost = nil }
         // A camera that is shared goes on for its next holder, and for the last one too if that may still watch.
         leave(camera, why: .interrupted, goesOn: heirs, keepsWatching: ruling.watches, &turn)
-        // Where nothing else depends on it, who follows was decided with it.
+        // Where nothing else depends on it, its next holder was decided with it.
         if state.policy.shares || state.policy.linksCameras { turn.touch(camera) }
         removed.append(holder)
     }
@@ -226,7 +227,7 @@ extension Arbiter {
         else { return false }
         let (look, ruling) = (seating.looks[index], seating.rulings[index])
         guard ruling.kind == .waits, !ruling.isWinning else { return false }
-        // Who asked to watch only is not refused while there is something to watch, or about to be.
+        // A session that asked only to watch is not refused while there is something to watch, or about to be.
         let sitting = seating.seats.first { $0.kind != .kept && seating.looks[$0.look].camera == look.camera }
         if look.watches, ruling.watches || sitting.map({ seating.mayWatch(index, beside: $0.look) }) == true {
             return false

@@ -2,8 +2,8 @@ import Vocabulary
 
 /// Grants that outlive the broker (semantics.md §5): kept for whoever had them, taken up again, or cut.
 ///
-/// A survivor is a camera that is in use by nobody whom this broker knows. It ends with its reservation at the latest, by
-/// the same cut as every other stream, so that two never capture from one camera.
+/// A survivor is a camera that is in use by no session that this broker knows. It ends with its reservation at the
+/// latest, by the same cut as every other stream, so that two never capture from one camera.
 extension Arbiter {
     // MARK: Keeping it
 
@@ -151,8 +151,8 @@ extension Arbiter {
         guard state.timers.contains(where: isOver) else { return }
         let over = state.timers.filter(isOver)
         state.timers.removeAll(where: isOver)
-        // Clients return in any order, and it says nothing: who asked while the camera was kept is no newcomer against who came
-        // back to it, nor newer. Of several that came back, each keeps its place among the others.
+        // Clients return in any order, which says nothing: a session that asked while the camera was kept is neither a
+        // newcomer against one that came back to it, nor newer. Those that came back keep their order among themselves.
         var returned: [(granted: Ordinal, camera: Slot<Camera>)] = []
         for camera in state.cameraOrder {
             guard let app = over.first(where: { $0.camera == camera })?.app else { continue }
@@ -207,7 +207,8 @@ extension State {
         return privateUsers.contains(apps[app.slot].user)
     }
 
-    /// The app that a camera is kept for: what is said by name reaches who only claims it while nobody vouched-for is there.
+    /// The app that a camera is kept for. The name reaches an app that only claims it while no vouched-for one of that
+    /// name is there.
     func reservation(of camera: Slot<Camera>) -> AppRef? {
         guard let timer = timers.first(where: { $0.kind == .reservation && $0.camera == camera }), let app = timer.app
         else { return nil }

@@ -55,7 +55,7 @@ extension Arbiter {
         let waits = state.sessions[slot].waits
         let causes = look.causes(waits)
         let by = interrupter(of: look, waits, causes)
-        // Nearly always nothing is new to who waits.
+        // Nearly always a waiting session has nothing new to hear.
         if case .interrupted(let told, let before) = state.sessions[slot].shown, told == causes,
             by == nil || by == before
         {

@@ -76,7 +76,7 @@ extension Arbiter {
         state.sessions[look.session].lost = nil
         let isSet = whole.changes(since: soon).isEmpty
         if !isSet { order(whole, asked: whole, of: look.session, by: .client, &turn) }
-        // What is not set yet is told when it is; that its camera is another one, at once.
+        // What is not set yet is told when it is; a change of camera is told at once.
         let tells = isSet || state.sessions[look.session].has.contains(.switched)
         tellRunning(look.session, applied: tells ? (Configuration(), settings.inForce, .client) : nil, &turn)
     }
@@ -96,9 +96,9 @@ extension Arbiter {
         // How it shares was said when it was said, and is no news on another camera.
         if state.sessions[held.session].has.contains(.switched) { asked[.sharingMode] = nil }
         tellRunning(held.session, applied: (asked, inForce, by), &turn)
-        // What is announced from now on has a grace; who shares it has something to watch.
+        // What is announced from now on has a grace; sessions that share the camera have something to watch.
         if held.contest != nil || state.policy.shares { turn.touch(camera) }
-        // The device works again for everybody who lost it.
+        // The device works again for every session that lost it.
         for other in state.requests(on: camera) where other != held.session && state.sessions[other].lost != nil {
             guard !state.findsNoRoom(other) else { continue }
             state.sessions[other].lost = nil
@@ -123,8 +123,8 @@ extension Arbiter {
         turn.touch(camera)
     }
 
-    /// The camera's present holder leaves it. A stream is ordered cut, or only its own streams are closed where the
-    /// camera goes on for who shares it; a recorder that was lost has none.
+    /// The camera's present holder leaves it. Its stream is ordered cut, or only its own streams are closed where the
+    /// camera goes on for other sessions; a recorder that was lost has none.
     mutating func leave(
         _ camera: Slot<Camera>, why: RecordingEnd, goesOn: Bool, keepsWatching: Bool = false, _ turn: inout Turn
     ) {
@@ -158,8 +158,8 @@ extension Arbiter {
         turn.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
     }
 
-    /// Says in the step's cuts who follows. A cut comes before it is known who has won the camera: the winner is found out in
-    /// the rounds that come after it.
+    /// Names the next holder in the step's cuts. A cut is ordered before the winner is known: the rounds after it find
+    /// that.
     mutating func nameFollowers(_ turn: inout Turn) {
         for place in turn.cuts {
             guard case .cut(let camera, let grant, let why, _) = turn.effects[place],
@@ -193,7 +193,7 @@ extension Arbiter {
         held.leaseUntil = nil
         held.leaseSince = nil
         held.streamingSince = nil
-        // There is nothing left to finish; who was winning still is.
+        // There is nothing left to finish; the claim that was winning still is.
         held.contest?.announced = nil
         state.cameras[camera].tenancy = .lost(held, cut: cut)
         forgetOrders(on: camera)
@@ -246,7 +246,7 @@ extension Arbiter {
     mutating func closeStreams(of session: Slot<Session>, on camera: Slot<Camera>, _ turn: inout Turn) {
         guard state.cameras[camera].tenancy.isCapturing else { return }
         let order = Effect.closeStreams(state.cameraNames[camera], state.cameras[camera].grant, state.id(session))
-        // Who leaves the camera and is interrupted loses its streams once: none is opened within a step.
+        // A session that leaves the camera and is interrupted loses its streams once: none is opened within a step.
         guard !turn.effects.contains(order) else { return }
         turn.effects.append(order)
         state.timers.removeAll { $0.kind == .closing && $0.session == session }

@@ -73,7 +73,7 @@ extension Arbiter {
         }
     }
 
-    /// A new lease begins: the app left the camera to somebody who waited, or its lease has ended.
+    /// A new lease begins: the app left the camera to an app that waited, or its lease has ended.
     mutating func forgetLease(_ app: AppRef, on camera: Slot<Camera>) {
         state.timers.removeAll { $0.kind == .leaseUsed && $0.app == app && $0.camera == camera }
     }
@@ -85,7 +85,7 @@ extension Arbiter {
         }
     }
 
-    /// The app ranks behind those who wait for this camera, for a while.
+    /// The app ranks behind all that wait for this camera, for a while.
     mutating func coolDown(_ app: AppRef, on camera: Slot<Camera>) {
         let duration = state.policy.contention.coolDown
         // What is left of an earlier one ends with it, also where the policy has none any more.
@@ -94,7 +94,7 @@ extension Arbiter {
         state.timers.append(TimedFact(.coolDown, until: state.now + duration, camera: camera, app: app))
     }
 
-    /// A lease is over: its session is stopped for good, and its app makes way for those who wait.
+    /// A lease is over: its session is stopped for good, and its app makes way for those that wait.
     mutating func expire(_ held: Held, on camera: Slot<Camera>, _ turn: inout Turn) {
         let look = state.look(at: held.session)
         coolDown(look.app, on: camera)

@@ -207,7 +207,7 @@ extension State {
         updateUser(of: app.slot) { $0.declared -= 1 }
     }
 
-    /// Who a client is to the rules of the policy in force.
+    /// What a client is to the rules of the policy in force.
     mutating func identify(_ slot: Slot<Client>) {
         let client = clients[slot]
         let texts = clientTexts[Int(slot.index)]

@@ -101,7 +101,7 @@ extension Arbiter {
         touch(app: state.ref(name, isClaimed: true), &turn)
     }
 
-    /// Who would win may be another one now.
+    /// Another app may win now.
     func notePriorities(of app: AppRef, _ turn: inout Turn) {
         let user = state.apps[app.slot].user
         guard !turn.priorities.contains(user) else { return }

@@ -29,7 +29,7 @@ package struct Client: Sendable, Codable, BitwiseCopyable {
     package var firstSession: Slot<Session>?
     /// Of the same app, in the order of their ids.
     package var nextOfApp: Slot<Client>?
-    /// Who it is to the policy's rules.
+    /// Its names and user, as numbers of the policy's rules.
     var who: UInt64 = 0
     package let marks: Marks
     /// Where it may use cameras: found out when a fact behind it changes.

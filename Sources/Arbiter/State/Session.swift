@@ -51,7 +51,7 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
     ///     stopped ──▶ pending ──▶ running ──▶ interrupted ──▶ running
     ///
     /// Everything leads to `stopped` by a stop, and to `interrupted` by causes. An interruption ends with the first frame:
-    /// who has won and waits for it is `interrupted` by what it was last told.
+    /// a session that has won and waits for the frame is still `interrupted`, with the causes it was last told.
     package enum Shown: Hashable, Sendable, Codable, BitwiseCopyable {
         case stopped
         /// A start request that is being served: nothing has been said yet.

@@ -11,7 +11,7 @@ package struct TimedFact: Hashable, Sendable, Codable, BitwiseCopyable {
         case noRoom
         /// A stream was ordered closed while its camera goes on: the recorder is killed at the end.
         case closing
-        /// The app lost the camera by lease or eviction, and ranks behind everybody who waits.
+        /// The app lost the camera by lease or eviction, and ranks behind all that wait.
         case coolDown
         /// How much of its lease the app has used on this camera (`amount`, nanoseconds). It has no end while the app asks
         /// for the camera; once it has left, a new lease begins at the end.

@@ -21,7 +21,8 @@ extension Arbiter {
         complete(verdictsFrom: first, seating, look, &turn)
     }
 
-    /// Whose claim a session met, and who else stood in its way: of a winner, those who wait for its camera.
+    /// Names the claim that a session met, and others that stood in its way: for a winner, those that wait for its
+    /// camera.
     func complete(verdictsFrom first: Int, _ seating: Seating, _ look: Int, _ turn: inout Turn) {
         let ruling = seating.rulings[look]
         for index in turn.verdicts.indices[first...] {

@@ -6,7 +6,7 @@ extension Arbiter {
         if policy != self.policy {
             carryTexts(to: CompiledPolicy(policy))
             identifyAll()
-            // What the policy before allowed beside each other, and to whom, is not asked again without a session.
+            // A policy's leave to run beside others is asked again only of a session, and a survivor has none.
             for camera in state.cameraOrder { endSurvivor(camera, &turn) }
         }
         for camera in state.cameraOrder { shortenTimes(on: camera) }

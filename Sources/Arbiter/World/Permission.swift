@@ -252,8 +252,8 @@ extension Arbiter {
         endQuestion(about: app, .late, &turn)
     }
 
-    /// After everything else of a step: questions whose app does not ask any more are withdrawn, and each user who is not
-    /// asked anything is asked about who asked first.
+    /// After everything else of a step: questions whose app no longer asks are withdrawn, and each user with no
+    /// question is asked about the app that asked first.
     mutating func askUsers(_ turn: inout Turn) {
         if !turn.meetsUndecided, state.ledger.questions.isEmpty { return }
         let asking = state.whoAsks
@@ -286,8 +286,8 @@ extension Arbiter {
 }
 
 extension State {
-    /// Sessions whose user is asked, or will be: who asked first comes first. While its user is away or the machine sleeps
-    /// nobody could answer.
+    /// Sessions whose user is asked, or will be, in the order in which they asked. While its user is away or the
+    /// machine sleeps nobody could answer.
     var whoAsks: [Slot<Session>] {
         if world.isAsleep { return [] }
         return requesting.filter { slot in
@@ -302,7 +302,7 @@ extension State {
     }
 }
 
-// MARK: For who shows it
+// MARK: For the program that shows it
 
 extension Arbiter {
     /// The questions that stand, in the order in which they were asked: at most one a user.

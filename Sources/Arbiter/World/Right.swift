@@ -2,7 +2,7 @@ package import Vocabulary
 
 /// Where a client may use cameras: a bit for each seat, so that a decision asks for one bit.
 ///
-/// Worked out when one of the facts behind it changes (who connects, login sessions, the policy), and at no other time.
+/// Worked out when one of the facts behind it changes (clients, login sessions, the policy), and at no other time.
 struct Right: Hashable, Sendable, Codable, BitwiseCopyable {
     /// By its user, a group, its unit, or as root: at every seat, and whoever sits there.
     var isNamed = false
