@@ -138,7 +138,7 @@ public final class Broker {
         if let deadline = arbiter.deadline, deadline <= Self.now() { step(.timePassed) } else { setAlarm() }
     }
 
-    /// For what turns out while effects are carried out: an event of its own, in order, when they are.
+    /// For what is found out while effects are carried out: an event of its own, in order, after them.
     func stepLater(_ event: Event) { loop.defer { [self] in step(event) } }
 
     /// A client's request that is one event: stepped, and answered with nothing where no effect answered it.

@@ -31,9 +31,9 @@ class CameraLink {
     var seat = SeatID.usual
     /// Why apps can open its node themselves; nil when they cannot, and for a camera without a node.
     var bypass: String?
-    /// Who has it, as last announced.
+    /// Its holder, as last announced.
     var holder: AppID?
-    /// Nobody has it any more, and that has not been announced yet.
+    /// No app has it any more, and that has not been announced yet.
     var freeIsUntold = false
     /// It was described, or could not be.
     var isKnown = false
@@ -310,8 +310,8 @@ extension CameraLink: RecorderLifeOwner {
         if end.isUntold && ((grant != nil && !grantWaits) || end.wasKilled) { gone() }
         outputs.abandon()
         if recorder.isStopping { return }
-        // Nobody watches any more whether the other program lets go, or the switch is switched back: the next one who
-        // wants the camera finds out.
+        // Nothing follows any more whether the other program lets go, or the switch is switched back: the next session
+        // that wants the camera finds out.
         let wasOutside = outside != nil
         heldOutside(by: nil)
         broker.desktops.forget { $0.forget(.camera(camera)) }

@@ -26,7 +26,7 @@ class CameraOutputs {
     }
 
     /// Calls that one session may have under way. With more, a recorder core would come to the next cut so late that it
-    /// would be killed, under everybody else who shares the camera.
+    /// would be killed, under all other sessions that share the camera.
     static let underWayMax = 8
     /// Photos of one session that are not taken yet: as many as a recorder core keeps for all.
     static let photosMax = 16

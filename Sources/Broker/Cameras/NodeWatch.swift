@@ -2,12 +2,12 @@ package import ArbiterProtocol
 import Glibc
 package import Loop
 
-/// Whom a watch asks, and whom it tells, on the loop's thread.
+/// What a watch asks and tells, on the loop's thread.
 package protocol NodeWatchOwner: AnyObject {
     /// Has the camera's node watched where `descriptor` is read.
     func watchNode(_ descriptor: Int32, _ done: @escaping (Result<Void, BrokerError>) -> Void)
-    /// Has a recorder core look whether anybody streams, and by whom the node is open as far as that can be seen ("": it cannot).
-    /// While a session has the camera the device is left alone.
+    /// Has a recorder core look whether any program streams, and which one has the node open as far as that can be seen
+    /// ("": it cannot). While a session has the camera the device is left alone.
     func lookAtNode(_ done: @escaping (Result<String, BrokerError>) -> Void)
     /// What our own recorder core does with the node now.
     var nodeUse: NodeWatch.OwnUse { get }
@@ -15,7 +15,7 @@ package protocol NodeWatchOwner: AnyObject {
     var isHeldOutside: Bool { get }
     /// How many files of the node can be open at most; nil: nobody knows.
     var nodeUsersMost: Int? { get }
-    /// Who has the node open without streaming changed.
+    /// Another program has the node open without streaming, or none has any more.
     func nodeIsOpen(in program: String?)
 }
 
@@ -74,7 +74,7 @@ package final class NodeWatch {
             owner.watchNode(queue.descriptor) { [weak self] result in
                 guard let self, self.queue === queue else { return }
                 switch result {
-                // Who had it open before is seen by a look alone.
+                // Only a look shows programs that had it open before.
                 case .success: look()
                 case .failure(let error):
                     self.queue = nil
@@ -104,7 +104,7 @@ package final class NodeWatch {
         openers.take(news, atMost: owner.nodeUsersMost)
         guard !isLooking else { return }
         pause = Self.pauses.lowerBound
-        // Who waits for the other program to let go is not kept waiting for things to settle.
+        // A session that waits for the other program to let go need not wait for things to settle.
         arm(at: EventLoop.now + (owner.isHeldOutside && news.closed > 0 ? 0 : Self.settleTime))
     }
 
@@ -142,7 +142,7 @@ package final class NodeWatch {
         }
     }
 
-    /// - Parameter program: who has the node open as far as could be seen; nil: there was no look.
+    /// - Parameter program: which has the node open as far as could be seen; nil: there was no look.
     private func found(_ program: String?) {
         openers.isOurs = owner.nodeUse == .open
         openers.bound(atMost: owner.nodeUsersMost)
@@ -150,7 +150,7 @@ package final class NodeWatch {
         if program != nil || !isOpen {
             tell(isOpen && !owner.isHeldOutside ? Self.words(program ?? "") : nil)
         }
-        // Who streams is followed by the recorder core that found it, and by the next close.
+        // A program that streams is followed by the recorder core that found it, and by the next close.
         guard isOpen, owner.nodeUse == .none, !owner.isHeldOutside else { return }
         arm(at: EventLoop.now + pause)
         pause = min(pause * 2, Self.pauses.upperBound)

@@ -4,7 +4,7 @@ import Glibc
 import Loop
 import Machine
 
-/// Whom a recorder core's life is told to, on the loop's thread.
+/// The object that hears of a recorder core's life, on the loop's thread.
 protocol RecorderLifeOwner: AnyObject {
     func recorder(said message: BusMessage)
     /// The process has ended. What waited for that alone has been told already, what waits to be done next is done after.

@@ -2,7 +2,7 @@ import ArbiterProtocol
 import Bus
 import Loop
 
-/// Who hears news for all: the clients' connections, side by side. Walking the clients would cost as much as telling them.
+/// The connections that hear news for all, side by side. Walking the clients would cost as much as telling them.
 final class Audience {
     struct Listener {
         var connection: BusConnection
@@ -41,7 +41,8 @@ final class Audience {
 
     func isSilent(_ client: BrokerClient) -> Bool { listeners[client.place].isSilentUntil != nil }
 
-    /// One sealed message for all who may know everything, and one for the others; none for them where `others` is nil.
+    /// One sealed message for clients that may know everything, and one for the others; none for them where `others` is
+    /// nil.
     func tell(
         _ member: String, _ arguments: [WireValue], others: [WireValue]? = nil,
         to isTold: (UInt32) -> Bool = { _ in true }

@@ -42,7 +42,7 @@ package struct HalfOpenConnections: Sendable {
 
     private func count(of user: UInt32) -> Int { entries.count { $0.user == user } }
 
-    /// The oldest one of the user who has most; of several such users, of the one whose oldest is the oldest.
+    /// The oldest one of the user that has most; of several such users, of the one whose oldest is the oldest.
     private func oldestOfTheMost() -> Int {
         var counts: [UInt32: Int] = [:]
         for entry in entries { counts[entry.user, default: 0] += 1 }

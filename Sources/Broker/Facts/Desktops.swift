@@ -4,11 +4,11 @@ import Bus
 import Loop
 import Machine
 
-/// What is so around the cameras, from whoever knows: who speaks for users' desktops, what they and the machine said, and
-/// what follows from it for the core (`FactBoard`).
+/// What is so around the cameras, from whoever knows: the clients that speak for users' desktops, what they and the
+/// machine said, and what follows from it for the core (`FactBoard`).
 final class Desktops {
     unowned let broker: Broker
-    /// Who speaks for users' desktops.
+    /// The clients that speak for users' desktops.
     var speakers = Speakers()
     /// What was said, by whom.
     private(set) var facts = FactBoard()

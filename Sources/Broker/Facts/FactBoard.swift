@@ -1,7 +1,7 @@
 package import Arbiter
 package import ArbiterProtocol
 
-/// Who said what about the world, where several may speak of one fact, and what follows from it for the core.
+/// What each speaker said about the world, where several may speak of one fact, and what follows from it for the core.
 ///
 ///     speakers ──say──▶ what each said last ──combined──▶ the one event for the core, where that changed
 ///         └────forget──▶ without one of them ────────────▶ the events for what changed by that
@@ -37,7 +37,7 @@ package struct FactBoard {
         }
     }
 
-    /// What one speaker said, the one who spoke last at the end.
+    /// What each speaker said, the latest at the end.
     private typealias Words<Value> = [(speaker: Speaker, value: Value)]
 
     /// By the camera; nil: all of them. Only switches that are on are there.

@@ -151,7 +151,7 @@ final class AnswerStore {
         sync(in: folder)
     }
 
-    /// One file at a time; what is written meanwhile waits for the next turn. Where there is no thread to be had it waits for
+    /// One file at a time; what is written meanwhile waits for the next turn. Where no thread can be had it waits for
     /// the next writing.
     private func sync(in folder: String) {
         guard let user = unsynced.first else { return }

@@ -6,7 +6,7 @@ import Loop
 import Machine
 
 /// What `Shell1` says of a user's apps: questions, answers, what is in use, and ending it. The core decides all of it;
-/// here is who may say what, who is shown a question, and what is kept.
+/// this file says which client may say what and is shown a question, and what is kept.
 extension MethodTables {
     static let answerMethods: [String: Handler] = [
         "WatchQuestions": { (broker, request, reader) throws(BrokerError) in
@@ -81,7 +81,7 @@ final class Permissions {
         tell(question)
     }
 
-    /// To who is asked for its user, if anybody is.
+    /// To the client that asks its user, if there is one.
     func tell(_ question: Question) {
         let left = (question.until - Broker.now()).wholeNanoseconds
         tellAsked(
@@ -126,7 +126,8 @@ final class Permissions {
         guard trust.isTrusted(client) || desktops.speakers.speaker(in: .init(.ask, user: user))?.client == client.id
         else {
             throw BrokerError(
-                .notTrusted, client.more?.displaced ?? "Only who is asked answers; call WatchQuestions first.")
+                .notTrusted,
+                client.more?.displaced ?? "Only the client that shows questions answers them; call WatchQuestions first.")
         }
         broker.decide(.questionAnswered(id, answer), request)
     }

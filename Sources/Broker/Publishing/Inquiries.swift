@@ -75,7 +75,7 @@ final class Inquiries {
             why: desktops.pressure?.why ?? "", trouble: desktops.pressure?.trouble ?? "")
     }
 
-    /// Names of those who wait for a camera, or watch it, in a status: as many as a person reads.
+    /// Names of apps that wait for a camera, or watch it, in a status: as many as a person reads.
     static let companyMax = 64
 
     // MARK: Sessions, page by page
@@ -98,8 +98,8 @@ final class Inquiries {
         word == "resetting" ? .starting : ArbiterProtocol.CameraStatus.Tenancy(rawValue: word) ?? .free
     }
 
-    /// Of another user's session only that it is there, where, and whether it runs: its camera's holder and those who wait
-    /// say as much.
+    /// Of another user's session only that it is there, where, and whether it runs: the holder of its camera and the
+    /// apps that wait say as much.
     private func session(of status: Status.SessionStatus, for client: BrokerClient) -> ArbiterProtocol.SessionStatus {
         guard trust.mayKnow(status.app, client) else {
             let state: ArbiterProtocol.SessionStatus.State =
@@ -130,7 +130,7 @@ final class Inquiries {
     // MARK: Why
 
     /// What an explanation may take of the thread that searches, in nanoseconds: its bound of attempts is met before that
-    /// on most machines, and a caller waits at the most so long for each who asked before.
+    /// on most machines, and a caller waits at the most so long for each that asked before.
     static let explainTimeMax: Int64 = 100_000_000
 
     private struct Found: Sendable {
@@ -232,7 +232,7 @@ final class Inquiries {
     // MARK: What if
 
     /// What a plan may take of the thread that works it out, in nanoseconds of its processor time: a thousand steps, or the
-    /// search for what would turn one verdict. Behind a full queue of them the last one waits less than two seconds.
+    /// search for what would change one verdict. Behind a full queue of them the last one waits less than two seconds.
     static let planTimeMax: Int64 = 50_000_000
 
     /// Lines of the scenario language, performed on a copy of the core.

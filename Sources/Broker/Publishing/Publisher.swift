@@ -5,7 +5,7 @@ import Loop
 import Machine
 import Metrics
 
-/// What the world is told of what was decided: news to all, decisions to those who watch, traces, the journal, the service
+/// What the world is told of what was decided: news to all, decisions to watchers, traces, the journal, the service
 /// manager's line, and numbers.
 final class Publisher {
     unowned let broker: Broker
@@ -14,7 +14,7 @@ final class Publisher {
     let decisionLines: ClientLines
     /// Watching clients, so that nobody pays for a trace that nobody reads.
     private(set) var watchers = 0
-    /// Those who record a trace.
+    /// Clients that record a trace.
     var tracers = 0
     var traceFile: TraceFile?
     var statusIsDue = false
@@ -113,7 +113,7 @@ final class Publisher {
         let unknown = broker.arbiter.policy.rights.unknownNames
         if !unknown.isEmpty {
             reasons.append(
-                "[access] of the policy names whom this machine does not know: \(unknown.joined(separator: ", ")).")
+                "[access] names users or groups that this machine does not know: \(unknown.joined(separator: ", ")).")
         }
         for link in cameras.order {
             if let trouble = link.trouble { reasons.append("Camera “\(link.camera.name)”: \(trouble)") }

@@ -189,7 +189,7 @@ extension CameraLink {
         }
     }
 
-    /// The camera is there, and who had it is told to the core.
+    /// The camera is there, and the core is told which app had it.
     func tellReservation() {
         guard let app = broker.store?.takeHolder(of: camera) else { return }
         let survivor = survival.survivor

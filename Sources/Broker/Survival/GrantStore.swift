@@ -4,7 +4,7 @@ import Glibc
 import Loop
 import Machine
 
-/// Who has which camera, and by which grant, for the next broker: when this one is restarted, each camera is kept for its
+/// Each camera's holder and grant, for the next broker: when this one is restarted, each camera is kept for its
 /// holder until the holder's client has returned, or for as long as the core says; and where the recorder core goes on, the
 /// holder's client may go on with it.
 ///
@@ -80,7 +80,7 @@ final class GrantStore {
 
     // MARK: What the broker before this one left
 
-    /// Who had a camera. Told once.
+    /// The app that had a camera. Told once.
     func takeHolder(of camera: CameraID) -> AppID? {
         guard let app = holdersLeft.removeValue(forKey: camera) else { return nil }
         if entries[camera]?.kept == nil { entries[camera] = nil } else { unclaimed.insert(camera) }
