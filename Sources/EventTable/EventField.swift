@@ -7,7 +7,7 @@ package struct EventMember: Hashable, Sendable {
     package var type: String
 }
 
-/// Whom an event speaks of.
+/// The client, session or other thing that an event speaks of.
 package enum EventSubject: Hashable, Sendable {
     case client(ClientID)
     case session(SessionID)

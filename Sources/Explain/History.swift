@@ -86,10 +86,9 @@ public struct History: Sendable {
 
     // MARK: Explaining
 
-    /// Why a decision fell as it did, and what would have turned it.
-    ///
-    /// A decision of a thousand steps ago costs no more than the last one. The search for what would have turned it takes
-    /// `TurnSearch.attemptsMax` steps of a copy at most, however many sessions the decision is about.
+    /// Why a decision fell as it did, and what would have changed it.
+    /// A decision of a thousand steps ago costs no more than the last one. The search for what would have changed it
+    /// takes `TurnSearch.attemptsMax` steps of a copy at most, however many sessions the decision is about.
     /// - Parameters:
     ///   - id: 0: the latest that said something about a session.
     ///   - arbiter: the one whose steps were noted, as it is now.
@@ -126,8 +125,8 @@ public struct History: Sendable {
         return explanation
     }
 
-    /// The search begins with the first of the decision's steps that ended as the verdict says: who was given a camera
-    /// when another one's cut was done had won it before.
+    /// The search begins with the first of the decision's steps that ended as the verdict says: a session that was
+    /// given a camera when another one's cut was done had won it before.
     private static func search(_ verdict: Explanation.Verdict, _ steps: ArraySlice<Lived>) -> TurnSearch? {
         for step in steps {
             let search = TurnSearch(

@@ -11,7 +11,7 @@ struct NamedApp: Hashable, Comparable {
     }
 }
 
-/// Who says where an app is, and so could say otherwise.
+/// The source that says where an app is, and so could say otherwise.
 enum Speaker: Hashable {
     /// A shell or an agent, by the app's name.
     case source(PresenceSource)

@@ -1,7 +1,7 @@
 import Arbiter
 import Vocabulary
 
-/// Looks for the smallest changes of facts that turn a verdict, by living the moment again with each.
+/// Looks for the smallest changes of facts that change a verdict, by living the moment again with each.
 struct TurnSearch {
     /// More than three facts at once are another situation, not another fact.
     static let factsMax = 3
@@ -37,7 +37,7 @@ struct TurnSearch {
         }
     }
 
-    /// The smallest sets that turn it: single facts, else pairs, else triples, in the order of the suppositions.
+    /// The smallest sets that change it: single facts, else pairs, else triples, in the order of the suppositions.
     /// - Parameter mayGoOn: once it says no, no attempt is made any more.
     func search(
         attempts: Int, while mayGoOn: () -> Bool = { true }

@@ -1,6 +1,6 @@
 import ArbiterProtocol
 
-/// Who wins a camera: against who has it, against those that it excludes, and within the budget.
+/// Which claim wins a camera: against its holder, against cameras that it excludes, and within the budget.
 extension Round {
     /// One challenger, the strongest first: it beats everybody in its way, or nobody is interrupted.
     mutating func seat(_ claim: Claim) {
@@ -46,7 +46,7 @@ extension Round {
         seat.kind == .held ? world.cameras[seat.claim.camera]?.holding : nil
     }
 
-    /// Whether a claim beats who sits there, times apart.
+    /// Whether a claim beats the seat's, times apart.
     private func wins(_ claim: Claim, against seat: Seat) -> Bool {
         if seat.kind == .kept { return false }
         if opensAnew(claim, over: seat.claim) { return true }
@@ -58,9 +58,9 @@ extension Round {
         return policy.contention.tie == .newcomer && holding(seat)?.granted.map { $0 < claim.claimed } ?? false
     }
 
-    // MARK: Who is in its way
+    // MARK: What is in its way
 
-    /// Who has a camera before who only waits for one, and then the strongest first; nil: the budget has no room.
+    /// Holders before claims that only wait, and then the strongest first; nil: the budget has no room.
     private func rivals(of claim: Claim) -> [Seat]? {
         let excluded = seats.filter {
             $0.claim.camera == claim.camera || policy.excludes($0.claim.camera, claim.camera)
@@ -81,7 +81,7 @@ extension Round {
         }
     }
 
-    /// A camera costs once, and what is kept for who waits cannot be won.
+    /// A camera costs once, and one that is kept for a waiting claim cannot be won.
     private func cost(_ seat: Seat) -> Int {
         let counted = seats.first { $0.kind == .kept && $0.claim.camera == seat.claim.camera } ?? seat
         return counted.claim.id == seat.claim.id ? policy.cost(seat.claim.camera) : 0
@@ -102,8 +102,9 @@ extension Round {
         return sum <= budget ? rivals : nil
     }
 
-    /// One look at each, the longest held first: who costs something and is beaten goes, until the sum fits. One with a
-    /// conflict stops counting when its turn comes. The strongest app is beaten by nobody, and spares its own cameras.
+    /// One look at each, the longest held first: a seat that costs something and is beaten goes, until the sum fits.
+    /// One with a conflict stops counting when it is looked at. The strongest app is beaten by none, and spares its own
+    /// cameras.
     private func longestHeld(_ excluded: [Seat], _ claim: Claim, _ budget: Int) -> [Seat]? {
         let isStrongest =
             policy.contention.strongestMayExceed
@@ -123,7 +124,7 @@ extension Round {
         return sum <= budget || isStrongest ? rivals : nil
     }
 
-    /// Who only won its camera in this moment comes after all who hold one.
+    /// A claim that only won its camera in this moment comes after all that hold one.
     private func isHeldLonger(_ a: Seat, _ b: Seat) -> Bool {
         let (x, y) = (holding(a)?.granted ?? .max, holding(b)?.granted ?? .max)
         return x != y ? x < y : a.claim.started < b.claim.started
@@ -131,7 +132,7 @@ extension Round {
 
     // MARK: Grace and min-hold
 
-    /// When who sits there has to go for a claim that beats it.
+    /// When the seat's claim has to go for a claim that beats it.
     private func earliest(_ seat: Seat, by claim: Claim) -> Moment {
         guard let holding = holding(seat), !claim.manners.overrides, !opensAnew(claim, over: seat.claim) else {
             return world.now
@@ -154,7 +155,7 @@ extension Round {
 
     // MARK: A policy that was just loaded
 
-    /// It may exclude cameras that are held side by side: the stronger stay, and among equals whom ties favour.
+    /// It may exclude cameras that are held side by side: the stronger stay, and among equals the one that ties favour.
     mutating func expel() {
         let all = seats.sorted { a, b in
             if a.claim.strength != b.claim.strength { return a.claim.beats(b.claim) }

@@ -1,6 +1,6 @@
 import ArbiterProtocol
 
-/// One look at all cameras: who has which, and what becomes of everybody else.
+/// One look at all cameras: which claim has each, and what becomes of all others.
 struct Round {
     let world: WholeWorld
     let policy: any HousePolicy
@@ -37,7 +37,7 @@ struct Round {
         self.claims = claims
         contenders = Dictionary(grouping: claims) { $0.camera }.mapValues { claims in
             let admitted = claims.filter { Self.admits($0, world, policy) }
-            // On a camera that somebody wants to control, those who only watch do not contend.
+            // On a camera that a session wants to control, those that only watch do not contend.
             let controlling = admitted.filter { !$0.watches }
             return controlling.isEmpty ? admitted : controlling
         }
@@ -72,7 +72,7 @@ struct Round {
             }
         }
         if occasion.isReload { expel() }
-        // Who was sent away comes behind everybody who waits.
+        // A claim that was just cut comes behind all that wait.
         for claim in challengers.sorted(by: { $0.cools != $1.cools ? $1.cools : $0.isBefore($1) }) { seat(claim) }
         for claim in claims where outcomes[claim.id] == nil { outcomes[claim.id] = .waits() }
         letWatch()
@@ -87,7 +87,8 @@ struct Round {
         } ?? claim
     }
 
-    /// An app's better session takes its place over, and who wants control from who only watches: nothing stands between.
+    /// An app's better session takes its place over, and one that wants control does from one that only watches:
+    /// nothing stands between.
     private mutating func succeed(on camera: CameraID) {
         guard let holding = world.cameras[camera]?.holding,
             let holder = claims.first(where: { $0.id == holding.session })
@@ -121,7 +122,7 @@ struct Round {
 
     // MARK: Watching
 
-    /// Who lost a camera to a holder on it may watch, where cameras are shared, and with whom.
+    /// A session that lost a camera to a holder on it may watch, where the policy shares cameras with it.
     private mutating func letWatch() {
         for claim in claims where outcomes[claim.id] == .waits() {
             if let seat = seats.first(where: { $0.kind != .kept && $0.claim.camera == claim.camera }),
@@ -144,7 +145,7 @@ struct Round {
             && (policy.contention.sharesWithEveryone || claim.app.id.user == holder.app.id.user)
     }
 
-    /// A newcomer that loses may not wait; who asked to watch only may, while there is something to watch.
+    /// A newcomer that loses may not wait; one that asked only to watch may, while there is something to watch.
     func refuses(_ starter: SessionID) -> Bool {
         guard case .waits(isWinning: false, let watches) = outcomes[starter],
             let claim = claims.first(where: { $0.id == starter })

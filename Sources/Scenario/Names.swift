@@ -8,7 +8,7 @@ public struct Names: Sendable {
     /// The user whose apps need no `@user` behind their name: the first one Debian creates.
     public static let usualUser: UInt32 = 1000
 
-    /// Whose apps are meant where a line does not say: in a plan, those of who asks.
+    /// Whose apps are meant where a line does not say: in a plan, those of the user that asks.
     var user = Self.usualUser
 
     private(set) var clients: [(name: String, id: ClientID, app: AppID)] = []

@@ -127,7 +127,7 @@ final class Permissions {
         else {
             throw BrokerError(
                 .notTrusted,
-                client.more?.displaced ?? "Only the client that shows questions answers them; call WatchQuestions first.")
+                client.more?.displaced ?? "Only a client that shows questions answers them; call WatchQuestions first.")
         }
         broker.decide(.questionAnswered(id, answer), request)
     }

@@ -105,7 +105,7 @@ extension EventField where Value == SeatID {
 }
 
 extension EventField where Value == Policy {
-    /// Watchers have its name: the text says who may use cameras, and `GetPolicy` has it for those who may read it.
+    /// Watchers have its name: the text says who may use cameras, and `GetPolicy` gives it to clients that may read it.
     static var policy: EventField {
         EventField(
             [EventMember(key: "policy", type: "s")],

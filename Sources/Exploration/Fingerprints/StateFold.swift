@@ -26,11 +26,11 @@ public struct FoldedCast: Sendable {
     }
 }
 
-/// A state as a walk remembers it that folds mirror images: what concerns nobody in particular, and for each app of
-/// the cast what concerns it. States that go on alike are equal; a fingerprint of the whole state tells more apart.
+/// A state as a walk remembers it that folds mirror images: what concerns no app of the cast, and for each app what
+/// concerns it. States that go on alike are equal; a fingerprint of the whole state tells more apart.
 ///
-/// It has neither ids nor names, nor what only changes what somebody is told: names of rules, whose claim stands in the
-/// way, who watches, what a client heard to be in force.
+/// It has neither ids nor names, nor what only changes what clients are told: names of rules, whose claim stands in the
+/// way, which sessions watch, what a client heard to be in force.
 public struct StateFold: Sendable {
     fileprivate var shared = Fingerprint(first: 0, second: 0)
     /// In the order of the cast.
@@ -62,7 +62,7 @@ extension Arbiter {
     /// Writes the state down as a fold. Every app that it speaks of is in the cast.
     /// - Parameters:
     ///   - session: what the caller remembers about a session besides.
-    ///   - camera: what the caller remembers about a camera, and of whom nobody in particular.
+    ///   - camera: what the caller remembers about a camera, which names no app.
     public func fold(
         _ cast: FoldedCast, into fold: inout StateFold, session: (SessionID) -> UInt64, camera: (CameraID) -> UInt64
     ) {

@@ -11,7 +11,7 @@ public struct FuzzRun {
     private var steps = 0
     private var policies = 1
 
-    /// - Parameter judge: who else looks at each step.
+    /// - Parameter judge: also looks at each step.
     public static func run(_ text: String, judge: (any FuzzJudge)? = nil) -> FuzzVerdict {
         do {
             // A story names no file, so that no folder is read.

@@ -103,7 +103,7 @@ struct StoryGenerator: Sendable {
     }
 
     mutating func app() -> String {
-        // Of those that are there, mostly: who is not has no session that could feel it.
+        // Of connected apps, mostly: the others have no session that could feel it.
         if random.chance(85), !clients.isEmpty { return random.pick(clients).app }
         return FuzzNames.app(random.pick(FuzzNames.apps), user: random.pick(FuzzNames.users))
     }

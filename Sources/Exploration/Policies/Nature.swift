@@ -11,7 +11,8 @@ struct Nature: Hashable {
     private var causes: [[Answer]] = []
     private var ranks: [[Answer]] = []
     private var statements: [[FactTest]?] = []
-    /// Who a client is decides more than what rules say of it: which clients are one app, and which users are another's.
+    /// A client's identity decides more than what rules say of it: which clients are one app, and which users are
+    /// another's.
     private var identity: [Bool] = []
     private var login: String?
     private var user: UInt32?

@@ -88,7 +88,7 @@ struct SmallWorld: Sendable {
             for line in lines { actions += try Scenario.input(line, names: &names) }
             moves.append(Move(lines: lines, actions: actions))
         }
-        // Connecting again gives a client its old identity, so that it is the same one who comes back.
+        // Connecting again gives a client its old identity, so that the same one comes back.
         self.names = scenario.names
         self.moves = moves.map { Self.returning($0, to: scenario.names) } + Self.reloads(reads, scope)
         let kinds = unique(members.map(\.kind))

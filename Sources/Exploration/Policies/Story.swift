@@ -32,7 +32,8 @@ struct Story {
         return stage.arbiter.brokenStatement()?.statement.name == statement
     }
 
-    /// The shortest text that still shows it: recorders answering by themselves, and only who has a part in it.
+    /// The shortest text that still shows it: recorders answer by themselves, and only members with a part in it are
+    /// left.
     /// - Parameter shows: whether a stage at the end of the scenario shows what it is about.
     func telling(
         _ events: [(event: Event, moment: Moment)], _ claim: String, _ policy: Policy, _ shows: (Stage) -> Bool

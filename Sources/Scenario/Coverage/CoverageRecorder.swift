@@ -119,7 +119,7 @@ private struct CoveredStep {
         }
     }
 
-    // MARK: Who lost, and to what
+    // MARK: Losers, and what they lost to
 
     private func noteLoss(_ verdict: Verdict, _ coverage: inout PolicyCoverage) {
         let isStarter = event == .startRunning(verdict.session)
@@ -172,7 +172,7 @@ private struct CoveredStep {
         }
     }
 
-    /// Who lost because of another camera lost by conflict or by budget.
+    /// A session that lost because of another camera lost by conflict or by budget.
     private func noteOtherCameras(
         _ verdict: Verdict, _ held: Observation.Tenure?, _ coverage: inout PolicyCoverage
     ) {
