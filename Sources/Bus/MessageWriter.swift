@@ -18,7 +18,7 @@ public struct MessageWriter {
         self.bytes.removeAll(keepingCapacity: true)
     }
 
-    /// What a message is, and who is meant by it.
+    /// What a message is, and which peer or call it is for.
     enum Head {
         case signal(path: String, interface: String, member: String)
         case answer(to: UInt32, destination: String?)

@@ -183,7 +183,7 @@ public struct TimelineBuilder: Hashable, Sendable {
         case .runtimeError(let code, _):
             lanes[place].marks.append(Timeline.Mark(moment: now, kind: .trouble, label: code))
         case .sharersChanged, .configurationApplied, .rampFinished:
-            break  // Nothing that who-has-the-camera would show.
+            break  // Nothing about who has the camera.
         }
     }
 

@@ -42,7 +42,7 @@ final class KeptGrant {
 
     /// - Parameters:
     ///   - client: a pidfd of the holder's process; this object's from here on, as the listener is, also when it throws.
-    ///   - brokersUser: who may be a broker, beside root.
+    ///   - brokersUser: the user whose processes may be a broker, beside root's.
     ///   - onBroker: gets the connection of the next broker.
     ///   - onOver: the recorder core has to end, and why: a clause. Called once, never before the broker's end.
     init(

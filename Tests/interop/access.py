@@ -77,7 +77,7 @@ def without_logind():
         bob.wait("DidStartRunning")
         said = subprocess.run([PROGRAMS / "camclient", "--socket", daemon.path, "status"], capture_output=True, text=True,
                               timeout=60).stdout
-        assert "only root and whom [access] of the policy names" in said, said
+        assert "only root and those that the policy's [access] names" in said, said
 
 
 @claim("the groups are those that a process connected with, and a name that the machine does not know gives nobody a right")

@@ -377,7 +377,7 @@ def refused():
     with Bus() as bus, Notifications(bus, "actions"), FalseBroker() as broker:
         broker.refuses = {"ListUse", "WatchQuestions", "SetDenied"}
         with agent(broker, bus) as face:
-            face.says("the broker refused to say who has which camera: somebody else speaks")
+            face.says("the broker refused to say which app has which camera: somebody else speaks")
             broker.wait("WatchQuestions", (True,))
             broker.signal("Question", "usbssu", 1, "red", True, "", "Front", 30)
             broker.refuses = set()

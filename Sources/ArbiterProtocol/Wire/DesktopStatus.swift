@@ -47,7 +47,7 @@ extension LoginSessionStatus {
     }
 }
 
-/// Who says how hard the machine is pressed.
+/// How hard the machine is pressed, and which source says so.
 public struct PressureStatus: Hashable, Sendable {
     /// A shell, until it says otherwise.
     public var said: SystemPressure
@@ -79,7 +79,7 @@ extension PressureStatus {
 
 /// A client that tells the broker of a user's desktop.
 public struct SpeakerStatus: Hashable, Sendable {
-    /// `shell` and `agent` place apps, `microphones` says who has one.
+    /// `shell` and `agent` place apps, `microphones` says which apps have one.
     public var role: String
     /// Whose desktop; nil: everybody's.
     public var user: UInt32?

@@ -9,7 +9,7 @@ extension Interface {
             """),
         Method(
             "AnswerQuestion", [Argument("question", "u"), Argument("answer", "s")],
-            "`allow` or `deny`, from who is asked and from root. A question that is over is refused."),
+            "`allow` or `deny`, from the client that asks the user and from root. A question that is over is refused."),
         Method(
             "ListAnswers", gives: [Argument("answers", "aa{sv}")],
             """
@@ -27,19 +27,19 @@ extension Interface {
             "SetDenied", [Argument("apps", "as")],
             """
             The apps to which the permission store of the caller's desktop says no, all anew each time; at most 1,024. From \
-            the `agent` of their user, where there is none from who knows its microphones, and from root.
+            the `agent` of their user, where there is none from the one that knows its microphones, and from root.
             """),
         Method(
             "StopApp", [Argument("app", "s")],
             """
             Stops the app's sessions that ask to run: `SessionStopped(stopped-by-user)`. For its user's own programs, but \
-            from a sandbox or a service only for who speaks for that user in any role; and for root.
+            from a sandbox or a service only for a client that speaks for that user in any role; and for root.
             """),
         Method(
             "SetOwnPrivacy", [Argument("on", "b")],
             """
             The privacy switch for all sessions of the caller's user, on every camera. It stays when the caller leaves, and \
-            over the broker's end. From a sandbox or a service only for who speaks for that user in any role.
+            over the broker's end. From a sandbox or a service only for a client that speaks for that user in any role.
             """),
         Method(
             "ListUse", gives: [Argument("cameras", "aa{sv}")],
@@ -47,7 +47,7 @@ extension Interface {
             Each camera that somebody has or that a session of the caller's user waits for: `camera` s, `name` s, `holder` \
             s, `own` b, `recording` b, `since` x (µs of CLOCK_REALTIME; 0: not known), and `waiting` aa{sv} of the user's \
             own apps (`app` s, `since` x), longest first, at most 64. From then on `UseChanged` says when to ask again. For \
-            who speaks for a user in any role, and for root.
+            clients that speak for a user in any role, and for root.
             """),
     ]
 
@@ -59,22 +59,22 @@ extension Interface {
                 Argument("camera", "s"), Argument("seconds", "u"),
             ],
             """
-            To who is asked: may this app of its user have cameras? `vouched`: the kernel vouches for the name, else the app \
+            To a client that asks the user: may this app of its user have cameras? `vouched`: the kernel vouches for the name, else the app \
             claims it. `program` is the path of its executable, or \"\"; `camera` its name for people; an answer counts \
             for so many `seconds` more. One at a time for each user.
             """),
         Signal(
             "QuestionEnded", [Argument("question", "u"), Argument("answer", "s")],
-            "To who is asked: `allow`, `deny`, `late` (nobody answered: no, and nothing is stored) or `gone`."),
+            "To the same client: `allow`, `deny`, `late` (nobody answered: no, and nothing is stored) or `gone`."),
         Signal(
             "UseChanged", [],
-            "For who asked `ListUse`: ask again, and `GetStatus` for a user's own privacy switch. The next comes only after that."
+            "After `ListUse`: ask again, and `GetStatus` for a user's own privacy switch. The next comes only after that."
         ),
         Signal(
             "RecordingCut",
             [Argument("app", "s"), Argument("camera", "s"), Argument("by", "s"), Argument("why", "s")],
             """
-            To who speaks for the app's user: an interruption ended a recording of that app. `by` as far as that user may \
+            To clients that speak for the app's user: an interruption ended a recording of that app. `by` as far as that user may \
             know, or \"\"; `why` is the cause.
             """),
     ]

@@ -22,7 +22,7 @@ extension Interface {
                 From now on this connection is another process of its own user's, as if that one had connected itself; \
                 the answer is its app. `began` is when that process did, in nanoseconds since the machine's start (field \
                 22 of `/proc/PID/stat`, whose ticks are 10 ms), so that no later one under its number is meant. It ends \
-                with either process. For the unit that the policy names under `[agent]`, and for who is trusted; once, \
+                with either process. For the unit that the policy names under `[agent]`, and for a trusted client; once, \
                 and before anything else that says what the client is.
                 """),
             Method(
@@ -41,13 +41,13 @@ extension Interface {
                 "GetStatus", [],
                 gives: [Argument("broker", "a{sv}"), Argument("cameras", "aa{sv}"), Argument("sessions", "aa{sv}")],
                 """
-                Who holds what, who waits, and why. Other users' sessions show only where they are, and whether they \
+                Each camera's holder, the sessions that wait, and why. Other users' sessions show only where they are, and whether they \
                 run. The first 64 \
                 sessions; where `moreSessions` (b) of `broker` is true, `GetSessions` has the others. `waiting` and \
                 `sharers` of a camera have the first 64. `budgets` (aa{sv}) of `broker`: what the asker's user has of \
                 each bounded `resource` (s), `used` and `most` (t); root is told of each `user` (u), and without one \
                 of all together. `placements` (aa{sv}): what counts as where the apps of each `user` (u) are, by its \
-                `standing` (s): `told` by somebody, `kept` for some seconds after who told it left, `lost` (all \
+                `standing` (s): `told` by somebody, `kept` for some seconds after its source left, `lost` (all \
                 background), `login-session` (an active one's in front), `nobody` (all in front). `ownPrivacy` (b): the asker's user has its own privacy switch on. `pressure` is \
                 what rules read; `pressureSaid` a shell's word, `pressureMeasured` the machine's own ("": nobody \
                 looks), `pressureWhy` by which reading, `pressureTrouble` why there is none. Of a camera, `outside` \
@@ -75,7 +75,7 @@ extension Interface {
                 "Plan", [Argument("scenario", "s")], gives: [Argument("outcome", "s")],
                 """
                 What would happen, in the scenario language: events in, events and notices out. Comments behind them say \
-                who would be interrupted, in order, and what would let a failing start through. Nothing changes. \
+                which apps would be interrupted, in order, and what would let a failing start through. Nothing changes. \
                 Plans and explanations are worked out one after the other, each in bounded time; a user may have two \
                 waiting.
                 """),
@@ -108,7 +108,7 @@ extension Interface {
             ),
             Signal(
                 "PrioritiesChanged", [],
-                "A policy was loaded, or ranks of the caller's user changed (root hears of everybody's): ask again who would win."
+                "A policy was loaded, or ranks of the caller's user changed (root hears of everybody's): ask again which app would win."
             ),
             Signal(
                 "Decided",
@@ -119,7 +119,7 @@ extension Interface {
                 """
                 For watchers: a decision as scenario lines (the event, then its notices), and the same as data, a dictionary \
                 for each line. Of the event: `event` (s), its name, and its fields by their keys (trace.md); `note` (s), where \
-                a picture of who had the camera says something of it. Of a notice: `effect` (s), which is `notify` with \
+                a picture of a camera's holders says something of it. Of a notice: `effect` (s), which is `notify` with \
                 `client` and `session` (t), `sequence` (t), `notice` (s) and that signal's other arguments by their names, or \
                 `refused` with `error`, `message` and `rule` (s). `name` (s) is what the journal calls the session, or the \
                 client, that it is about. What is not known has no key. Who may not hear of the event has the notices of its \
@@ -127,7 +127,7 @@ extension Interface {
                 """),
             Signal(
                 "Traced", [Argument("step", "s")],
-                "For those who asked with `Trace`: a line of the trace, without its checksum and its last brace."),
+                "After `Trace`: a line of the trace, without its checksum and its last brace."),
             Signal(
                 "TraceLost", [],
                 "The reader was too slow; there are no more `Traced` signals until it calls `Trace` again."),

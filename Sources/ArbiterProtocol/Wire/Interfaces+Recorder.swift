@@ -98,14 +98,14 @@ extension Interface {
             Method(
                 "WatchNode", [Argument("queue", "h")],
                 """
-                Has the kernel say in an inotify queue of the broker's who opens and closes the camera's node: the broker \
+                Has the kernel say in an inotify queue of the broker's when the camera's node is opened and closed: the broker \
                 itself may not read it. Refused where the camera has no node.
                 """),
             Method(
                 "Look", gives: [Argument("openIn", "s")],
                 """
                 Looks whether a program outside the broker has the device, and tells `DeviceChanged` before it answers with \
-                who has the node open, as far as that can be seen ("": it cannot). During a grant the device is left alone.
+                the program that has the node open, as far as that can be seen ("": it cannot). During a grant the device is left alone.
                 """),
         ],
         signals: [

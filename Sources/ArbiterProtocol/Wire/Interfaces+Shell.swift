@@ -9,7 +9,7 @@ extension Interface {
                 "Attach", [Argument("source", "s")],
                 """
                 Becomes a presence source: `shell`, or `agent`, which speaks for its own user alone. Gone when the \
-                connection ends. One client is it for a user; a second one is refused, with who it is, unless the policy \
+                connection ends. One client is it for a user; a second one is refused, and told which is, unless the policy \
                 names its unit or it is root's: then `Displaced` tells the first.
                 """),
             Method(
@@ -30,7 +30,7 @@ extension Interface {
                 "Places an app: background, fullscreen, split, slide-over or picture-in-picture."),
             Method(
                 "TakeMicrophone", [Argument("app", "s")],
-                "The app has the microphone. For who speaks for its user: after `WatchMicrophones` or `Attach`, or as root."
+                "The app has the microphone. For those that speak for its user: after `WatchMicrophones` or `Attach`, or as root."
             ),
             Method("ReleaseMicrophone", [Argument("app", "s")], "The app has it no more."),
             Method(
@@ -56,7 +56,7 @@ extension Interface {
                 """),
             Method(
                 "RaiseSensitiveContent", [Argument("app", "s")],
-                "Interrupts the app's sessions until they continue. For who speaks for its user, and for root."),
+                "Interrupts the app's sessions until they continue. For those that speak for its user; and for root."),
             Method(
                 "SetLoginSession", [Argument("session", "s"), Argument("active", "b"), Argument("locked", "b")],
                 "A login session's state."),
@@ -76,12 +76,12 @@ extension Interface {
         ] + shellAnswers,
         signals: [
             Signal(
-                "ClientsChanged", [], "For who asked `ListClients`: a client of its user came, went or has another app."
+                "ClientsChanged", [], "After `ListClients`: a client of its user came, went or has another app."
             ),
             Signal(
                 "Displaced", [Argument("role", "s"), Argument("by", "s")],
                 """
-                To who was `shell`, `agent`, knew the `microphones` or was asked (`ask`): somebody else is it now, in \
+                To the former `shell`, `agent`, `microphones` or `ask`: another client has that role now, named in \
                 words, and what the caller said ends as when it leaves.
                 """),
         ] + shellAnswerSignals,

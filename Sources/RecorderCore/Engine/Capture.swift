@@ -140,8 +140,9 @@ public final class Capture: Sendable {
     /// - Parameter queue: owned by the capture from here on.
     public func watchNode(_ queue: Int32, _ reply: @escaping Reply<Void>) { commands.post(.watchNode(queue, reply)) }
 
-    /// Looks whether a program outside the broker has the device, and answers with who has its node open, as far as that can be seen
-    /// ("": it cannot); `.deviceChanged` comes before the answer. During a grant the device is left alone.
+    /// Looks whether a program outside the broker has the device, and answers with the one that has its node open, as
+    /// far as that can be seen ("": it cannot); `.deviceChanged` comes before the answer. During a grant the device is
+    /// left alone.
     public func look(_ reply: @escaping Reply<String>) { commands.post(.look(reply)) }
 
     /// Completes a recording of a recorder core that was lost over it: cuts a frame that is not whole, and writes duration

@@ -17,8 +17,8 @@ package final class StreamMemory {
     /// Bytes of buffers that one grant makes, live or on the shelf: half of what the unit may have (`MemoryMax=1G` of
     /// camrecorder@.service). The other half is for the recorder core itself and for what clients keep of earlier grants.
     package static let bytesMax = 512 << 20
-    /// Of these, what a session gets that has none yet: the rest is for those that stream already, who would lose a stream
-    /// with a change of format.
+    /// Of these, what a session gets that has none yet: the rest is for those that stream already, which would lose a
+    /// stream with a change of format.
     package static let newcomerBytesMax = 384 << 20
     /// Of these, one session's: two streams of 4K, or ten of 1080p.
     package static let sessionBytesMax = 128 << 20

@@ -7,7 +7,7 @@ import Timeline
 /// Why a decision fell as it did.
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say why a decision fell as it did, and what would have turned it.",
+        abstract: "Say why a decision fell as it did, and what would have changed it.",
         discussion: """
             Every event carries the id of its decision; the last 1,024 decisions are kept. "turned by" is the smallest \
             change of facts with which the verdict would have been another: one fact, or two or three together, of the \
@@ -66,7 +66,7 @@ struct Plan: AsyncParsableCommand {
         abstract: "Say what would happen, without anything happening.",
         discussion: """
             Takes input lines of the scenario language, camarb-scenario(5), as arguments or on standard input, and \
-            answers with the notices they would lead to now. Behind them, as comments: who would be interrupted, in \
+            answers with the notices they would lead to now. Behind them, as comments: which apps would be interrupted, in \
             which order and by which rule, also after a grace, and what that would cut; and for a start that fails the \
             smallest change of facts that would let it through. Times count from now. Names are those that \
             `camclient watch` shows, and apps are yours unless user= says whose. With --json, "outcome" has the lines \

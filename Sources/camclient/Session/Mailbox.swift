@@ -29,7 +29,7 @@ final class Mailbox {
         tasks.append(
             Task.detached {
                 for await notice in notices {
-                    // Whoever owns the mailbox has left, and with it whom the events were for.
+                    // The mailbox's owner has left: nothing takes the events any more.
                     if Task.isCancelled { return }
                     onNotice(notice)
                     continuation.yield(.notice(notice))

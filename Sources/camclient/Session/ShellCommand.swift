@@ -112,7 +112,7 @@ enum ShellCommand {
             do throws(BrokerError) {
                 try await client.takeMicrophone(app: app)
             } catch  where error.kind == .notTrusted {
-                // Who is not root says first that it knows.
+                // Any user but root says first that it knows.
                 try await client.watchMicrophones(true)
                 try await client.takeMicrophone(app: app)
             }

@@ -58,7 +58,7 @@ final class VideoControls {
         }
     }
 
-    /// For somebody else: what is done once for who asks is done again.
+    /// For another session: what is done once for each is done again.
     func beginAnew() { applied = Configuration() }
 
     func reset() {
