@@ -5,7 +5,7 @@ import Vocabulary
 
 @Suite("An explanation names what would have changed the verdict")
 struct ExplainTests {
-    @Test("a denied start is turned only by a fact that ends the denial, never by one that takes access")
+    @Test("a denied start is changed only by a fact that ends the denial, never by one that takes access")
     func denied() {
         let deny = RankRule(name: "Pickers only", when: [.client(.app)], rank: 0, deny: true)
         var world = ExplainedWorld(Policy(name: "pickers", causeRules: [.background], rankRules: [deny]))
@@ -51,7 +51,7 @@ struct ExplainTests {
         #expect(verdict?.turnedBy.contains { $0.map(\.key) == ["right"] } == true)
     }
 
-    @Test("where a budget is in the way, no fact of the session is said to turn it")
+    @Test("where a budget is in the way, no fact of the session is said to change it")
     func budget() {
         var world = ExplainedWorld(
             Policy(
@@ -101,7 +101,7 @@ struct ExplainTests {
         #expect(verdict?.turnedBy.allSatisfy { $0.count == 1 } == true)
     }
 
-    @Test("where no single fact turns it, the pair does; and the focus is never proposed for an app in the background")
+    @Test("where no single fact changes it, the pair does; the focus is never proposed for an app in the background")
     func pair() {
         var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])
         world.app("photos", 1)
@@ -163,7 +163,7 @@ struct ExplainTests {
         #expect(verdict?.turnedBy.contains { $0.map(\.of) == [.session] && $0.map(\.key) == ["focused"] } == true)
     }
 
-    @Test("of two apps of one name nobody places the one that only claims it, so that its place turns nothing")
+    @Test("of two apps of one name, no source places the one that only claims it, so its place changes nothing")
     func twoOfOneName() {
         var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])
         world.app("notes", 1)
@@ -178,7 +178,7 @@ struct ExplainTests {
         #expect(world.explain(world.arbiter.lastDecision - 1)?.verdicts.first?.session == SessionID(1))
     }
 
-    @Test("what a step itself took away would have turned it: sensitive content, a priority that a client gave up")
+    @Test("what a step itself took away would have changed it: sensitive content, a priority that a client gave up")
     func takenByTheStep() {
         var world = ExplainedWorld(
             Policy(
@@ -195,7 +195,7 @@ struct ExplainTests {
             world.verdict(of: 2)?.turnedBy.map { $0.map(\.key) } == [["sensitive-content-mitigation-activated"]])
     }
 
-    @Test("what ended with a shell that left is turned by the shell's word, and the explanation says whose words ended")
+    @Test("what ended with a shell that left is changed by its word, and the explanation says whose words ended")
     func shellLeft() {
         var world = ExplainedWorld.shelled(causes: [.background])
         world.app("photos", 1)

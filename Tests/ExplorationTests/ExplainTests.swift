@@ -9,9 +9,9 @@ import struct Explain.Explanation
 
 /// `explain` is true: the facts that it names, one or several, of the session, of another app or of the machine, are
 /// brought about by ordinary events on a copy from before the decision, the same event is given again, and the
-/// decision turns.
+/// decision changes.
 @Suite struct ExplainTests {
-    @Test("Change the facts that explain names, and the decision turns", arguments: UInt64(1)...4)
+    @Test("Change the facts that explain names, and the decision changes", arguments: UInt64(1)...4)
     func turns(_ seed: UInt64) throws {
         var run = try ExplainedRun(seed: seed)
         for _ in 0..<120 { run.step(explains: true) }
@@ -170,7 +170,7 @@ private struct ExplainedRun {
             }
         if !hasTurned {
             untrue.append(
-                "\(event): session \(verdict.session.rawValue) \(verdict.outcome.description) because “\(verdict.rule)”, and \(change.words) turns nothing"
+                "\(event): session \(verdict.session.rawValue) \(verdict.outcome.description) because “\(verdict.rule)”, and \(change.words) changes nothing"
             )
         }
     }
