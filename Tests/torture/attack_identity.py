@@ -148,7 +148,7 @@ def looks_in(process):
     return refused
 
 
-@row("recorder-taken-over", "who takes over a recorder core, or any process of the broker's user, is believed no more "
+@row("recorder-taken-over", "an attacker that takes over a recorder core, or any process of the broker's user, is believed no more "
      "than anybody, and does not get into the broker",
      "a process of the recorder core's user and one of the broker's own: every fact for all users, a trace, its memory, "
      "ptrace and its descriptors")
@@ -181,7 +181,7 @@ def taken_over(short):
         yield from beside(daemon, calls)
 
 
-@row("weak-identity", "where the kernel knows a client by its number only, who is not what it was is cut before it has "
+@row("weak-identity", "where the kernel knows a client by its number only, one that is not what it was is cut before it has "
      "anything", "clients that change their user, or whose control group changes, between connecting and starting")
 def weak(short):
     def changes_user(address):

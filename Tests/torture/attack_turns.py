@@ -26,7 +26,7 @@ def flooded(daemon, users, seconds, connections, member, *arguments):
     yield from beside(daemon, calls, idle)
 
 
-@row("flood-one-user", "who never stops calling makes nobody else wait",
+@row("flood-one-user", "a client that never stops calling makes nobody else wait",
      "eight flooders of one user with its 64 connections, for 60 s (5 s in the short form)")
 def one_user(short):
     with broker() as daemon:
