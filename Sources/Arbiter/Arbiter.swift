@@ -25,7 +25,7 @@ public struct Arbiter: Sendable {
     var current: DecisionID = 0
     /// When `step` wants to be called at the latest, with `timePassed` if nothing else happens. Nil: never.
     public internal(set) var deadline: Moment?
-    /// What the last step was worked out in, for the next one: it says nothing about the state.
+    /// Memory of the last step, used again by the next one; it says nothing about the state.
     private var memory: StepMemory?
 
     public init(policy: Policy) {
@@ -202,7 +202,7 @@ package struct Verdict: Sendable {
     /// What came of asking for the right to the camera, or for whoever its seat shows; and the seat.
     package var right: RightReason?
     package var seat: SeatID?
-    /// Whose claim it met; nil: nobody's, or nobody's that is left.
+    /// The app whose claim it met; nil: none, or one that is gone.
     package var against: AppID?
     /// The cameras of all claims that it would have to beat, or that would have won instead.
     package var opponents: [CameraID] = []

@@ -93,8 +93,8 @@ public enum Event: Hashable, Sendable {
     // MARK: The broker
     indirect case policyLoaded(Policy)
     /// After a restart of the broker: the camera is kept for the app that held it. `survivor`: its recorder core still
-    /// captures for the grant that it had. Told once for each camera, before it is given to anybody: of one that was given
-    /// since, a survivor counts for nothing. Where something keeps everybody from the camera, the survivor is cut at once.
+    /// captures for the grant that it had. Told once for each camera, before it is given out: after that a survivor is
+    /// ignored. Where something keeps everybody from the camera, the survivor is cut at once.
     case reserved(CameraID, AppID, survivor: Survivor? = nil)
     case timePassed
 }
@@ -102,8 +102,8 @@ public enum Event: Hashable, Sendable {
 /// A grant that outlived the broker: its recorder core captures on, until its session reclaims it or it is cut.
 public struct Survivor: Hashable, Sendable, Codable, BitwiseCopyable {
     public var grant: GrantID
-    /// The recording under way, as far as the former broker knew. What the recorder core has said of its end since is told
-    /// behind the session's `reclaimed`: before that it is nobody's.
+    /// The recording under way, as far as the former broker knew. If it has ended since, that is told after the
+    /// session's `reclaimed`: before, it belongs to no session.
     public var recording: RecordingID?
 
     public init(grant: GrantID, recording: RecordingID? = nil) {

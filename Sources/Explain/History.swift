@@ -87,6 +87,7 @@ public struct History: Sendable {
     // MARK: Explaining
 
     /// Why a decision fell as it did, and what would have changed it.
+    ///
     /// A decision of a thousand steps ago costs no more than the last one. The search for what would have changed it
     /// takes `TurnSearch.attemptsMax` steps of a copy at most, however many sessions the decision is about.
     /// - Parameters:

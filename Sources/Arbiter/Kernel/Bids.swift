@@ -63,7 +63,7 @@ extension Seating {
         let rule = isOwn ? sameAppRule : Rule.law(.controlFirst)
         lose(holder, isOwn && replaces(successor, holder) ? .replaced : .waits, to: successor, rule)
         self.rule(successor, .comesNext, rule)
-        // What it takes over from a lost device was given up on other cameras: it has to be won there again.
+        // A lost device counts for nothing on other cameras: the successor must win there again.
         let isDormant = policy.linksCameras && cameras[camera].isLost
         seats.append(Seat(kind: isDormant ? .dormant : .won, look: successor, camera: camera, rule: rule))
     }

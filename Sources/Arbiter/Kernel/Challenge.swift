@@ -3,8 +3,8 @@ import Vocabulary
 /// Who wins a seat: by camera, conflict and budget, and when the session that has it must go.
 extension Seating {
     /// One challenger, strongest first: it takes a free seat, beats everybody in its way, or waits.
-    /// - Parameter returns: it holds its camera, whose device is to be tried again; what it met on other cameras meanwhile it
-    ///   has to beat.
+    /// - Parameter returns: it holds its camera, whose device is to be tried again; it must beat what it now meets on
+    ///   other cameras.
     mutating func seat(_ look: Int, returns: Bool) {
         let camera = stage(of: look)
         guard findRivals(of: look, on: camera) else {

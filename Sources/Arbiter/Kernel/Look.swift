@@ -19,7 +19,8 @@ package struct Look: BitwiseCopyable {
     let wish: Access
     /// What all of it leaves, contention apart.
     let access: Access
-    /// It may run, and asks to: nothing but another claim keeps it from its camera. What ends with its first frame does not.
+    /// It asks to run and may: only another claim keeps it from its camera. Causes that end with its first frame do not
+    /// count.
     let claims: Bool
     let rank: RankTerms
     let strength: Strength
@@ -248,7 +249,7 @@ extension State {
         memory.camera = slot
     }
 
-    /// What the machine says of a camera, whoever asks for it; a recorder that does not end apart.
+    /// What the machine says of a camera, whichever session asks for it, except a recorder that does not end.
     func causes(of camera: Camera) -> CauseSet {
         var causes = CauseSet()
         if !camera.isPresent { causes.insert(.videoDeviceDisconnected) }
@@ -276,7 +277,7 @@ extension State {
 }
 
 extension CauseSet {
-    /// Nothing but what stands until the session runs again: that does not keep it from claiming its camera.
+    /// Only causes that end when the session runs again: these do not keep it from claiming its camera.
     fileprivate var allEndWithTheFirstFrame: Bool {
         var rest = self
         for cause in [Cause.recorderReset, .brokerRestarted, .deviceError] { rest.remove(cause) }

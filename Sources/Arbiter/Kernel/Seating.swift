@@ -1,6 +1,7 @@
 import Vocabulary
 
 /// Decides who has which camera, for cameras that depend on each other: from looks to one ruling a session.
+///
 /// Pure: what it reads was put in, and nothing is carried out here. A seat is a camera that is controlled; which
 /// sessions may watch it is found when all seats are taken.
 ///
@@ -95,7 +96,7 @@ struct Seating {
             case promised
             /// Won in this look.
             case won
-            /// Nobody's: a stronger claim waits for it that is not passed over.
+            /// Free, but kept: a stronger claim waits for it and is not passed over.
             case kept
         }
 

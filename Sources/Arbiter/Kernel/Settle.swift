@@ -25,7 +25,7 @@ extension Arbiter {
             carryOut(seating, &turn)
             // Once is enough: what is seated from here on was weighed by the new policy.
             if !seating.isSuccession { turn.isReload = false }
-            // Whoever follows in its own place was decided alone; everybody else is weighed against it now.
+            // A successor in its app's place was decided alone; all others are weighed against it now.
             if seating.isSuccession || seating.takesOwnPlace { turn.touch(cameras) }
         }
         askUsers(&turn)
@@ -84,7 +84,7 @@ extension Arbiter {
         seating.add(stage)
     }
 
-    /// The session that was looked at last begins to contend, or does no more.
+    /// The session that was looked at last begins to contend, or no longer does.
     @inline(__always) private mutating func noteClaim(of slot: Slot<Session>, _ seating: inout Seating) {
         let look = seating.looks.count - 1
         let isNoted = state.sessions[slot].request?.claimed != nil
@@ -182,7 +182,7 @@ extension Arbiter {
         }
         let ruling = seating.rulings[holder]
         guard !ruling.keepsItsCamera, ruling.kind != .evicted, ruling.kind != .replaced else { return }
-        // Somebody else has its place: that its device was lost is no reason of its own any more.
+        // Another session has its place, so the lost device is no longer a reason of its own.
         if ruling.kind == .waits { state.sessions[session].lost = nil }
         // A camera that is shared goes on for its next holder, and for the last one too if that may still watch.
         leave(camera, why: .interrupted, goesOn: heirs, keepsWatching: ruling.watches, &turn)

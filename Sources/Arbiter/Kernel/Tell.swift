@@ -172,7 +172,7 @@ extension Arbiter {
         notify(slot, .configurationApplied(asked: asked, inForce: applied, by: by), &turn)
     }
 
-    /// What was asked, and what is another value than the client last heard of.
+    /// What was asked, and values that differ from those that the client last heard.
     private func withNews(
         _ asked: Configuration, _ inForce: Configuration, for slot: Slot<Session>
     ) -> Configuration {

@@ -93,7 +93,7 @@ extension Arbiter {
         let request = state.sessions[held.session].request
         let by: Applier = request?.hasHeld == true ? .resumption : .client
         var asked = state.sessionSettings[held.session].confirmed
-        // How it shares was said when it was said, and is no news on another camera.
+        // Its sharing mode was told when it was set; on another camera that is no news.
         if state.sessions[held.session].has.contains(.switched) { asked[.sharingMode] = nil }
         tellRunning(held.session, applied: (asked, inForce, by), &turn)
         // What is announced from now on has a grace; sessions that share the camera have something to watch.
@@ -147,7 +147,7 @@ extension Arbiter {
         }
     }
 
-    /// Cuts the stream: a camera that went on for a next holder, and nobody came, too.
+    /// Cuts the stream, also of a camera that went on for a next holder that did not come.
     mutating func cut(_ camera: Slot<Camera>, why: RecordingEnd, _ turn: inout Turn) {
         turn.cuts.append(turn.effects.count)
         turn.effects.append(.cut(state.cameraNames[camera], state.cameras[camera].grant, why: why, next: nil))
@@ -219,7 +219,8 @@ extension Arbiter {
         state.sessions[session].has.remove(.recording)
     }
 
-    /// The session's own format found no room on the bus: whoever waits is tried, and it again after a wait of its own.
+    /// The session's own format found no room on the bus: the next waiter is tried, and this session again after a wait
+    /// of its own.
     mutating func findNoRoom(_ camera: Slot<Camera>, cut: Cut, _ turn: inout Turn) {
         guard let held = state.cameras[camera].tenancy.held else { return }
         bankLease(held, on: camera)

@@ -18,7 +18,7 @@ extension Seating {
         cameras[seat.camera].isStreaming ? looks[seat.look].rank.grace : 0
     }
 
-    /// The claim that a holder has to make way for at `due`; it is told as long before as its grace is.
+    /// The claim that a holder has to make way for at `due`; the holder is told its grace before that.
     func contest(_ seat: Seat, by look: Int, due: Moment, _ rule: Rule) -> Contest {
         var contest = Contest(
             beneficiary: looks[look].session, due: due, rule: rule,
@@ -78,7 +78,7 @@ extension Arbiter {
         state.timers.removeAll { $0.kind == .leaseUsed && $0.app == app && $0.camera == camera }
     }
 
-    /// Whoever gets a camera that another app has left makes that one's next lease a new one.
+    /// When an app gets a camera that another has left, the other's next lease is a new one.
     mutating func forgetLeases(on camera: Slot<Camera>, but app: AppRef) {
         state.timers.removeAll {
             $0.kind == .leaseUsed && $0.camera == camera && $0.app != app && $0.due < .distantFuture
@@ -115,7 +115,7 @@ extension Arbiter {
         return until - since + .nanoseconds(leaseUsed(app, on: camera).map { state.timers[$0].amount } ?? 0)
     }
 
-    /// Takes so much of the lease of a camera's holder to be used up that it ends then: no later than a whole lease from now.
+    /// Sets the used part of the holder's lease so that the lease ends then: at most a whole lease from now.
     package mutating func endLease(on camera: Slot<Camera>, at moment: Moment) {
         guard let held = state.cameras[camera].tenancy.held, let length = leaseLength(on: camera) else { return }
         let used = (length - (moment - state.now)).wholeNanoseconds

@@ -2,9 +2,9 @@ public import Vocabulary
 
 /// Who may have a camera, as a value: what a policy file says, and nothing else.
 ///
-/// It answers four questions, in this order. **May it use the camera at all?** `rights` says. **May this session run now?** Every cause rule is asked;
-/// for each cause the first matching rule answers with the access it leaves. **How strong is its
-/// claim?** The first matching rank rule answers. **Who wins when claims meet?** `contention` does,
+/// It answers four questions, in this order. **May it use the camera at all?** `rights` says. **May this session run
+/// now?** Every cause rule is asked; for each cause the first matching rule answers with the access it leaves. **How
+/// strong is its claim?** The first matching rank rule answers. **Who wins when claims meet?** `contention` answers, by
 /// one named choice for each question. There is no unwritten rule.
 public struct Policy: Hashable, Sendable {
     public var name: String
@@ -188,7 +188,7 @@ public struct Contention: Hashable, Sendable {
     }
     public enum Newcomer: String, Hashable, Sendable, CaseIterable { case queue, refuse }
     public enum Loser: String, Hashable, Sendable, CaseIterable { case interrupt, evict }
-    /// Only `none` is served so far; the other two are refused where a policy is read.
+    /// `all` is not served yet, and is refused where a policy is read.
     public enum Sharing: String, Hashable, Sendable, CaseIterable {
         case none, all
         case readOnly = "read-only"

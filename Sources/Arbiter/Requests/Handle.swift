@@ -70,7 +70,7 @@ extension Arbiter {
         if session.request != nil { turn.touch(session.camera) }
     }
 
-    /// Every camera that somebody asks for, or that is captured from for nobody yet.
+    /// Every camera that a session asks for, or that has a survivor.
     func touchAll(_ turn: inout Turn) {
         for camera in state.cameraOrder
         where state.cameras[camera].firstRequest != nil || state.cameras[camera].tenancy.survivor != nil {

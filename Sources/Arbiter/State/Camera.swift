@@ -27,7 +27,7 @@ package struct Camera: Sendable, Codable, BitwiseCopyable {
     package struct Promise: Hashable, Sendable, Codable, BitwiseCopyable {
         package var session: Slot<Session>
         package var rule: Rule
-        /// Won while the device was not to be tried: what it met on other cameras meanwhile it has to beat before it opens.
+        /// Won while the device was not to be tried: before it opens it must beat what it then meets on other cameras.
         package var isDormant = false
     }
 }
@@ -62,10 +62,10 @@ package struct CameraSettings: Hashable, Sendable, Codable {
 /// so that a winner that vanished meanwhile leaves no trace.
 package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
     case free
-    /// Nobody's, and kept: its recorder core captures on for a grant of the broker before this one. As long as that is so
-    /// there is a reservation for its app, and nobody else gets this camera, nor one that it excludes.
+    /// Kept, without a holder: its recorder core captures on for a grant of the former broker. Meanwhile there is a
+    /// reservation for its app, and no other app gets this camera, nor one that it excludes.
     case surviving(Survivor)
-    /// Granted, and the recorder was told; its first frame is not there yet, and has failed if it is not there `until` then.
+    /// Granted, and the recorder was told; it has failed if its first frame is not there by `until`.
     case starting(Held, until: Moment)
     case streaming(Held)
     /// The recorder was lost, or the device failed, under this holder. It keeps its place on this camera; for others the

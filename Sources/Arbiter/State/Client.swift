@@ -42,7 +42,7 @@ package struct Client: Sendable, Codable, BitwiseCopyable {
         static let weak = Marks(rawValue: 1)
         /// The broker is its user's own.
         static let own = Marks(rawValue: 2)
-        /// Nobody speaks of its login session: its user sits wherever it is asked.
+        /// No source tells of its login session: its user counts as sitting at every seat.
         static let sits = Marks(rawValue: 4)
     }
 

@@ -32,7 +32,7 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
     }
 
     package struct Waiting: Hashable, Sendable, Codable, BitwiseCopyable {
-        /// Whose claim stands in the way; nil: nobody's, or nobody's that is left.
+        /// The app whose claim stands in the way; nil: none, or one that is gone.
         package var interrupter: AppRef?
         package var rule: Rule
         /// It watches beside the holder meanwhile.

@@ -18,7 +18,8 @@ package struct TimedFact: Hashable, Sendable, Codable, BitwiseCopyable {
         case leaseUsed
         /// A lower pressure, which counts once it has lasted until then.
         case falling
-        /// A recorder core that outlived the broker was told whose it is now: it is killed where it says nothing until then.
+        /// A recorder core that outlived the broker was told whose it is now: it is killed if it has not answered by
+        /// then.
         case resuming
         /// The app's user is asked about it: no answer until then is a no.
         case question

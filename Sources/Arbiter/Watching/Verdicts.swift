@@ -87,7 +87,7 @@ package enum Assumption: Sendable {
 }
 
 extension Arbiter {
-    /// Takes these for what is, through the functions that take events, and settles once.
+    /// Makes these the facts, through the functions that take events, and settles once.
     package mutating func assume(_ assumptions: [Assumption]) {
         var turn = Turn()
         var seating = Seating(state.policy)

@@ -35,7 +35,7 @@ extension Arbiter {
         state.updateAllInFront()
     }
 
-    /// Of a deadline that runs and one that a new policy would set: neither grows the other.
+    /// Each deadline becomes the earlier one: as it runs now, or as the new policy would set it.
     private mutating func shortenTimes(on camera: Slot<Camera>) {
         guard var held = state.cameras[camera].tenancy.held else { return }
         let look = state.look(at: held.session)
@@ -57,7 +57,7 @@ extension Arbiter {
         state.cameras[camera].tenancy.update { $0 = held }
     }
 
-    /// Rules of the policy before that something in force still names keep their texts.
+    /// Texts of rules of the former policy are kept where something in force still names them.
     private mutating func carryTexts(to policy: CompiledPolicy) {
         let old = state
         state.policy = policy

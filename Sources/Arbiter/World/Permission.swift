@@ -77,7 +77,7 @@ extension State {
         permission(of: clients[sessions[session].client])
     }
 
-    /// Whether the policy has its user asked: nobody is about root's apps, and about what the policy itself names.
+    /// Whether the policy has its user asked: not about root's apps, nor about services that it names itself.
     func isAsked(_ client: Client, _ app: AppID) -> Bool {
         guard policy.rights.asks, app.user != 0 else { return false }
         return client.app.isClaimed || !policy.rights.names(service: app.name)
@@ -111,7 +111,7 @@ extension State {
         }
     }
 
-    /// Changes what is said; what says nothing any more is forgotten.
+    /// Changes what is said; an entry that says nothing is removed.
     fileprivate mutating func say(of app: AppID, isClaimed: Bool, _ change: (inout AppWord) -> Void) {
         let place = place(of: app, isClaimed)
         if said(of: app, isClaimed: isClaimed) == nil {
@@ -188,7 +188,7 @@ extension Arbiter {
         if let slot = state.appNames[app] { obeyWords(slot, &turn) }
     }
 
-    /// Both apps of a name: what the store denies, neither may.
+    /// Both apps of a name: what the store denies is denied to either.
     private mutating func obeyWords(_ slot: Slot<App>, _ turn: inout Turn) {
         for isClaimed in [false, true] {
             let app = state.ref(slot, isClaimed: isClaimed)
@@ -239,7 +239,7 @@ extension Arbiter {
         guard let place = state.ledger.questions.firstIndex(where: { $0.app == app }) else { return }
         let question = state.ledger.questions.remove(at: place)
         state.timers.removeAll { $0.kind == .question && $0.app == app }
-        // Whoever is next may ask for a camera that this step does not look at.
+        // The next app may ask for a camera that this step does not look at.
         turn.meetsUndecided = true
         turn.effects.append(
             .announce(.questionEnded(question.id, user: state.apps[app.slot].user, end)))

@@ -152,7 +152,7 @@ extension State {
                 case nil: continue
                 }
             case .selfDeclared:
-                // Between users nobody comes to the front by its own word: it counts as not said.
+                // Between users no app comes to the front by its own word: it counts as not said.
                 let declared = app[ref].declared
                 if declared.isSomewhere, !(world.severalUsersAsk && declared.isForeground) { return declared }
             case .loginSession:
@@ -230,7 +230,7 @@ extension State {
         return true
     }
 
-    /// Counts a name's apps among those in front, or no more.
+    /// Counts a name's apps among those in front, or no longer.
     mutating func updateInFront(_ slot: Slot<App>) {
         updateInFront(ref(slot, isClaimed: false))
         updateInFront(ref(slot, isClaimed: true))

@@ -125,8 +125,8 @@ extension Arbiter {
             "\(app.name) of user \(app.user) has no right to camera \"\(state.cameraNames[camera].name)\": the policy \"\(policy.name)\" gives it to \(allowed.joined(separator: ", "))\(strong)."
     }
 
-    /// Sessions of more than one user ask to run, or do no more: then what apps say of themselves counts otherwise. Looked at
-    /// once a round, so that all claims of a round are seen in one light.
+    /// Sessions of more than one user ask to run, or no longer do: then what apps say of themselves counts differently.
+    /// Looked at once a round, so that all claims of a round are judged alike.
     mutating func noteUsersWhoAsk(_ turn: inout Turn) {
         let several = state.users.count { $0.requests > 0 } > 1
         guard several != state.world.severalUsersAsk else { return }

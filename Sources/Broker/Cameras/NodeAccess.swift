@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 
 /// Which users and groups may open a camera's node without asking the broker.
+///
 /// Arbitration binds only programs that ask: one that can open the node itself takes the camera when it likes, and
 /// Linux cannot take an open camera away again (reliability, finding 9). So the broker looks at each node's rights when
 /// the camera appears, and status tells what it found.

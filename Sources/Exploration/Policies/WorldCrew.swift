@@ -4,6 +4,7 @@ import Glibc
 import Synchronization
 
 /// Walks the worlds of a policy on two threads, and reports what one thread would report that walked them one by one.
+///
 /// Worlds know nothing of each other, except for the bound on the states of all of them: a world that may have passed
 /// it is walked again when it is known what came before it. Of several findings the one in the first world counts. The
 /// caller is asked about time and memory on its own thread only.
