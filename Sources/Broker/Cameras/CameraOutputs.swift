@@ -154,7 +154,7 @@ class CameraOutputs {
         let end = Event.recordingFinished(recording, why: why, frames: frames, duration: duration, bytes: bytes)
         if link.keepsForSurvivor(recording, end) { return true }
         link.broker.step(end)
-        // The client first: whoever hears it twice knows that it did, and whoever never hears it does not.
+        // The client first: one that hears it twice can tell, one that never hears it cannot.
         link.recordingEnded(recording)
         return true
     }

@@ -30,9 +30,9 @@ package protocol NodeWatchOwner: AnyObject {
 ///                                        └────────▶ merely open: shown, blocks nobody, looked at again ever more rarely
 /// ```
 ///
-/// The broker may not read the node, so its recorder core has it watched in the broker's queue. Opens of that core are told from others by
-/// when they are: a count is believed only when none of its own uses is under way, and outside of a grant only right behind a look,
-/// whose own opening and closing are in the queue by the time it is answered.
+/// The broker may not read the node, so its recorder core has it watched in the broker's queue. That core's own opens
+/// are known by their time: the number is believed only while none of its own uses is under way, and outside of a grant
+/// only right after a look, whose own opening and closing are in the queue by the time it is answered.
 ///
 /// Threading: on the loop's thread.
 package final class NodeWatch {
@@ -52,7 +52,8 @@ package final class NodeWatch {
     private var lookedAt: Int64?
     private var pause = pauses.lowerBound
 
-    /// What comes close together is one, in nanoseconds: a program opens a camera several times while it looks for one.
+    /// News that come close together count as one, in nanoseconds: a program opens a camera several times while it
+    /// looks for one.
     static let settleTime: Int64 = 100_000_000
     /// Between two looks at a device that is merely open, in nanoseconds: growing. The lower one is kept also where programs open and
     /// close it without end, each look being a call of the driver, and a process at times.
@@ -128,7 +129,7 @@ package final class NodeWatch {
 
     private func look() {
         let now = EventLoop.now
-        // Never before its pause is over, whoever opens and closes the node how often.
+        // Never before its pause is over, however often programs open and close the node.
         if let lookedAt, now < lookedAt + Self.pauses.lowerBound { return arm(at: lookedAt + Self.pauses.lowerBound) }
         lookedAt = now
         isLooking = true

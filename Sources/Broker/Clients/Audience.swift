@@ -14,7 +14,7 @@ final class Audience {
     private var listeners: [Listener] = []
 
     /// How long a client may take from connecting to its first call before it counts as one that only listens, in
-    /// nanoseconds. What it misses until then it could not have known the beginning of.
+    /// nanoseconds. Until then it misses only changes whose beginning it could not have known.
     static let silenceTimeMax: Int64 = 2_000_000_000
 
     var count: Int { listeners.count }

@@ -37,7 +37,7 @@ package struct HalfOpenConnections: Sendable {
         return gone
     }
 
-    /// It has authenticated, or it is gone. Of one that is not here, nothing.
+    /// It has authenticated, or it is gone. Does nothing for one that is not here.
     package mutating func remove(_ tag: UInt64) { entries.removeAll { $0.tag == tag } }
 
     private func count(of user: UInt32) -> Int { entries.count { $0.user == user } }

@@ -16,7 +16,7 @@ extension Desktops {
         _ places: [(app: AppID, presence: Presence, focused: Bool)], by source: PresenceSource, _ client: BrokerClient
     ) throws(BrokerError) -> [Event] {
         let more = client.withMore()
-        // An agent alone forgets; for anybody else nobody has to be looked for.
+        // Only an agent forgets; for others no client has to be looked for.
         let connected = source == .agent ? Set(clients.values.compactMap(\.app)) : []
         func isForgotten(_ place: (app: AppID, presence: Presence, focused: Bool)) -> Bool {
             source == .agent && place.presence == .background && !connected.contains(place.app)
@@ -108,7 +108,7 @@ extension Desktops {
             })
     }
 
-    /// To the agents of the client's user: another app, or one less.
+    /// Tells the agents of the client's user that an app came, went or changed.
     func tellClientsChanged(of user: UInt32) {
         guard clientLists > 0 else { return }
         for client in clients.values

@@ -48,7 +48,7 @@ extension Desktops {
         if speakers.isEmpty, useLists == 0 { return }
         var isOther = false
         switch event {
-        // Whoever waited and leaves is told nothing; and no session may be there that a user's own switch means anything to.
+        // An app that waited and leaves is told nothing, and a user's own switch may concern no session.
         case .disconnected, .closed, .ownPrivacy: isOther = true
         default: break
         }

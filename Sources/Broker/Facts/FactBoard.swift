@@ -107,10 +107,10 @@ package struct FactBoard {
 
     // MARK: Forgetting
 
-    /// It is there no more, and nothing that it said holds for its sake.
+    /// It has gone, and nothing holds any more because it said so.
     ///
-    /// What it placed, and nobody else did, is left to the core, which goes on with it for a moment after a source is lost
-    /// (semantics.md §9): nothing is said of that here. To be called before the core is told that the source is gone.
+    /// Places that only it gave are left to the core, which keeps them for a moment after a source is lost
+    /// (semantics.md §9): no event here tells of them. To be called before the core is told that the source is gone.
     package mutating func forget(_ speaker: Speaker) -> [Event] {
         var events: [Event?] = []
         for camera in Self.spokenOf(privacy, by: speaker).sorted(by: { ($0?.name ?? "") < ($1?.name ?? "") }) {

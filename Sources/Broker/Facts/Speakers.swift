@@ -62,7 +62,7 @@ package struct Speakers {
     package enum Answer: Hashable, Sendable {
         /// It speaks already.
         case speaks
-        /// It may, and whoever did so far does no more.
+        /// It may, and the present speaker, if there is one, no longer does.
         case mayDisplacing(Speaker?)
         /// It may not, and why, as a sentence.
         case refused(String)

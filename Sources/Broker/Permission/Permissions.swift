@@ -121,7 +121,7 @@ final class Permissions {
     ) throws(BrokerError) {
         let client = request.client
         try requireAnswerer(client)
-        // Whether there is a question of another user's is nothing that anybody else learns here.
+        // No client learns here whether another user has a question.
         let user = broker.arbiter.questions.first { $0.id == id }?.app.user ?? client.uid
         guard trust.isTrusted(client) || desktops.speakers.speaker(in: .init(.ask, user: user))?.client == client.id
         else {

@@ -149,7 +149,7 @@ final class PropertyTelling {
             var changed = WireDictionary()
             if facts.generation != before.generation { changed["Generation"] = .uint64(facts.generation) }
             if facts.isPresent != before.isPresent { changed["Present"] = .boolean(facts.isPresent) }
-            // Of two of another user's apps one may be as good as the other.
+            // Two apps of another user look the same to the client.
             let holder = holderWords(facts.holder, facts.outside, for: client)
             if holder != holderWords(before.holder, before.outside, for: client) { changed["Holder"] = .string(holder) }
             tell(client, ObjectPath.camera(link.camera), InterfaceName.camera, changed, named)
@@ -180,7 +180,7 @@ final class PropertyTelling {
 }
 
 extension SessionEvent {
-    /// False where it says all there is to know itself.
+    /// False where the event itself says all there is to know.
     fileprivate var mayChangeProperties: Bool {
         switch self {
         case .willBeInterrupted, .interruptionWithdrawn, .sharersChanged, .recordingStarted, .recordingFinished,

@@ -207,7 +207,7 @@ final class Inquiries {
     private func wire(
         _ verdict: Explanation.Verdict, of decision: DecisionID, _ client: BrokerClient
     ) -> WireDictionary {
-        // That its opponent is there is told with the verdict; of others' apps nothing is.
+        // The verdict tells of its opponent; of other users' apps nothing is told.
         let holders = verdict.stops.filter { trust.mayKnow($0, client) || $0 == verdict.opponent }
             .map { trust.shown($0, to: client).description }
         // A change of a fact that the client may not know is not for it either.

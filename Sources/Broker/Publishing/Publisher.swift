@@ -92,7 +92,7 @@ final class Publisher {
         broker.audience.tell("HolderChanged", [.string(camera.name), .string("")])
     }
 
-    /// A program outside the broker has the camera, or has it no more.
+    /// A program outside the broker has the camera, or no longer has it.
     func tellOutside(_ link: CameraLink) {
         statusIsDue = true
         broker.desktops.tellUseChanged()

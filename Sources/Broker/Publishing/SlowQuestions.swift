@@ -27,7 +27,7 @@ final class SlowQuestions {
     private let side: SideWork
     private let isTrusted: (UInt32) -> Bool
 
-    /// One is under way, be it that nobody waits for it any more.
+    /// One is under way, even if nobody waits for it any more.
     var isBusy: Bool { side.isBusy || !waiting.isEmpty }
 
     init(on loop: EventLoop, isTrusted: @escaping (UInt32) -> Bool) throws(SystemFault) {

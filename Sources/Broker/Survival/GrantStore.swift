@@ -87,7 +87,7 @@ final class GrantStore {
         return app
     }
 
-    /// The same, to be told once all the same.
+    /// The same, and it still counts as not told.
     func holderLeft(of camera: CameraID) -> AppID? { holdersLeft[camera] }
 
     /// The grant that a recorder core may have kept. Told once.
@@ -133,7 +133,7 @@ final class GrantStore {
         guard entries[camera]?.kept != nil else { return }
         forgetListener(of: camera)
         entries[camera]?.kept = nil
-        // Whoever had it before this broker began has it no more.
+        // The app that had it before this broker began no longer has it.
         if unclaimed.remove(camera) != nil { entries[camera] = nil }
         write()
     }
@@ -158,7 +158,7 @@ final class GrantStore {
         let name = StoredHolder.listenerPrefix + ReclaimSecret.hexadecimal(try ReclaimSecret.random(8))
         let descriptor = camarb_unix_listen(listenerPath(name), Self.backlog)
         guard descriptor >= 0 else { throw SystemFault("listen in \(folder)", -descriptor) }
-        // The folder is nobody else's already.
+        // The folder is the broker's alone already.
         chmod(listenerPath(name), 0o600)
         return (name, descriptor)
     }

@@ -77,7 +77,7 @@ extension CameraLink {
 }
 
 extension SessionEvent {
-    /// The session has the camera no more.
+    /// The session no longer has the camera.
     var endsRunning: Bool {
         switch self {
         case .didStopRunning, .sessionStopped, .wasInterrupted: true

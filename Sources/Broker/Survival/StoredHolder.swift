@@ -101,7 +101,7 @@ package struct StoredHolder {
             secret: secret, spec: words[8])
     }
 
-    /// Without its end; nil where a name has what separates words or lines.
+    /// Without the line's end; nil where a name contains what separates words or lines.
     package var line: String? {
         var words = ["\(app.user)", camera.name]
         if let kept {
