@@ -41,8 +41,8 @@ public final class BusConnection {
         case fault(SystemFault)
     }
 
-    /// Messages in one turn: one peer that never stops talking must not keep the others waiting. A turn ends before
-    /// where it takes long (`Turns`).
+    /// Messages in one turn: one peer that never stops talking must not keep the others waiting. A turn that takes long
+    /// ends earlier (`Turns`).
     public static let messagesPerTurnMax = 64
     /// What a peer may leave unread beyond the kernel's buffer. Reliability (a)7: such a peer is disconnected,
     /// it alone, before it costs others memory.
@@ -191,7 +191,8 @@ public final class BusConnection {
 
     // MARK: Sending
 
-    /// Half of what may be queued is: whoever can leave something out does it now, and the peer can still be told.
+    /// Half of what may be queued is queued: callers that can leave something out do it now, while the peer can still
+    /// be told.
     public var isBehind: Bool {
         queued.count + held.count > Self.queuedMessagesMax / 2 || queuedBytes + waitingBytes > Self.queuedBytesMax / 2
     }

@@ -10,8 +10,8 @@ import Loop
 ///
 /// Whether descriptors come along, how long a message is, whether it is time for messages at all: all is known before a
 /// byte is taken. So no file of the peer's comes into this process, and none is dropped by it either, which may wait as
-/// closing does. libsystemd never reads the peer's socket itself, not even one message that was looked at: one that is
-/// malformed it drops, and reads on. Until a message is whole nothing but its length's worth of memory is taken, and what
+/// closing does. libsystemd never reads the peer's socket itself, not even one message that was looked at: it would
+/// drop a malformed one and read on. Until a message is whole nothing but its length's worth of memory is taken, and what
 /// the peer has sent beyond it stays in the kernel, on its account.
 ///
 /// Lives on the loop's thread.
@@ -27,7 +27,7 @@ final class Intake {
     enum Reading {
         /// There is nothing to read.
         case nothing
-        /// Something is in the feed: with it a message is whole, or is not yet; and it was all that had arrived, or not.
+        /// Something is in the feed. `isWhole`: it completes a message. `isAll`: it was all that had arrived.
         case fed(isWhole: Bool, isAll: Bool)
         /// A keeper reads; `whenRead` is called when it has.
         case atKeeper

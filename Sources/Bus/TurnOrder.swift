@@ -126,7 +126,7 @@ package struct TurnOrder: Sendable {
         accounts.serve(account, cost)
     }
 
-    /// It does not wait any more. Of one that does not, nothing.
+    /// It does not wait any more. Does nothing for one that does not wait.
     package mutating func forget(_ id: UInt64) {
         for line in lines.indices {
             guard let place = lines[line].waiting.firstIndex(where: { $0.id == id }) else { continue }

@@ -49,7 +49,7 @@ extension CameraClient {
         try await shell("DescribeSource", [.string(words)])
     }
 
-    /// Is a presence source no more.
+    /// Stops being a presence source.
     public func detach(as source: PresenceSource) async throws(BrokerError) {
         try await shell("Detach", [.string(source.rawValue)])
     }

@@ -145,7 +145,7 @@ public enum BrokerNotice: Hashable, Sendable {
     case displaced(role: String, by: String)
     /// After `watchQuestions`: may an app of its user have cameras?
     case question(AppQuestion)
-    /// That question is over, be it that it was answered.
+    /// That question is over, answered or not.
     case questionEnded(QuestionID, QuestionEnd)
     /// After `cameraUse`: ask again.
     case useChanged

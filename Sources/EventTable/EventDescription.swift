@@ -27,7 +27,7 @@ package struct EventDescription: Sendable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// A recorder core has done what it was told: whoever lives the orders again gets it anew.
+        /// A recorder core has done what it was told: code that lives the orders again gets it anew.
         package static let answer = Traits(rawValue: 1)
         /// It comes by itself, or with every frame, and means nothing where nothing follows from it.
         package static let routine = Traits(rawValue: 2)

@@ -52,7 +52,7 @@ extension State {
         return nil
     }
 
-    /// The first source that was to be believed for a moment longer, and is so no more in `after`.
+    /// The first source that was still to be believed for a moment, and no longer is in `after`.
     func source(silencedBefore after: State) -> PresenceSource? {
         sources.first { source in
             guard case .frozen = source.state else { return false }

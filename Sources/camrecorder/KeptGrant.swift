@@ -19,7 +19,7 @@ final class KeptGrant {
     /// A reservation ends sooner; brokers that die one after the other must not keep a camera capturing for nobody.
     static let undecidedMax: Int64 = 10_000_000_000
     /// Connections by others than a broker that are refused; then nobody is listened to any more. The listener is in a
-    /// folder of the broker's own, and so there is none but by mistake.
+    /// folder of the broker's own, and so there is one only by mistake.
     static let refusalsMax = 16
 
     /// The grant's number.

@@ -156,7 +156,7 @@ def withdrawn():
         question = agent.wait("Question")[0]
         second = client(daemon, ALICE)
         error = refused(SHELL, "WatchQuestions", "b", True, of=second)
-        assert error.name == NOT_TRUSTED and "is asked for the apps of user 1000 already" in str(error), error
+        assert error.name == NOT_TRUSTED and "asks about the apps of user 1000 already" in str(error), error
         app.close()
         assert agent.wait("QuestionEnded") == (question, "gone")
         (speakers,) = [value for key, value in daemon.app().call(BROKER, "GetStatus")[0].items() if key == "speakers"]

@@ -106,7 +106,7 @@ def second_shell(short):
             yield f"it was answered: {said or 'nothing'}"
             yield Figure("status has it as the shell",
                          int(["shell", "torture-shell.service", shell_process] in speakers), "of 1", least=1)
-            yield Figure("the first heard that it is the shell no more",
+            yield Figure("the first heard that it is no longer the shell",
                          sum(str(shell_process) in body[1] for body in told), "of 1", least=1)
             later = [answer for one in answers for answer in one[2]]
             yield Figure("of what the others said after that, refused", sum(map(bool, later)), f"of {len(later)}",

@@ -66,7 +66,7 @@ extension Interface {
                 "Explain", [Argument("decision", "t")],
                 gives: [Argument("summary", "s"), Argument("verdicts", "aa{sv}")],
                 """
-                Why a decision fell as it did, and the smallest change that would have turned it. 0: the latest. Each \
+                Why a decision fell as it did, and the smallest change of facts that would have led to another. 0: the latest. Each \
                 verdict: `decision` t, `session` t, `app` s, `outcome` s, `rule` s, `opponent` s, `read` as, `turnedBy` as \
                 (one change a string, up to three facts joined by " and "), `searched` s (what was tried), `stops` as: apps \
                 of which each alone, had it not asked for a camera, would have left the session its own.
@@ -122,8 +122,8 @@ extension Interface {
                 a picture of a camera's holders says something of it. Of a notice: `effect` (s), which is `notify` with \
                 `client` and `session` (t), `sequence` (t), `notice` (s) and that signal's other arguments by their names, or \
                 `refused` with `error`, `message` and `rule` (s). `name` (s) is what the journal calls the session, or the \
-                client, that it is about. What is not known has no key. Who may not hear of the event has the notices of its \
-                own sessions alone.
+                client, that it is about. What is not known has no key. A client that may not hear of the event has the \
+                notices of its own sessions alone.
                 """),
             Signal(
                 "Traced", [Argument("step", "s")],

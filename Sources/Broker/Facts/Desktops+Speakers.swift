@@ -167,8 +167,8 @@ extension Desktops {
         guard let client = clients[speaker.client.rawValue], let more = client.more else { return }
         let who = successor?.words ?? "a unit that the policy names"
         clients.lines.send(
-            .notice, about: speaker.user, "\(speaker.words) is the \(seat.words) no more, which is for \(who)")
-        more.displaced = "This client is the \(seat.words) no more, which is for \(who)."
+            .notice, about: speaker.user, "\(speaker.words) is no longer the \(seat.words): that is for \(who)")
+        more.displaced = "This client is no longer the \(seat.words): that is for \(who)."
         switch seat.role {
         case .shell: detach(.shell, client)
         case .agent: detach(.agent, client)

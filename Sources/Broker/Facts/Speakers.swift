@@ -179,8 +179,8 @@ extension Speakers.Seat {
         return switch role {
         case .shell: "shell \(whose)"
         case .agent: "agent \(whose)"
-        case .microphones: "one who knows the microphones \(whose)"
-        case .ask: "one who is asked for the apps \(whose)"
+        case .microphones: "client that knows the microphones \(whose)"
+        case .ask: "client that asks about the apps \(whose)"
         }
     }
 }

@@ -39,7 +39,7 @@ extension ReconnectingTransport {
             do throws(BrokerError) { _ = try await transport.call(declaration.call) } catch {
                 // Nor is a connection left that stands for another process than it should.
                 if error.isOfTheConnection || declaration.key == "StandFor" { throw error }
-                // Another policy may know no such rank or attribute: then it counts no more.
+                // Another policy may know no such rank or attribute: then it no longer counts.
             }
         }
         for session in state.withLock({ $0.memory.sessions }) {

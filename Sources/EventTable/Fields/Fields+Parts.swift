@@ -18,7 +18,7 @@ extension EventField where Value == Configuration {
                 }))
     }
 
-    /// No line says it: whoever performs the line knows what was asked.
+    /// No line says it: the runner knows what was asked.
     static func unsaid(_ key: String) -> EventField { field(key, .unsaid(Configuration())) }
 
     private static func field(_ key: String, _ phrase: Phrase<Configuration>) -> EventField {

@@ -81,7 +81,7 @@ private struct WholeState {
 
     private func id(_ slot: Slot<Session>) -> UInt64 { state.sessions.rows[Int(slot.index)].id }
 
-    /// Of a row that another app has now, nothing is left but that it was somebody else's.
+    /// Of an app whose row another one has now, only that it was another's is written.
     private func write(_ app: AppRef?, into writer: inout FingerprintWriter) {
         guard let app else { return writer.combine(0) }
         guard state.isThere(app) else { return writer.combine(1) }

@@ -166,7 +166,7 @@ extension State {
 }
 
 extension Client {
-    /// What it said of itself but for its texts, and how the kernel knows it.
+    /// What it said of itself, without its texts, and how the kernel knows it.
     var word: UInt64 {
         (app.isClaimed ? 1 : 0) | (multitasking ? 2 : 0) | (requiresFullScreen ? 4 : 0)
             | UInt64(kind.rawValue) << 8 | (login == nil ? 0 : 1 << 16) | UInt64(marks.rawValue) << 24

@@ -165,7 +165,7 @@ extension State {
         writeTimers(cast, into: &writer) { $0.session == slot }
     }
 
-    /// Those that concern somebody. Where there are none that count, nothing is written.
+    /// Timers that concern a session, app or camera. Where none counts, nothing is written.
     @inline(__always) private func writeTimers(
         _ cast: FoldedCast, into writer: inout FingerprintWriter, _ concern: (TimedFact) -> Bool
     ) {

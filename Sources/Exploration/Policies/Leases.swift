@@ -4,7 +4,7 @@ import ArbiterProtocol
 /// How time passes in a walk that does not count what is left of leases.
 ///
 /// A lease lasts for minutes and is used up in pieces of seconds, whenever its holder is cut and comes back: counted,
-/// most states of a world differ in nothing else. Here a state stands for all that are like it but for what is left of
+/// most states of a world differ in nothing else. Here a state stands for all that are like it except in what is left of
 /// each lease, which may be anything up to the longest lease there is.
 ///
 /// No violation is lost. Of what is left of a lease the core sees nothing but its end, and time passes here in every

@@ -6,7 +6,7 @@ import ArbiterProtocol
 /// Facts are of two sorts: those that a client keeps as long as it is connected, and those that change. Put in what it
 /// keeps, and a rule never matches, or is left with the facts that change. Two kinds of clients for which the same
 /// rules are left, with the same answers, are one: exchange one for the other in any world, and every decision is as it
-/// was but for the names of rules.
+/// was, except the names of rules.
 struct Nature: Hashable {
     private var causes: [[Answer]] = []
     private var ranks: [[Answer]] = []

@@ -95,7 +95,7 @@ struct SmallWorld: Sendable {
         var apps: [(app: AppID, kind: Int)] = []
         for member in members where !apps.contains(where: { $0.app == member.app }) {
             let kind = kinds.firstIndex(of: member.kind) ?? 0
-            // Two sessions of one app are nobody's mirror image but each other's.
+            // Two sessions of one app mirror only each other.
             let isSingle = members.filter { $0.app == member.app }.count == 1
             apps.append((member.app, isSingle ? kind : 100 + apps.count))
         }

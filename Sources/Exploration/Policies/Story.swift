@@ -2,7 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import Scenario
 
-/// A path through a small world as a scenario: without whoever plays no part in it, and with recorders that answer
+/// A path through a small world as a scenario: without members that play no part in it, and with recorders that answer
 /// by themselves wherever that tells the same.
 struct Story {
     let world: SmallWorld

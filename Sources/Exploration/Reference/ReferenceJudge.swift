@@ -8,8 +8,8 @@ public import Scenario
 /// each session is in, and which ones record.
 ///
 /// It judges while recorders behave. Once one fails, is late or refuses, and once a camera came back without what a
-/// session needs, it knows nothing any more and is silent. What happens between an order and its answer is none of its
-/// business either.
+/// session needs, it knows nothing any more and is silent. It does not look at what happens between an order and its
+/// answer either.
 public struct ReferenceJudge: FuzzJudge {
     private var reference = ReferenceArbiter(policy: PolicyAsHouse(.firstCome))
     private var recordings: [RecordingID: SessionID] = [:]

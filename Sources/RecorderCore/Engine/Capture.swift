@@ -131,7 +131,7 @@ public final class Capture: Sendable {
 
     /// Ends a grant; answers with the capture time of its last frame (0: none). A recording is finished afterwards.
     /// - Parameter passesOn: another grant is opened right after the answer. The device goes on until then where it can, for
-    ///   a quarter of a second at most, and what it captures meanwhile nobody gets.
+    ///   a quarter of a second at most, and nobody gets what it captures meanwhile.
     public func cut(_ grant: GrantID, why: RecordingEnd, passesOn: Bool = false, _ reply: @escaping Reply<Int64>) {
         commands.post(.cut(grant, why, passesOn: passesOn, reply))
     }

@@ -75,7 +75,7 @@ extension CaptureLoop {
                 return true
             }
         } catch {
-            // What it fails of, it fails of again when it is started, and says it then.
+            // A fault shows again when the device is started, and is told then.
         }
         stopPassingOn()
         return false

@@ -27,7 +27,7 @@ final class CaptureLoop {
     private var saidIdle = false
     private var isStopping = false
     private var saidOverrun = false
-    /// A grant was ended, and its device is still to be let go: whoever waits for the cut does not wait for that.
+    /// A grant was ended, and its device is still to be let go: the answer to the cut does not wait for that.
     var isHalted = false
     /// A grant was cut for another one, and the device goes on until that is opened.
     var passing: Passing?

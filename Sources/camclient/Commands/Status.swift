@@ -87,9 +87,9 @@ extension BrokerStatus {
         return lines
     }
 
-    /// Where nobody says where apps are: what counts instead.
+    /// Where no source says where apps are: what counts instead.
     private var placementLines: [String] {
-        // A broker of before says whether anybody does, and no more.
+        // An older broker says only whether any source does.
         guard !placements.isEmpty else { return presenceKnown ? [] : [PresenceStanding.nobody.words ?? ""] }
         return placements.compactMap { placement in
             placement.standing.words.map { placements.count == 1 ? $0 : "user \(placement.user): \($0)" }

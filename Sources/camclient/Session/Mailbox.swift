@@ -65,7 +65,7 @@ final class Mailbox {
     /// What came during a pause, for the next to wait.
     private var kept: [Item] = []
 
-    /// What failed last, in the words of whoever it failed to; nil: nothing since the session ran.
+    /// The last failure, in words; nil: nothing since the session ran.
     private(set) var lastError: String?
 
     func next() async -> Item {

@@ -134,7 +134,7 @@ enum ShellCommand {
     }
 }
 
-/// The commands of a command line, in order: each for itself, but for the apps that are placed as the shell comes.
+/// The commands of a command line, in order: each for itself, except apps that are placed as the shell comes.
 struct ShellLines {
     private var rest: ArraySlice<String>
 
