@@ -199,7 +199,7 @@ package struct Verdict: Sendable {
     package var text: String
     /// What was read about the session; nil: nothing.
     package var facts: Facts?
-    /// What came of asking for the right to the camera, or for whoever its seat shows; and the seat.
+    /// By what it may use the camera, where the decision looked at that or at the seat's user; and the seat.
     package var right: RightReason?
     package var seat: SeatID?
     /// The app whose claim it met; nil: none, or one that is gone.

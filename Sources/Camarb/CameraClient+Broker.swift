@@ -130,8 +130,7 @@ extension CameraClient {
     }
 
     /// Each camera's holder, the sessions that wait, and why. Of very many sessions the later ones are asked for page
-    /// by page: each as it was
-    /// when its page was.
+    /// by page: each as it was when its page was.
     public func status() async throws(BrokerError) -> BrokerStatus {
         var status = try BrokerStatus(wireArguments: try await broker("GetStatus"))
         for _ in 0..<BrokerStatus.pagesMax where status.hasMoreSessions {

@@ -72,7 +72,8 @@ public struct Names: Sendable {
     public func client(_ name: String) -> ClientID? { clientByName[name].map { clients[$0].id } }
     public func session(_ name: String) -> SessionID? { sessionByName[name].map { sessions[$0].id } }
 
-    /// `notes@1001`, or `notes`: of the usual user where that one has connected it or nobody has, else of whoever did last.
+    /// `notes@1001`, or `notes`: the usual user's where that user has connected it or nobody has, else the last user's
+    /// that did.
     public func app(_ text: String) -> AppID {
         if let (name, user) = AppID.namingUser(text) { return AppID(String(name), user: user) }
         let usual = AppID(text, user: user)

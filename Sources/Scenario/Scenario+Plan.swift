@@ -28,8 +28,7 @@ extension Scenario {
 
     /// As above, for as long as the asker's patience lasts.
     /// - Parameter mayGoOn: asked before each step and each attempt to change a verdict, some microseconds to a
-    /// millisecond
-    ///   apart. A clock belongs to the caller.
+    ///   millisecond apart. A clock belongs to the caller.
     /// - Returns: nil: it was not done when `mayGoOn` said no; there is no half an answer.
     public static func plan(
         _ text: String, on arbiter: Arbiter, at now: Moment, names: Names? = nil, user: UInt32 = Names.usualUser,

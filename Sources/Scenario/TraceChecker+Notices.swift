@@ -108,7 +108,7 @@ extension TraceChecker {
                 sentence(before, notice, "without an open grant"))
             watched.marks.insert(.running)
             watched.isLost = false
-            // Whose camera passed on to it while it streams is told what is in force when that is settled.
+            // A session that got a streaming camera is told what is in force when that is settled.
             if !isToldWhatIsInForce(before.session, effects) { watched.batchesDue = max(watched.batchesDue, 1) }
         case .didStopRunning:
             wrong.unless(before.marks.contains(.running), sentence(before, notice, "for a session that does not run"))

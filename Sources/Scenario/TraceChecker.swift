@@ -226,7 +226,7 @@ public struct TraceChecker: Hashable, Sendable {
     private mutating func order(_ effect: Effect, _ seen: Seen, _ terms: Terms, _ wrong: inout Findings) {
         switch effect {
         case .open(let camera, let grant, let session, _):
-            // What the recorder still owed for another grant, it will not say any more.
+            // The recorder will not say any more what it still owed for another grant.
             if let place = place(of: session) {
                 sessions[place].batchesDue = 0
                 sessions[place].minHoldUntil = minHoldUntil(sessions[place], seen, terms)

@@ -6,8 +6,8 @@ import FrameStream
 ///
 /// The buffer goes back when the last reference to the picture is gone; nothing has to be called. A session has two of them
 /// at once: an app that keeps one misses nothing yet; one that keeps two gets no further picture until one is gone.
-/// That stalls nobody, and
-/// is no error: frames that find no buffer are dropped, and the newest comes next. What is to be kept for longer is copied.
+/// That stalls nobody, and is no error: frames that find no buffer are dropped, and the newest comes next. What is to be
+/// kept for longer is copied.
 ///
 /// **Its memory is blanked when the camera is taken away**, at any moment, so that nobody goes on looking. Reading it is always
 /// safe; what was read, or copied, before `isIntact` said true is the picture, and what was read without asking may be partly

@@ -37,7 +37,7 @@ extension ReconnectingTransport {
         }
         for declaration in state.withLock({ $0.memory.declarations }) {
             do throws(BrokerError) { _ = try await transport.call(declaration.call) } catch {
-                // Nor is a connection left that stands for another process than it should.
+                // A connection that does not stand for its process must not go on.
                 if error.isOfTheConnection || declaration.key == "StandFor" { throw error }
                 // Another policy may know no such rank or attribute: then it no longer counts.
             }

@@ -91,7 +91,7 @@ extension State {
         return clients.rows[Int(client.index)].app != timer.app
     }
 
-    /// What becomes of it and when; whose it is, the caller writes.
+    /// What becomes of it and when; the caller writes whose it is.
     @inline(__always) func write(_ timer: TimedFact, into writer: inout FingerprintWriter) {
         let camera = UInt64(timer.camera.map { UInt32($0.index) + 1 } ?? 0)
         writer.combine(UInt64(timer.kind.rawValue) << 40 | (timer.app?.isClaimed == true ? 1 << 32 : 0) | camera)

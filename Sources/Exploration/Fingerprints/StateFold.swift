@@ -153,7 +153,7 @@ extension State {
         let session = sessions.rows[Int(slot.index)]
         writer.combine(note(SessionID(session.id)))
         writer.combine(session.word(readsClaims: cast.readsClaims))
-        // Whether another app keeps the camera from it, a statement may ask.
+        // A statement may ask whether another app keeps the camera from it.
         let isKeptOut = session.waits?.interrupter.map { $0 != app } ?? false
         writer.combine(UInt64(session.camera.index) << 1 | (isKeptOut ? 1 : 0))
         writer.combine(memory.settings[slot.index])

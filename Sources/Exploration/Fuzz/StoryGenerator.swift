@@ -3,8 +3,8 @@ import ArbiterProtocol
 
 /// Random stories in the scenario language, under random policies; the same for the same numbers.
 ///
-/// Stories are made without looking at what the arbiter does: a session is started that runs, somebody is ready for a
-/// warning that never came. What clients and the world may do at any time, a story may hold.
+/// Stories are made without looking at what the arbiter does: a running session is started, a client is ready for a
+/// warning that never came. A story may hold whatever clients and the world may do at any time.
 struct StoryGenerator: Sendable {
     var random: SeededRandom
     private var policies: PolicyGenerator

@@ -10,11 +10,11 @@ import ArbiterProtocol
 /// No violation is lost. Of what is left of a lease the core sees nothing but its end, and time passes here in every
 /// way in which it could pass in any of the states that one stands for: some leases end at any moment up to the earliest
 /// other deadline, or none does until then. Moments are `step` apart: every time of the policy is a multiple of it, so
-/// all deadlines are that have come of them. So for each way through the states that count their leases there is one
+/// all deadlines that come of them are, too. So for each way through the states that count their leases there is one
 /// of the same length through these, with the same events and, leases apart, the same states.
 ///
 /// The other way round it does not hold: a lease that was only just granted cannot be over. What is found broken here
-/// is looked for again with leases counted, and only what is found then was found.
+/// is looked for again with leases counted, and only what is found then counts.
 struct Leases: Sendable {
     let step: Duration
     let longest: Duration

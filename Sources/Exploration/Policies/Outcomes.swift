@@ -22,7 +22,7 @@ enum Outcomes {
                 refused.0 ? "refuses it" : outcome(events, first), refused.1 ? "refuses it" : outcome(events, second),
             ])
         }
-        // Whoever was refused says it for the session already.
+        // The refusal says it for the session already.
         if refused.0 != refused.1, found.count > 1 { found.removeFirst(found.count - 1) }
         if found.isEmpty, holders(news.first) != holders(news.second) {
             found.append(["changes the holder", "leaves the holder"])

@@ -77,7 +77,7 @@ struct Story {
         return ends[0] == ends[1] ? nil : (Array(told[0].prefix(shared)), ends)
     }
 
-    /// The machine and the inputs, of whoever has a part in them.
+    /// The machine, and the inputs of members with a part in them.
     func inputLines(_ events: [(event: Event, moment: Moment)], _ policy: Policy) -> [String] {
         lines(events, policy, isManual: false, isWhole: false)
     }

@@ -132,7 +132,7 @@ final class WorldCrew: Sendable {
         let cut = watch(all)
         return shared.withLock { shared in
             shared.cut = shared.cut ?? cut
-            // What is found behind a finding is not asked for; the bound that is named then is not told.
+            // Worlds after a finding do not matter; the bound that is given here is never shown.
             return shared.cut ?? (index > shared.last ? .time : nil)
         }
     }

@@ -13,7 +13,7 @@ extension Arbiter {
     }
 
     /// Whether some session was told nothing yet, or waits for nothing but a recorder, a device, or a camera that nobody
-    /// has: whoever wants to know more has to look closer.
+    /// has: only a closer look tells.
     var isAnybodyPerhapsForgotten: Bool {
         let isAnybodyServed = state.cameras.rows.contains { $0.tenancy.held != nil }
         return state.sessions.rows.contains { session in

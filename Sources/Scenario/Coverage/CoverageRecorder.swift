@@ -179,7 +179,7 @@ private struct CoveredStep {
         guard let camera = verdict.facts?.camera else { return }
         var others = verdict.opponents.filter { $0 != camera }
         if let held, held.camera == camera, arbiter.status(of: camera)?.holder == nil {
-            // Its own camera is left to nobody: it had to go for a session on another one.
+            // Its own camera goes to no session: it had to go for a session on another one.
             others += effects.compactMap { effect in
                 if case .open(let opened, _, _, _) = effect, opened != camera { opened } else { nil }
             }

@@ -29,7 +29,7 @@ public enum PolicyClause: Hashable, Sendable {
         case minHold = "min-hold"
     }
 
-    /// The choices of `[contention]` but for its order list, by their keys.
+    /// The choices of `[contention]` except its order list, by their keys.
     public enum ContentionChoice: String, Hashable, Sendable, CaseIterable {
         case tie, newcomer, loser, sharing, budget
         case sameApp = "same-app"
