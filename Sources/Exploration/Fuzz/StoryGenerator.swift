@@ -126,7 +126,7 @@ struct StoryGenerator: Sendable {
         case client, newSession, session, user, machine, recorder, reload, reserve, word
     }
 
-    /// What a story is about: of most it has some things not at all, so that the others get the room in which they meet.
+    /// What a story is about: each story leaves out some kinds of turns, so that the others have room to meet.
     private mutating func mood() -> [Turn] {
         let weights: [(turn: Turn, weight: Int)] = [
             (.client, 7), (.newSession, 7), (.user, 16), (.machine, 11), (.recorder, 10), (.reload, 8),
