@@ -20,7 +20,7 @@ public final class Agent {
     private let journal = Journal(identifier: "camagent")
     private let user = geteuid()
     private var windows: (any DesktopSource)?
-    private var microphones: MicrophoneWatcher?
+    private var microphones: MicrophoneObserver?
     private var link: BrokerLink?
     private var face: UserFace?
     private var door: PipeWireDoor?
@@ -45,7 +45,7 @@ public final class Agent {
         case .none(let why): windowTrouble = why
         }
         if options.microphones == .automatic {
-            microphones = try MicrophoneWatcher(on: loop) { [unowned self] in look() }
+            microphones = try MicrophoneObserver(on: loop) { [unowned self] in look() }
         }
         if options.printing == nil {
             if options.hasFace { face = try UserFace(options, on: loop, user: user, journal: journal) }

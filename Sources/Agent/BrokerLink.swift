@@ -9,7 +9,7 @@ import Synchronization
 ///
 ///     waiting ──time──▶ connecting ──there──▶ connected ──ended──▶ waiting, longer each time up to a bound
 ///
-/// One batch of statements is on its way at a time; what is learned meanwhile goes with the next. Lives on the loop's
+/// One batch of sayings is on its way at a time; what is learned meanwhile goes with the next. Lives on the loop's
 /// thread; the client library's tasks leave their news in a mailbox.
 final class BrokerLink {
     private enum News: Sendable {
@@ -35,7 +35,7 @@ final class BrokerLink {
     private struct Connection: Sendable {
         var number: Int
         var address: String?
-        var mailbox: Mailbox<(Int, News)>
+        var mailbox: LoopQueue<(Int, News)>
 
         func run() async {
             do throws(BrokerError) {
@@ -69,7 +69,7 @@ final class BrokerLink {
     private let journal: Journal
     private let onClients: () -> Void
     private let onFace: (FaceNews) -> Void
-    private let mailbox = Mailbox<(Int, News)>()
+    private let mailbox = LoopQueue<(Int, News)>()
     private var retry: Timer?
     /// Asks again to speak for the user.
     private var speakAgain: Timer?
@@ -187,15 +187,15 @@ final class BrokerLink {
 
     private func speak() {
         guard let client, !isBusy else { return }
-        let statements = said.toSay(facts)
-        guard !statements.isEmpty else { return }
+        let sayings = said.toSay(facts)
+        guard !sayings.isEmpty else { return }
         isBusy = true
         let (number, mailbox, user) = (number, mailbox, user)
         Task.detached {
             var refusals: [BrokerError] = []
-            for statement in statements {
+            for saying in sayings {
                 do throws(BrokerError) {
-                    try await statement.say(to: client, user: user)
+                    try await saying.say(to: client, user: user)
                 } catch {
                     switch error.kind {
                     // The rest could not be said either: everything is, on the next connection.
@@ -209,7 +209,7 @@ final class BrokerLink {
     }
 }
 
-extension Statement {
+extension Saying {
     /// Apps are named with their user: without it a broker may take the name for another user's app.
     fileprivate func say(to client: CameraClient, user: UInt32) async throws(BrokerError) {
         switch self {
@@ -225,7 +225,7 @@ extension Statement {
         case .place(let placed):
             let placement = placed.placement
             try await client.place(app: "\(placed.app)@\(user)", placement.presence, focused: placement.isFocused)
-        case .watchMicrophones(let on): try await client.watchMicrophones(on)
+        case .reportMicrophones(let on): try await client.reportMicrophones(on)
         case .takeMicrophone(let app): try await client.takeMicrophone(app: "\(app)@\(user)")
         case .releaseMicrophone(let app): try await client.releaseMicrophone(app: "\(app)@\(user)")
         }

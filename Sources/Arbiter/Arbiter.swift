@@ -53,23 +53,23 @@ public struct Arbiter: Sendable {
 
     /// The same, in memory that the caller keeps: for callers that step millions of copies.
     package mutating func step(_ event: Event, at now: Moment, in memory: inout StepMemory) {
-        memory.turn.begin()
-        take(event, at: now, &memory.turn, &memory.seating)
+        memory.notes.begin()
+        take(event, at: now, &memory.notes, &memory.seating)
     }
 
     /// The same, with what was decided about each session: for `explain` and for measuring which rules are reached.
     package mutating func observedStep(_ event: Event, at now: Moment) -> (effects: [Effect], verdicts: [Verdict]) {
-        var turn = Turn(isObserved: true)
+        var notes = StepNotes(isObserved: true)
         var seating = Seating(state.policy)
-        take(event, at: now, &turn, &seating)
-        return (turn.effects, turn.verdicts)
+        take(event, at: now, &notes, &seating)
+        return (notes.effects, notes.verdicts)
     }
 
-    private mutating func take(_ event: Event, at now: Moment, _ turn: inout Turn, _ seating: inout Seating) {
+    private mutating func take(_ event: Event, at now: Moment, _ notes: inout StepNotes, _ seating: inout Seating) {
         precondition(now >= state.now, "the clock went back from \(state.now.nanoseconds) to \(now.nanoseconds) ns")
         state.now = now
         defer {
-            if !turn.cuts.isEmpty { nameFollowers(&turn) }
+            if !notes.cuts.isEmpty { nameFollowers(&notes) }
             deadline = earliestDeadline()
         }
         if let continued = decision(continuedBy: event) {
@@ -79,22 +79,22 @@ public struct Arbiter: Sendable {
             current = state.ledger.decision
         }
         if let deadline, deadline <= now {
-            meetDeadlines(&turn)
-            settle(&turn, &seating)
+            meetDeadlines(&notes)
+            settle(&notes, &seating)
         }
         guard mayRefuseNewcomer(event) else {
-            handle(event, &turn)
-            return settle(&turn, &seating)
+            handle(event, &notes)
+            return settle(&notes, &seating)
         }
         // Refused means that nothing changed, by construction: what would have happened is thrown away.
-        let (before, effects, cuts, verdicts) = (state, turn.effects, turn.cuts, turn.verdicts)
-        handle(event, &turn)
-        settle(&turn, &seating)
-        guard let refusal = turn.newcomerRefused else { return }
+        let (before, effects, cuts, verdicts) = (state, notes.effects, notes.cuts, notes.verdicts)
+        handle(event, &notes)
+        settle(&notes, &seating)
+        guard let refusal = notes.newcomerRefused else { return }
         state = before
-        turn.effects = effects + [.refused(refusal.refusal)]
-        turn.cuts = cuts
-        turn.verdicts = verdicts + refusal.verdicts
+        notes.effects = effects + [.refused(refusal.refusal)]
+        notes.cuts = cuts
+        notes.verdicts = verdicts + refusal.verdicts
     }
 
     private func mayRefuseNewcomer(_ event: Event) -> Bool {
@@ -122,7 +122,7 @@ public struct Arbiter: Sendable {
 }
 
 /// What one step gathers while it runs.
-struct Turn {
+struct StepNotes {
     let isObserved: Bool
     /// A policy was just loaded.
     var isReload = false
@@ -202,8 +202,8 @@ package struct Verdict: Sendable {
     /// By what it may use the camera, where the decision looked at that or at the seat's user; and the seat.
     package var right: RightReason?
     package var seat: SeatID?
-    /// The app whose claim it met; nil: none, or one that is gone.
+    /// The app whose bid it met; nil: none, or one that is gone.
     package var against: AppID?
-    /// The cameras of all claims that it would have to beat, or that would have won instead.
+    /// The cameras of all bids that it would have to beat, or that would have won instead.
     package var opponents: [CameraID] = []
 }

@@ -14,7 +14,7 @@ package struct Rule: Hashable, Sendable, Codable, BitwiseCopyable {
     package var kind: Kind
     /// Of a policy's rule: its place among the texts in force. Of a law: its raw value.
     package var index: UInt16
-    /// Its claim has won, and waits only for the time that the holder has.
+    /// Its bid has won, and waits only for the time that the holder has.
     package var isAfterItsTime = false
 
     init(_ kind: Kind, _ index: Int) {
@@ -39,7 +39,7 @@ package struct Rule: Hashable, Sendable, Codable, BitwiseCopyable {
 package enum Law: UInt8, Hashable, Sendable, CaseIterable {
     // Who wins.
     case tieNewcomer, tieHolder, sameAppNewest, sameAppReplace, sameAppRefuse, ownConflictRefuse, coolDown, reDecideOpen
-    case budget, excluded, notPassedOver, controlFirst, askedToWatch, anotherUser, noOtherClaim, nothingLeft
+    case budget, excluded, notPassedOver, controlFirst, askedToWatch, anotherUser, noOtherBid, nothingLeft
     case weakestRank, lowered, unlimited, notGiven
     // Before anybody is weighed.
     case noRight, saidNo, deniedInStore, asks, notAnswered, nobodyToAsk
@@ -71,7 +71,7 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
         case .controlFirst: "sharing: control before watching"
         case .askedToWatch: "sharing: the session asked to watch only"
         case .anotherUser: "another user has the camera"
-        case .noOtherClaim: "no other claim"
+        case .noOtherBid: "no other bid"
         case .nothingLeft: "its causes leave it nothing"
         case .weakestRank: "no rank rule matches: the weakest rank"
         case .lowered: "priority lowered by its client"

@@ -12,7 +12,7 @@ extension Broker {
     package var leftOfClients: [String] {
         let counts = [
             ("clients", clients.count), ("listeners to news", audience.count), ("sessions", clients.owners.count),
-            ("watchers", publisher.watchers), ("tracers", publisher.tracers),
+            ("subscribers", publisher.subscribers), ("tracers", publisher.tracers),
             ("readers of the list of clients", desktops.clientLists),
             ("questions that wait", cameras.untilKnown.count), ("users with a budget", clients.budgets.users.count),
             ("cameras that are held", cameras.order.count { $0.holder != nil }),

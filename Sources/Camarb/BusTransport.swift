@@ -13,43 +13,45 @@ package final class BusTransport: Transport {
     /// A call without an answer ends with `.noReply` after this long, in nanoseconds: D-Bus's customary 25 s.
     package static let callTimeMax: Int64 = 25_000_000_000
 
-    private let shared: Shared
+    private let thread: ClientThread
 
-    private init(_ shared: Shared) { self.shared = shared }
-    deinit { shared.close() }
+    private init(_ thread: ClientThread) { self.thread = thread }
+    deinit { thread.close() }
 
     /// Connects to a broker; returns once the socket is connected, so waits only for a full backlog.
     /// - Parameter address: `unix:path=…` or a path; nil looks where `SocketAddress.candidates` says.
     /// - Throws: `.disconnected` and why, `.invalidValue` for an address that is none.
     package static func connect(address: String? = nil) throws(BrokerError) -> BusTransport {
-        BusTransport(Shared(descriptor: try SocketAddress.connect(address)))
+        BusTransport(ClientThread(descriptor: try SocketAddress.connect(address)))
     }
 
     /// Adopts a connected socket, such as one end of a pair.
-    package static func adopt(_ descriptor: Int32) -> BusTransport { BusTransport(Shared(descriptor: descriptor)) }
+    package static func adopt(_ descriptor: Int32) -> BusTransport {
+        BusTransport(ClientThread(descriptor: descriptor))
+    }
 
     package func start(
         onSignal: @escaping @Sendable (WireSignal) -> Void, onEnd: @escaping @Sendable (BrokerError) -> Void
     ) {
-        shared.start(onSignal: onSignal, onEnd: onEnd)
+        thread.start(onSignal: onSignal, onEnd: onEnd)
     }
 
     package func call(_ call: WireCall) async throws(BrokerError) -> [WireValue] {
         let result: Result<[WireValue], BrokerError> = await withCheckedContinuation { continuation in
-            shared.enqueue(.call(call, continuation))
+            thread.enqueue(.call(call, continuation))
         }
         return try result.get()
     }
 
-    package func close() { shared.close() }
+    package func close() { thread.close() }
 
-    package var brokerID: String? { shared.brokerID }
+    package var brokerID: String? { thread.brokerID }
 }
 
 private typealias Answer = CheckedContinuation<Result<[WireValue], BrokerError>, Never>
 
 /// What callers and the loop's thread share.
-private final class Shared: Sendable {
+private final class ClientThread: Sendable {
     enum Command: Sendable {
         case call(WireCall, Answer)
         case close
@@ -96,12 +98,12 @@ private final class Shared: Sendable {
     func close() {
         let neverStarted: Int32? = state.withLock { state in
             guard case .connected(let descriptor) = state.phase else { return nil }
-            state.phase = .over(Shared.closed)
+            state.phase = .over(ClientThread.closed)
             return descriptor
         }
         if let neverStarted {
             _ = Glibc.close(neverStarted)
-            abandon(Shared.closed)
+            abandon(ClientThread.closed)
         } else {
             enqueue(.close)
         }
@@ -155,17 +157,17 @@ private final class Shared: Sendable {
 
 /// The loop's side; lives on its thread alone.
 private final class ClientLoop: BusConnectionDelegate {
-    private let shared: Shared
+    private let thread: ClientThread
     private let onSignal: @Sendable (WireSignal) -> Void
     private var loop: EventLoop?
     private var connection: BusConnection?
     private var end: BrokerError?
 
     init(
-        _ shared: Shared, _ onSignal: @escaping @Sendable (WireSignal) -> Void,
+        _ thread: ClientThread, _ onSignal: @escaping @Sendable (WireSignal) -> Void,
         _ onEnd: @escaping @Sendable (BrokerError) -> Void
     ) {
-        self.shared = shared
+        self.thread = thread
         self.onSignal = onSignal
     }
 
@@ -182,7 +184,7 @@ private final class ClientLoop: BusConnectionDelegate {
             let connection = try BusConnection(adopting: descriptor, as: .client, on: loop, delegate: self)
             self.connection = connection
             let wakeup = try loop.addWakeup { [unowned self] in self.takeCommands() }
-            shared.setWakeup(wakeup)
+            thread.setWakeup(wakeup)
             _ = try loop.run()
             wakeup.cancel()
             // What deferred work is left answers the calls under way.
@@ -194,11 +196,11 @@ private final class ClientLoop: BusConnectionDelegate {
         } catch {
             return BrokerError(.outOfResources, "The connection could not be set up: \(error).")
         }
-        return end ?? Shared.closed
+        return end ?? ClientThread.closed
     }
 
     private func takeCommands() {
-        for command in shared.takeCommands() {
+        for command in thread.takeCommands() {
             switch command {
             case .close:
                 connection?.close()
@@ -206,7 +208,7 @@ private final class ClientLoop: BusConnectionDelegate {
                 loop?.defer { [unowned self] in self.loop?.exit() }
             case .call(let call, let answer):
                 guard let connection else {
-                    answer.resume(returning: .failure(Shared.closed))
+                    answer.resume(returning: .failure(ClientThread.closed))
                     continue
                 }
                 connection.call(
@@ -227,7 +229,7 @@ private final class ClientLoop: BusConnectionDelegate {
         }
     }
 
-    func connectionReady(_ connection: BusConnection) { shared.isReady(with: connection.serverID) }
+    func connectionReady(_ connection: BusConnection) { thread.isReady(with: connection.serverID) }
 
     func connection(_ connection: BusConnection, received message: BusMessage) {
         if message.kind == .call {

@@ -4,7 +4,7 @@ public import ArbiterProtocol
 extension CameraClient {
     /// Has `brokerNotices` tell `.question` and `.questionEnded` from now on, the one that stands at once; or ends that.
     /// - Throws: `.notTrusted` with the client that asks already.
-    public func watchQuestions(_ on: Bool = true) async throws(BrokerError) {
+    public func answerQuestions(_ on: Bool = true) async throws(BrokerError) {
         try await shell("WatchQuestions", [.boolean(on)])
     }
 

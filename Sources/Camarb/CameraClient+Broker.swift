@@ -177,7 +177,7 @@ extension CameraClient {
     }
 
     /// Asks for `.decided` among `brokerNotices`, or ends that.
-    public func watch(_ on: Bool = true) async throws(BrokerError) {
+    public func subscribeToDecisions(_ on: Bool = true) async throws(BrokerError) {
         try await broker("Watch", [.boolean(on)])
     }
 

@@ -67,7 +67,7 @@ extension CameraClient {
     }
 
     /// Says whether this client knows, from now on, which of its user's apps have a microphone.
-    public func watchMicrophones(_ on: Bool) async throws(BrokerError) {
+    public func reportMicrophones(_ on: Bool) async throws(BrokerError) {
         try await shell("WatchMicrophones", [.boolean(on)])
     }
 

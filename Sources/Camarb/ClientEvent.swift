@@ -133,7 +133,7 @@ public enum SessionNotice: Hashable, Sendable {
     }
 }
 
-/// What the broker tells every client, and watchers.
+/// What the broker tells every client, and subscribers.
 public enum BrokerNotice: Hashable, Sendable {
     case camerasChanged
     /// A camera has another holder, or none.
@@ -143,7 +143,7 @@ public enum BrokerNotice: Hashable, Sendable {
     case clientsChanged
     /// This client no longer speaks for a user's desktop in this role; `by` names the one that does, in words.
     case displaced(role: String, by: String)
-    /// After `watchQuestions`: may an app of its user have cameras?
+    /// After `answerQuestions`: may an app of its user have cameras?
     case question(AppQuestion)
     /// That question is over, answered or not.
     case questionEnded(QuestionID, QuestionEnd)
@@ -151,7 +151,7 @@ public enum BrokerNotice: Hashable, Sendable {
     case useChanged
     /// For a client that speaks for a user: an interruption ended a recording of one of its apps.
     case recordingCut(RecordingCut)
-    /// For watchers: a decision as scenario lines, and the same as values, in their order.
+    /// For subscribers: a decision as scenario lines, and the same as values, in their order.
     case decided(DecisionID, at: Moment, trace: String, parts: [DecidedPart])
     /// For clients that trace: a step of the core, as a line without its checksum.
     case traced(String)

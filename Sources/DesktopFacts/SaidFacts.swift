@@ -1,5 +1,5 @@
 /// One thing said to the broker.
-public enum Statement: Hashable, Sendable {
+public enum Saying: Hashable, Sendable {
     /// From now on it is known where apps are: here, and all others in the background.
     case attach([PlacedApp])
     /// What that is known from, in words for people.
@@ -8,7 +8,7 @@ public enum Statement: Hashable, Sendable {
     case detach
     case place(PlacedApp)
     /// From now on it is known which apps have a microphone, or no longer.
-    case watchMicrophones(Bool)
+    case reportMicrophones(Bool)
     case takeMicrophone(String)
     case releaseMicrophone(String)
 }
@@ -31,7 +31,7 @@ public struct SaidFacts: Hashable, Sendable {
     private var isAttached = false
     private var source = ""
     private var placements: [String: Placement] = [:]
-    private var watchesMicrophones = false
+    private var reportsMicrophones = false
     private var microphones: Set<String> = []
 
     public init() {}
@@ -40,8 +40,8 @@ public struct SaidFacts: Hashable, Sendable {
     ///
     /// Apps that step back come first and the focused one last, so that no moment shows two apps in front where there
     /// never were two. Names are sorted: the same change is always said in the same order.
-    public mutating func toSay(_ facts: UserFacts) -> [Statement] {
-        var statements: [Statement] = []
+    public mutating func toSay(_ facts: UserFacts) -> [Saying] {
+        var sayings: [Saying] = []
         if let wanted = facts.placements {
             // An app without windows is in the background, as one that nobody placed.
             let gone = placements.keys.filter { wanted[$0] == nil && placements[$0] != .background }
@@ -49,25 +49,25 @@ public struct SaidFacts: Hashable, Sendable {
                 wanted.filter { placements[$0.key] != $0.value }.map { PlacedApp($0.key, $0.value) }
                 + gone.map { PlacedApp($0, .background) }
             let ordered = changed.sorted { ($0.placement, $0.app) < ($1.placement, $1.app) }
-            statements += isAttached ? ordered.map { .place($0) } : [.attach(ordered)]
-            if facts.source != source { statements.append(.describe(facts.source)) }
+            sayings += isAttached ? ordered.map { .place($0) } : [.attach(ordered)]
+            if facts.source != source { sayings.append(.describe(facts.source)) }
             isAttached = true
             placements = wanted
             source = facts.source
         } else if isAttached {
-            statements.append(.detach)
+            sayings.append(.detach)
             isAttached = false
             placements = [:]
             source = ""
         }
         let taken = facts.microphones ?? []
-        statements += microphones.subtracting(taken).sorted().map { .releaseMicrophone($0) }
-        if (facts.microphones != nil) != watchesMicrophones {
-            watchesMicrophones.toggle()
-            statements.append(.watchMicrophones(watchesMicrophones))
+        sayings += microphones.subtracting(taken).sorted().map { .releaseMicrophone($0) }
+        if (facts.microphones != nil) != reportsMicrophones {
+            reportsMicrophones.toggle()
+            sayings.append(.reportMicrophones(reportsMicrophones))
         }
-        statements += taken.subtracting(microphones).sorted().map { .takeMicrophone($0) }
+        sayings += taken.subtracting(microphones).sorted().map { .takeMicrophone($0) }
         microphones = taken
-        return statements
+        return sayings
     }
 }

@@ -4,7 +4,7 @@ package import ArbiterProtocol
 // What the signal `Decided` has as data: a dictionary for the event, and one for each effect that its text shows.
 
 extension Event {
-    /// As watchers have it.
+    /// As subscribers have it.
     package func decided(_ names: any Naming) -> WireDictionary {
         let described = described
         var wire: WireDictionary = [DecidedKey.event: .string(kind.rawValue)]
@@ -37,7 +37,7 @@ extension Event {
 }
 
 extension Effect {
-    /// As watchers have it; nil for orders to recorders and for what has signals of its own.
+    /// As subscribers have it; nil for orders to recorders and for what has signals of its own.
     package func decided(_ names: any Naming) -> WireDictionary? {
         var name: String?
         switch self {

@@ -1,7 +1,7 @@
 package import Arbiter
 import ArbiterProtocol
 
-/// What sort of order an effect is, by its name in traces and for watchers.
+/// What sort of order an effect is, by its name in traces and for subscribers.
 package enum EffectKind: String, Hashable, Sendable, CaseIterable {
     case refused, answered, cut, killRecorder, open, resume, configure, openStream, closeStreams, capturePhoto
     case startRecording, stopRecording, notify, camerasChanged, holderChanged, prioritiesChanged, question,
@@ -9,7 +9,7 @@ package enum EffectKind: String, Hashable, Sendable, CaseIterable {
     case answerKept
 }
 
-/// What the core ordered, with the keys that traces and watchers have for it. Effects are written and compared, and never
+/// What the core ordered, with the keys that traces and subscribers have for it. Effects are written and compared, and never
 /// read back: a replay makes them anew.
 ///
 ///     {"effect":"cut","camera":"back","grant":3,"why":"interrupted"}

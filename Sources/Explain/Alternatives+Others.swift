@@ -9,12 +9,12 @@ extension Alternatives {
         guard !facts.presence.isForeground, !keys.isDisjoint(with: readers),
             let gone = state.goneSource(for: app.id.user), state.app(app).map(state.isReached) ?? true
         else { return [] }
-        let turn = Explanation.Turn(
+        let alteration = Explanation.Alteration(
             of: subject, key: "presence", from: "\"background\"",
             to: "\"foreground\", as the \(gone.source.rawValue) that left could say")
         return [
             Supposition(
-                turn, .place(app), by: .sourceAttached(gone.source, user: gone.user),
+                alteration, .place(app), by: .sourceAttached(gone.source, user: gone.user),
                 .placed(app.id, .foreground(.fullscreen), focused: false, by: gone.source))
         ]
     }

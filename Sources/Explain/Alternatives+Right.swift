@@ -9,9 +9,9 @@ extension Alternatives {
         var found: [Supposition] = []
         let rights = state.policy.source.rights
         func suppose(_ right: String, _ about: Supposition.About, by event: Event) {
-            let turn = Explanation.Turn(
+            let alteration = Explanation.Alteration(
                 of: .session, key: "right", from: isAwayFromSeat ? "\"away\"" : "none", to: right)
-            found.append(Supposition(turn, about, by: event))
+            found.append(Supposition(alteration, about, by: event))
         }
         if rights.seat, let seat = state.seat(of: session.camera) {
             // A login session that there is not: nothing but its being there is supposed.
@@ -44,9 +44,9 @@ extension Alternatives {
         }
         guard word != .allowed, state.permission(of: slot) != .given else { return [] }
         events.append(.answered(app.id, isClaimed: client.app.isClaimed, .allow, by: .user))
-        let turn = Explanation.Turn(
+        let alteration = Explanation.Alteration(
             of: .session, key: "answer", from: word == .none ? "none" : "\"deny\"", to: "\"allow\"")
-        return [Supposition(turn, .answer(app.id), .assumed(events.map { .event($0) }))]
+        return [Supposition(alteration, .answer(app.id), .assumed(events.map { .event($0) }))]
     }
 
     /// It would have the seat's right, and nobody of its user is at the seat now.

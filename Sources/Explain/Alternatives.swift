@@ -4,7 +4,7 @@ import Vocabulary
 /// Every single fact that could have been otherwise for a session, in a fixed order: the session's own, those of
 /// the apps it meets, the machine's. Only facts that the policy reads, and causes of the machine that stand.
 struct Alternatives {
-    typealias Subject = Explanation.Turn.Subject
+    typealias Subject = Explanation.Alteration.Subject
 
     /// How many other sessions are looked at: more than anybody reads about in one answer.
     static let contendersMax = 8
@@ -55,20 +55,21 @@ struct Alternatives {
         var found: [Supposition] = []
         if keys.contains("client") {
             for kind in ClientKind.allCases where kind != facts.client {
-                let turn = turn("client", to: "\"\(kind.rawValue)\"")
-                found.append(Supposition(turn, .kind(clientID), .assumed([.kind(clientID, kind)])))
+                let alteration = alteration("client", to: "\"\(kind.rawValue)\"")
+                found.append(Supposition(alteration, .kind(clientID), .assumed([.kind(clientID, kind)])))
             }
         }
         if keys.contains("multitasking") {
             let optsIn = !facts.multitasking
             found.append(
                 Supposition(
-                    turn("multitasking", to: "\(optsIn)"), .multitasking(clientID),
+                    alteration("multitasking", to: "\(optsIn)"), .multitasking(clientID),
                     .assumed([.multitasking(clientID, optsIn)])))
         }
         if keys.contains("uses-audio") {
             let uses = !facts.usesAudio
-            found.append(Supposition(turn("uses-audio", to: "\(uses)"), .audio(id), .assumed([.usesAudio(id, uses)])))
+            found.append(
+                Supposition(alteration("uses-audio", to: "\(uses)"), .audio(id), .assumed([.usesAudio(id, uses)])))
         }
         return found
     }
@@ -77,8 +78,9 @@ struct Alternatives {
         guard client.loweredRank != nil, let lowered = state.clientTexts[Int(session.client.index)].loweredTo
         else { return [] }
         let id = state.id(session.client)
-        let turn = Explanation.Turn(of: .session, key: "lowered-priority", from: "\"\(lowered)\"", to: "none")
-        return [Supposition(turn, .rank(id), .assumed([.rankAsGiven(id)]))]
+        let alteration = Explanation.Alteration(
+            of: .session, key: "lowered-priority", from: "\"\(lowered)\"", to: "none")
+        return [Supposition(alteration, .rank(id), .assumed([.rankAsGiven(id)]))]
     }
 
     private var ownLogin: [Supposition] {
@@ -86,7 +88,7 @@ struct Alternatives {
         let active = facts.loginSession != .active
         return [
             Supposition(
-                turn("login-session", to: active ? "\"active\"" : "\"inactive\""), .login(login),
+                alteration("login-session", to: active ? "\"active\"" : "\"inactive\""), .login(login),
                 by: .loginSession(login, known(client.login, active: active)))
         ]
     }
@@ -102,7 +104,10 @@ struct Alternatives {
     private func ownRecording(_ slot: Slot<Session>, _ subject: Subject, _ facts: Facts) -> [Supposition] {
         guard keys.contains("recording"), facts.isRecording else { return [] }
         let id = state.id(slot)
-        return [Supposition(turn("recording", of: subject, facts, to: "false"), .recording(id), by: .stopRecording(id))]
+        return [
+            Supposition(
+                alteration("recording", of: subject, facts, to: "false"), .recording(id), by: .stopRecording(id))
+        ]
     }
 
     // MARK: What others say of an app
@@ -117,13 +122,13 @@ struct Alternatives {
         if !inFront, keys.contains("layout") { readers = ["presence", "foreground-apps"] }
         if !keys.isDisjoint(with: readers) { found.append(crossing(app, speaker, isInFront: inFront, subject)) }
         if keys.contains("focused") {
-            let turn = turn("focused", of: subject, facts, to: "\(!facts.isFocused)")
-            found.append(Supposition(turn, .focus(app.id.user), .focused(app, speaker, !facts.isFocused)))
+            let alteration = alteration("focused", of: subject, facts, to: "\(!facts.isFocused)")
+            found.append(Supposition(alteration, .focus(app.id.user), .focused(app, speaker, !facts.isFocused)))
         }
         if keys.contains("layout") {
             for layout in Presence.Layout.allCases where layout != facts.presence.layout {
-                let turn = turn("layout", of: subject, facts, to: "\"\(layout.rawValue)\"")
-                found.append(Supposition(turn, .place(app), .layout(app, speaker, layout)))
+                let alteration = alteration("layout", of: subject, facts, to: "\"\(layout.rawValue)\"")
+                found.append(Supposition(alteration, .place(app), .layout(app, speaker, layout)))
             }
         }
         return found
@@ -134,9 +139,9 @@ struct Alternatives {
         _ app: NamedApp, _ speaker: Speaker, isInFront: Bool, _ subject: Subject
     ) -> Supposition {
         let words = ["\"background\"", "\"foreground\""]
-        let turn = Explanation.Turn(
+        let alteration = Explanation.Alteration(
             of: subject, key: "presence", from: words[isInFront ? 1 : 0], to: words[isInFront ? 0 : 1])
-        return Supposition(turn, .place(app), .layout(app, speaker, isInFront ? nil : .fullscreen))
+        return Supposition(alteration, .place(app), .layout(app, speaker, isInFront ? nil : .fullscreen))
     }
 
     /// Apps of this user that are in front and ask for no camera, and one more that could be.
@@ -166,7 +171,8 @@ struct Alternatives {
         let chosen = facts.operatorChosen ? nil : app.id
         return [
             Supposition(
-                turn("operator", of: subject, facts, to: chosen == nil ? "\"none\"" : "\"chosen\""), .operatorChoice,
+                alteration("operator", of: subject, facts, to: chosen == nil ? "\"none\"" : "\"chosen\""),
+                .operatorChoice,
                 by: .operatorChose(chosen))
         ]
     }
@@ -178,7 +184,7 @@ struct Alternatives {
             let values = state.policy.source.attributes.first { $0.name == held.name }?.values ?? []
             return values.filter { $0 != held.value }.map { value in
                 Supposition(
-                    turn(held.name, of: subject, facts, to: "\"\(value)\""), .attribute(app.id, held.name),
+                    alteration(held.name, of: subject, facts, to: "\"\(value)\""), .attribute(app.id, held.name),
                     by: .attribute(app.id, name: held.name, value: value))
             }
         }
@@ -217,19 +223,19 @@ struct Alternatives {
             let owner = state.apps[taker].user
             return (owner == user || owner == 0) && !(taker == client.app.slot && state.isReached(client.app))
         }
-        let turn = turn("microphone", of: .machine, facts, to: takers.isEmpty ? "\"taken\"" : "\"free\"")
+        let alteration = alteration("microphone", of: .machine, facts, to: takers.isEmpty ? "\"taken\"" : "\"free\"")
         let events: [Event] =
             takers.isEmpty
             ? [.microphone(Self.anotherApp(of: user), taken: true)]
             : takers.map { .microphone(state.appNames[$0], taken: false) }
-        return [Supposition(turn, .microphone, .assumed(events.map { .event($0) }))]
+        return [Supposition(alteration, .microphone, .assumed(events.map { .event($0) }))]
     }
 
     private var pressure: [Supposition] {
         guard keys.contains("pressure") else { return [] }
         return SystemPressure.allCases.filter { $0 != facts.pressure }.map { level in
             Supposition(
-                turn("pressure", of: .machine, facts, to: "\"\(level.wireName)\""), .pressure,
+                alteration("pressure", of: .machine, facts, to: "\"\(level.wireName)\""), .pressure,
                 .assumed([.pressureSettled(level)]))
         }
     }
@@ -240,8 +246,8 @@ struct Alternatives {
         let id = state.cameraNames[session.camera]
         var found: [Supposition] = []
         func end(_ cause: Cause, _ about: Supposition.About, by events: Event...) {
-            let turn = Explanation.Turn(of: .machine, key: cause.wireName, from: "stands", to: "ended")
-            found.append(Supposition(turn, about, .assumed(events.map { .event($0) })))
+            let alteration = Explanation.Alteration(of: .machine, key: cause.wireName, from: "stands", to: "ended")
+            found.append(Supposition(alteration, about, .assumed(events.map { .event($0) })))
         }
         if !camera.isPresent {
             let capabilities = state.cameraSettings[session.camera].capabilities
@@ -270,11 +276,13 @@ struct Alternatives {
 
     // MARK: Words
 
-    private func turn(_ key: String, to value: String) -> Explanation.Turn {
-        turn(key, of: .session, facts, to: value)
+    private func alteration(_ key: String, to value: String) -> Explanation.Alteration {
+        alteration(key, of: .session, facts, to: value)
     }
 
-    private func turn(_ key: String, of subject: Subject, _ facts: Facts, to value: String) -> Explanation.Turn {
-        Explanation.Turn(of: subject, key: key, from: FactReading.value(of: key, facts), to: value)
+    private func alteration(_ key: String, of subject: Subject, _ facts: Facts, to value: String)
+        -> Explanation.Alteration
+    {
+        Explanation.Alteration(of: subject, key: key, from: FactReading.value(of: key, facts), to: value)
     }
 }

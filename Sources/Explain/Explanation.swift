@@ -24,7 +24,7 @@ public struct Explanation: Sendable {
         public var opponent: AppID?
         /// The smallest changes that would have changed the verdict: each of these sets would have, and no smaller one.
         /// Empty: none of those that were tried.
-        public var turnedBy: [[Turn]] = []
+        public var changedBy: [[Alteration]] = []
         /// Apps that hold or want a camera which it wanted: it would have been given its own, had this one alone not asked.
         public var stops: [AppID] = []
         /// How far the search for them came; nil: nobody searched, because the verdict did not outlast its own step.
@@ -76,7 +76,7 @@ public struct Explanation: Sendable {
     }
 
     /// One fact with another value.
-    public struct Turn: Hashable, Sendable {
+    public struct Alteration: Hashable, Sendable {
         /// Whose fact it is.
         public var of: Subject
         /// The fact's name in a policy file, or the cause that a machine's fact is.
@@ -101,18 +101,18 @@ public struct Explanation: Sendable {
     }
 }
 
-extension [Explanation.Turn] {
+extension [Explanation.Alteration] {
     /// `focused = true (is false) and notes's presence = "background" (is "foreground")`: the session's own facts
     /// without an owner.
     public var words: String {
-        map { turn in
+        map { alteration in
             let whose =
-                switch turn.of {
+                switch alteration.of {
                 case .session: ""
                 case .app(let app): "\(app.name)'s "
                 case .machine: "the machine's "
                 }
-            return "\(whose)\(turn.key) = \(turn.to) (is \(turn.from))"
+            return "\(whose)\(alteration.key) = \(alteration.to) (is \(alteration.from))"
         }
         .joined(separator: " and ")
     }

@@ -50,7 +50,7 @@ enum FactReading {
         case "microphone": facts.microphoneTaken ? "\"taken\"" : "\"free\""
         case "pressure": quoted(facts.pressure.wireName)
         case "recording": "\(facts.isRecording)"
-        case "claim": facts.claimIsNew ? "\"new\"" : "\"standing\""
+        case "bid": facts.bidIsNew ? "\"new\"" : "\"standing\""
         case "operator": facts.operatorChosen ? "\"chosen\"" : "\"none\""
         default: quoted(facts.attribute(key)?.value)
         }

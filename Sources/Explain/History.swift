@@ -11,7 +11,7 @@ public import Vocabulary
 /// Noting an event costs its own size and, once in `eventsBetweenCopies`, the bytes of the arbiter's tables. Whoever asks
 /// pays for living events again: one stretch of them where a decision was one step, another stretch for each in which a
 /// recorder answered to it, and all that is kept where the latest decision is asked for and none of late said anything.
-/// That is a few milliseconds at most, and the search for the smallest changes (`TurnSearch`) is more.
+/// That is a few milliseconds at most, and the search for the smallest changes (`AlterationSearch`) is more.
 public struct History: Sendable {
     /// semantics.md §9, row 21: enough for a quarter of an hour of a busy desktop.
     public static let decisionsMax: DecisionID = 1024
@@ -89,7 +89,7 @@ public struct History: Sendable {
     /// Why a decision fell as it did, and what would have changed it.
     ///
     /// A decision of a thousand steps ago costs no more than the last one. The search for what would have changed it
-    /// takes `TurnSearch.attemptsMax` steps of a copy at most, however many sessions the decision is about.
+    /// takes `AlterationSearch.attemptsMax` steps of a copy at most, however many sessions the decision is about.
     /// - Parameters:
     ///   - id: 0: the latest that said something about a session.
     ///   - arbiter: the one whose steps were noted, as it is now.
@@ -107,14 +107,14 @@ public struct History: Sendable {
         guard let first = steps.first else { return nil }
         var verdicts: [Explanation.Verdict] = []
         // However many a decision is about, the answer comes in the same time.
-        let attempts = max(1, TurnSearch.attemptsMax / max(1, steps.reduce(0) { $0 + $1.verdicts.count }))
+        let attempts = max(1, AlterationSearch.attemptsMax / max(1, steps.reduce(0) { $0 + $1.verdicts.count }))
         for (place, step) in steps.enumerated() {
             for verdict in step.verdicts {
                 var explained = Explanation.Verdict(verdict, under: step.after.policy)
                 // It may have ended with the step.
                 explained.app = step.before.app(of: verdict.session) ?? step.after.app(of: verdict.session)
                 if let search = Self.search(explained, steps[...place]) {
-                    (explained.turnedBy, explained.searched) = search.search(attempts: attempts, while: mayGoOn)
+                    (explained.changedBy, explained.searched) = search.search(attempts: attempts, while: mayGoOn)
                     explained.stops = search.stops(while: mayGoOn)
                 }
                 verdicts.append(explained)
@@ -128,9 +128,9 @@ public struct History: Sendable {
 
     /// The search begins with the first of the decision's steps that ended as the verdict says: a session that was
     /// given a camera when another one's cut was done had won it before.
-    private static func search(_ verdict: Explanation.Verdict, _ steps: ArraySlice<Lived>) -> TurnSearch? {
+    private static func search(_ verdict: Explanation.Verdict, _ steps: ArraySlice<Lived>) -> AlterationSearch? {
         for step in steps {
-            let search = TurnSearch(
+            let search = AlterationSearch(
                 before: step.before, after: step.after, event: step.event, at: step.at, session: verdict.session,
                 outcome: verdict.outcome)
             if search.fell { return search }

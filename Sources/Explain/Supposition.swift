@@ -7,7 +7,7 @@ import Vocabulary
 /// itself, what an operator, a switch or the machine may do. Never an app's identity.
 struct Supposition {
     /// As an explanation shows it.
-    let turn: Explanation.Turn
+    let alteration: Explanation.Alteration
     let about: About
     let change: Change
 
@@ -38,15 +38,15 @@ struct Supposition {
         case operatorChoice, microphone, pressure, privacy, sleep, rights
     }
 
-    init(_ turn: Explanation.Turn, _ about: About, _ change: Change) {
-        self.turn = turn
+    init(_ alteration: Explanation.Alteration, _ about: About, _ change: Change) {
+        self.alteration = alteration
         self.about = about
         self.change = change
     }
 
     /// One that an event brings about.
-    init(_ turn: Explanation.Turn, _ about: About, by events: Event...) {
-        self.init(turn, about, .assumed(events.map { .event($0) }))
+    init(_ alteration: Explanation.Alteration, _ about: About, by events: Event...) {
+        self.init(alteration, about, .assumed(events.map { .event($0) }))
     }
 }
 

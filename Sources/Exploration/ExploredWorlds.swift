@@ -22,7 +22,7 @@ extension ExploredWorld {
         name = "Strong"
         app = "strong"
         rank = "strong"
-        \(contention.contains("override") ? "override = true" : "")
+        \(contention.contains("immediate") ? "immediate = true" : "")
         [[rank]]
         name = "Middle"
         app = "middle"
@@ -32,7 +32,7 @@ extension ExploredWorld {
         \(weak.contains("deny") ? "" : "rank = \"weak\"")
         \(weak)
         [contention]
-        \(contention.replacing("override", with: ""))
+        \(contention.replacing("immediate", with: ""))
         \(more)
         \"""
 
@@ -77,7 +77,8 @@ extension ExploredWorld {
     private static func minHold() throws(ScenarioError) -> ExploredWorld {
         try ExploredWorld(
             "min-hold",
-            ranked("grace = \"2s\"\nmin-hold = \"5s\"", "override") + "camera back\n" + three(("back", "back", "back")),
+            ranked("grace = \"2s\"\nmin-hold = \"5s\"", "immediate") + "camera back\n"
+                + three(("back", "back", "back")),
             moves: startAndStop + ["ready weak", "privacy back on", "privacy back off"])
     }
 

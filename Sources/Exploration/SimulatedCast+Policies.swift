@@ -50,7 +50,7 @@ extension SimulatedCast {
         name = "Evacuation"
         app = "evacuation"
         rank = "strong"
-        override = true
+        immediate = true
         [[rank]]
         name = "The call"
         app = "call"

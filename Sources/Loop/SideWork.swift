@@ -9,11 +9,11 @@ import Synchronization
 /// In simulated time a job is done before `begin` returns, and its result still comes back by the loop: a thread ends
 /// whenever the machine lets it, and two runs of one seed would differ.
 public final class SideWork {
-    private final class Shared: Sendable {
+    private final class Outcome: Sendable {
         let result = Mutex<(any Sendable)?>(nil)
     }
 
-    private let shared = Shared()
+    private let outcome = Outcome()
     private let wakeup: Wakeup
     private final class Finish {
         var handler: ((any Sendable) -> Void)?
@@ -24,9 +24,9 @@ public final class SideWork {
     public init(on loop: EventLoop) throws(SystemFault) {
         let finish = Finish()
         self.finish = finish
-        let shared = shared
+        let outcome = outcome
         wakeup = try loop.addWakeup {
-            guard let result = shared.result.withLock({ $0.take() }), let handler = finish.handler else { return }
+            guard let result = outcome.result.withLock({ $0.take() }), let handler = finish.handler else { return }
             finish.handler = nil
             handler(result)
         }
@@ -42,11 +42,11 @@ public final class SideWork {
     ) -> Bool {
         if isBusy { return false }
         finish.handler = { result in if let result = result as? Result { done(result) } }
-        let shared = shared
+        let outcome = outcome
         let wakeup = wakeup
         let work: @Sendable () -> Void = {
             let result = job()
-            shared.result.withLock { $0 = result }
+            outcome.result.withLock { $0 = result }
             wakeup.signal()
         }
         if VirtualTime.now != nil {

@@ -5,7 +5,7 @@ public import Loop
 
 /// News of devices that come, go and change, from udev: after its rules have run, so that a node has its rights by then.
 ///
-/// Where udev does not run there is no news of this kind; `FolderWatch` on `/dev` then says at least that something
+/// Where udev does not run there is no news of this kind; `FolderObserver` on `/dev` then says at least that something
 /// happened.
 public final class DeviceMonitor {
     public enum Change: Hashable, Sendable {
@@ -82,7 +82,7 @@ private func deviceChanged(
 }
 
 /// Says that names in a folder came, went or changed; the caller finds out which by looking.
-public final class FolderWatch {
+public final class FolderObserver {
     private let descriptor: Int32
     private var source: IOSource?
 

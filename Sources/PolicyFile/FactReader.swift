@@ -6,7 +6,7 @@ struct FactReader {
     /// Every built-in fact a rule may read, as written in `FactTest.written`.
     static let keys = [
         "app", "claimed-app", "user", "login-session", "presence", "layout", "focused", "foreground-apps", "client",
-        "multitasking", "camera", "position", "uses-audio", "microphone", "pressure", "recording", "claim", "operator",
+        "multitasking", "camera", "position", "uses-audio", "microphone", "pressure", "recording", "bid", "operator",
     ]
 
     let reader: TableReader
@@ -45,7 +45,7 @@ struct FactReader {
         case "pressure":
             reader.choice(key, SystemPressure.allCases.map { ($0.wireName, $0) }).map { .pressure(atLeast: $0) }
         case "recording": reader.boolean(key).map(FactTest.recording)
-        case "claim": reader.choice(key, [("new", true), ("standing", false)]).map(FactTest.claimIsNew)
+        case "bid": reader.choice(key, [("new", true), ("standing", false)]).map(FactTest.bidIsNew)
         case "operator": reader.choice(key, [("none", false), ("chosen", true)]).map(FactTest.operatorChosen)
         default: nil
         }

@@ -43,11 +43,12 @@ extension PolicyReader {
         }
         // In a [[rank]] rule a fact stands beside the rule's own keys, and in the order list beside its words.
         let taken =
-            FactReader.keys.contains(name)
+            FactReader.keys.contains(name) || EarlierNames.rules[name].map(FactReader.keys.contains) == true
             ? "a built-in fact"
             : Contention.OrderKey.builtIn.contains { $0.name == name }
                 ? "a word of the order list"
-                : (Self.causeKeys + Self.rankKeys).contains(name) ? "a key of the rules" : nil
+                : (Self.causeKeys + Self.rankKeys).contains(EarlierNames.rules[name] ?? name)
+                    ? "a key of the rules" : nil
         if let taken {
             problems.add(
                 "\(reader.subject("name")) is \(Wording.quoted(name)), which is \(taken); an attribute needs a name of its own",

@@ -52,7 +52,7 @@ extension PolicyReader {
             return []
         }
         let owner = reader.owner.hasPrefix("in ") ? "of \(reader.owner.dropFirst(3))" : reader.owner
-        let facts = TableReader(table, owner: "in \"\(key)\" \(owner)", problems: problems)
+        let facts = TableReader(table.underTodaysNames(problems), owner: "in \"\(key)\" \(owner)", problems: problems)
         facts.refuseUnknown(factKeys)
         return FactReader(reader: facts, attributes: declared).tests()
     }

@@ -8,7 +8,7 @@ extension PolicyReader {
         "budget", "gives-way", "strongest-may-exceed", "backfill",
     ]
 
-    /// "Who wins when claims meet?" What is not written is `Contention`'s default.
+    /// "Who wins when bids meet?" What is not written is `Contention`'s default.
     func contention() -> Contention {
         var contention = Contention()
         let takes = "a table that begins with [contention]"
@@ -121,7 +121,7 @@ extension PolicyReader {
             if table != "[contention]", contentionKeys.contains(key) { return "it goes below [contention]" }
             if table != "[access]", accessKeys.contains(key) { return "it goes below [access]" }
             if table != "[pressure]", pressureKeys.contains(key) { return "it goes below [pressure]" }
-            if table != "[[rank]]", ["deny", "override", "grace", "min-hold", "lease"].contains(key) {
+            if table != "[[rank]]", ["deny", "immediate", "grace", "min-hold", "lease"].contains(key) {
                 return "it goes into a [[rank]] rule"
             }
             return nil

@@ -85,7 +85,8 @@ struct PolicyReader {
                     hint: "say when it holds, as in when = { presence = \"background\" }; {} is always")
             }
         } else if let facts = reader.table("when", takes: "facts in braces, as in { presence = \"background\" }") {
-            let facts = TableReader(facts, owner: "in \"when\" \(reader.owner.droppingIn)", problems: problems)
+            let facts = TableReader(
+                facts.underTodaysNames(problems), owner: "in \"when\" \(reader.owner.droppingIn)", problems: problems)
             facts.refuseUnknown(factKeys)
             when = FactReader(reader: facts, attributes: declared).tests()
         }
@@ -122,7 +123,7 @@ struct PolicyReader {
         return reader.choice("cause", allowed)
     }
 
-    static let rankKeys = ["name", "rank", "deny", "override", "grace", "min-hold", "lease"]
+    static let rankKeys = ["name", "rank", "deny", "immediate", "grace", "min-hold", "lease"]
 
     private mutating func rankRule(_ table: TomlTable, ranks: [String]?) -> RankRule? {
         let reader = rule(table, kind: "rank")
@@ -138,13 +139,13 @@ struct PolicyReader {
             return RankRule(name: name, when: when, rank: (ranks?.count ?? 1) - 1, deny: true)
         }
         let rank = rank(reader, ranks: ranks)
-        let override = reader.boolean("override") ?? false
+        let isImmediate = reader.boolean("immediate") ?? false
         let grace = reader.duration("grace", in: Bounds.grace) ?? .zero
         let minHold = reader.duration("min-hold", in: Bounds.minHold) ?? .zero
         let lease = reader.duration("lease", in: Bounds.lease)
         guard let name = reader.ruleName, let rank else { return nil }
         return RankRule(
-            name: name, when: when, rank: rank, override: override, grace: grace, minHold: minHold, lease: lease)
+            name: name, when: when, rank: rank, isImmediate: isImmediate, grace: grace, minHold: minHold, lease: lease)
     }
 
     private func rank(_ reader: TableReader, ranks: [String]?) -> Int? {
@@ -173,6 +174,7 @@ struct PolicyReader {
 
     /// A reader for a rule's table that speaks of the rule by its name, which every rule has to have, alone.
     private mutating func rule(_ table: TomlTable, kind: String) -> TableReader {
+        let table = table.underTodaysNames(problems)
         let unnamed = TableReader(table, owner: "in a [[\(kind)]] rule", problems: problems)
         let known = kind == "cause" ? Self.causeKeys : Self.rankKeys + factKeys
         guard let entry = unnamed.entry("name") else {

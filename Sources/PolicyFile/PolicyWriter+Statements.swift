@@ -4,7 +4,7 @@ extension PolicyWriter {
     /// Reads back in its place as long as every `never` stands before every `always`, as reading has them.
     mutating func write(_ statement: Statement) {
         let name = Pair("name", quoted: statement.name)
-        switch statement.claim {
+        switch statement.assertion {
         case .never(let players):
             table(statement.header, [name], .statement(statement.name))
             // One in its long form makes all of them long: behind such a table there are only tables.
@@ -18,7 +18,7 @@ extension PolicyWriter {
 
     public static func pairs(_ statement: Statement) -> [Pair] {
         let name = Pair("name", quoted: statement.name)
-        return switch statement.claim {
+        return switch statement.assertion {
         case .never(let players): [name] + players.map { Pair($0.part.rawValue, $0.when) }
         case .always(let when, let part): [name, Pair("when", when), Pair("is", quoted: part.rawValue)]
         }
@@ -27,7 +27,7 @@ extension PolicyWriter {
 
 extension Statement {
     fileprivate var header: String {
-        switch claim {
+        switch assertion {
         case .never: "[[never]]"
         case .always: "[[always]]"
         }

@@ -117,7 +117,7 @@ public struct PolicyWriter {
         var pairs = [Pair("name", quoted: rule.name)] + rule.when.map(Pair.init)
         if rule.deny { return pairs + [Pair("deny", "true")] }
         pairs.append(Pair("rank", quoted: ranks[rule.rank]))
-        if rule.override { pairs.append(Pair("override", "true")) }
+        if rule.isImmediate { pairs.append(Pair("immediate", "true")) }
         if rule.grace != .zero { pairs.append(Pair("grace", rule.grace)) }
         if rule.minHold != .zero { pairs.append(Pair("min-hold", rule.minHold)) }
         if let lease = rule.lease { pairs.append(Pair("lease", lease)) }
@@ -267,7 +267,7 @@ enum TomlText {
         case .camera(let camera): quoted(camera.name)
         // Words of the format and numbers stand as they are.
         case .user, .loginSession, .foreground, .layout, .focused, .foregroundApps, .client, .multitasking,
-            .position, .usesAudio, .microphoneTaken, .pressure, .recording, .claimIsNew, .operatorChosen, .attribute:
+            .position, .usesAudio, .microphoneTaken, .pressure, .recording, .bidIsNew, .operatorChosen, .attribute:
             fact.written.value
         }
     }

@@ -1,101 +1,101 @@
 import ArbiterProtocol
 
-/// Which claim wins a camera: against its holder, against cameras that it excludes, and within the budget.
+/// Which bid wins a camera: against its holder, against cameras that it excludes, and within the budget.
 extension Round {
     /// One challenger, the strongest first: it beats everybody in its way, or nobody is interrupted.
-    mutating func seat(_ claim: Claim) {
+    mutating func seat(_ bid: Bid) {
         // No room in the budget, whoever goes. The contract leaves open whether weaker ones may then pass: they do.
-        outcomes[claim.id] = .waits()
-        guard let rivals = rivals(of: claim) else { return }
-        if let lost = rivals.first(where: { !wins(claim, against: $0) }) {
+        outcomes[bid.id] = .waits()
+        guard let rivals = rivals(of: bid) else { return }
+        if let lost = rivals.first(where: { !wins(bid, against: $0) }) {
             // Nobody is passed over. Behind the holder of its own camera everybody else stands anyway.
-            let isElsewhere = lost.claim.camera != claim.camera
-            if isElsewhere, !policy.contention.backfill { seats.append(Seat(kind: .kept, claim: claim)) }
+            let isElsewhere = lost.bid.camera != bid.camera
+            if isElsewhere, !policy.contention.backfill { seats.append(Seat(kind: .kept, bid: bid)) }
             return
         }
-        let due = rivals.map { earliest($0, by: claim) }.max() ?? world.now
+        let due = rivals.map { earliest($0, by: bid) }.max() ?? world.now
         if due > world.now {
             // It takes its own app's place all the same, and nobody else's.
-            if let own = rivals.first(where: { opensAnew(claim, over: $0.claim) }) { return take(claim, from: [own]) }
-            for rival in rivals { warnings[rival.claim.camera] = warning(rival, by: claim, due) }
-            outcomes[claim.id] = .waits(isWinning: true)
-            return seats.append(Seat(kind: .kept, claim: claim))
+            if let own = rivals.first(where: { opensAnew(bid, over: $0.bid) }) { return take(bid, from: [own]) }
+            for rival in rivals { warnings[rival.bid.camera] = warning(rival, by: bid, due) }
+            outcomes[bid.id] = .waits(isWinning: true)
+            return seats.append(Seat(kind: .kept, bid: bid))
         }
-        take(claim, from: rivals)
+        take(bid, from: rivals)
     }
 
-    private mutating func take(_ claim: Claim, from rivals: [Seat]) {
+    private mutating func take(_ bid: Bid, from rivals: [Seat]) {
         for rival in rivals {
-            warnings[rival.claim.camera] = nil
+            warnings[rival.bid.camera] = nil
             let isEvicted = rival.kind == .held && policy.contention.evictsLosers
-            outcomes[rival.claim.id] = isEvicted ? .evicted : .waits()
-            if opensAnew(claim, over: rival.claim) {
-                let isReplaced = policy.contention.sameApp == .replace && rival.claim.watches == claim.watches
-                outcomes[rival.claim.id] = isReplaced ? .replaced : .waits()
+            outcomes[rival.bid.id] = isEvicted ? .evicted : .waits()
+            if opensAnew(bid, over: rival.bid) {
+                let isReplaced = policy.contention.sameApp == .replace && rival.bid.watches == bid.watches
+                outcomes[rival.bid.id] = isReplaced ? .replaced : .waits()
             }
         }
-        let gone = rivals.map(\.claim.id)
-        seats.removeAll { gone.contains($0.claim.id) }
-        outcomes[claim.id] = .has
-        seats.append(Seat(kind: .won, claim: claim))
+        let gone = rivals.map(\.bid.id)
+        seats.removeAll { gone.contains($0.bid.id) }
+        outcomes[bid.id] = .has
+        seats.append(Seat(kind: .won, bid: bid))
     }
 
-    private func isSame(_ a: Seat, _ b: Seat) -> Bool { a.claim.id == b.claim.id }
+    private func isSame(_ a: Seat, _ b: Seat) -> Bool { a.bid.id == b.bid.id }
 
     private func holding(_ seat: Seat) -> WholeWorld.Holding? {
-        seat.kind == .held ? world.cameras[seat.claim.camera]?.holding : nil
+        seat.kind == .held ? world.cameras[seat.bid.camera]?.holding : nil
     }
 
-    /// Whether a claim beats the seat's, times apart.
-    private func wins(_ claim: Claim, against seat: Seat) -> Bool {
+    /// Whether a bid beats the seat's, times apart.
+    private func wins(_ bid: Bid, against seat: Seat) -> Bool {
         if seat.kind == .kept { return false }
-        if opensAnew(claim, over: seat.claim) { return true }
-        if claim.cools { return false }
-        let isDecided = occasion.starter == claim.id || holding(seat)?.warning?.winner == claim.id
+        if opensAnew(bid, over: seat.bid) { return true }
+        if bid.cools { return false }
+        let isDecided = occasion.starter == bid.id || holding(seat)?.warning?.winner == bid.id
         if policy.contention.decidesAtOpen, !isDecided { return false }
-        if claim.strength != seat.claim.strength { return claim.beats(seat.claim) }
+        if bid.strength != seat.bid.strength { return bid.beats(seat.bid) }
         // A newcomer is one that began to contend after the holder was granted.
-        return policy.contention.tie == .newcomer && holding(seat)?.granted.map { $0 < claim.claimed } ?? false
+        return policy.contention.tie == .newcomer && holding(seat)?.granted.map { $0 < bid.bidSince } ?? false
     }
 
     // MARK: What is in its way
 
-    /// Holders before claims that only wait, and then the strongest first; nil: the budget has no room.
-    private func rivals(of claim: Claim) -> [Seat]? {
+    /// Holders before bids that only wait, and then the strongest first; nil: the budget has no room.
+    private func rivals(of bid: Bid) -> [Seat]? {
         let excluded = seats.filter {
-            $0.claim.camera == claim.camera || policy.excludes($0.claim.camera, claim.camera)
+            $0.bid.camera == bid.camera || policy.excludes($0.bid.camera, bid.camera)
         }
         let all: [Seat]?
         if let whole = policy.contention.budget {
             // A survivor's camera costs what it cost, and nobody there can be beaten.
             let budget = world.cameras.filter { $0.value.survivor != nil }.reduce(whole) { $0 - policy.cost($1.key) }
             switch policy.contention.givesWay {
-            case .weakest: all = weakest(excluded, claim, budget)
-            case .longestHeld: all = longestHeld(excluded, claim, budget)
+            case .weakest: all = weakest(excluded, bid, budget)
+            case .longestHeld: all = longestHeld(excluded, bid, budget)
             }
         } else {
             all = excluded
         }
         return all?.sorted { a, b in
-            (a.kind == .kept) != (b.kind == .kept) ? b.kind == .kept : a.claim.isBefore(b.claim)
+            (a.kind == .kept) != (b.kind == .kept) ? b.kind == .kept : a.bid.isBefore(b.bid)
         }
     }
 
-    /// A camera costs once, and one that is kept for a waiting claim cannot be won.
+    /// A camera costs once, and one that is kept for a waiting bid cannot be won.
     private func cost(_ seat: Seat) -> Int {
-        let counted = seats.first { $0.kind == .kept && $0.claim.camera == seat.claim.camera } ?? seat
-        return counted.claim.id == seat.claim.id ? policy.cost(seat.claim.camera) : 0
+        let counted = seats.first { $0.kind == .kept && $0.bid.camera == seat.bid.camera } ?? seat
+        return counted.bid.id == seat.bid.id ? policy.cost(seat.bid.camera) : 0
     }
 
     /// As few as it takes, the weakest first; the strongest app may exceed the budget.
-    private func weakest(_ excluded: [Seat], _ claim: Claim, _ budget: Int) -> [Seat]? {
-        let cost = policy.cost(claim.camera)
-        let isStrongest = seats.allSatisfy { $0.claim.app == claim.app || claim.beats($0.claim) }
+    private func weakest(_ excluded: [Seat], _ bid: Bid, _ budget: Int) -> [Seat]? {
+        let cost = policy.cost(bid.camera)
+        let isStrongest = seats.allSatisfy { $0.bid.app == bid.app || bid.beats($0.bid) }
         if cost == 0 || (policy.contention.strongestMayExceed && isStrongest) { return excluded }
         var rivals = excluded
         let others = seats.filter { seat in self.cost(seat) > 0 && !excluded.contains { isSame($0, seat) } }
         var sum = cost + others.reduce(0) { $0 + self.cost($1) }
-        for seat in others.sorted(by: { $1.claim.isBefore($0.claim) }) where sum > budget {
+        for seat in others.sorted(by: { $1.bid.isBefore($0.bid) }) where sum > budget {
             sum -= self.cost(seat)
             rivals.append(seat)
         }
@@ -105,17 +105,17 @@ extension Round {
     /// One look at each, the longest held first: a seat that costs something and is beaten goes, until the sum fits.
     /// One with a conflict stops counting when it is looked at. The strongest app is beaten by none, and spares its own
     /// cameras.
-    private func longestHeld(_ excluded: [Seat], _ claim: Claim, _ budget: Int) -> [Seat]? {
+    private func longestHeld(_ excluded: [Seat], _ bid: Bid, _ budget: Int) -> [Seat]? {
         let isStrongest =
             policy.contention.strongestMayExceed
-            && seats.allSatisfy { $0.claim.app == claim.app || wins(claim, against: $0) }
+            && seats.allSatisfy { $0.bid.app == bid.app || wins(bid, against: $0) }
         var rivals = excluded
-        var sum = policy.cost(claim.camera) + seats.reduce(0) { $0 + cost($1) }
+        var sum = policy.cost(bid.camera) + seats.reduce(0) { $0 + cost($1) }
         for seat in seats.sorted(by: isHeldLonger) {
             if excluded.contains(where: { isSame($0, seat) }) {
                 sum -= cost(seat)
-            } else if sum > budget, cost(seat) > 0, !(isStrongest && seat.claim.app == claim.app),
-                wins(claim, against: seat)
+            } else if sum > budget, cost(seat) > 0, !(isStrongest && seat.bid.app == bid.app),
+                wins(bid, against: seat)
             {
                 sum -= cost(seat)
                 rivals.append(seat)
@@ -124,28 +124,28 @@ extension Round {
         return sum <= budget || isStrongest ? rivals : nil
     }
 
-    /// A claim that only won its camera in this moment comes after all that hold one.
+    /// A bid that only won its camera in this moment comes after all that hold one.
     private func isHeldLonger(_ a: Seat, _ b: Seat) -> Bool {
         let (x, y) = (holding(a)?.granted ?? .max, holding(b)?.granted ?? .max)
-        return x != y ? x < y : a.claim.started < b.claim.started
+        return x != y ? x < y : a.bid.started < b.bid.started
     }
 
     // MARK: Grace and min-hold
 
-    /// When the seat's claim has to go for a claim that beats it.
-    private func earliest(_ seat: Seat, by claim: Claim) -> Moment {
-        guard let holding = holding(seat), !claim.manners.overrides, !opensAnew(claim, over: seat.claim) else {
+    /// When the seat's bid has to go for a bid that beats it.
+    private func earliest(_ seat: Seat, by bid: Bid) -> Moment {
+        guard let holding = holding(seat), !bid.manners.isImmediate, !opensAnew(bid, over: seat.bid) else {
             return world.now
         }
         if let told = holding.warning?.toldUntil { return holding.warning?.isReady == true ? world.now : told }
-        return max(holding.protectedUntil ?? world.now, world.now + seat.claim.manners.grace)
+        return max(holding.protectedUntil ?? world.now, world.now + seat.bid.manners.grace)
     }
 
     /// A holder with a grace is told as long before it has to go; the deadline never moves later.
-    private func warning(_ seat: Seat, by claim: Claim, _ due: Moment) -> WholeWorld.Warning? {
+    private func warning(_ seat: Seat, by bid: Bid, _ due: Moment) -> WholeWorld.Warning? {
         guard let holding = holding(seat) else { return nil }
-        let grace = seat.claim.manners.grace
-        var warning = WholeWorld.Warning(winner: claim.id, due: due, toldUntil: holding.warning?.toldUntil)
+        let grace = seat.bid.manners.grace
+        var warning = WholeWorld.Warning(winner: bid.id, due: due, toldUntil: holding.warning?.toldUntil)
         warning.isReady = holding.warning?.isReady ?? false
         guard warning.toldUntil == nil, grace > .zero else { return warning }
         let tellAt = Moment(nanoseconds: due.nanoseconds - grace.wholeNanoseconds)
@@ -158,16 +158,16 @@ extension Round {
     /// It may exclude cameras that are held side by side: the stronger stay, and among equals the one that ties favour.
     mutating func expel() {
         let all = seats.sorted { a, b in
-            if a.claim.strength != b.claim.strength { return a.claim.beats(b.claim) }
+            if a.bid.strength != b.bid.strength { return a.bid.beats(b.bid) }
             let isLonger = isHeldLonger(a, b)
             return policy.contention.tie == .holder ? isLonger : !isLonger && isHeldLonger(b, a)
         }
         seats = []
         for seat in all {
-            if rivals(of: seat.claim)?.isEmpty == true {
+            if rivals(of: seat.bid)?.isEmpty == true {
                 seats.append(seat)
             } else {
-                outcomes[seat.claim.id] = .waits()
+                outcomes[seat.bid.id] = .waits()
             }
         }
     }

@@ -57,8 +57,8 @@ public struct Kiosk: HousePolicy {
 
     public func manners(_ sight: Sight) -> Manners {
         switch sight.app {
-        case "evacuation.service": return Manners(rank: 0, overrides: true)
-        case _ where sight.isOperatorsChoice: return Manners(rank: 1, overrides: true)
+        case "evacuation.service": return Manners(rank: 0, isImmediate: true)
+        case _ where sight.isOperatorsChoice: return Manners(rank: 1, isImmediate: true)
         case "intercom.service": return Manners(rank: 2, lease: .seconds(900))
         case "photobooth.service":
             return Manners(rank: 3, grace: .seconds(5), protection: .seconds(10), lease: .seconds(180))

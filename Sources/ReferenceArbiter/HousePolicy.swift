@@ -9,7 +9,7 @@ public protocol HousePolicy: Sendable {
     var rights: HouseRights { get }
     /// What limits a session, and what is left of its access.
     func limits(_ sight: Sight) -> [Limit]
-    /// How strong its claim is by its rank alone, and how gently it is treated.
+    /// How strong its bid is by its rank alone, and how gently it is treated.
     func manners(_ sight: Sight) -> Manners
     /// Compared from left to right behind the rank; smaller is stronger.
     func order(_ sight: Sight, started: Int) -> [Int]
@@ -33,16 +33,16 @@ public struct Manners: Sendable {
     public var rank: Int
     public var denies: Bool
     /// Nothing below stands in its way when it is the one that comes.
-    public var overrides: Bool
+    public var isImmediate: Bool
     public var grace: Duration
     public var protection: Duration
     public var lease: Duration?
 
     public init(
-        rank: Int = 0, denies: Bool = false, overrides: Bool = false, grace: Duration = .zero,
+        rank: Int = 0, denies: Bool = false, isImmediate: Bool = false, grace: Duration = .zero,
         protection: Duration = .zero, lease: Duration? = nil
     ) {
-        (self.rank, self.denies, self.overrides) = (rank, denies, overrides)
+        (self.rank, self.denies, self.isImmediate) = (rank, denies, isImmediate)
         (self.grace, self.protection, self.lease) = (grace, protection, lease)
     }
 

@@ -1,6 +1,6 @@
 public import ArbiterProtocol
 
-/// Which claim wins when claims meet: one answer to each question that `docs/policy.md` asks, in the reference's own
+/// Which bid wins when bids meet: one answer to each question that `docs/policy.md` asks, in the reference's own
 /// words, so that it needs none of the real arbiter's.
 public struct HouseContention: Sendable {
     public enum Tie: Sendable { case newcomer, holder }
@@ -15,9 +15,9 @@ public struct HouseContention: Sendable {
     public var evictsLosers = false
     public var shares = false
     public var sharesWithEveryone = false
-    /// Claims are compared only when a session starts.
+    /// Bids are compared only when a session starts.
     public var decidesAtOpen = false
-    /// Of two claims the earlier start is the stronger one, as far as the order says anything of starts.
+    /// Of two bids the earlier start is the stronger one, as far as the order says anything of starts.
     public var prefersOldest = false
     public var coolDown = Duration.seconds(10)
     /// What the costs of the cameras that are held may add up to; nil: anything.

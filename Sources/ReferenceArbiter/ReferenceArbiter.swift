@@ -60,7 +60,7 @@ public struct ReferenceArbiter: Sendable {
         for _ in 0..<(32 + 16 * world.sessions.count) {
             endBarredSurvivors()
             noteWhoAsks()
-            noteWhoClaims()
+            noteWhoBids()
             var round = Round(world, policy, occasion)
             round.decide()
             if mayBeRefused, let starter = occasion.starter, round.refuses(starter) {
@@ -93,13 +93,13 @@ public struct ReferenceArbiter: Sendable {
 
     private var ran: Set<SessionID> { Set(world.sessions.filter(\.value.hasRun).keys) }
 
-    private mutating func noteWhoClaims() {
+    private mutating func noteWhoBids() {
         // In the order of their ids: the contract leaves open which of several began to contend first.
         for id in world.sessions.keys.sorted() {
             guard let session = world.sessions[id], session.started != nil else { continue }
-            let claims = world.claims(session, policy)
-            let claimed = session.claimed ?? world.tick()
-            world.sessions[id]?.claimed = claims ? claimed : nil
+            let bids = world.bids(session, policy)
+            let bidSince = session.bidSince ?? world.tick()
+            world.sessions[id]?.bidSince = bids ? bidSince : nil
         }
     }
 
@@ -119,14 +119,14 @@ public struct ReferenceArbiter: Sendable {
         }
         noteWhoAsks()
         // Granted in one moment: the contract leaves open which held longer, so that their ids decide.
-        for seat in round.seats.sorted(by: { $0.claim.id < $1.claim.id }) where seat.kind != .kept {
-            if world.cameras[seat.claim.camera]?.holding == nil {
-                world.cameras[seat.claim.camera]?.holding = WholeWorld.Holding(seat.claim.id)
+        for seat in round.seats.sorted(by: { $0.bid.id < $1.bid.id }) where seat.kind != .kept {
+            if world.cameras[seat.bid.camera]?.holding == nil {
+                world.cameras[seat.bid.camera]?.holding = WholeWorld.Holding(seat.bid.id)
             }
-            guard world.cameras[seat.claim.camera]?.holding?.granted == nil, !mustWait(seat.claim.camera) else {
+            guard world.cameras[seat.bid.camera]?.holding?.granted == nil, !mustWait(seat.bid.camera) else {
                 continue
             }
-            grant(seat.claim)
+            grant(seat.bid)
         }
         opening.subtract(left)
         beingCut.formUnion(left)
@@ -144,10 +144,10 @@ public struct ReferenceArbiter: Sendable {
         }
     }
 
-    private mutating func grant(_ claim: Claim) {
-        hold(claim.camera, claim.id, claim.app, claim.manners)
-        if left.remove(claim.camera) == nil { opening.insert(claim.camera) }
-        if !opening.contains(claim.camera) { run(claim.id) }
+    private mutating func grant(_ bid: Bid) {
+        hold(bid.camera, bid.id, bid.app, bid.manners)
+        if left.remove(bid.camera) == nil { opening.insert(bid.camera) }
+        if !opening.contains(bid.camera) { run(bid.id) }
     }
 
     mutating func hold(_ camera: CameraID, _ id: SessionID, _ app: WholeWorld.App, _ manners: Manners) {

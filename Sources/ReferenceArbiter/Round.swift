@@ -1,13 +1,13 @@
 import ArbiterProtocol
 
-/// One look at all cameras: which claim has each, and what becomes of all others.
+/// One look at all cameras: which bid has each, and what becomes of all others.
 struct Round {
     let world: WholeWorld
     let policy: any HousePolicy
     let occasion: ReferenceArbiter.Occasion
-    let claims: [Claim]
-    /// Whose claims count on each camera.
-    let contenders: [CameraID: [Claim]]
+    let bids: [Bid]
+    /// Whose bids count on each camera.
+    let contenders: [CameraID: [Bid]]
     var seats: [Seat] = []
     var outcomes: [SessionID: Outcome] = [:]
     var warnings: [CameraID: WholeWorld.Warning] = [:]
@@ -18,11 +18,11 @@ struct Round {
         enum Kind {
             /// Its holder's since an earlier moment; `nil` grants of a holding are `won`.
             case held, won
-            /// Nobody's: a stronger claim waits for it that is not passed over.
+            /// Nobody's: a stronger bid waits for it that is not passed over.
             case kept
         }
         var kind: Kind
-        var claim: Claim
+        var bid: Bid
     }
 
     enum Outcome: Equatable {
@@ -33,10 +33,10 @@ struct Round {
 
     init(_ world: WholeWorld, _ policy: any HousePolicy, _ occasion: ReferenceArbiter.Occasion) {
         (self.world, self.policy, self.occasion) = (world, policy, occasion)
-        let claims = world.sessions.keys.sorted().compactMap { world.claim($0, policy) }
-        self.claims = claims
-        contenders = Dictionary(grouping: claims) { $0.camera }.mapValues { claims in
-            let admitted = claims.filter { Self.admits($0, world, policy) }
+        let bids = world.sessions.keys.sorted().compactMap { world.bid($0, policy) }
+        self.bids = bids
+        contenders = Dictionary(grouping: bids) { $0.camera }.mapValues { bids in
+            let admitted = bids.filter { Self.admits($0, world, policy) }
             // On a camera that a session wants to control, those that only watch do not contend.
             let controlling = admitted.filter { !$0.watches }
             return controlling.isEmpty ? admitted : controlling
@@ -44,54 +44,54 @@ struct Round {
     }
 
     /// After a restart the camera is kept for the app that had it: the vouched-for one, where it is there.
-    private static func admits(_ claim: Claim, _ world: WholeWorld, _ policy: any HousePolicy) -> Bool {
-        guard let camera = world.cameras[claim.camera], camera.holding?.session != claim.id else { return true }
+    private static func admits(_ bid: Bid, _ world: WholeWorld, _ policy: any HousePolicy) -> Bool {
+        guard let camera = world.cameras[bid.camera], camera.holding?.session != bid.id else { return true }
         // What a survivor has is its session's alone, and so is what cannot run beside it.
         let survivors = world.cameras.filter { $0.value.survivor != nil }.keys
-        if survivors.contains(where: { $0 == claim.camera || policy.excludes($0, claim.camera) }) { return false }
+        if survivors.contains(where: { $0 == bid.camera || policy.excludes($0, bid.camera) }) { return false }
         guard let kept = camera.keptFor else { return true }
-        return claim.app.id == kept.app && world.isReached(claim.app)
+        return bid.app.id == kept.app && world.isReached(bid.app)
     }
 
     mutating func decide() {
         for camera in world.cameras.keys.sorted() { succeed(on: camera) }
         if isSuccession { return letWatch() }
-        var challengers: [Claim] = []
+        var challengers: [Bid] = []
         for camera in world.cameras.keys.sorted() {
-            for claim in contenders[camera] ?? [] {
-                let speaker = speaker(of: claim)
-                if speaker.id != claim.id, !(isHolder(claim) && opensAnew(speaker, over: claim)) {
-                    let isReplaced = policy.contention.sameApp == .replace && claim.started < speaker.started
-                    outcomes[claim.id] = isReplaced ? .replaced : .waits()
-                } else if let holding = world.cameras[camera]?.holding, holding.session == claim.id {
-                    outcomes[claim.id] = .has
-                    seats.append(Seat(kind: holding.granted == nil ? .won : .held, claim: claim))
+            for bid in contenders[camera] ?? [] {
+                let speaker = speaker(of: bid)
+                if speaker.id != bid.id, !(isHolder(bid) && opensAnew(speaker, over: bid)) {
+                    let isReplaced = policy.contention.sameApp == .replace && bid.started < speaker.started
+                    outcomes[bid.id] = isReplaced ? .replaced : .waits()
+                } else if let holding = world.cameras[camera]?.holding, holding.session == bid.id {
+                    outcomes[bid.id] = .has
+                    seats.append(Seat(kind: holding.granted == nil ? .won : .held, bid: bid))
                 } else {
-                    challengers.append(claim)
+                    challengers.append(bid)
                 }
             }
         }
         if occasion.isReload { expel() }
-        // A claim that was just cut comes behind all that wait.
-        for claim in challengers.sorted(by: { $0.cools != $1.cools ? $1.cools : $0.isBefore($1) }) { seat(claim) }
-        for claim in claims where outcomes[claim.id] == nil { outcomes[claim.id] = .waits() }
+        // A bid that was just cut comes behind all that wait.
+        for bid in challengers.sorted(by: { $0.cools != $1.cools ? $1.cools : $0.isBefore($1) }) { seat(bid) }
+        for bid in bids where outcomes[bid.id] == nil { outcomes[bid.id] = .waits() }
         letWatch()
     }
 
-    // MARK: One app, one claim
+    // MARK: One app, one bid
 
     /// Of an app's contenders for one camera the one of the best rank, then the newest.
-    private func speaker(of claim: Claim) -> Claim {
-        (contenders[claim.camera] ?? []).filter { $0.app == claim.app }.min {
+    private func speaker(of bid: Bid) -> Bid {
+        (contenders[bid.camera] ?? []).filter { $0.app == bid.app }.min {
             $0.manners.rank != $1.manners.rank ? $0.manners.rank < $1.manners.rank : $0.started > $1.started
-        } ?? claim
+        } ?? bid
     }
 
     /// An app's better session takes its place over, and one that wants control does from one that only watches:
     /// nothing stands between.
     private mutating func succeed(on camera: CameraID) {
         guard let holding = world.cameras[camera]?.holding,
-            let holder = claims.first(where: { $0.id == holding.session })
+            let holder = bids.first(where: { $0.id == holding.session })
         else { return }
         let contending = contenders[camera] ?? []
         let isContending = contending.contains { $0.id == holder.id }
@@ -107,49 +107,49 @@ struct Round {
             policy.contention.sameApp == .replace && successor.app == holder.app && successor.watches == holder.watches
         outcomes[holder.id] = isReplaced ? .replaced : .waits()
         outcomes[successor.id] = .has
-        seats.append(Seat(kind: .won, claim: successor))
+        seats.append(Seat(kind: .won, bid: successor))
     }
 
-    private func isHolder(_ claim: Claim) -> Bool { world.cameras[claim.camera]?.holding?.session == claim.id }
+    private func isHolder(_ bid: Bid) -> Bool { world.cameras[bid.camera]?.holding?.session == bid.id }
 
     /// A start on its own app's camera is looked at like every other newcomer's where those held longest give way and
     /// newcomers are refused. Its app's older session always loses to it.
-    func opensAnew(_ claim: Claim, over holder: Claim) -> Bool {
+    func opensAnew(_ bid: Bid, over holder: Bid) -> Bool {
         policy.contention.budget != nil && policy.contention.givesWay == .longestHeld
-            && policy.contention.refusesNewcomers && occasion.starter == claim.id && claim.app == holder.app
-            && claim.camera == holder.camera && claim.id != holder.id
+            && policy.contention.refusesNewcomers && occasion.starter == bid.id && bid.app == holder.app
+            && bid.camera == holder.camera && bid.id != holder.id
     }
 
     // MARK: Watching
 
     /// A session that lost a camera to a holder on it may watch, where the policy shares cameras with it.
     private mutating func letWatch() {
-        for claim in claims where outcomes[claim.id] == .waits() {
-            if let seat = seats.first(where: { $0.kind != .kept && $0.claim.camera == claim.camera }),
-                outcomes[seat.claim.id] == .has, mayWatch(claim, beside: seat.claim)
+        for bid in bids where outcomes[bid.id] == .waits() {
+            if let seat = seats.first(where: { $0.kind != .kept && $0.bid.camera == bid.camera }),
+                outcomes[seat.bid.id] == .has, mayWatch(bid, beside: seat.bid)
             {
-                outcomes[claim.id] = .waits(watches: true)
+                outcomes[bid.id] = .waits(watches: true)
             }
         }
-        for claim in claims where outcomes[claim.id] == .waits(isWinning: true) {
-            if let seat = seats.first(where: { $0.kind != .kept && $0.claim.camera == claim.camera }),
-                mayWatch(claim, beside: seat.claim)
+        for bid in bids where outcomes[bid.id] == .waits(isWinning: true) {
+            if let seat = seats.first(where: { $0.kind != .kept && $0.bid.camera == bid.camera }),
+                mayWatch(bid, beside: seat.bid)
             {
-                outcomes[claim.id] = .waits(isWinning: true, watches: true)
+                outcomes[bid.id] = .waits(isWinning: true, watches: true)
             }
         }
     }
 
-    private func mayWatch(_ claim: Claim, beside holder: Claim) -> Bool {
-        policy.contention.shares && !claim.watching.isEmpty
-            && (policy.contention.sharesWithEveryone || claim.app.id.user == holder.app.id.user)
+    private func mayWatch(_ bid: Bid, beside holder: Bid) -> Bool {
+        policy.contention.shares && !bid.watching.isEmpty
+            && (policy.contention.sharesWithEveryone || bid.app.id.user == holder.app.id.user)
     }
 
     /// A newcomer that loses may not wait; one that asked only to watch may, while there is something to watch.
     func refuses(_ starter: SessionID) -> Bool {
         guard case .waits(isWinning: false, let watches) = outcomes[starter],
-            let claim = claims.first(where: { $0.id == starter })
+            let bid = bids.first(where: { $0.id == starter })
         else { return false }
-        return !(claim.watches && watches)
+        return !(bid.watches && watches)
     }
 }

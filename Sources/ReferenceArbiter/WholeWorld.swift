@@ -32,7 +32,7 @@ public struct WholeWorld: Sendable {
     public var falling: [(level: SystemPressure, until: Moment)] = []
     public var coolDowns: [CoolDown] = []
     public var leases: [Lease] = []
-    /// Counts whatever has an order: start requests, claims, grants.
+    /// Counts whatever has an order: start requests, bids, grants.
     public var ticks = 0
 
     public init() {}
@@ -78,9 +78,9 @@ public struct WholeWorld: Sendable {
         public var usesAudio = false
         /// It asked to watch only.
         public var watches = false
-        /// When it asked to run, and since when nothing but other claims keeps it from its camera; nil: it does not.
+        /// When it asked to run, and since when nothing but other bids keeps it from its camera; nil: it does not.
         public var started: Int?
-        public var claimed: Int?
+        public var bidSince: Int?
         /// It has run since it was started.
         public var hasRun = false
         /// It ran before the broker restarted, and has not run since.
@@ -96,7 +96,7 @@ public struct WholeWorld: Sendable {
 
         /// It does not ask to run any more.
         public mutating func stop() {
-            (started, claimed, hasRun, isReestablished, isRecording) = (nil, nil, false, false, false)
+            (started, bidSince, hasRun, isReestablished, isRecording) = (nil, nil, false, false, false)
         }
     }
 

@@ -108,10 +108,10 @@ struct PlanSummary {
         let what = if case .interrupted = verdict.outcome { "would wait" } else { "would be refused" }
         let against = verdict.opponent.map { ", against \(writer.names.name(of: $0))" } ?? ""
         let line = "\(name) \(what) because \"\(verdict.rule)\"\(against)."
-        guard !verdict.turnedBy.isEmpty else {
+        guard !verdict.changedBy.isEmpty else {
             return ["\(line) Nothing found that would let it through; tried: \(verdict.searched?.words ?? "nothing")."]
         }
-        let changes = verdict.turnedBy.prefix(changesMax).map(\.words)
+        let changes = verdict.changedBy.prefix(changesMax).map(\.words)
         return ["\(line) It would get through with:"]
             + changes.enumerated().map { "  \($0.offset == 0 ? "" : "or ")\($0.element)" }
     }

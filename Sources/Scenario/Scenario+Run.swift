@@ -4,7 +4,7 @@ import ArbiterProtocol
 /// What a run of a scenario came to.
 public struct Outcome: Sendable {
     public let file: String
-    public let claim: String
+    public let title: String
     /// The text as it was, and as it would have to be.
     public let expected: [String]
     public let actual: [String]
@@ -24,7 +24,7 @@ public struct Outcome: Sendable {
     public var report: String {
         var text: [String] = []
         if expected != actual {
-            text.append("\(file): \(claim)")
+            text.append("\(file): \(title)")
             text.append("  - what the scenario expects    + what happened")
             text += LineDiff.unified(expected, actual)
             text += remarks
@@ -102,7 +102,7 @@ extension Scenario {
         }
         writer.names = names
         return Outcome(
-            file: file, claim: claim, expected: normalized, actual: trimmedEnd(actual),
+            file: file, title: title, expected: normalized, actual: trimmedEnd(actual),
             violations: stage.violations.map(\.description), refusals: refusals, next: stage.nextMoment)
     }
 

@@ -4,7 +4,7 @@ import PolicyFile
 
 /// A scenario: a world, inputs at given times, and every notice they must lead to.
 ///
-///     # A claim in a sentence.
+///     # A title in a sentence.
 ///
 ///     policy ios9.toml
 ///     camera back
@@ -22,8 +22,8 @@ import PolicyFile
 /// The run passes when rewriting the expectations with what happened changes nothing.
 public struct Scenario: Sendable {
     public let file: String
-    /// The first comment: what the scenario claims.
-    public let claim: String
+    /// The first comment: what the scenario says.
+    public let title: String
     public internal(set) var world: World
     public internal(set) var lines: [Line]
     /// What things are called when the last line has been read.

@@ -41,7 +41,7 @@ struct ScenarioParser {
     mutating func parse(_ text: String) throws(ScenarioError) -> Scenario {
         let texts = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         var lines: [Scenario.Line] = []
-        var claim: [String] = []
+        var title: [String] = []
         var hasBegun = false
         var index = 0
         while index < texts.count {
@@ -55,8 +55,8 @@ struct ScenarioParser {
             }
             let bare = line.drop { $0 == " " }
             if bare.isEmpty || bare.first == "#" {
-                if !hasBegun, bare.first == "#" { claim.append(String(bare.dropFirst().drop { $0 == " " })) }
-                if bare.isEmpty, !claim.isEmpty { hasBegun = true }
+                if !hasBegun, bare.first == "#" { title.append(String(bare.dropFirst().drop { $0 == " " })) }
+                if bare.isEmpty, !title.isEmpty { hasBegun = true }
                 keep(.verbatim)
                 continue
             }
@@ -98,7 +98,7 @@ struct ScenarioParser {
             showsAnnouncements: showsAnnouncements, showsOrders: showsOrders)
         if !problems.isEmpty { throw ScenarioError(problems) }
         return Scenario(
-            file: file, claim: claim.joined(separator: " "), world: world, lines: lines, names: names,
+            file: file, title: title.joined(separator: " "), world: world, lines: lines, names: names,
             policyFiles: policyFiles)
     }
 

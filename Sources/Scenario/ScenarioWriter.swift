@@ -20,11 +20,11 @@ public struct ScenarioWriter: Sendable {
         self.showsOrders = showsOrders
     }
 
-    /// What stands before a trace: its claim, its world, and that the trace itself brings the recorders' answers.
+    /// What stands before a trace: its title, its world, and that the trace itself brings the recorders' answers.
     public static func header(
-        claim: String, policy: String, cameras: [Scenario.Camera]
+        title: String, policy: String, cameras: [Scenario.Camera]
     ) -> [String] {
-        ["# \(claim)", "", "policy \(policy)"]
+        ["# \(title)", "", "policy \(policy)"]
             + cameras.map { camera in
                 let words = CameraText.write(camera.capabilities, of: camera.id, at: camera.seat)
                 return "camera \(camera.id.name.scenarioWord) \(words)"

@@ -20,7 +20,7 @@ extension TraceChecker {
         /// How often `ConfigurationApplied` may still name the client: once for each batch that it asked for, and once
         /// for what was ordered at the recorder without its asking. Rather too many than too few: batches are merged.
         var batchesDue: UInt32 = 0
-        /// Claims have to wait until then; `.zero`: they do not, or it is not known.
+        /// Bids have to wait until then; `.zero`: they do not, or it is not known.
         var minHoldUntil = Moment.zero
         /// The deadline of its warning, and whether it answered that.
         var warnedUntil = Moment.zero

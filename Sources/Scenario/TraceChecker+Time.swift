@@ -5,7 +5,7 @@ package import ArbiterProtocol
 public struct HoldTerms: Hashable, Sendable {
     /// How long it may finish after it was told.
     public var grace: Duration
-    /// How long it keeps the camera against stronger claims.
+    /// How long it keeps the camera against stronger bids.
     public var minHold: Duration
 
     public init(grace: Duration, minHold: Duration) {
@@ -18,14 +18,14 @@ public struct HoldTerms: Hashable, Sendable {
 public enum HoldMoment: Hashable, Sendable {
     /// Its camera is opened for it.
     case granted
-    /// It ran, and gave way to another claim in this step.
+    /// It ran, and gave way to another bid in this step.
     case gaveWay(wasRecording: Bool)
 }
 
 extension Arbiter {
     /// The times of a session's rank, read from the words of the policy and of the session's facts: what the kernel made
     /// of them is not asked. Nil where none are promised, or where a session that is not seen from here may cut them
-    /// short: a rank that overrides, its own app, whoever shares its camera.
+    /// short: an immediate rank, its own app, whoever shares its camera.
     package func holdTerms(of session: SessionID, _ moment: HoldMoment) -> HoldTerms? {
         let policy = policy
         guard policy.contention.sharing == .none,
@@ -38,19 +38,19 @@ extension Arbiter {
         for other in state.requesting where other != slot {
             let row = state.sessions.rows[Int(other.index)]
             if state.clients.rows[Int(row.client.index)].app == app { return nil }
-            if policy.rank(state.words(for: other)).override { return nil }
+            if policy.rank(state.words(for: other)).isImmediate { return nil }
         }
         // The facts are those after the step, in which it may have lost its recording and its start request.
         if case .gaveWay(let wasRecording) = moment {
             facts.isRecording = wasRecording
-            facts.claimIsNew = false
+            facts.bidIsNew = false
         }
         let rule = policy.rank(facts)
         return HoldTerms(grace: rule.grace, minHold: rule.minHold)
     }
 }
 
-/// A rank's grace and min-hold are kept, unless a hard cause or a rank that overrides cuts them short.
+/// A rank's grace and min-hold are kept, unless a hard cause or an immediate rank cuts them short.
 extension TraceChecker {
     /// A step, as far as its notices are held against it.
     struct Seen {
@@ -69,11 +69,11 @@ extension TraceChecker {
         return seen.now + terms.minHold
     }
 
-    /// It runs, and somebody else's claim ends that.
+    /// It runs, and somebody else's bid ends that.
     func givesWay(
         _ watched: Watched, _ notice: SessionEvent, _ seen: Seen, _ terms: Terms, _ wrong: inout Findings
     ) {
-        // Under another policy deadlines may have come nearer. A program outside the broker is no claim. Without its
+        // Under another policy deadlines may have come nearer. A program outside the broker is no bid. Without its
         // recorder or its device it has nothing to finish.
         switch seen.event {
         case .policyLoaded, .heldOutside, .recorderGone, .deviceFailed: return

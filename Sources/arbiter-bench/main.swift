@@ -36,7 +36,7 @@ func monotonic() -> Int64 {
 }
 
 /// A world on its own clock, and how many effects it ordered: using them keeps the optimizer honest.
-struct World {
+struct BenchWorld {
     var arbiter: Arbiter
     var now = Moment.zero
     var effects = 0
@@ -98,7 +98,7 @@ do {
     fail("\(error)")
 }
 
-var world = World(arbiter: Arbiter(policy: policy))
+var world = BenchWorld(arbiter: Arbiter(policy: policy))
 world.apply(
     .cameraAppeared(
         world.camera,
@@ -140,12 +140,12 @@ if isHandoff {
     }
     measuredSteps = lives * 2
 } else {
-    let lives = max(1, steps / World.stepsInALife)
+    let lives = max(1, steps / BenchWorld.stepsInALife)
     for round in -lives / warmUp..<lives {
         if round == 0 { begun = monotonic() }
         world.life(of: session, asking: batch)
     }
-    measuredSteps = lives * World.stepsInALife
+    measuredSteps = lives * BenchWorld.stepsInALife
 }
 print(Double(monotonic() - begun) / Double(measuredSteps))
 guard world.effects > clients else { fail("the core ordered nothing") }

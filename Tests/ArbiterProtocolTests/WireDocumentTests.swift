@@ -47,9 +47,9 @@ import Testing
         var text = """
             ## Keys of a configuration
 
-            What `CreateSession` and `Configure` take, `ConfigurationApplied` tells and `Session1.Configuration` has. Of those that a \
-            camera lists among its `Controls`, the list says what it takes; a camera that lacks one refuses it by name. A key that is \
-            not there stays as it is.
+            `CreateSession` and `Configure` take these keys, and `ConfigurationApplied` and `Session1.Configuration` show them. A \
+            camera lists its controls and their values in `Controls`, and refuses by name a control that it lacks. A key that is not \
+            given stays as it is.
 
             | key | type | values | where nobody sets it | |
             |---|---|---|---|---|
@@ -72,8 +72,8 @@ import Testing
         var text = """
             ## Options of a photo and of a recording
 
-            `CapturePhoto` has none: its `options` are empty. Whoever gives an unknown one, or a value that is not allowed, hears of it from the \
-            recorder core: in `PhotoCaptured`, whose `error` says what was wrong, and of a recording in `RuntimeError` \
+            `CapturePhoto` has none: its `options` are empty. An unknown option, or a value that is not allowed, is refused by the recorder core: for a \
+            photo in `PhotoCaptured`, whose `error` says what was wrong, and for a recording in `RuntimeError` \
             (`recording-failed`) and `RecordingFinished` (`write-error`). `StartRecording` has
 
             | option | type | takes | |

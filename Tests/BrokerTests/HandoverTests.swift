@@ -74,7 +74,7 @@ import Testing
         let verdict = try #require(answer.last?.elements?.first?.dictionary)
         #expect(verdict["app"]?.string == "call")
         #expect(verdict["opponent"]?.string == "photos")
-        #expect(verdict["turnedBy"]?.strings?.isEmpty == false)
+        #expect(verdict["changedBy"]?.strings?.isEmpty == false)
 
         let planned = try #require(shell.broker("Plan", .string("stop photos")).first?.string)
         #expect(planned.contains("call interruptionEnded"))
@@ -82,7 +82,7 @@ import Testing
         #expect(photos.names == ["DidStartRunning"])
     }
 
-    @Test func watchersGetDecisionsAsScenarioLinesUntilTheyHaveEnough() throws {
+    @Test func subscribersGetDecisionsAsScenarioLinesUntilTheyHaveEnough() throws {
         let process = try BrokerProcess()
         let watcher = try process.client()
         try watcher.broker("Watch", .boolean(true))

@@ -38,13 +38,13 @@ struct ClientTests {
         try await client.declarePresence(.foreground(.split), focused: true)
         try await client.lowerPriority(to: "attract")
         try await client.lower("duty", to: "off")
-        try await client.watch()
+        try await client.subscribeToDecisions()
         try await client.attach(as: .shell)
         try await client.attach(
             as: .agent, placing: [AppPlacement(app: "photos", presence: .background, isFocused: false)])
         try await client.describeSource("sway 1.7")
         try await client.detach(as: .agent)
-        try await client.watchMicrophones(true)
+        try await client.reportMicrophones(true)
         let listed = try await client.listClients()
         #expect(listed.map(\.app) == ["photos"] && listed.map(\.process) == [12])
         try await client.place(app: "photos", .background)
@@ -86,7 +86,7 @@ struct ClientTests {
     }
 
     private func callAboutAnswers(_ client: CameraClient) async throws {
-        try await client.watchQuestions()
+        try await client.answerQuestions()
         try await client.answer(3, .allow)
         #expect(try await client.storedAnswers().isEmpty)
         try await client.setAnswer(app: "photos", isVouched: false, .deny)
@@ -118,7 +118,7 @@ struct ClientTests {
         #expect(await transport.waitForCall("Close") != nil)
         let session = try await client.makeSession()
         try await session.close()
-        try await client.watch()
+        try await client.subscribeToDecisions()
         #expect(transport.callsSoFar.map(\.member) == ["CreateSession", "Close", "CreateSession", "Close", "Watch"])
     }
 
@@ -174,7 +174,7 @@ struct ClientTests {
             return
         }
         #expect(error.kind == .invalidArguments)
-        try await client.watch()
+        try await client.subscribeToDecisions()
         _ = session.id
     }
 
@@ -226,7 +226,7 @@ struct ClientTests {
         let gone = BrokerError(.disconnected, "The broker is gone.")
         transport.end(gone)
         transport.end(BrokerError(.failed, "Only the first reason counts."))
-        let error = await #expect(throws: BrokerError.self) { try await client.watch() }
+        let error = await #expect(throws: BrokerError.self) { try await client.subscribeToDecisions() }
         #expect(error == gone)
         await #expect(throws: BrokerError.self) { try await client.withSession { _ in } }
         #expect(transport.callsSoFar.isEmpty)
@@ -281,7 +281,7 @@ struct ClientTests {
     func theConnectionCloses() async throws {
         let transport = MemoryTransport()
         var client: CameraClient? = CameraClient(over: transport)
-        try await client?.watch()
+        try await client?.subscribeToDecisions()
         #expect(!transport.isClosed)
         client = nil
         #expect(transport.isClosed)

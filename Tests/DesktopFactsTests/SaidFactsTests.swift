@@ -63,14 +63,14 @@ struct SaidFactsTests {
     @Test("Microphones are said as they are taken and released, with or without windows")
     func microphones() {
         var said = SaidFacts()
-        #expect(said.toSay(UserFacts(microphones: [])) == [.watchMicrophones(true)])
+        #expect(said.toSay(UserFacts(microphones: [])) == [.reportMicrophones(true)])
         #expect(
             said.toSay(UserFacts(microphones: ["b", "a"])) == [.takeMicrophone("a"), .takeMicrophone("b")])
         #expect(
             said.toSay(UserFacts(microphones: ["c", "b"])) == [.releaseMicrophone("a"), .takeMicrophone("c")])
         #expect(
             said.toSay(UserFacts()) == [
-                .releaseMicrophone("b"), .releaseMicrophone("c"), .watchMicrophones(false),
+                .releaseMicrophone("b"), .releaseMicrophone("c"), .reportMicrophones(false),
             ])
     }
 

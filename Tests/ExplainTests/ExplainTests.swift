@@ -14,7 +14,7 @@ struct ExplainTests {
         let verdict = world.explain(world.arbiter.lastDecision)?.verdicts.first
         #expect(verdict?.outcome == .refused)
         #expect(verdict?.rule == "Pickers only")
-        #expect(Set(verdict?.turnedBy.map { $0.map(\.key) } ?? []) == [["client"]])
+        #expect(Set(verdict?.changedBy.map { $0.map(\.key) } ?? []) == [["client"]])
         #expect(verdict?.searched == .upTo(facts: 1))
     }
 
@@ -30,7 +30,7 @@ struct ExplainTests {
         #expect(verdict?.rule == "access: no right to the camera")
         let read = verdict?.read.map { "\($0.key) = \($0.value)" } ?? []
         #expect(read == ["right = \"none\"", "seat = \"seat0\"", "user = 1000"])
-        let turns = verdict?.turnedBy.flatMap { $0 } ?? []
+        let turns = verdict?.changedBy.flatMap { $0 } ?? []
         #expect(Set(turns.map(\.key)) == ["right"] && verdict?.searched == .upTo(facts: 1))
         #expect(
             turns.map(\.to) == [
@@ -48,7 +48,7 @@ struct ExplainTests {
         world.step(.startRunning(SessionID(1)))
         let verdict = world.verdict(of: 1)
         #expect(verdict?.outcome == .interrupted(CauseSet([.loginSessionInactive])))
-        #expect(verdict?.turnedBy.contains { $0.map(\.key) == ["right"] } == true)
+        #expect(verdict?.changedBy.contains { $0.map(\.key) == ["right"] } == true)
     }
 
     @Test("where a budget is in the way, no fact of the session is said to change it")
@@ -61,7 +61,7 @@ struct ExplainTests {
         world.step(.startRunning(SessionID(1)))
         let verdict = world.explain(world.arbiter.lastDecision)?.verdicts.first
         #expect(verdict?.rule == "budget")
-        #expect(verdict?.turnedBy.isEmpty == true)
+        #expect(verdict?.changedBy.isEmpty == true)
         #expect(verdict?.searched == .upTo(facts: 3))
     }
 
@@ -78,10 +78,10 @@ struct ExplainTests {
             world.history.explain(world.arbiter.lastDecision, of: world.arbiter, while: mayGoOn)?.verdicts.first
         }
         let whole = verdict { true }
-        #expect(whole?.turnedBy.isEmpty == false && whole?.searched == .upTo(facts: 1))
+        #expect(whole?.changedBy.isEmpty == false && whole?.searched == .upTo(facts: 1))
         let none = verdict { false }
         #expect(none?.rule == whole?.rule)
-        #expect(none?.turnedBy == [] && none?.searched == .first(attempts: 0))
+        #expect(none?.changedBy == [] && none?.searched == .first(attempts: 0))
     }
 
     @Test("the holder's own facts are named as the holder's: its app in the background would have let the newcomer in")
@@ -94,14 +94,15 @@ struct ExplainTests {
         world.step(.startRunning(SessionID(1)))
         world.step(.startRunning(SessionID(2)))
         let verdict = world.verdict(of: 2)
-        let photos = Explanation.Turn.Subject.app(AppID("photos", user: 1000))
+        let photos = Explanation.Alteration.Subject.app(AppID("photos", user: 1000))
         #expect(verdict?.outcome == .interrupted(CauseSet([.videoDeviceInUseByAnotherClient])))
-        #expect(verdict?.turnedBy.contains { $0.map(\.of) == [photos] && $0.map(\.key) == ["presence"] } == true)
-        #expect(verdict?.turnedBy.contains { $0.map(\.of) == [.session] && $0.map(\.key) == ["focused"] } == true)
-        #expect(verdict?.turnedBy.allSatisfy { $0.count == 1 } == true)
+        #expect(verdict?.changedBy.contains { $0.map(\.of) == [photos] && $0.map(\.key) == ["presence"] } == true)
+        #expect(verdict?.changedBy.contains { $0.map(\.of) == [.session] && $0.map(\.key) == ["focused"] } == true)
+        #expect(verdict?.changedBy.allSatisfy { $0.count == 1 } == true)
     }
 
-    @Test("where no single fact changes it, the pair does; the focus is never proposed for an app in the background")
+    @Test(
+        "where no single fact changes it, the pair does; and the focus is never proposed for an app in the background")
     func pair() {
         var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])
         world.app("photos", 1)
@@ -111,12 +112,12 @@ struct ExplainTests {
         world.step(.startRunning(SessionID(1)))
         world.step(.startRunning(SessionID(2)))
         let verdict = world.verdict(of: 2)
-        let words = verdict?.turnedBy.map(\.words) ?? []
+        let words = verdict?.changedBy.map(\.words) ?? []
         #expect(
             words.contains(
                 "presence = \"foreground\" (is \"background\") and focused = true (is false)"), "\(words)")
-        #expect(verdict?.turnedBy.allSatisfy { $0.count == 2 } == true)
-        #expect(verdict?.turnedBy.allSatisfy { $0.contains { $0.key == "presence" && $0.of == .session } } == true)
+        #expect(verdict?.changedBy.allSatisfy { $0.count == 2 } == true)
+        #expect(verdict?.changedBy.allSatisfy { $0.contains { $0.key == "presence" && $0.of == .session } } == true)
     }
 
     @Test("a loser that held the camera is told what would have kept it")
@@ -129,7 +130,7 @@ struct ExplainTests {
         world.step(.startRunning(SessionID(2)))
         world.place("call", .foreground(.split), focused: true)
         let verdict = world.verdict(of: 1)
-        #expect(verdict?.turnedBy.contains { $0.map(\.of) == [.session] && $0.map(\.key) == ["focused"] } == true)
+        #expect(verdict?.changedBy.contains { $0.map(\.of) == [.session] && $0.map(\.key) == ["focused"] } == true)
     }
 
     @Test("an attribute that would have won is named with the value that wins")
@@ -146,7 +147,7 @@ struct ExplainTests {
         let verdict = world.explain(world.arbiter.lastDecision)?.verdicts.first
         #expect(verdict?.read.map(\.key) == ["duty"])
         #expect(
-            verdict?.turnedBy.map(\.words) == ["duty = \"on-call\" (is \"off\")"])
+            verdict?.changedBy.map(\.words) == ["duty = \"on-call\" (is \"off\")"])
     }
     @Test("an app that comes without the focus could have come with it")
     func comesWithTheFocus() {
@@ -160,7 +161,7 @@ struct ExplainTests {
         world.place("call", .foreground(.split), focused: false)
         let verdict = world.verdict(of: 2)
         #expect(verdict?.outcome == .interrupted(CauseSet([.videoDeviceInUseByAnotherClient])))
-        #expect(verdict?.turnedBy.contains { $0.map(\.of) == [.session] && $0.map(\.key) == ["focused"] } == true)
+        #expect(verdict?.changedBy.contains { $0.map(\.of) == [.session] && $0.map(\.key) == ["focused"] } == true)
     }
 
     @Test("of two apps of one name, no source places the one that only claims it, so its place changes nothing")
@@ -173,7 +174,7 @@ struct ExplainTests {
         world.step(.startRunning(SessionID(2)))
         let verdict = world.verdict(of: 2)
         #expect(verdict?.outcome == .interrupted(CauseSet([.videoDeviceNotAvailableInBackground])))
-        #expect(verdict?.turnedBy == [])
+        #expect(verdict?.changedBy == [])
         #expect(verdict?.searched == .upTo(facts: 3))
         #expect(world.explain(world.arbiter.lastDecision - 1)?.verdicts.first?.session == SessionID(1))
     }
@@ -189,13 +190,14 @@ struct ExplainTests {
         world.step(.startRunning(SessionID(1)))
         world.step(.startRunning(SessionID(2)))
         world.step(.loweredPriority(ClientID(1), rank: "low"))
-        #expect(world.verdict(of: 1)?.turnedBy.map(\.words) == ["lowered-priority = none (is \"low\")"])
+        #expect(world.verdict(of: 1)?.changedBy.map(\.words) == ["lowered-priority = none (is \"low\")"])
         world.step(.sensitiveContent(AppID("call", user: ExplainedWorld.user)))
         #expect(
-            world.verdict(of: 2)?.turnedBy.map { $0.map(\.key) } == [["sensitive-content-mitigation-activated"]])
+            world.verdict(of: 2)?.changedBy.map { $0.map(\.key) } == [["sensitive-content-mitigation-activated"]])
     }
 
-    @Test("what ended with a shell that left is changed by its word, and the explanation says whose words ended")
+    @Test(
+        "what ended with a shell that left is changed by the shell's word, and the explanation says whose words ended")
     func shellLeft() {
         var world = ExplainedWorld.shelled(causes: [.background])
         world.app("photos", 1)
@@ -209,7 +211,7 @@ struct ExplainTests {
         let verdict = explanation?.verdicts.last
         #expect(verdict?.outcome == .interrupted(CauseSet([.videoDeviceNotAvailableInBackground])))
         #expect(
-            verdict?.turnedBy.map(\.words) == [
+            verdict?.changedBy.map(\.words) == [
                 "presence = \"foreground\", as the shell that left could say (is \"background\")"
             ])
         #expect(verdict?.stops == [])

@@ -59,7 +59,7 @@ struct HistoryTests {
         // A stride that meets every place in a stretch.
         for decision in stride(from: 0, to: decisions.count, by: 7).map({ decisions[$0] }) {
             let verdict = world.explain(decision)?.verdicts.first { $0.session == SessionID(1) }
-            #expect(verdict?.turnedBy.map { $0.map(\.key) } == [["presence"]], "decision \(decision)")
+            #expect(verdict?.changedBy.map { $0.map(\.key) } == [["presence"]], "decision \(decision)")
         }
     }
 

@@ -12,7 +12,7 @@ import struct Explain.Explanation
 /// decision changes.
 @Suite struct ExplainTests {
     @Test("Change the facts that explain names, and the decision changes", arguments: UInt64(1)...4)
-    func turns(_ seed: UInt64) throws {
+    func changes(_ seed: UInt64) throws {
         var run = try ExplainedRun(seed: seed)
         for _ in 0..<120 { run.step(explains: true) }
         for wrong in run.untrue.prefix(5) { Issue.record("seed \(seed): \(wrong)") }
@@ -133,12 +133,12 @@ private struct ExplainedRun {
         }
         guard explains, let explanation = stage.history?.explain(decision, of: stage.arbiter) else { return }
         for verdict in explanation.verdicts {
-            for change in verdict.turnedBy { check(change, of: verdict, before, event) }
+            for change in verdict.changedBy { check(change, of: verdict, before, event) }
         }
     }
 
     private mutating func check(
-        _ change: [Explanation.Turn], of verdict: Explanation.Verdict, _ before: Stage, _ event: Event
+        _ change: [Explanation.Alteration], of verdict: Explanation.Verdict, _ before: Stage, _ event: Event
     ) {
         let keys = Set(change.map(\.key))
         if keys.isSuperset(of: ["presence", "layout"]), change.count == Set(change.map(\.of)).count + 1 {
@@ -209,45 +209,45 @@ private struct ExplainedRun {
     /// The events that bring the facts about before the event, and the event as it is then; nil where an ordinary event
     /// cannot, or the event itself says something else about them.
     private func brought(
-        _ change: [Explanation.Turn], _ session: SessionID, _ event: Event
+        _ change: [Explanation.Alteration], _ session: SessionID, _ event: Event
     ) -> (first: [Event], again: Event?)? {
         var first: [Event] = []
         var again: Event? = event
         var moved: [AppID: (presence: Presence, focused: Bool)] = [:]
-        for turn in change {
+        for alteration in change {
             let owner: AppID? =
-                switch turn.of {
+                switch alteration.of {
                 case .session: app(of: session)
                 case .app(let app): app
                 case .machine: nil
                 }
-            switch (turn.key, owner) {
+            switch (alteration.key, owner) {
             case ("presence", let app?), ("layout", let app?), ("focused", let app?):
                 guard var place = moved[app] ?? place(of: app, event) else { return nil }
-                if turn.key == "focused" {
-                    place.focused = turn.to == "true"
+                if alteration.key == "focused" {
+                    place.focused = alteration.to == "true"
                 } else {
-                    place.presence = presence(turn.to)
-                    if turn.to == "\"background\"" { place.focused = false }
+                    place.presence = presence(alteration.to)
+                    if alteration.to == "\"background\"" { place.focused = false }
                 }
                 moved[app] = place
             case ("microphone", _):
                 if case .microphone = event { return nil }
-                first.append(.microphone(AppID("caller", user: 1000), taken: turn.to == "\"taken\""))
+                first.append(.microphone(AppID("caller", user: 1000), taken: alteration.to == "\"taken\""))
             case ("pressure", _):
-                guard let level = SystemPressure.allCases.first(where: { "\"\($0.wireName)\"" == turn.to }) else {
+                guard let level = SystemPressure.allCases.first(where: { "\"\($0.wireName)\"" == alteration.to }) else {
                     return nil
                 }
                 if case .pressure = event { return nil }
                 first.append(.pressure(level))
             case ("operator", let app?):
                 if case .operatorChose = event { return nil }
-                first.append(.operatorChose(turn.to == "\"chosen\"" ? app : nil))
+                first.append(.operatorChose(alteration.to == "\"chosen\"" ? app : nil))
             case ("uses-audio", _):
-                let uses = Configuration([.usesAudio: .flag(turn.to == "true"), .whenBusy: .text("interrupt")])
+                let uses = Configuration([.usesAudio: .flag(alteration.to == "true"), .whenBusy: .text("interrupt")])
                 first.append(.configure(session, uses))
             default:
-                guard turn.of == .machine, let end = ended(turn.key, session, event) else { return nil }
+                guard alteration.of == .machine, let end = ended(alteration.key, session, event) else { return nil }
                 first += end.first
                 if end.isEvent { again = nil }
             }

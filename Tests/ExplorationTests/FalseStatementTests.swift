@@ -56,7 +56,7 @@ struct FalseStatementTests {
         "restricted = { app = \"b.service\" }\nwaiting = { app = \"d.service\" }",
         "restricted = { duty = \"off\" }\ninterrupted = { duty = \"on\" }",
         "recording = { app = \"c.service\" }\nwaiting = { app = \"d.service\" }",
-        "holder = { app = \"b.service\", claim = \"standing\" }\ninterrupted = { app = \"d.service\", microphone = \"taken\" }",
+        "holder = { app = \"b.service\", bid = \"standing\" }\ninterrupted = { app = \"d.service\", microphone = \"taken\" }",
         "running = { app = \"a.service\" }\ninterrupted = { app = \"c.service\" }",
     ]
 

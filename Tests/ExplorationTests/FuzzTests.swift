@@ -51,7 +51,7 @@ import Testing
         wanted += SystemPressure.allCases.map { .pressure(atLeast: $0) }
         for flag in [false, true] {
             wanted += [.foreground(flag), .focused(flag), .multitasking(flag), .usesAudio(flag)]
-            wanted += [.microphoneTaken(flag), .recording(flag), .claimIsNew(flag), .operatorChosen(flag)]
+            wanted += [.microphoneTaken(flag), .recording(flag), .bidIsNew(flag), .operatorChosen(flag)]
         }
         wanted += ["a", "d"].flatMap { [FactTest.app($0), .claimedApp($0)] }
         wanted += [.user(1000), .user(1001), .camera(CameraID("back")), .attribute("duty", "mid")]
@@ -80,7 +80,7 @@ import Testing
         #expect((250...350).contains(sharing), "\(sharing) of 600 share")
         let rules = policies.flatMap(\.rankRules)
         for has: (RankRule) -> Bool in [
-            { $0.deny }, { $0.override }, { $0.grace > .zero }, { $0.minHold > .zero }, { $0.lease != nil },
+            { $0.deny }, { $0.isImmediate }, { $0.grace > .zero }, { $0.minHold > .zero }, { $0.lease != nil },
         ] { #expect(rules.contains(where: has)) }
         let cameras = policies.flatMap(\.cameras)
         #expect(cameras.contains { !$0.conflicts.isEmpty } && cameras.contains { $0.cost > 0 })

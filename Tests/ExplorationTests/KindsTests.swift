@@ -32,7 +32,7 @@ struct KindsTests {
         vary(\.microphoneTaken, [false, true])
         vary(\.pressure, SystemPressure.allCases)
         vary(\.isRecording, [false, true])
-        vary(\.claimIsNew, [false, true])
+        vary(\.bidIsNew, [false, true])
         vary(\.operatorChosen, [false, true])
         return all
     }

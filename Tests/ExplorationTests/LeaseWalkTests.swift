@@ -102,9 +102,9 @@ struct LeaseWalkTests {
     private static let statements = [
         ("holder = { app = \"booth.service\" }", "waiting = { app = \"call.service\" }"),
         ("holder = { app = \"call.service\" }", "waiting = { app = \"booth.service\" }"),
-        ("holder = { claim = \"new\" }", "waiting = { app = \"call.service\" }"),
+        ("holder = { bid = \"new\" }", "waiting = { app = \"call.service\" }"),
         ("holder = { app = \"other.service\" }", "waiting = { app = \"booth.service\" }"),
-        ("holder = { app = \"other.service\" }", "waiting = { app = \"call.service\", claim = \"standing\" }"),
+        ("holder = { app = \"other.service\" }", "waiting = { app = \"call.service\", bid = \"standing\" }"),
     ]
 
     @Test("A statement is found broken exactly where a walk that counts leases finds it broken, and as soon")

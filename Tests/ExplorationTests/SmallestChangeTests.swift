@@ -57,7 +57,7 @@ struct SmallestChangeTests {
         """,
     ]
 
-    @Test("Nothing smaller changes the verdict, and what is named does", arguments: policies)
+    @Test("nothing smaller changes the verdict, and what is named does", arguments: policies)
     func smallest(_ policy: String) throws {
         let begin = try TinyWorld.begin(policy)
         var sizes: [Int: Int] = [:]
@@ -70,20 +70,20 @@ struct SmallestChangeTests {
             let verdict = try #require(explanation.verdicts.last { $0.session == TinyWorld.newcomer })
             #expect((verdict.outcome == .granted) == outcome.runs)
             let (smallest, nearest) = begin.smallestByTryingAll(from: world, runs: outcome.runs)
-            let found = verdict.turnedBy.first?.count
+            let found = verdict.changedBy.first?.count
             let places = "\(world), \(verdict.outcome) because “\(verdict.rule)”"
             // A search that was cut says so, and claims nothing.
             #expect(verdict.searched.map { if case .upTo = $0 { true } else { false } } == true, "\(places): cut")
             guard smallest <= 3 else {
-                #expect(found == nil, "\(places): \(verdict.turnedBy.map(\.words)), and nothing of up to 3 facts does")
+                #expect(found == nil, "\(places): \(verdict.changedBy.map(\.words)), and nothing of up to 3 facts does")
                 continue
             }
             #expect(
                 found == smallest,
-                "\(places): named \(verdict.turnedBy.map(\.words)), and \(smallest) are enough: \(nearest.map(\.description) ?? "")"
+                "\(places): named \(verdict.changedBy.map(\.words)), and \(smallest) are enough: \(nearest.map(\.description) ?? "")"
             )
             sizes[smallest, default: 0] += 1
-            for change in verdict.turnedBy {
+            for change in verdict.changedBy {
                 #expect(change.count == found, "\(places): \(change.words) is not as small as the others")
                 let other = try #require(world.with(change), "\(places): \(change.words) is no world")
                 #expect(
@@ -155,19 +155,19 @@ private struct TinyWorld: Hashable, CustomStringConvertible {
     }
 
     /// The world in which these facts are otherwise; nil where there is none.
-    func with(_ change: [Explanation.Turn]) -> TinyWorld? {
+    func with(_ change: [Explanation.Alteration]) -> TinyWorld? {
         var other = self
-        for turn in change {
-            let isHolder = turn.of == .app(AppID("a", user: 1000))
+        for alteration in change {
+            let isHolder = alteration.of == .app(AppID("a", user: 1000))
             let who = isHolder ? Who.holder : .newcomer
-            if turn.of == .app(AppID("another app", user: 1000)) {
-                other.isAnotherInFront = turn.to == "\"foreground\""
+            if alteration.of == .app(AppID("another app", user: 1000)) {
+                other.isAnotherInFront = alteration.to == "\"foreground\""
                 continue
             }
-            switch turn.key {
+            switch alteration.key {
             case "presence", "layout":
                 let place: Place =
-                    switch turn.to {
+                    switch alteration.to {
                     case "\"background\"": .background
                     case "\"split\"": .split
                     case "\"slide-over\"": .slideOver
@@ -175,10 +175,10 @@ private struct TinyWorld: Hashable, CustomStringConvertible {
                     default: .fullscreen
                     }
                 if isHolder { other.holder = place } else { other.newcomer = place }
-            case "focused": other.focus = turn.to == "true" ? who : .nobody
-            case "operator": other.chosen = turn.to == "\"chosen\"" ? who : .nobody
+            case "focused": other.focus = alteration.to == "true" ? who : .nobody
+            case "operator": other.chosen = alteration.to == "\"chosen\"" ? who : .nobody
             case "pressure":
-                other.pressure = SystemPressure.allCases.first { "\"\($0.wireName)\"" == turn.to } ?? pressure
+                other.pressure = SystemPressure.allCases.first { "\"\($0.wireName)\"" == alteration.to } ?? pressure
             case "video-device-blocked-by-privacy": other.isPrivate = false
             default: return nil
             }

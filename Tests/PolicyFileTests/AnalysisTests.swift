@@ -29,7 +29,7 @@ struct AnalysisTests {
             ("focused = true|user = 1|presence = \"background\"", "focused = true and presence = \"background\""),
             ("foreground-apps = \"none\"|layout = \"split\"", "foreground-apps = \"none\" and layout = \"split\""),
             ("foreground-apps = \"none\"|focused = true", "foreground-apps = \"none\" and focused = true"),
-            ("recording = true|claim = \"new\"", "recording = true and claim = \"new\""),
+            ("recording = true|bid = \"new\"", "recording = true and bid = \"new\""),
         ])
     func contradictions(facts: String, named: String) {
         let rule = rank("R", facts.split(separator: "|").joined(separator: "\n"))
@@ -153,7 +153,7 @@ extension PolicyGenerator {
                                 Facts(
                                     app: app, presence: presence, isFocused: focused,
                                     foregroundApps: Facts.ForegroundApps.allCases[several], camera: CameraID("c"),
-                                    pressure: pressure, isRecording: recording, claimIsNew: isNew))
+                                    pressure: pressure, isRecording: recording, bidIsNew: isNew))
                         }
                     }
                 }
@@ -166,7 +166,7 @@ extension PolicyGenerator {
     mutating func ranksOverFewFacts() -> Policy {
         let facts: [FactTest] =
             [.app("x"), .app("y"), .foreground(true), .foreground(false), .focused(true), .focused(false)]
-            + [.recording(true), .recording(false), .claimIsNew(true), .claimIsNew(false)]
+            + [.recording(true), .recording(false), .bidIsNew(true), .bidIsNew(false)]
             + Presence.Layout.allCases.map(FactTest.layout) + SystemPressure.allCases.map { .pressure(atLeast: $0) }
             + Facts.ForegroundApps.allCases.map(FactTest.foregroundApps)
         let rules = (0..<Int.random(in: 2...9, using: &random)).map { index in

@@ -13,7 +13,7 @@ struct FactTests {
         + [true, false].flatMap { yes -> [FactTest] in
             [
                 .foreground(yes), .focused(yes), .multitasking(yes), .usesAudio(yes), .microphoneTaken(yes),
-                .recording(yes), .claimIsNew(yes), .operatorChosen(yes),
+                .recording(yes), .bidIsNew(yes), .operatorChosen(yes),
             ]
         }
 

@@ -83,7 +83,8 @@ struct PolicyGenerator {
     private mutating func rankRule(_ ranks: [String]) -> RankRule {
         if roll(0, 4) == 0 { return RankRule(name: name(), when: facts(), rank: ranks.count - 1, deny: true) }
         return RankRule(
-            name: name(), when: facts(), rank: roll(0, ranks.count - 1), override: coin(), grace: duration(0, 60_000),
+            name: name(), when: facts(), rank: roll(0, ranks.count - 1), isImmediate: coin(),
+            grace: duration(0, 60_000),
             minHold: duration(0, 3_600_000), lease: coin() ? nil : duration(1000, 86_400_000))
     }
 

@@ -94,9 +94,9 @@ struct ShippedPolicyTests {
                     ranks: ["safety", "staff", "call", "booth", "other", "attract"],
                     rankRules: [
                         RankRule(
-                            name: "Evacuation camera", when: [.app("evacuation.service")], rank: 0, override: true),
+                            name: "Evacuation camera", when: [.app("evacuation.service")], rank: 0, isImmediate: true),
                         RankRule(
-                            name: "Chosen by the staff", when: [.operatorChosen(true)], rank: 1, override: true),
+                            name: "Chosen by the staff", when: [.operatorChosen(true)], rank: 1, isImmediate: true),
                         RankRule(
                             name: "The intercom", when: [.app("intercom.service")], rank: 2, lease: .seconds(900)),
                         RankRule(

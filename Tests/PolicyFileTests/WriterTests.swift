@@ -22,7 +22,7 @@ struct WriterTests {
         ranks: ["strong", "weak"],
         rankRules: [
             RankRule(
-                name: "rank", when: FactTests.onePerKey + [.attribute("duty", "off")], rank: 1, override: true,
+                name: "rank", when: FactTests.onePerKey + [.attribute("duty", "off")], rank: 1, isImmediate: true,
                 grace: .seconds(5),
                 minHold: .seconds(10), lease: .seconds(180)),
             RankRule(name: "deny", rank: 1, deny: true),

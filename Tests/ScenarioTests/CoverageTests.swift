@@ -152,7 +152,7 @@ struct CoverageTests {
         #expect(!evicted.fired.contains(.choice(.coolDown)))
     }
 
-    @Test("A grace, a min-hold, a lease and an override are reached one by one")
+    @Test("A grace, a min-hold, a lease and an immediate rank are reached one by one")
     func rankChoices() throws {
         let policy = """
             ranks = ["alarm", "call", "booth"]
@@ -160,7 +160,7 @@ struct CoverageTests {
             name = "Alarm"
             app = "alarm"
             rank = "alarm"
-            override = true
+            immediate = true
             [[rank]]
             name = "Call"
             app = "call"
@@ -188,7 +188,7 @@ struct CoverageTests {
         #expect(try reached(comes("call", "20s")) == [.grace])
         #expect(try reached(comes("call", "01s") + "12s\n") == [.minHold, .grace])
         #expect(try reached("31s\n") == [.lease])
-        #expect(try reached(comes("alarm", "01s")) == [.override])
+        #expect(try reached(comes("alarm", "01s")) == [.immediate])
         #expect(try reached(comes("alarm", "31s")) == [.lease], "nothing stood in its way")
     }
 

@@ -20,7 +20,7 @@ import Testing
     func holds(_ file: String) throws {
         let path = Self.root.appending(path: "Tests/scenarios/\(file)").path
         let scenario = try Scenario.load(path: path, policies: Self.root.appending(path: "policies").path)
-        #expect(!scenario.claim.isEmpty, "the first line of a scenario says what it claims")
+        #expect(!scenario.title.isEmpty, "the first line of a scenario says what it claims")
         let outcome = scenario.run()
         #expect(outcome.passed, "\(outcome.report)")
         if !outcome.passed, ProcessInfo.processInfo.environment["CAMARB_REWRITE"] == "1" {

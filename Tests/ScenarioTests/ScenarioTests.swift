@@ -107,7 +107,7 @@ private func problems(_ text: String) -> [ScenarioError.Problem] {
     func passes() throws {
         let outcome = try parse(text).run()
         #expect(outcome.passed, "\(outcome.report)")
-        #expect(outcome.claim == "A second app slides over: preview stops and comes back.")
+        #expect(outcome.title == "A second app slides over: preview stops and comes back.")
     }
 
     @Test("A wrong expectation fails with a diff, and rewriting gives the right text with its comments kept")
@@ -156,7 +156,7 @@ private func problems(_ text: String) -> [ScenarioError.Problem] {
         var stage = Stage(Arbiter(policy: scenario.world.policy))
         _ = scenario.run(on: &stage)
         var writer = ScenarioWriter()
-        var lines = ScenarioWriter.header(claim: "A trace.", policy: "built-in", cameras: [])
+        var lines = ScenarioWriter.header(title: "A trace.", policy: "built-in", cameras: [])
         for step in stage.steps { lines += writer.lines(step.event, at: step.moment, step.effects) }
         return (lines.joined(separator: "\n") + "\n", stage.steps)
     }

@@ -117,7 +117,7 @@ struct EventTableTests {
     }
 
     @Test(
-        "A notice comes to watchers with everything that its session hears, and reads back as that",
+        "A notice comes to subscribers with everything that its session hears, and reads back as that",
         arguments: GeneratedNotice.all)
     func notices(_ notice: SessionEvent) throws {
         var names = Names()

@@ -144,5 +144,5 @@ def explained():
         summary, verdicts = alice.call(BROKER, "Explain", "t", 0)
         (verdict,) = verdicts
         assert verdict["outcome"][1] == "refused" and 'right = "none"' in verdict["read"][1], verdict
-        assert any(f"users = [{ALICE}] in [access]" in change for change in verdict["turnedBy"][1]), verdict
+        assert any(f"users = [{ALICE}] in [access]" in change for change in verdict["changedBy"][1]), verdict
         assert "access: no right to the camera" in summary, summary

@@ -109,7 +109,7 @@ def denied():
         summary, verdicts = root.call(BROKER, "Explain", "t", 0)
         assert verdicts[0]["rule"][1] == "access: the user said no", verdicts
         assert verdicts[0]["read"][1] == ['answer = "deny"'], verdicts
-        assert any("answer" in turn and "allow" in turn for turn in verdicts[0]["turnedBy"][1]), verdicts
+        assert any("answer" in turn and "allow" in turn for turn in verdicts[0]["changedBy"][1]), verdicts
         agent.call(SHELL, "SetAnswer", "sbs", "photos", True, "")
         session.start()
         assert agent.wait("Question")[0] == question + 1

@@ -50,7 +50,7 @@ def after_the_shell():
         assert [entry["standing"] for entry in status["placements"]] == ["lost"], status["placements"]
         why = camclient(daemon, "explain").stdout
         assert "what the shell that left had said holds no more" in why, why
-        assert 'turned by: presence = "foreground", as the shell that left could say (is "background")' in why, why
+        assert 'changed by: presence = "foreground", as the shell that left could say (is "background")' in why, why
 
 
 @claim("another user's session is shown as running or interrupted, as its camera shows it, and as nothing more")

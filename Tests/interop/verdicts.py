@@ -25,7 +25,7 @@ def value(table, key):
 def only_app(table):
     """The app that a rank rule is about, if it reads nothing else."""
     keys = {line.split("=")[0].strip() for line in table[1:]}
-    facts = keys - {"name", "rank", "override", "grace", "min-hold", "lease", "deny"}
+    facts = keys - {"name", "rank", "immediate", "grace", "min-hold", "lease", "deny"}
     return value(table, "app") if facts == {"app"} else None
 
 

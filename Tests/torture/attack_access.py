@@ -1,4 +1,4 @@
-"""A client without a right to a camera: it barges in on an app that records, and gets nothing."""
+"""Who has no right to a camera: it barges in on somebody who records, and gets nothing."""
 import os, tempfile, time
 
 from harness import BROKER, App, Refused
@@ -86,14 +86,14 @@ def barging_in(policy, short):
     yield f"it was told: {words}"
 
 
-@row("barge-in-desktop", "a client in no login session and named by no policy is refused its start, whatever it says of itself",
-     "user nobody, which declares to be in front and starts 2,000 times (200 in the short form) beside a user that records, "
+@row("barge-in-desktop", "a client in no login session, which no policy names, is refused its start, whatever it says of itself",
+     "user nobody, who declares to be in front and starts 2,000 times (200 in the short form) beside a user who records, "
      "under desktop.toml")
 def barge_in_desktop(short):
     yield from barging_in("desktop", short)
 
 
-@row("barge-in-windows", "a client without a right watches nothing, where cameras are shared",
+@row("barge-in-windows", "where cameras are shared, a client without the right watches nothing",
      "the same under windows.toml, every other time to watch only")
 def barge_in_windows(short):
     yield from barging_in("windows", short)

@@ -14,7 +14,7 @@ def take_sessions(address, connections, each, seconds):
     return [got, why]
 
 
-@row("sessions", "a user has 256 sessions, all together a part of the memory, and what is released is given back",
+@row("sessions", "a user may have 256 sessions, all users together a part of the memory, and what is released is given back",
      "64 connections with 64 sessions each, of one user and of eight subordinate ids")
 def many_sessions(short):
     with broker() as daemon:
@@ -122,7 +122,7 @@ def ask_early(address, count):
     return answers(app, count)
 
 
-@row("early-questions", "questions that wait for the cameras are 64 of a user, and their bytes are bounded with them",
+@row("early-questions", "at most 64 questions of a user wait for the cameras, and their bytes are bounded with them",
      "600 calls of 100 kB while a recorder core does not answer")
 def early_questions(short):
     with contextlib.ExitStack() as stack:

@@ -22,7 +22,7 @@ def connect_in_a_loop(path, seconds):
 
 
 @row("connect-flood", "a flood of connections costs nobody else an answer",
-     "one user that connects and closes as fast as a core can, for 60 s (5 s in the short form)")
+     "one user who connects and closes as fast as a core can, for 60 s (5 s in the short form)")
 def connect_flood(short):
     seconds = 5 if short else 60
     with broker() as daemon:
@@ -117,7 +117,7 @@ def is_closed(peer):
         return True
 
 
-@row("half-open", "connections that never authenticate are 8 of a user and 64 in all, and the oldest goes first",
+@row("half-open", "at most 8 connections of a user, and 64 in all, are kept unauthenticated, and the oldest goes first",
      "1,000 half-open connections of one user and as many of eight subordinate ids, for 60 s (6 s in the short form)")
 def half_open_flood(short):
     seconds = 6 if short else 60
@@ -168,7 +168,7 @@ def never_read(path, count, seconds):
 
 
 def churn(address, seconds):
-    """A user whose sessions come and go, which is news to watchers; how many came."""
+    """A user whose sessions come and go, which is news to those who watch; how many came."""
     app = App(address, "churn")
     until = time.monotonic() + seconds
     count = 0
@@ -179,7 +179,7 @@ def churn(address, seconds):
     return count
 
 
-@row("never-read", "a client that does not read what it asked for is disconnected, it alone",
+@row("never-read", "a client that does not read what it asked for is disconnected, and no other is",
      "32 watchers of one user that never read, while its own sessions come and go, for 20 s (5 s)")
 def never_reading(short):
     seconds = 5 if short else 20

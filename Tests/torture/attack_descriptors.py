@@ -71,8 +71,8 @@ def pass_slow_files(path, seconds, pause):
     return passed
 
 
-@row("slow-files", "a file whose server does not answer hangs nobody but the user that passed it",
-     "one user that passes files of a FUSE mount of its own, that hang whoever closes them, for 20 s (4 s in the short form)")
+@row("slow-files", "a file whose server does not answer holds up only the user who passed it",
+     "one user who passes files of a FUSE mount of his own, that hang whoever closes them, for 20 s (4 s in the short form)")
 def slow(short):
     slow_files.may_be_made()
     seconds = 4 if short else 20
@@ -114,7 +114,7 @@ def hang_and_wait(path, until_gone):
     return True
 
 
-@row("end-beside-slow-files", "camarbd ends on SIGTERM while files hang whoever closes them",
+@row("end-beside-slow-files", "camarbd ends on SIGTERM even while closing files hangs",
      "files of a FUSE mount whose server does not answer, passed in two ways")
 def end_beside(short):
     slow_files.may_be_made()
@@ -129,7 +129,7 @@ def end_beside(short):
 
 
 def drop_slow_file(path):
-    """A socket in whose queue lies the last reference of a file, whose last bytes are not with its server yet: a process that
+    """A socket in whose queue lies the last reference of a file, what was written to which is not with its server yet: who
     drops the one drops the other, and waits for the server. It comes with bytes that end the connection."""
     file = slow_files.SlowFile()
     slow, other = file.open(), file.open()
@@ -187,7 +187,7 @@ def flood_halves(path, seconds):
 
 
 @row("half-messages", "descriptors of messages that never become whole are not kept",
-     "one user that sends 253 descriptors with each byte of a message, and 4 with each of 30 half ones, for 20 s (4 s)")
+     "one user who sends 253 descriptors with each byte of a message, and 4 with each of 30 half ones, for 20 s (4 s)")
 def halves(short):
     seconds = 4 if short else 20
     with broker(users=(NEIGHBOUR, ATTACKER)) as daemon:
@@ -226,7 +226,7 @@ def photos_while_keepers_die(address, seconds):
     return [taken, cut]
 
 
-@row("killed-keepers", "the loss of a keeper costs whose message it had a connection, and nobody else anything",
+@row("killed-keepers", "the loss of a keeper costs the connection whose message it had, and nobody else anything",
      "SIGKILL of every keeper, 50 times (10) during a load of photos")
 def killed(short):
     count = 10 if short else 50

@@ -148,8 +148,8 @@ def looks_in(process):
     return refused
 
 
-@row("recorder-taken-over", "an attacker that takes over a recorder core, or any process of the broker's user, is believed no more "
-     "than anybody, and does not get into the broker",
+@row("recorder-taken-over", "an attacker who takes over a recorder core, or any process of the broker's user, is believed no more than "
+     "anybody, and does not get into the broker",
      "a process of the recorder core's user and one of the broker's own: every fact for all users, a trace, its memory, "
      "ptrace and its descriptors")
 def taken_over(short):
@@ -181,7 +181,7 @@ def taken_over(short):
         yield from beside(daemon, calls)
 
 
-@row("weak-identity", "where the kernel knows a client by its number only, one that is not what it was is cut before it has "
+@row("weak-identity", "where the kernel knows a client by its number only, a client that is no longer what it was is cut before it has "
      "anything", "clients that change their user, or whose control group changes, between connecting and starting")
 def weak(short):
     def changes_user(address):
@@ -239,7 +239,7 @@ def weak(short):
         yield from beside(daemon, calls)
 
 
-@row("decisions-of-others", "a watcher of another user hears of facts of the machine, and of nobody's name",
+@row("decisions-of-others", "a watcher of another user hears facts of the machine, and nobody's name",
      "another user watches while an operator chooses an app, login sessions change, and an app of root's starts, is cut "
      "and stops")
 def decisions(short):

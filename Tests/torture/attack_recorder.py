@@ -105,7 +105,7 @@ def recorder_lies(short):
     yield Figure("camarbd's memory at its peak", most, "MiB", most=MEMORY_MIB)
 
 
-@row("recorder-complains", "errors of a recorder core reach its session as eight a second, short, and then as a number",
+@row("recorder-complains", "at most eight errors of a recorder core a second reach its session, shortened, and then only their number",
      "200 runtime errors of 500,000 bytes, with control characters")
 def recorder_complains(short):
     def lie(liar, *_):

@@ -37,7 +37,7 @@ def squats(address, marks, group):
 
 
 def speaks(address, marks):
-    """The real one: how long it took to be the shell, in milliseconds, and which process is then, by status."""
+    """The real one: how long it took to be the shell, in milliseconds, and who is then, by status."""
     groups.wait_for(SHELL_UNIT)
     app = App(address)
     begun = time.monotonic()
@@ -66,7 +66,7 @@ def zooms(address, marks):
     return sorted(places)
 
 
-@row("second-shell", "one process is a user's shell: the first keeps it from others, and never from the unit that the "
+@row("second-shell", "one process is a user's shell: the first to come keeps the role from others, but never from the unit that the "
      "policy names", "two programs of the same user that are the shell first, or want to be, one of them in an app's unit")
 def second_shell(short):
     with groups.made(SHELL_UNIT, APP_UNIT), tempfile.TemporaryDirectory() as folder:
@@ -100,13 +100,13 @@ def second_shell(short):
                 calls = calling.result()
             (was, _, _, told), (beat, _, _, _), (shut, _, _, _) = answers
             yield Figure("the first to come was the shell while nobody else was", int(was == ""), "of 1", least=1)
-            yield Figure("a second one was told which is", int(f"Process {first.pid} " in beat), "of 1", least=1)
+            yield Figure("a second one was told who is", int(f"Process {first.pid} " in beat), "of 1", least=1)
             yield Figure("one in an app's unit was refused", int("sandbox" in shut), "of 1", least=1)
             yield Figure("the real shell spoke after", taken, "ms", most=1000)
             yield f"it was answered: {said or 'nothing'}"
             yield Figure("status has it as the shell",
                          int(["shell", "torture-shell.service", shell_process] in speakers), "of 1", least=1)
-            yield Figure("the first heard that it is no longer the shell",
+            yield Figure("the first heard that it is the shell no more",
                          sum(str(shell_process) in body[1] for body in told), "of 1", least=1)
             later = [answer for one in answers for answer in one[2]]
             yield Figure("of what the others said after that, refused", sum(map(bool, later)), f"of {len(later)}",

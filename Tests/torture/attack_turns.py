@@ -26,7 +26,7 @@ def flooded(daemon, users, seconds, connections, member, *arguments):
     yield from beside(daemon, calls, idle)
 
 
-@row("flood-one-user", "a client that never stops calling makes nobody else wait",
+@row("flood-one-user", "a user who never stops calling makes nobody else wait",
      "eight flooders of one user with its 64 connections, for 60 s (5 s in the short form)")
 def one_user(short):
     with broker() as daemon:
@@ -34,21 +34,21 @@ def one_user(short):
         yield from flooded(daemon, [ATTACKER] * 8, 5 if short else 60, 8, "Watch", "b", False)
 
 
-@row("flood-eight-ids", "nor do all the user ids that one person has",
+@row("flood-eight-ids", "all the user ids of one person, calling without end, make nobody else wait",
      "flooders of eight subordinate ids, each with the connections it gets, for 60 s (5 s in the short form)")
 def eight_ids(short):
     with broker() as daemon:
         yield from flooded(daemon, IDS, 5 if short else 60, 64, "Watch", "b", False)
 
 
-@row("flood-costly", "nor when they ask for what costs most",
+@row("flood-costly", "nobody else waits even when they ask for what costs most",
      "flooders of eight ids that ask for the status, for 60 s (5 s in the short form)")
 def costly(short):
     with broker() as daemon:
         yield from flooded(daemon, IDS, 5 if short else 60, 64, "GetStatus")
 
 
-@row("status-of-thousands", "a status of thousands of sessions is told in pages, and nobody waits for other people's",
+@row("status-of-thousands", "a status of thousands of sessions is sent in pages, and nobody waits for other people's",
      "4,032 sessions of root's, and 64 connections of another user that ask for the status without end, for 20 s (5 s)")
 def status_of_thousands(short):
     seconds = 5 if short else 20

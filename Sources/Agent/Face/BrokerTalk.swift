@@ -11,7 +11,7 @@ final class BrokerTalk {
         case use
         case stop(app: String)
         case setOwnPrivacy(Bool)
-        case watchQuestions(Bool)
+        case answerQuestions(Bool)
         case answer(QuestionID, AppAnswer)
         case setDenied([String])
     }
@@ -28,7 +28,7 @@ final class BrokerTalk {
     /// Questions with an answer that waits. The broker asks a user one after the other: with more, the first are over for it.
     static let answersMax = 8
 
-    private let mailbox = Mailbox<(connection: Int, Order, Answer)>()
+    private let mailbox = LoopQueue<(connection: Int, Order, Answer)>()
     private let onAnswer: (Order, Answer) -> Void
     private var orders: AsyncStream<Order>.Continuation?
     /// Answers of an earlier connection are nobody's.
@@ -79,7 +79,7 @@ final class BrokerTalk {
         case .use: break
         case .stop: guard waiting.count(where: \.isStop) < Self.stopsMax else { return false }
         case .setOwnPrivacy: waiting.removeAll { if case .setOwnPrivacy = $0 { true } else { false } }
-        case .watchQuestions: waiting.removeAll { if case .watchQuestions = $0 { true } else { false } }
+        case .answerQuestions: waiting.removeAll { if case .answerQuestions = $0 { true } else { false } }
         case .setDenied: waiting.removeAll { if case .setDenied = $0 { true } else { false } }
         case .answer(let question, _):
             // A no stands.
@@ -125,7 +125,7 @@ extension BrokerTalk.Order {
                 return .use(cameras, isPrivate: try await client.status().isOwnPrivate)
             case .stop(let app): try await client.stop(app: app)
             case .setOwnPrivacy(let on): try await client.setOwnPrivacy(on)
-            case .watchQuestions(let on): try await client.watchQuestions(on)
+            case .answerQuestions(let on): try await client.answerQuestions(on)
             case .answer(let question, let answer): try await client.answer(question, answer)
             case .setDenied(let apps): try await client.setDenied(apps: apps)
             }

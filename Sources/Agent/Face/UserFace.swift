@@ -145,7 +145,7 @@ final class UserFace {
 
     private func sayWhetherAsked() {
         let canAsk = options.questions == .automatic && questioner?.canAsk == true
-        guard hasSaid, canAsk != isAsked, talk?.ask(.watchQuestions(canAsk)) == true else { return }
+        guard hasSaid, canAsk != isAsked, talk?.ask(.answerQuestions(canAsk)) == true else { return }
         isAsked = canAsk
     }
 
@@ -162,14 +162,14 @@ final class UserFace {
             isPrivate = on
             know(cameras)
         // The client that asks the user is shown what is in use.
-        case (.watchQuestions(true), .done): if isRefused { sayAll() }
+        case (.answerQuestions(true), .done): if isRefused { sayAll() }
         case (_, .done): break
         case (_, .failed(let error)): failed(order, error)
         }
     }
 
     private func failed(_ order: BrokerTalk.Order, _ error: BrokerError) {
-        if case .watchQuestions = order { isAsked = false }
+        if case .answerQuestions = order { isAsked = false }
         // The end of the connection is told by its owner.
         if error.kind == .disconnected { return }
         let words = "the broker refused \(order.words): \(error.message)"
@@ -179,7 +179,7 @@ final class UserFace {
         if error.kind == .notTrusted {
             isRefused = true
             // Whoever is asked in its place may leave; the rest is said again when camagent has said what it sees.
-            if case .watchQuestions = order { again?.arm(at: EventLoop.now + Self.silenceTime) }
+            if case .answerQuestions = order { again?.arm(at: EventLoop.now + Self.silenceTime) }
             // The first time what is seen may not have been said yet.
             if refused[words] == 2 { journal.send(.notice, words) }
         } else if refused[words] == 1 {
@@ -265,8 +265,8 @@ extension BrokerTalk.Order {
         switch self {
         case .use: "to say which app has which camera"
         case .stop: "to stop an app"
-        case .setOwnPrivacy(let on): "to switch privacy \(on ? "on" : "off")"
-        case .watchQuestions: "to ask about apps here"
+        case .setOwnPrivacy(let on): "to turn privacy \(on ? "on" : "off")"
+        case .answerQuestions: "to ask about apps here"
         case .answer(_, let answer): "the answer \(answer.rawValue)"
         case .setDenied: "to take what the permission store denies"
         }

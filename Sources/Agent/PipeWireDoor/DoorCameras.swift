@@ -20,7 +20,7 @@ final class DoorCameras {
     private struct Following: Sendable {
         var number: Int
         var address: String?
-        var mailbox: Mailbox<Letter>
+        var mailbox: LoopQueue<Letter>
 
         func run() async {
             do throws(BrokerError) { try await follow() } catch {}
@@ -65,7 +65,7 @@ final class DoorCameras {
 
     private let address: String?
     private let onChange: () -> Void
-    private let mailbox = Mailbox<Letter>()
+    private let mailbox = LoopQueue<Letter>()
     private var retry: Timer?
     private var backOff = BackOff.broker
     private var connection = 0

@@ -18,7 +18,7 @@ final class PipeWireDoor {
     private let address: String?
     private let journal: Journal
     private let user = geteuid()
-    private let mailbox = Mailbox<(session: UInt64, news: DoorSession.News)>()
+    private let mailbox = LoopQueue<(session: UInt64, news: DoorSession.News)>()
     private let identities: DoorIdentities
     private var door: OpaquePointer?
     private var source: IOSource?

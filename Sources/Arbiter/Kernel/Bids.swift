@@ -5,12 +5,12 @@ import Vocabulary
 /// Control before watching is a filter here: on a camera that some session wants to control, sessions that only watch
 /// do not contend. So comparing two contenders is comparing two numbers, whatever they want.
 extension Seating {
-    /// The claims that count on a camera: of the sessions that want control, or, where there are none, of those that
+    /// The bids that count on a camera: of the sessions that want control, or, where there are none, of those that
     /// watch.
     mutating func noteContenders(on camera: Int) {
         let holder = cameras[camera].holder
         var isControlled = false
-        for look in cameras[camera].looks where looks[look].claims {
+        for look in cameras[camera].looks where looks[look].bids {
             guard cameras[camera].admits(looks[look].app) || looks[look].session == holder else { continue }
             looks[look].contends = true
             isControlled = isControlled || !looks[look].watches
@@ -53,10 +53,10 @@ extension Seating {
     // MARK: Succession
 
     /// An app's better session takes over its app's seat, and a session that wants control takes the seat from one that
-    /// only watches. Nothing stands between the two; all other claims are weighed against the new holder in the next
+    /// only watches. Nothing stands between the two; all other bids are weighed against the new holder in the next
     /// round.
     mutating func succeed(on camera: Int) {
-        guard let session = cameras[camera].holder, let holder = look(of: session, on: camera), looks[holder].claims,
+        guard let session = cameras[camera].holder, let holder = look(of: session, on: camera), looks[holder].bids,
             let successor = successor(of: holder, on: camera), !opensAnew(successor, over: holder)
         else { return }
         let isOwn = looks[successor].app == looks[holder].app
@@ -100,7 +100,7 @@ extension Seating {
     mutating func bid(on camera: Int, _ challengers: inout [Int], _ returning: inout [Int]) {
         let (all, holder) = (cameras[camera].looks, cameras[camera].holder)
         for look in all {
-            if !looks[look].claims {
+            if !looks[look].bids {
                 rule(look, .barred, .law(.nothingLeft))
             } else if !cameras[camera].admits(looks[look].app), looks[look].session != holder {
                 var ruling = Ruling(kind: .waits, rule: .law(.reserved))
@@ -200,7 +200,7 @@ extension Seating {
 
     /// Sharers are of the holder's user, unless the policy says otherwise; and something to watch has to be left.
     func mayWatch(_ look: Int, beside holder: Int) -> Bool {
-        policy.shares && looks[look].claims && isOpenTo(look, beside: holder)
+        policy.shares && looks[look].bids && isOpenTo(look, beside: holder)
             && !looks[look].limits.access.isDisjoint(with: .watching)
     }
 

@@ -13,8 +13,8 @@ extension Seating {
         }
     }
 
-    /// Between tries, a camera whose device was lost costs nothing. One that is kept for a waiting claim costs once, as
-    /// that claim's.
+    /// Between tries, a camera whose device was lost costs nothing. One that is kept for a waiting bid costs once, as
+    /// that bid's.
     private func cost(_ seat: Int) -> Int {
         let (kind, camera) = (seats[seat].kind, seats[seat].camera)
         if kind == .dormant { return 0 }
@@ -24,7 +24,7 @@ extension Seating {
 
     private func isOwn(_ seat: Int, _ look: Int) -> Bool { looks[seats[seat].look].app == looks[look].app }
 
-    /// As few as it takes, the weakest first. Whether the claim beats them is asked later, and of all of them.
+    /// As few as it takes, the weakest first. Whether the bid beats them is asked later, and of all of them.
     private func addWeakest(_ rivals: inout [Int], _ look: Int, on camera: Int, _ budget: Int) -> Bool {
         let cost = policy.cost(cameras[camera].place)
         let mayExceed =
@@ -44,7 +44,7 @@ extension Seating {
     }
 
     /// One look at each seat, the longest held first: a seat that costs something and is beaten gives way while the sum
-    /// is above the budget. A seat that the claim conflicts with stops counting only when it is looked at, so one held
+    /// is above the budget. A seat that the bid conflicts with stops counting only when it is looked at, so one held
     /// for longer may give way although the conflict alone would have made room.
     ///
     /// An app that may exceed the budget because nobody is stronger spares its own cameras, and is let in even if

@@ -34,7 +34,7 @@ extension Seating {
         if rivals.count > 1 { rivals.sort(by: >) }
         for rival in rivals { seats.remove(at: rival) }
         let promised = returns ? promise(to: look, on: camera) : nil
-        sit(look, on: camera, comparisons.last?.rule ?? promised ?? .law(.noOtherClaim), returns: returns)
+        sit(look, on: camera, comparisons.last?.rule ?? promised ?? .law(.noOtherBid), returns: returns)
     }
 
     /// It beats everybody in its way, and they have their time first.
@@ -42,7 +42,7 @@ extension Seating {
         for (rival, comparison) in zip(rivals, comparisons) {
             contests[seats[rival].camera] = contest(seats[rival], by: look, due: due, comparison.rule)
         }
-        lose(look, to: seats[rivals[0]].look, (comparisons.last?.rule ?? .law(.noOtherClaim)).afterItsTime)
+        lose(look, to: seats[rivals[0]].look, (comparisons.last?.rule ?? .law(.noOtherBid)).afterItsTime)
         rulings[look].isWinning = true
         seats.append(Seat(kind: .kept, look: look, camera: camera, rule: .law(.notPassedOver)))
     }
@@ -69,7 +69,7 @@ extension Seating {
         lose(seat.look, isEvicted ? .evicted : .waits, to: winner, rule)
     }
 
-    /// A claim that would have to wait for others still takes its own app's place, and no other app's.
+    /// A bid that would have to wait for others still takes its own app's place, and no other app's.
     private mutating func follow(_ look: Int, on camera: Int) -> Bool {
         guard let own = seats.firstIndex(where: { $0.kind != .kept && opensAnew(look, over: $0.look) }) else {
             return false
@@ -79,12 +79,12 @@ extension Seating {
         return true
     }
 
-    /// Nobody is passed over: weaker claims stay off what this one waits for. Where it waits for the holder of its own
+    /// Nobody is passed over: weaker bids stay off what this one waits for. Where it waits for the holder of its own
     /// camera, they have to beat the same holder anyway.
     private mutating func wait(_ look: Int, behind seat: Seat, _ rule: Rule) {
         lose(look, to: seat.look, rule)
         let camera = stage(of: look)
-        // The interrupter that is named is the camera's present holder, also where a stronger claim waits for it.
+        // The interrupter that is named is the camera's present holder, also where a stronger bid waits for it.
         if seat.kind == .kept, let sitting = sitting(on: camera) {
             rulings[look].interrupter = looks[sitting.look].app
         }
@@ -100,9 +100,9 @@ extension Seating {
         return nil
     }
 
-    /// The seats that a claim cannot sit beside: by camera, by conflict, by budget. Indexes: holders before claims that
+    /// The seats that a bid cannot sit beside: by camera, by conflict, by budget. Indexes: holders before bids that
     /// only wait, because the client should hear of a holder, and then the strongest first. False when the budget has
-    /// no room for the claim, whatever goes.
+    /// no room for the bid, whatever goes.
     mutating func findRivals(of look: Int, on camera: Int) -> Bool {
         rivals.clear()
         for index in seats.indices where seats[index].camera == camera || excludes(seats[index], camera) {
@@ -127,11 +127,11 @@ extension Seating {
             && policy.conflict(cameras[seat.camera].place, cameras[camera].place)
     }
 
-    /// Whether a claim beats the one that has the seat.
+    /// Whether a bid beats the one that has the seat.
     func challenge(_ look: Int, _ seat: Seat) -> Comparison {
         if seat.kind == .kept { return Comparison(winner: .second, rule: .law(.notPassedOver)) }
         if opensAnew(look, over: seat.look) { return Comparison(winner: .first, rule: sameAppRule) }
-        // A claim that just lost the camera makes way for those that waited, and so for the one that has the camera
+        // A bid that just lost the camera makes way for those that waited, and so for the one that has the camera
         // since.
         if looks[look].coolsDown { return Comparison(winner: .second, rule: .law(.coolDown)) }
         let session = looks[look].session
@@ -141,9 +141,9 @@ extension Seating {
         }
         let comparison = compare(look, seat.look)
         guard comparison.winner == .tie else { return comparison }
-        // Between two claims that the policy does not tell apart, the newcomer is the one that began to contend after
-        // the holder was granted. A claim that was waiting by then never counts as a newcomer.
-        let isNewer = isHolder(seat) && cameras[seat.camera].held.map { looks[look].claimed > $0.granted } ?? false
+        // Between two bids that the policy does not tell apart, the newcomer is the one that began to contend after
+        // the holder was granted. A bid that was waiting by then never counts as a newcomer.
+        let isNewer = isHolder(seat) && cameras[seat.camera].held.map { looks[look].bidSince > $0.granted } ?? false
         return Comparison(
             winner: policy.contention.tie == .newcomer && isNewer ? .first : .second, rule: comparison.rule)
     }
@@ -171,7 +171,7 @@ extension Seating {
         }
     }
 
-    /// Of two claims that the policy does not tell apart, the later or the earlier one, as it says of ties.
+    /// Of two bids that the policy does not tell apart, the later or the earlier one, as it says of ties.
     private func staysBefore(_ a: Seat, _ b: Seat) -> Bool {
         switch compare(a.look, b.look).winner {
         case .first: return true
@@ -183,7 +183,7 @@ extension Seating {
         return policy.contention.tie == .holder ? x < y : x > y
     }
 
-    /// A claim that waits for a cut came after all that hold.
+    /// A bid that waits for a cut came after all that hold.
     func granted(_ seat: Seat) -> Ordinal {
         isHolder(seat) ? cameras[seat.camera].held?.granted ?? .max : .max
     }

@@ -40,63 +40,63 @@ extension Arbiter {
     }
 
     /// What is due, in a fixed order: cameras by id, then what belongs to none, then sources.
-    mutating func meetDeadlines(_ turn: inout Turn) {
-        endReservations(&turn)
-        meetTimers([.backoff, .noRoom], &turn)
-        for camera in state.cameraOrder { meetDeadlines(of: camera, &turn) }
-        meetTimers([.closing, .resuming], &turn)
-        meetTimers([.coolDown, .leaseUsed, .falling, .question], &turn)
+    mutating func meetDeadlines(_ notes: inout StepNotes) {
+        endReservations(&notes)
+        meetTimers([.backoff, .noRoom], &notes)
+        for camera in state.cameraOrder { meetDeadlines(of: camera, &notes) }
+        meetTimers([.closing, .resuming], &notes)
+        meetTimers([.coolDown, .leaseUsed, .falling, .question], &notes)
         for source in state.sources.indices {
-            if let until = state.sources[source].state.until, until <= state.now { thaw(source, &turn) }
+            if let until = state.sources[source].state.until, until <= state.now { thaw(source, &notes) }
         }
     }
 
-    private mutating func meetDeadlines(of camera: Slot<Camera>, _ turn: inout Turn) {
+    private mutating func meetDeadlines(of camera: Slot<Camera>, _ notes: inout StepNotes) {
         let tenancy = state.cameras[camera].tenancy
-        if let cut = tenancy.cut, cut.until <= state.now { meetDeadline(of: cut, on: camera, &turn) }
+        if let cut = tenancy.cut, cut.until <= state.now { meetDeadline(of: cut, on: camera, &notes) }
         if case .starting(_, let until) = tenancy, until <= state.now {
-            return failToStart(camera, &turn)
+            return failToStart(camera, &notes)
         }
         guard let held = state.cameras[camera].tenancy.held else { return }
-        if let lease = held.leaseUntil, lease <= state.now { expire(held, on: camera, &turn) }
-        if let contest = held.contest, contest.due <= state.now { turn.touch(camera) }
+        if let lease = held.leaseUntil, lease <= state.now { expire(held, on: camera, &notes) }
+        if let contest = held.contest, contest.due <= state.now { notes.touch(camera) }
     }
 
-    private mutating func meetDeadline(of cut: Cut, on camera: Slot<Camera>, _ turn: inout Turn) {
+    private mutating func meetDeadline(of cut: Cut, on camera: Slot<Camera>, _ notes: inout StepNotes) {
         if cut.isKilled {
             // Not even SIGKILL ended it: the driver holds the process. Nobody gets this camera until it is gone.
             state.cameras[camera].isStuck = true
             state.cameras[camera].tenancy.update(cut: Cut(until: .distantFuture, isKilled: true))
-            touchLinked(camera, &turn)
+            touchLinked(camera, &notes)
         } else {
             state.cameras[camera].tenancy.update(cut: Cut(until: state.now + Bound.kill, isKilled: true))
-            turn.effects.append(.killRecorder(state.cameraNames[camera]))
+            notes.effects.append(.killRecorder(state.cameraNames[camera]))
         }
     }
 
-    private mutating func meetTimers(_ kinds: [TimedFact.Kind], _ turn: inout Turn) {
+    private mutating func meetTimers(_ kinds: [TimedFact.Kind], _ notes: inout StepNotes) {
         let now = state.now
         guard state.timers.contains(where: { $0.due <= now && kinds.contains($0.kind) }) else { return }
         let due = state.timers.filter { $0.due <= now && kinds.contains($0.kind) }
         state.timers.removeAll { $0.due <= now && kinds.contains($0.kind) }
         for timer in due {
             switch timer.kind {
-            case .backoff, .noRoom, .coolDown: if let camera = timer.camera { turn.touch(camera) }
-            case .closing, .resuming: if let camera = timer.camera { closeTooLate(on: camera, &turn) }
+            case .backoff, .noRoom, .coolDown: if let camera = timer.camera { notes.touch(camera) }
+            case .closing, .resuming: if let camera = timer.camera { closeTooLate(on: camera, &notes) }
             case .leaseUsed, .reservation: break
-            case .question: if let app = timer.app { questionIsLate(app, &turn) }
+            case .question: if let app = timer.app { questionIsLate(app, &notes) }
             case .falling:
                 state.world.pressureLevel = UInt8(timer.amount)
-                touchAll(&turn)
+                touchAll(&notes)
             }
             if let app = timer.app { state.release(app.slot) }
         }
     }
 
     /// A recorder that holds on to its device keeps those out that its camera excludes, too.
-    mutating func touchLinked(_ camera: Slot<Camera>, _ turn: inout Turn) {
-        turn.touch(camera)
+    mutating func touchLinked(_ camera: Slot<Camera>, _ notes: inout StepNotes) {
+        notes.touch(camera)
         guard state.policy.hasConflicts else { return }
-        for other in state.cameraOrder { turn.touch(other) }
+        for other in state.cameraOrder { notes.touch(other) }
     }
 }

@@ -19,15 +19,15 @@ package struct Look: BitwiseCopyable {
     let wish: Access
     /// What all of it leaves, contention apart.
     let access: Access
-    /// It asks to run and may: only another claim keeps it from its camera. Causes that end with its first frame do not
+    /// It asks to run and may: only another bid keeps it from its camera. Causes that end with its first frame do not
     /// count.
-    let claims: Bool
+    let bids: Bool
     let rank: RankTerms
     let strength: Strength
     let started: Ordinal
-    var claimed: Ordinal
+    var bidSince: Ordinal
     let coolsDown: Bool
-    /// Its claim counts on its camera; found out when all sessions that ask for it are looked at.
+    /// Its bid counts on its camera; found out when all sessions that ask for it are looked at.
     var contends = false
     /// Its app has no other session that asks to run.
     let isAlone: Bool
@@ -175,11 +175,11 @@ extension State {
             isOwnPrivacy: isPrivate && !memory.causes.contains(.videoDeviceBlockedByPrivacy), limits: limits,
             wish: wish,
             access: machine.isEmpty ? limits.access.intersection(wish) : .none,
-            claims: !memory.isStuck && machine.allEndWithTheFirstFrame && !limits.access.isDisjoint(with: wish)
+            bids: !memory.isStuck && machine.allEndWithTheFirstFrame && !limits.access.isDisjoint(with: wish)
                 && !(session.lost != nil && findsNoRoom(slot)), rank: rank,
             strength: policy.strength(rank.rank, facts, started: started), started: started,
-            claimed: session.request?.claimed ?? started,
-            coolsDown: !rank.overrides && coolsDown(client.app, session.camera),
+            bidSince: session.request?.bidSince ?? started,
+            coolsDown: !rank.isImmediate && coolsDown(client.app, session.camera),
             isAlone: apps[client.app.slot][client.app].requests < 2)
     }
 
@@ -209,7 +209,7 @@ extension State {
         facts[.microphone] = microphones.isEmpty || microphoneTaker(against: client.app) == nil ? 0 : 1
         facts[.pressure] = world.pressure.thermometer
         facts[.recording] = session.has.contains(.recording) ? 1 : 0
-        facts[.claimIsNew] = session.request?.hasHeld == true ? 0 : 1
+        facts[.bidIsNew] = session.request?.hasHeld == true ? 0 : 1
         facts[.chosen] = world.operatorChoice == client.app.slot && isReached(client.app) ? 1 : 0
         return facts
     }
@@ -277,7 +277,7 @@ extension State {
 }
 
 extension CauseSet {
-    /// Only causes that end when the session runs again: these do not keep it from claiming its camera.
+    /// Only causes that end when the session runs again: these do not keep it from bidding for its camera.
     fileprivate var allEndWithTheFirstFrame: Bool {
         var rest = self
         for cause in [Cause.recorderReset, .brokerRestarted, .deviceError] { rest.remove(cause) }

@@ -16,12 +16,12 @@ struct Seating {
     private(set) var occasion = Occasion()
 
     var rulings: [Ruling] = []
-    /// Of each camera that stays held: the claim that will take it.
+    /// Of each camera that stays held: the bid that will take it.
     var contests: [Contest?] = []
     var seats: [Seat] = []
     /// Some session followed in its app's own place: nothing else was decided in this round.
     private(set) var isSuccession = false
-    /// A newcomer took its own app's place: it is weighed against waiting claims in the next round.
+    /// A newcomer took its own app's place: it is weighed against waiting bids in the next round.
     var takesOwnPlace = false
     /// The looks in the order of their sessions' ids, whatever their cameras.
     private(set) var order: [Int] = []
@@ -34,7 +34,7 @@ struct Seating {
     /// Which looks a ruling had to beat, or lost to, by look; gathered only where `explain` will ask.
     private(set) var opponents: [Int: [Int]] = [:]
 
-    /// What makes some of the claims special in this step.
+    /// What makes some of the bids special in this step.
     struct Occasion {
         /// The session whose `startRunning` this is, or that asks for control: decided as newcomers are.
         var starter: Slot<Session>?
@@ -96,7 +96,7 @@ struct Seating {
             case promised
             /// Won in this look.
             case won
-            /// Free, but kept: a stronger claim waits for it and is not passed over.
+            /// Free, but kept: a stronger bid waits for it and is not passed over.
             case kept
         }
 
@@ -126,7 +126,7 @@ struct Seating {
         }
 
         var kind = Kind.undecided
-        var rule = Rule.law(.noOtherClaim)
+        var rule = Rule.law(.noOtherBid)
         /// The look it lost to, as an index; negative: none.
         var opponent = -1
         var interrupter: AppRef?
@@ -213,17 +213,17 @@ struct Seating {
         rulings[look] = ruling
     }
 
-    /// For `explain`: which looks a claim had to beat.
+    /// For `explain`: which looks a bid had to beat.
     mutating func noteOpponents(_ rivals: [Int], of look: Int) {
         if occasion.isObserved { opponents[look] = rivals.map { seats[$0].look } }
     }
 
     /// Strongest first. By keys: a comparison that reads looks would copy the whole seating each time.
-    private mutating func sort(_ claims: inout [Int]) {
-        guard claims.count > 1 else { return }
-        for look in claims { sorting.append(SortKey(looks[look], at: look)) }
+    private mutating func sort(_ bids: inout [Int]) {
+        guard bids.count > 1 else { return }
+        for look in bids { sorting.append(SortKey(looks[look], at: look)) }
         sorting.sort()
-        for place in claims.indices { claims[place] = sorting[place].look }
+        for place in bids.indices { bids[place] = sorting[place].look }
         sorting.removeAll(keepingCapacity: true)
     }
 
@@ -237,7 +237,7 @@ struct Seating {
             self.look = place
         }
 
-        /// A claim that was just cut does not come before those that waited.
+        /// A bid that was just cut does not come before those that waited.
         static func < (a: SortKey, b: SortKey) -> Bool {
             a.coolsDown != b.coolsDown ? b.coolsDown : a.standing < b.standing
         }

@@ -7,34 +7,34 @@ extension Arbiter {
     /// do), free a camera without a cut, or change what rules read (a recording that was cut), and what becomes of that is
     /// decided in the next. A request is taken away once, and so is a recording, so their numbers bound the rounds.
     /// - Parameter seating: what the last one to decide left behind; its memory is used again.
-    mutating func settle(_ turn: inout Turn, _ seating: inout Seating) {
+    mutating func settle(_ notes: inout StepNotes, _ seating: inout Seating) {
         var roundsLeft = 4 * (state.sessionSlots.count + state.cameraOrder.count) + 8
-        while !turn.cameras.isEmpty, roundsLeft > 0, turn.newcomerRefused == nil {
+        while !notes.cameras.isEmpty, roundsLeft > 0, notes.newcomerRefused == nil {
             roundsLeft -= 1
-            noteUsersWhoAsk(&turn)
-            let cameras = linked(to: turn.takeCameras())
-            seating.begin(state.policy, now: state.now, occasion(turn))
-            for camera in state.cameraOrder where cameras.contains(camera) { look(at: camera, &seating, &turn) }
+            noteUsersWhoAsk(&notes)
+            let cameras = linked(to: notes.takeCameras())
+            seating.begin(state.policy, now: state.now, occasion(notes))
+            for camera in state.cameraOrder where cameras.contains(camera) { look(at: camera, &seating, &notes) }
             seating.decide()
-            if refuseStarter(seating, &turn) { return }
-            if stopImpossible(seating, &turn) {
+            if refuseStarter(seating, &notes) { return }
+            if stopImpossible(seating, &notes) {
                 // Nobody is told what the next round takes back.
-                turn.touch(cameras)
+                notes.touch(cameras)
                 continue
             }
-            carryOut(seating, &turn)
+            carryOut(seating, &notes)
             // Once is enough: what is seated from here on was weighed by the new policy.
-            if !seating.isSuccession { turn.isReload = false }
+            if !seating.isSuccession { notes.isReload = false }
             // A successor in its app's place was decided alone; all others are weighed against it now.
-            if seating.isSuccession || seating.takesOwnPlace { turn.touch(cameras) }
+            if seating.isSuccession || seating.takesOwnPlace { notes.touch(cameras) }
         }
-        askUsers(&turn)
-        announcePriorities(&turn)
+        askUsers(&notes)
+        announcePriorities(&notes)
     }
 
-    private func occasion(_ turn: Turn) -> Seating.Occasion {
+    private func occasion(_ notes: StepNotes) -> Seating.Occasion {
         Seating.Occasion(
-            starter: turn.starter, asker: turn.asker, isReload: turn.isReload, isObserved: turn.isObserved)
+            starter: notes.starter, asker: notes.asker, isReload: notes.isReload, isObserved: notes.isObserved)
     }
 
     /// The cameras on which a decision depends together: those that conflict, or share a budget.
@@ -62,20 +62,21 @@ extension Arbiter {
     }
 
     /// Looks at every session that asks for a camera, and notes since when each contends.
-    private mutating func look(at camera: Slot<Camera>, _ seating: inout Seating, _ turn: inout Turn) {
-        if state.cameras[camera].tenancy.survivor != nil, state.barsSurvivor(camera) { endSurvivor(camera, &turn) }
+    private mutating func look(at camera: Slot<Camera>, _ seating: inout Seating, _ notes: inout StepNotes) {
+        if state.cameras[camera].tenancy.survivor != nil, state.barsSurvivor(camera) { endSurvivor(camera, &notes) }
         let first = seating.looks.count
         var place = state.cameras[camera].firstRequest
         var memory = LookMemory()
         while let slot = place {
             let look = state.look(at: slot, &memory)
-            if look.machine.contains(.waitingForPermission) { turn.meetsUndecided = true }
+            if look.machine.contains(.waitingForPermission) { notes.meetsUndecided = true }
             seating.add(look)
-            noteClaim(of: slot, &seating)
+            noteBid(of: slot, &seating)
             place = state.sessions[slot].nextOnCamera
         }
         var stage = Seating.Stage(
-            camera, state.cameras[camera], looks: first..<seating.looks.count, isPassing: turn.passing.contains(camera))
+            camera, state.cameras[camera], looks: first..<seating.looks.count, isPassing: notes.passing.contains(camera)
+        )
         for timer in state.timers where timer.camera == camera {
             if timer.kind == .reservation { stage.reservation = state.reservation(of: camera) }
             if timer.kind == .backoff { stage.backsOff = true }
@@ -85,47 +86,47 @@ extension Arbiter {
     }
 
     /// The session that was looked at last begins to contend, or no longer does.
-    @inline(__always) private mutating func noteClaim(of slot: Slot<Session>, _ seating: inout Seating) {
+    @inline(__always) private mutating func noteBid(of slot: Slot<Session>, _ seating: inout Seating) {
         let look = seating.looks.count - 1
-        let isNoted = state.sessions[slot].request?.claimed != nil
-        guard isNoted != seating.looks[look].claims else { return }
-        let claimed = isNoted ? nil : state.nextOrdinal()
-        state.sessions[slot].request?.claimed = claimed
-        if let claimed { seating.looks[look].claimed = claimed }
+        let isNoted = state.sessions[slot].request?.bidSince != nil
+        guard isNoted != seating.looks[look].bids else { return }
+        let bidSince = isNoted ? nil : state.nextOrdinal()
+        state.sessions[slot].request?.bidSince = bidSince
+        if let bidSince { seating.looks[look].bidSince = bidSince }
     }
 
     // MARK: Carrying out
 
     /// Orders first, then what the losers hear, then everybody else, then the openings: cut first, tell second.
-    private mutating func carryOut(_ seating: Seating, _ turn: inout Turn) {
+    private mutating func carryOut(_ seating: Seating, _ notes: inout StepNotes) {
         var removed: [Int] = []
         var stopped: [Int] = []
         promise(seating)
-        resumeReclaimer(seating, &turn)
-        for index in seating.cameras.indices { removeHolder(seating, index, &removed, &stopped, &turn) }
-        stopLosers(seating, stopped, &turn)
+        resumeReclaimer(seating, &notes)
+        for index in seating.cameras.indices { removeHolder(seating, index, &removed, &stopped, &notes) }
+        stopLosers(seating, stopped, &notes)
         for index in seating.cameras.indices {
             guard let session = seating.cameras[index].holder, let holder = seating.look(of: session, on: index),
                 seating.rulings[holder].kind == .holds
             else { continue }
-            tellContest(seating.contests[index], on: seating.cameras[index].slot, &turn)
+            tellContest(seating.contests[index], on: seating.cameras[index].slot, &notes)
         }
-        for look in removed { tell(seating, look, &turn) }
+        for look in removed { tell(seating, look, &notes) }
         for look in seating.order where !removed.contains(look) {
             let ruling = seating.rulings[look]
-            if ruling.kind != .gets, !ruling.watches { tell(seating, look, &turn) }
+            if ruling.kind != .gets, !ruling.watches { tell(seating, look, &notes) }
         }
         for look in seating.order where seating.rulings[look].kind == .gets {
-            grant(seating.looks[look], seating.rulings[look].rule, &turn)
-            observe(seating, look, .granted, &turn)
+            grant(seating.looks[look], seating.rulings[look].rule, &notes)
+            observe(seating, look, .granted, &notes)
         }
         // Only now is there something to watch.
         for look in seating.order where seating.rulings[look].watches && !removed.contains(look) {
-            tell(seating, look, &turn)
+            tell(seating, look, &notes)
         }
         // Without sharing nobody watches, and no camera is looked at for it.
         if state.policy.shares {
-            for stage in seating.cameras { tellSharers(on: stage.slot, &turn) }
+            for stage in seating.cameras { tellSharers(on: stage.slot, &notes) }
         }
     }
 
@@ -146,23 +147,23 @@ extension Arbiter {
     /// The session that reclaimed its grant has held the camera since this step began. The recorder core hears of it
     /// now that nothing keeps the session from running. Where the camera is shared, it may pass to another session of
     /// the app at once.
-    private mutating func resumeReclaimer(_ seating: Seating, _ turn: inout Turn) {
-        guard let reclaimer = turn.reclaimer,
+    private mutating func resumeReclaimer(_ seating: Seating, _ notes: inout StepNotes) {
+        guard let reclaimer = notes.reclaimer,
             let index = seating.looks.firstIndex(where: { $0.session == reclaimer })
         else { return }
         let look = seating.looks[index]
         switch seating.rulings[index].kind {
         case .undecided: return
-        case .holds: resume(look, &turn)
+        case .holds: resume(look, &notes)
         case .barred, .gets, .comesNext, .waits, .evicted, .replaced:
-            turn.reclaimer = nil
-            if state.policy.shares, state.requests(on: look.camera).count > 1 { resume(look, &turn) }
+            notes.reclaimer = nil
+            if state.policy.shares, state.requests(on: look.camera).count > 1 { resume(look, &notes) }
         }
     }
 
     /// The holder that does not keep its camera leaves it: at once where it is only interrupted.
     private mutating func removeHolder(
-        _ seating: Seating, _ index: Int, _ removed: inout [Int], _ stopped: inout [Int], _ turn: inout Turn
+        _ seating: Seating, _ index: Int, _ removed: inout [Int], _ stopped: inout [Int], _ notes: inout StepNotes
     ) {
         let camera = seating.cameras[index].slot
         let heirs = seating.seats.contains { $0.camera == index && seating.rulings[$0.look].kind == .gets }
@@ -172,8 +173,8 @@ extension Arbiter {
         }
         if seating.cameras[index].isPassing {
             if !heirs {
-                cut(camera, why: .stopped, &turn)
-                turn.touch(camera)
+                cut(camera, why: .stopped, &notes)
+                notes.touch(camera)
             }
             return
         }
@@ -185,15 +186,15 @@ extension Arbiter {
         // Another session has its place, so the lost device is no longer a reason of its own.
         if ruling.kind == .waits { state.sessions[session].lost = nil }
         // A camera that is shared goes on for its next holder, and for the last one too if that may still watch.
-        leave(camera, why: .interrupted, goesOn: heirs, keepsWatching: ruling.watches, &turn)
+        leave(camera, why: .interrupted, goesOn: heirs, keepsWatching: ruling.watches, &notes)
         // Where nothing else depends on it, its next holder was decided with it.
-        if state.policy.shares || state.policy.linksCameras { turn.touch(camera) }
+        if state.policy.shares || state.policy.linksCameras { notes.touch(camera) }
         removed.append(holder)
     }
 
     /// Of several evictions of one opening the least recently opened is told first. Where a session of its own app takes
     /// the place, the app keeps it: nothing cools down.
-    private mutating func stopLosers(_ seating: Seating, _ stopped: [Int], _ turn: inout Turn) {
+    private mutating func stopLosers(_ seating: Seating, _ stopped: [Int], _ notes: inout StepNotes) {
         if stopped.isEmpty { return }
         func granted(_ look: Int) -> Ordinal {
             let held = state.cameras[seating.looks[look].camera].tenancy.held
@@ -202,27 +203,27 @@ extension Arbiter {
         for look in stopped.sorted(by: { (granted($0), seating.looks[$0].id) < (granted($1), seating.looks[$1].id) }) {
             let loser = seating.looks[look]
             if seating.rulings[look].kind == .evicted { coolDown(loser.app, on: loser.camera) }
-            stopForGood(loser.session, .evicted, seating.rulings[look].rule, why: .interrupted, &turn)
+            stopForGood(loser.session, .evicted, seating.rulings[look].rule, why: .interrupted, &notes)
         }
     }
 
-    private mutating func tell(_ seating: Seating, _ look: Int, _ turn: inout Turn) {
-        let verdicts = turn.verdicts.count
+    private mutating func tell(_ seating: Seating, _ look: Int, _ notes: inout StepNotes) {
+        let verdicts = notes.verdicts.count
         let (machine, session) = (seating.looks[look].machine, seating.looks[look].session)
         let hadLost = machine.contains(.recorderReset) || machine.contains(.deviceError)
         if hadLost, state.sessions[session].lost == nil {
-            tell(state.look(at: session), seating.rulings[look], &turn)
+            tell(state.look(at: session), seating.rulings[look], &notes)
         } else {
-            tell(seating.looks[look], seating.rulings[look], &turn)
+            tell(seating.looks[look], seating.rulings[look], &notes)
         }
-        if turn.isObserved { complete(verdictsFrom: verdicts, seating, look, &turn) }
+        if notes.isObserved { complete(verdictsFrom: verdicts, seating, look, &notes) }
     }
 
     // MARK: Before anything is carried out
 
     /// A newcomer that loses, where it may not wait: its request is refused, and nothing changes.
-    private func refuseStarter(_ seating: Seating, _ turn: inout Turn) -> Bool {
-        guard let starter = turn.starter, state.policy.contention.newcomer == .refuse,
+    private func refuseStarter(_ seating: Seating, _ notes: inout StepNotes) -> Bool {
+        guard let starter = notes.starter, state.policy.contention.newcomer == .refuse,
             let index = seating.looks.firstIndex(where: { $0.session == starter })
         else { return false }
         let (look, ruling) = (seating.looks[index], seating.rulings[index])
@@ -232,12 +233,12 @@ extension Arbiter {
         if look.watches, ruling.watches || sitting.map({ seating.mayWatch(index, beside: $0.look) }) == true {
             return false
         }
-        refuse(look, ruling, seating, index, &turn)
+        refuse(look, ruling, seating, index, &notes)
         return true
     }
 
     /// Stops the sessions that won a camera which came back without the format they need, before anybody is cut for them.
-    private mutating func stopImpossible(_ seating: Seating, _ turn: inout Turn) -> Bool {
+    private mutating func stopImpossible(_ seating: Seating, _ notes: inout StepNotes) -> Bool {
         var isAny = false
         for seat in seating.seats where seat.kind != .kept {
             let look = seating.looks[seat.look]
@@ -245,7 +246,7 @@ extension Arbiter {
                 continue
             }
             guard isImpossible(look.session, on: look.camera) else { continue }
-            stopForGood(look.session, .configurationLost, .law(.formatLost), why: .interrupted, &turn)
+            stopForGood(look.session, .configurationLost, .law(.formatLost), why: .interrupted, &notes)
             isAny = true
         }
         return isAny

@@ -1,12 +1,12 @@
 /// Memory for steps, kept between them so that a step allocates next to nothing; and the last step's effects.
 package struct StepMemory {
-    var turn = Turn()
+    var notes = StepNotes()
     var seating: Seating
 
     package init(for arbiter: Arbiter) { seating = Seating(arbiter.state.policy) }
 
     package var effects: [Effect] {
-        @inline(__always) _read { yield turn.effects }
+        @inline(__always) _read { yield notes.effects }
     }
 }
 

@@ -8,7 +8,7 @@ extension Arbiter {
     // MARK: Keeping it
 
     /// Keeps a camera for the app that held it before the restart.
-    mutating func reserve(_ id: CameraID, _ app: AppID, _ survivor: Survivor?, _ turn: inout Turn) {
+    mutating func reserve(_ id: CameraID, _ app: AppID, _ survivor: Survivor?, _ notes: inout StepNotes) {
         let survivor = survivor.flatMap { $0.isCredible ? $0 : nil }
         if let survivor {
             // Also where the camera is not there yet: nothing is numbered twice.
@@ -17,7 +17,7 @@ extension Arbiter {
         }
         guard let camera = state.cameraNames[id] else { return }
         // Told of twice, it is kept for the later app, and no longer captures for the earlier one.
-        endSurvivor(camera, &turn)
+        endSurvivor(camera, &notes)
         let earlier = state.timers.filter { $0.kind == .reservation && $0.camera == camera }
         state.timers.removeAll { $0.kind == .reservation && $0.camera == camera }
         // Kept for the app that the kernel vouches for, and, while that is not there, for one that only claims the
@@ -28,16 +28,16 @@ extension Arbiter {
             TimedFact(.reservation, until: state.now + Bound.reservation, camera: camera, app: ref))
         for timer in earlier { if let app = timer.app { state.release(app.slot) } }
         // Once this broker has given out a camera, no recorder core of another broker is left on it.
-        if let survivor, state.cameras[camera].grant == GrantID(0) { keep(survivor, on: camera, &turn) }
-        turn.touch(camera)
+        if let survivor, state.cameras[camera].grant == GrantID(0) { keep(survivor, on: camera, &notes) }
+        notes.touch(camera)
     }
 
-    private mutating func keep(_ survivor: Survivor, on camera: Slot<Camera>, _ turn: inout Turn) {
+    private mutating func keep(_ survivor: Survivor, on camera: Slot<Camera>, _ notes: inout StepNotes) {
         let hasRoom = hasRoom(for: camera)
         state.cameras[camera].grant = survivor.grant
         state.cameras[camera].handover = lastDecision
         state.cameras[camera].tenancy = .surviving(survivor)
-        if !hasRoom { endSurvivor(camera, &turn) }
+        if !hasRoom { endSurvivor(camera, &notes) }
     }
 
     /// Whether the policy lets the camera be used beside those in use: it may differ from the former broker's policy.
@@ -56,11 +56,11 @@ extension Arbiter {
 
     /// The session had the grant, and is its holder from here on like any other: its client was told so by the former
     /// broker. Causes that keep it from running end that as at any time; without any, its recorder core goes on.
-    mutating func reclaim(_ slot: Slot<Session>, _ grant: GrantID, _ turn: inout Turn) {
+    mutating func reclaim(_ slot: Slot<Session>, _ grant: GrantID, _ notes: inout StepNotes) {
         let session = state.sessions[slot]
-        guard !session.has.contains(.insideBatch) else { return refuseInsideBatch(&turn) }
+        guard !session.has.contains(.insideBatch) else { return refuseInsideBatch(&notes) }
         guard session.request == nil, let survivor = survivor(of: grant, for: session) else {
-            return turn.refuse(
+            return notes.refuse(
                 .staleGrant,
                 "There is no grant from before the restart that this session could go on with; start it with StartRunning.",
                 .reclaimedOnce)
@@ -73,11 +73,11 @@ extension Arbiter {
         state.link(slot)
         noteLease(app, on: camera, isAsking: true)
         if let recording = survivor.recording { takeUp(recording, slot) }
-        touch(slot, &turn)
+        touch(slot, &notes)
         let look = state.look(at: slot)
         if let (reason, rule) = stopsForGood(look) {
-            endSurvivor(camera, &turn)
-            return stopForGood(slot, reason, rule, why: .interrupted, &turn)
+            endSurvivor(camera, &notes)
+            return stopForGood(slot, reason, rule, why: .interrupted, &notes)
         }
         forgetLeases(on: camera, but: app)
         var held = held(look, .law(.reserved), state.cameras[camera].tenancy)
@@ -86,7 +86,7 @@ extension Arbiter {
         state.cameras[camera].handover = lastDecision
         // What its client last asked for, until the recorder core says what is in force.
         state.cameraSettings[camera].inForce = fittedConfiguration(of: slot, on: camera).ofTheCamera
-        turn.reclaimer = slot
+        notes.reclaimer = slot
     }
 
     /// The survivor on the session's camera, where it has that grant and was kept for its app.
@@ -118,17 +118,17 @@ extension Arbiter {
     }
 
     /// The recorder core hears whose its grant is now.
-    mutating func resume(_ look: Look, _ turn: inout Turn) {
+    mutating func resume(_ look: Look, _ notes: inout StepNotes) {
         let camera = look.camera
         let fitted = fittedConfiguration(of: look.session, on: camera)
         state.timers.append(TimedFact(.resuming, until: state.now + Bound.resume, camera: camera))
-        turn.effects.append(
+        notes.effects.append(
             .resume(state.cameraNames[camera], state.cameras[camera].grant, state.id(look.session), fitted))
-        turn.effects.append(.announce(.holderChanged(state.cameraNames[camera], state.id(look.app))))
+        notes.effects.append(.announce(.holderChanged(state.cameraNames[camera], state.id(look.app))))
     }
 
     /// It goes on. What its session asked for and is not in force, because the former broker died on the way, is set now.
-    mutating func resumed(_ camera: Slot<Camera>, _ inForce: Configuration, _ turn: inout Turn) {
+    mutating func resumed(_ camera: Slot<Camera>, _ inForce: Configuration, _ notes: inout StepNotes) {
         guard let place = state.timers.firstIndex(where: { $0.kind == .resuming && $0.camera == camera }) else {
             return
         }
@@ -140,13 +140,13 @@ extension Arbiter {
         state.cameraSettings[camera].inForce = inForce
         guard let session = state.cameras[camera].tenancy.holder else { return }
         if state.sessionSettings[session].heard == nil { state.sessionSettings[session].heard = inForce }
-        if !missing.isEmpty { order(missing, asked: missing, of: session, by: .resumption, &turn) }
+        if !missing.isEmpty { order(missing, asked: missing, of: session, by: .resumption, &notes) }
     }
 
     // MARK: Its end
 
     /// Whoever did not come back for its camera in time asks for it like everybody.
-    mutating func endReservations(_ turn: inout Turn) {
+    mutating func endReservations(_ notes: inout StepNotes) {
         let now = state.now
         func isOver(_ timer: TimedFact) -> Bool { timer.kind == .reservation && timer.due <= now }
         guard state.timers.contains(where: isOver) else { return }
@@ -157,8 +157,8 @@ extension Arbiter {
         var returned: [(granted: Ordinal, camera: Slot<Camera>)] = []
         for camera in state.cameraOrder {
             guard let app = over.first(where: { $0.camera == camera })?.app else { continue }
-            endSurvivor(camera, &turn)
-            turn.touch(camera)
+            endSurvivor(camera, &notes)
+            notes.touch(camera)
             if let held = state.cameras[camera].tenancy.held, state.app(of: held.session).slot == app.slot {
                 returned.append((held.granted, camera))
             }
@@ -176,8 +176,8 @@ extension Arbiter {
     }
 
     /// Nobody reclaimed it, or nobody may: cut like every stream, and never left to another.
-    mutating func endSurvivor(_ camera: Slot<Camera>, _ turn: inout Turn) {
-        if state.cameras[camera].tenancy.survivor != nil { cut(camera, why: .interrupted, &turn) }
+    mutating func endSurvivor(_ camera: Slot<Camera>, _ notes: inout StepNotes) {
+        if state.cameras[camera].tenancy.survivor != nil { cut(camera, why: .interrupted, &notes) }
     }
 
     /// It ended before anybody reclaimed it, and so nobody hears of it here.
@@ -193,9 +193,9 @@ extension Arbiter {
 
     /// Its recorder core does not capture for it any more. The camera stays kept for its app until its reservation
     /// ends.
-    mutating func freeSurvivor(_ camera: Slot<Camera>, _ turn: inout Turn) {
+    mutating func freeSurvivor(_ camera: Slot<Camera>, _ notes: inout StepNotes) {
         state.cameras[camera].tenancy = .free
-        touchLinked(camera, &turn)
+        touchLinked(camera, &notes)
     }
 }
 
@@ -219,7 +219,7 @@ extension State {
 }
 
 extension Contention {
-    /// Of two claims the one that asked earlier is stronger, as far as the order list asks.
+    /// Of two bids the one that asked earlier is stronger, as far as the order list asks.
     fileprivate var prefersOldest: Bool { order.first { $0 == .newest || $0 == .oldest } == .oldest }
 }
 

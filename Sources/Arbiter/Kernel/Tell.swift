@@ -5,53 +5,53 @@ import Vocabulary
 /// An interruption ends with the session's first frame. From winning to that frame the causes last told stand.
 extension Arbiter {
     /// Tells one session's client what a round of deciding changed for it, and nothing when nothing did.
-    mutating func tell(_ look: Look, _ ruling: Seating.Ruling, _ turn: inout Turn) {
+    mutating func tell(_ look: Look, _ ruling: Seating.Ruling, _ notes: inout StepNotes) {
         switch ruling.kind {
         case .undecided, .evicted, .replaced: break
         case .barred:
             state.sessions[look.session].ledger.sharersTold = 0
             state.sessions[look.session].waits = nil
-            interrupt(look, &turn)
+            interrupt(look, &notes)
         case .waits:
             state.sessions[look.session].ledger.sharersTold = 0
             state.sessions[look.session].waits = Session.Waiting(
                 interrupter: ruling.interrupter, rule: ruling.rule, isSharing: ruling.watches)
-            if ruling.watches { tellSharer(look, &turn) } else { interrupt(look, &turn) }
+            if ruling.watches { tellSharer(look, &notes) } else { interrupt(look, &notes) }
         case .holds, .gets, .comesNext:
             state.sessions[look.session].waits = nil
             if ruling.kind == .holds, state.cameras[look.camera].tenancy.isStreaming {
                 // What its client last heard came from another broker: once, it is told in any case.
-                let isReclaimed = turn.reclaimer == look.session
-                if isReclaimed { turn.reclaimer = nil }
-                tellAccess(look, always: isReclaimed, &turn)
+                let isReclaimed = notes.reclaimer == look.session
+                if isReclaimed { notes.reclaimer = nil }
+                tellAccess(look, always: isReclaimed, &notes)
             } else {
-                tellGranted(look, &turn)
+                tellGranted(look, &notes)
             }
         }
     }
 
     /// It has won, and its first frame is still to come. A fault on the way is told; that others were in its way is not news.
-    mutating func tellGranted(_ look: Look, _ turn: inout Turn) {
+    mutating func tellGranted(_ look: Look, _ notes: inout StepNotes) {
         let session = state.sessions[look.session]
         var fault = CauseSet()
         if let lost = session.lost { fault.insert(lost.cause) }
         switch session.shown {
         case .interrupted(let told, _):
-            if !fault.isEmpty, fault.union(told) != told { interrupt(look, &turn) }
+            if !fault.isEmpty, fault.union(told) != told { interrupt(look, &notes) }
         case .stopped, .pending:
-            if fault.isEmpty { state.sessions[look.session].shown = .pending } else { interrupt(look, &turn) }
+            if fault.isEmpty { state.sessions[look.session].shown = .pending } else { interrupt(look, &notes) }
         case .running:
-            guard fault.isEmpty else { return interrupt(look, &turn) }
+            guard fault.isEmpty else { return interrupt(look, &notes) }
             state.sessions[look.session].shown = .pending
-            notify(look.session, .didStopRunning, &turn)
+            notify(look.session, .didStopRunning, &notes)
         }
     }
 
     // MARK: Interruptions
 
-    mutating func interrupt(_ look: Look, _ turn: inout Turn) {
+    mutating func interrupt(_ look: Look, _ notes: inout StepNotes) {
         let slot = look.session
-        closeIfSharing(slot, &turn)
+        closeIfSharing(slot, &notes)
         let waits = state.sessions[slot].waits
         let causes = look.causes(waits)
         let by = interrupter(of: look, waits, causes)
@@ -72,15 +72,16 @@ extension Arbiter {
             let id = state.sessions[slot].ledger.open?.id ?? 0
             notify(
                 slot,
-                .interruptionChanged(id: id, causes: causes, interrupter: words(by, for: look), rule: text(rule)), &turn
+                .interruptionChanged(id: id, causes: causes, interrupter: words(by, for: look), rule: text(rule)),
+                &notes
             )
-        case .running, .pending, .stopped: beginInterruption(look, causes, by, rule, &turn)
+        case .running, .pending, .stopped: beginInterruption(look, causes, by, rule, &notes)
         }
-        observe(look, .interrupted(causes), rule, &turn)
+        observe(look, .interrupted(causes), rule, &notes)
     }
 
     private mutating func beginInterruption(
-        _ look: Look, _ causes: CauseSet, _ by: AppRef?, _ rule: Rule, _ turn: inout Turn
+        _ look: Look, _ causes: CauseSet, _ by: AppRef?, _ rule: Rule, _ notes: inout StepNotes
     ) {
         let slot = look.session
         let wasRunning = state.sessions[slot].shown.isRunning
@@ -89,12 +90,12 @@ extension Arbiter {
         state.sessions[slot].shown = .interrupted(causes, by: by)
         let cut = forgetRecording(slot)
         // A rule may read that it records.
-        if cut != nil { turn.touch(look.camera) }
+        if cut != nil { notes.touch(look.camera) }
         notify(
             slot,
             .wasInterrupted(
-                id: id, causes: causes, interrupter: words(by, for: look), cutting: cut, rule: text(rule)), &turn)
-        if wasRunning { notify(slot, .didStopRunning, &turn) }
+                id: id, causes: causes, interrupter: words(by, for: look), cutting: cut, rule: text(rule)), &notes)
+        if wasRunning { notify(slot, .didStopRunning, &notes) }
     }
 
     /// The interruption that was announced, or a new one.
@@ -125,7 +126,7 @@ extension Arbiter {
         return id.user == look.user ? .app(id.name) : .anotherUsersApp
     }
 
-    mutating func endInterruption(_ slot: Slot<Session>, willResume: Bool, _ turn: inout Turn) {
+    mutating func endInterruption(_ slot: Slot<Session>, willResume: Bool, _ notes: inout StepNotes) {
         state.sessions[slot].ledger.announced = nil
         guard let open = state.sessions[slot].ledger.open else { return }
         state.sessions[slot].ledger.open = nil
@@ -133,7 +134,7 @@ extension Arbiter {
             slot,
             .interruptionEnded(
                 id: open.id, causesItHad: open.causes, duration: state.now - open.began, willResume: willResume),
-            &turn)
+            &notes)
     }
 
     // MARK: Running
@@ -141,24 +142,25 @@ extension Arbiter {
     /// It runs from now on: what is in force, the end of its interruption, that it runs, and what it may do.
     mutating func tellRunning(
         _ slot: Slot<Session>, applied: (asked: Configuration, inForce: Configuration, by: Applier)?,
-        _ turn: inout Turn
+        _ notes: inout StepNotes
     ) {
         let session = state.sessions[slot]
-        guard !session.shown.isRunning else { return tellAccess(state.look(at: slot), &turn) }
-        if let applied { tellInForce(slot, applied.asked, applied.inForce, applied.by, &turn) }
-        endInterruption(slot, willResume: true, &turn)
+        guard !session.shown.isRunning else { return tellAccess(state.look(at: slot), &notes) }
+        if let applied { tellInForce(slot, applied.asked, applied.inForce, applied.by, &notes) }
+        endInterruption(slot, willResume: true, &notes)
         state.sessions[slot].has.subtract([.switched, .reestablished])
         state.sessions[slot].request?.hasHeld = true
         state.sessions[slot].refusals = 0
         state.sessions[slot].shown = .running(.all)
-        notify(slot, .didStartRunning(grant: state.cameras[session.camera].grant), &turn)
-        tellAccess(state.look(at: slot), &turn)
-        if state.policy.readsClaims { turn.touch(session.camera) }
+        notify(slot, .didStartRunning(grant: state.cameras[session.camera].grant), &notes)
+        tellAccess(state.look(at: slot), &notes)
+        if state.policy.readsBids { notes.touch(session.camera) }
     }
 
     /// What is in force where a session asked for something, where it differs from what it last heard, and where it was moved.
     private mutating func tellInForce(
-        _ slot: Slot<Session>, _ wanted: Configuration, _ inForce: Configuration, _ by: Applier, _ turn: inout Turn
+        _ slot: Slot<Session>, _ wanted: Configuration, _ inForce: Configuration, _ by: Applier,
+        _ notes: inout StepNotes
     ) {
         var asked = withNews(wanted, inForce, for: slot)
         var applied = inForce
@@ -169,7 +171,7 @@ extension Arbiter {
         }
         if state.sessionSettings[slot].heard != inForce { state.sessionSettings[slot].heard = inForce }
         guard !asked.isEmpty else { return }
-        notify(slot, .configurationApplied(asked: asked, inForce: applied, by: by), &turn)
+        notify(slot, .configurationApplied(asked: asked, inForce: applied, by: by), &notes)
     }
 
     /// What was asked, and values that differ from those that the client last heard.
@@ -184,15 +186,15 @@ extension Arbiter {
 
     /// A running session hears what was set, by itself or by another one that shares its camera.
     mutating func tellConfigured(
-        _ slot: Slot<Session>, asked: Configuration, _ inForce: Configuration, _ by: Applier, _ turn: inout Turn
+        _ slot: Slot<Session>, asked: Configuration, _ inForce: Configuration, _ by: Applier, _ notes: inout StepNotes
     ) {
         let told = withNews(asked, inForce, for: slot)
         state.sessionSettings[slot].heard = inForce
-        notify(slot, .configurationApplied(asked: told, inForce: inForce, by: by), &turn)
+        notify(slot, .configurationApplied(asked: told, inForce: inForce, by: by), &notes)
     }
 
     /// What a session that runs may do now, if that changed.
-    mutating func tellAccess(_ look: Look, always: Bool = false, _ turn: inout Turn) {
+    mutating func tellAccess(_ look: Look, always: Bool = false, _ notes: inout StepNotes) {
         let slot = look.session
         let session = state.sessions[slot]
         guard case .running(let before) = session.shown else { return }
@@ -201,20 +203,20 @@ extension Arbiter {
         state.sessions[slot].shown = .running(access)
         // Cut first, tell second.
         if before.contains(.record), !access.contains(.record), let recording = forgetRecording(slot) {
-            turn.effects.append(.stopRecording(state.cameraNames[look.camera], recording, why: .accessLost))
+            notes.effects.append(.stopRecording(state.cameraNames[look.camera], recording, why: .accessLost))
             // A rule may read that it records.
-            turn.touch(look.camera)
+            notes.touch(look.camera)
         }
-        if before.contains(.preview), !access.contains(.preview) { closeStreams(of: slot, on: look.camera, &turn) }
+        if before.contains(.preview), !access.contains(.preview) { closeStreams(of: slot, on: look.camera, &notes) }
         let rule = look.limitingRule(session.waits)
-        notify(slot, .accessChanged(access, causes: look.causes(session.waits), rule: text(rule)), &turn)
-        observe(look, .restricted(access), rule, &turn)
+        notify(slot, .accessChanged(access, causes: look.causes(session.waits), rule: text(rule)), &notes)
+        observe(look, .restricted(access), rule, &notes)
     }
 
     // MARK: Warnings
 
     /// Announces a contest, moves it to another beneficiary, or withdraws it.
-    mutating func tellContest(_ contest: Contest?, on camera: Slot<Camera>, _ turn: inout Turn) {
+    mutating func tellContest(_ contest: Contest?, on camera: Slot<Camera>, _ notes: inout StepNotes) {
         guard let held = state.cameras[camera].tenancy.held, held.contest != contest else { return }
         state.cameras[camera].tenancy.update { $0.contest = contest }
         if held.contest?.announced == nil, let contest, let announced = contest.announced {
@@ -225,51 +227,53 @@ extension Arbiter {
                 held.session,
                 .willBeInterrupted(
                     id: id, cause: .videoDeviceInUseByAnotherClient, deadline: announced.deadline,
-                    rule: text(contest.rule)), &turn)
+                    rule: text(contest.rule)), &notes)
         } else if held.contest?.announced != nil, contest == nil {
-            withdrawWarning(held.session, &turn)
+            withdrawWarning(held.session, &notes)
         }
     }
 
-    mutating func withdrawWarning(_ slot: Slot<Session>, _ turn: inout Turn) {
+    mutating func withdrawWarning(_ slot: Slot<Session>, _ notes: inout StepNotes) {
         guard let announced = state.sessions[slot].ledger.announced else { return }
         state.sessions[slot].ledger.announced = nil
-        notify(slot, .interruptionWithdrawn(id: announced), &turn)
+        notify(slot, .interruptionWithdrawn(id: announced), &notes)
     }
 
     // MARK: Stops
 
     /// Its client asked for it: what was open is closed, and nothing will resume.
-    mutating func tellStopped(_ slot: Slot<Session>, _ turn: inout Turn) {
+    mutating func tellStopped(_ slot: Slot<Session>, _ notes: inout StepNotes) {
         let wasRunning = state.sessions[slot].shown.isRunning
-        endInterruption(slot, willResume: false, &turn)
-        if wasRunning { notify(slot, .didStopRunning, &turn) }
+        endInterruption(slot, willResume: false, &notes)
+        if wasRunning { notify(slot, .didStopRunning, &notes) }
         state.sessions[slot].shown = .stopped
     }
 
     /// The stop itself closes an open interruption: no `InterruptionEnded` beside it.
-    mutating func tellStoppedForGood(_ slot: Slot<Session>, _ reason: StopReason, _ rule: Rule, _ turn: inout Turn) {
+    mutating func tellStoppedForGood(
+        _ slot: Slot<Session>, _ reason: StopReason, _ rule: Rule, _ notes: inout StepNotes
+    ) {
         state.sessions[slot].ledger.open = nil
         state.sessions[slot].ledger.announced = nil
-        if state.sessions[slot].shown.isRunning { notify(slot, .didStopRunning, &turn) }
-        notify(slot, .sessionStopped(reason, rule: text(rule)), &turn)
+        if state.sessions[slot].shown.isRunning { notify(slot, .didStopRunning, &notes) }
+        notify(slot, .sessionStopped(reason, rule: text(rule)), &notes)
         state.sessions[slot].shown = .stopped
     }
 
     /// It moved to another camera: it stops here, and its interruption goes on there.
-    mutating func tellMoved(_ slot: Slot<Session>, _ turn: inout Turn) {
+    mutating func tellMoved(_ slot: Slot<Session>, _ notes: inout StepNotes) {
         state.sessions[slot].ledger.announced = nil
         guard state.sessions[slot].shown.isRunning else { return }
         state.sessions[slot].shown = .pending
-        notify(slot, .didStopRunning, &turn)
+        notify(slot, .didStopRunning, &notes)
     }
 
     // MARK: The notice itself
 
-    mutating func notify(_ slot: Slot<Session>, _ event: SessionEvent, _ turn: inout Turn) {
+    mutating func notify(_ slot: Slot<Session>, _ event: SessionEvent, _ notes: inout StepNotes) {
         state.sessions[slot].ledger.sequence += 1
         let session = state.sessions[slot]
-        turn.effects.append(
+        notes.effects.append(
             .notify(state.id(session.client), SessionID(session.id), sequence: session.ledger.sequence, event))
     }
 }

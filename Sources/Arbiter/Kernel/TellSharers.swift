@@ -3,27 +3,27 @@ import Vocabulary
 /// What is told on a camera that is shared: to the sessions that watch, and to its holder about them.
 extension Arbiter {
     /// A session that lost its camera to a holder on it, and may watch: as soon as there is something to see.
-    mutating func tellSharer(_ look: Look, _ turn: inout Turn) {
+    mutating func tellSharer(_ look: Look, _ notes: inout StepNotes) {
         let slot = look.session
         switch state.cameras[look.camera].tenancy {
         case .streaming:
             state.sessions[slot].lost = nil
             if state.sessions[slot].shown.isRunning {
                 // It loses control and not the picture: the interruption it was warned of does not come.
-                withdrawWarning(slot, &turn)
-                tellAccess(state.look(at: slot), &turn)
+                withdrawWarning(slot, &notes)
+                tellAccess(state.look(at: slot), &notes)
             } else {
                 let settings = state.sessionSettings[slot]
                 let inForce = state.cameraSettings[look.camera].inForce
-                tellRunning(slot, applied: (settings.wanted.ofTheCamera, inForce, .sharer), &turn)
+                tellRunning(slot, applied: (settings.wanted.ofTheCamera, inForce, .sharer), &notes)
             }
-        case .starting: tellGranted(look, &turn)
-        case .free, .surviving, .lost, .revoking: interrupt(look, &turn)
+        case .starting: tellGranted(look, &notes)
+        case .free, .surviving, .lost, .revoking: interrupt(look, &notes)
         }
     }
 
     /// The holder of a shared camera hears which other apps watch it, whenever those are others than it heard of last.
-    mutating func tellSharers(on camera: Slot<Camera>, _ turn: inout Turn) {
+    mutating func tellSharers(on camera: Slot<Camera>, _ notes: inout StepNotes) {
         guard case .streaming(let held) = state.cameras[camera].tenancy,
             state.sessions[held.session].shown.isRunning
         else { return }
@@ -45,6 +45,6 @@ extension Arbiter {
         let words = apps.map { app in
             state.apps[app.slot].user == user ? Interrupter.app(state.id(app).name) : .anotherUsersApp
         }
-        notify(held.session, .sharersChanged(words), &turn)
+        notify(held.session, .sharersChanged(words), &notes)
     }
 }

@@ -5,7 +5,7 @@ extension Arbiter {
     // MARK: Getting it
 
     /// Gives a camera to a session: opened for it, or passed to it in place.
-    mutating func grant(_ look: Look, _ rule: Rule, _ turn: inout Turn) {
+    mutating func grant(_ look: Look, _ rule: Rule, _ notes: inout StepNotes) {
         let camera = look.camera
         let tenancy = state.cameras[camera].tenancy
         let fitted = fittedConfiguration(of: look.session, on: camera)
@@ -24,18 +24,18 @@ extension Arbiter {
             } else {
                 state.cameras[camera].tenancy = .streaming(held)
             }
-            turn.passing.removeAll { $0 == camera }
-            takeOver(look, fitted, &turn)
+            notes.passing.removeAll { $0 == camera }
+            takeOver(look, fitted, &notes)
         } else {
             state.ledger.grant += 1
             let grant = GrantID(state.ledger.grant)
             state.cameras[camera].grant = grant
             state.cameras[camera].tenancy = .starting(held, until: state.now + Bound.firstFrame)
             if !state.cameraSettings[camera].inForce.isEmpty { state.cameraSettings[camera].inForce = Configuration() }
-            turn.effects.append(.open(state.cameraNames[camera], grant, state.id(look.session), fitted))
-            tellGranted(look, &turn)
+            notes.effects.append(.open(state.cameraNames[camera], grant, state.id(look.session), fitted))
+            tellGranted(look, &notes)
         }
-        turn.effects.append(.announce(.holderChanged(state.cameraNames[camera], state.id(look.app))))
+        notes.effects.append(.announce(.holderChanged(state.cameraNames[camera], state.id(look.app))))
     }
 
     mutating func held(_ look: Look, _ rule: Rule, _ tenancy: Tenancy) -> Held {
@@ -61,12 +61,12 @@ extension Arbiter {
     }
 
     /// The new holder of a camera that goes on finds its defaults, and what it asked for over them.
-    private mutating func takeOver(_ look: Look, _ fitted: Configuration, _ turn: inout Turn) {
+    private mutating func takeOver(_ look: Look, _ fitted: Configuration, _ notes: inout StepNotes) {
         let camera = look.camera
         guard state.cameras[camera].tenancy.isStreaming else {
             // Its first frame is still to come; what it asked for is set then.
             state.sessionSettings[look.session].confirmed = Configuration()
-            return tellGranted(look, &turn)
+            return tellGranted(look, &notes)
         }
         let settings = state.cameraSettings[camera]
         let asked = fitted.ofTheCamera
@@ -75,16 +75,16 @@ extension Arbiter {
         let whole = ConfigurationCheck(capabilities: settings.capabilities).whole(asked, over: soon)
         state.sessions[look.session].lost = nil
         let isSet = whole.changes(since: soon).isEmpty
-        if !isSet { order(whole, asked: whole, of: look.session, by: .client, &turn) }
+        if !isSet { order(whole, asked: whole, of: look.session, by: .client, &notes) }
         // What is not set yet is told when it is; a change of camera is told at once.
         let tells = isSet || state.sessions[look.session].has.contains(.switched)
-        tellRunning(look.session, applied: tells ? (Configuration(), settings.inForce, .client) : nil, &turn)
+        tellRunning(look.session, applied: tells ? (Configuration(), settings.inForce, .client) : nil, &notes)
     }
 
     /// The first frame is there: whoever has the camera runs, and hears of it once.
-    mutating func firstFrame(_ camera: Slot<Camera>, _ inForce: Configuration, _ turn: inout Turn) {
+    mutating func firstFrame(_ camera: Slot<Camera>, _ inForce: Configuration, _ notes: inout StepNotes) {
         guard case .starting(var held, _) = state.cameras[camera].tenancy else {
-            return resumed(camera, inForce, &turn)
+            return resumed(camera, inForce, &notes)
         }
         held.streamingSince = state.now
         state.cameras[camera].tenancy = .streaming(held)
@@ -95,38 +95,38 @@ extension Arbiter {
         var asked = state.sessionSettings[held.session].confirmed
         // Its sharing mode was told when it was set; on another camera that is no news.
         if state.sessions[held.session].has.contains(.switched) { asked[.sharingMode] = nil }
-        tellRunning(held.session, applied: (asked, inForce, by), &turn)
+        tellRunning(held.session, applied: (asked, inForce, by), &notes)
         // What is announced from now on has a grace; sessions that share the camera have something to watch.
-        if held.contest != nil || state.policy.shares { turn.touch(camera) }
+        if held.contest != nil || state.policy.shares { notes.touch(camera) }
         // The device works again for every session that lost it.
         for other in state.requests(on: camera) where other != held.session && state.sessions[other].lost != nil {
             guard !state.findsNoRoom(other) else { continue }
             state.sessions[other].lost = nil
-            turn.touch(camera)
+            notes.touch(camera)
         }
         // What was configured while the camera started reaches the recorder now.
         let settings = state.sessionSettings[held.session]
         let later = settings.wanted.changes(since: settings.confirmed).ofTheCamera
-        if !later.isEmpty { order(later, asked: later, of: held.session, by: .client, &turn) }
+        if !later.isEmpty { order(later, asked: later, of: held.session, by: .client, &notes) }
     }
 
     // MARK: Losing it
 
     /// A session gives up its camera, or watching it.
-    mutating func leaveCamera(_ session: Slot<Session>, why: RecordingEnd, _ turn: inout Turn) {
+    mutating func leaveCamera(_ session: Slot<Session>, why: RecordingEnd, _ notes: inout StepNotes) {
         let camera = state.sessions[session].camera
-        guard state.cameras[camera].tenancy.held?.session == session, !turn.passing.contains(camera) else {
-            return closeIfSharing(session, &turn)
+        guard state.cameras[camera].tenancy.held?.session == session, !notes.passing.contains(camera) else {
+            return closeIfSharing(session, &notes)
         }
         let others = state.requests(on: camera).contains { $0 != session }
-        leave(camera, why: why, goesOn: others, &turn)
-        turn.touch(camera)
+        leave(camera, why: why, goesOn: others, &notes)
+        notes.touch(camera)
     }
 
     /// The camera's present holder leaves it. Its stream is ordered cut, or only its own streams are closed where the
     /// camera goes on for other sessions; a recorder that was lost has none.
     mutating func leave(
-        _ camera: Slot<Camera>, why: RecordingEnd, goesOn: Bool, keepsWatching: Bool = false, _ turn: inout Turn
+        _ camera: Slot<Camera>, why: RecordingEnd, goesOn: Bool, keepsWatching: Bool = false, _ notes: inout StepNotes
     ) {
         let tenancy = state.cameras[camera].tenancy
         guard let held = tenancy.held else { return }
@@ -134,54 +134,54 @@ extension Arbiter {
         if goesOn, state.policy.shares, tenancy.isCapturing {
             if !keepsWatching {
                 if let recording = state.sessions[held.session].ledger.recording {
-                    turn.effects.append(.stopRecording(state.cameraNames[camera], recording, why: why))
+                    notes.effects.append(.stopRecording(state.cameraNames[camera], recording, why: why))
                 }
-                closeStreams(of: held.session, on: camera, &turn)
+                closeStreams(of: held.session, on: camera, &notes)
             }
-            turn.passing.append(camera)
+            notes.passing.append(camera)
         } else if tenancy.isCapturing {
-            cut(camera, why: why, &turn)
+            cut(camera, why: why, &notes)
         } else {
             state.cameras[camera].tenancy = tenancy.cut.map { .revoking($0) } ?? .free
-            turn.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
+            notes.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
         }
     }
 
     /// Cuts the stream, also of a camera that went on for a next holder that did not come.
-    mutating func cut(_ camera: Slot<Camera>, why: RecordingEnd, _ turn: inout Turn) {
-        turn.cuts.append(turn.effects.count)
-        turn.effects.append(.cut(state.cameraNames[camera], state.cameras[camera].grant, why: why, next: nil))
+    mutating func cut(_ camera: Slot<Camera>, why: RecordingEnd, _ notes: inout StepNotes) {
+        notes.cuts.append(notes.effects.count)
+        notes.effects.append(.cut(state.cameraNames[camera], state.cameras[camera].grant, why: why, next: nil))
         state.cameras[camera].handover = lastDecision
         forgetOrders(on: camera)
         state.cameras[camera].tenancy = .revoking(Cut(until: state.now + Bound.cut))
-        turn.passing.removeAll { $0 == camera }
-        turn.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
+        notes.passing.removeAll { $0 == camera }
+        notes.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
     }
 
     /// Names the next holder in the step's cuts. A cut is ordered before the winner is known: the rounds after it find
     /// that.
-    mutating func nameFollowers(_ turn: inout Turn) {
-        for place in turn.cuts {
-            guard case .cut(let camera, let grant, let why, _) = turn.effects[place],
+    mutating func nameFollowers(_ notes: inout StepNotes) {
+        for place in notes.cuts {
+            guard case .cut(let camera, let grant, let why, _) = notes.effects[place],
                 let slot = state.cameraNames[camera],
                 let promise = state.cameras[slot].promise, !promise.isDormant
             else { continue }
-            turn.effects[place] = .cut(camera, grant, why: why, next: state.id(promise.session))
+            notes.effects[place] = .cut(camera, grant, why: why, next: state.id(promise.session))
         }
-        turn.cuts.removeAll(keepingCapacity: true)
+        notes.cuts.removeAll(keepingCapacity: true)
     }
 
     /// The recorder confirmed the cut, or ended.
-    mutating func cutIsDone(_ camera: Slot<Camera>, _ turn: inout Turn) {
+    mutating func cutIsDone(_ camera: Slot<Camera>, _ notes: inout StepNotes) {
         state.cameras[camera].tenancy.update(cut: nil)
-        turn.touch(camera)
+        notes.touch(camera)
     }
 
     // MARK: Faults
 
     /// The recorder was lost or the device failed under a holder. It is tried again after a wait that doubles; until then
     /// the holder keeps its place on this camera and counts for nothing on others.
-    mutating func fault(_ camera: Slot<Camera>, _ lost: Session.Lost, cut: Cut?, _ turn: inout Turn) {
+    mutating func fault(_ camera: Slot<Camera>, _ lost: Session.Lost, cut: Cut?, _ notes: inout StepNotes) {
         guard var held = state.cameras[camera].tenancy.held else { return }
         let session = held.session
         let wasSteady = held.streamingSince.map { state.now - $0 >= Bound.steady } ?? false
@@ -193,11 +193,11 @@ extension Arbiter {
         held.leaseUntil = nil
         held.leaseSince = nil
         held.streamingSince = nil
-        // There is nothing left to finish; the claim that was winning still is.
+        // There is nothing left to finish; the bid that was winning still is.
         held.contest?.announced = nil
         state.cameras[camera].tenancy = .lost(held, cut: cut)
         forgetOrders(on: camera)
-        if !turn.passing.contains(camera) { lose(session, lost) }
+        if !notes.passing.contains(camera) { lose(session, lost) }
         for other in state.requests(on: camera) where other != session && state.sessions[other].shown.isRunning {
             lose(other, lost)
         }
@@ -205,11 +205,11 @@ extension Arbiter {
         state.timers.removeAll { $0.kind == .backoff && $0.camera == camera }
         state.timers.append(
             TimedFact(.backoff, until: state.now + Bound.backoff(after: state.cameras[camera].faults), camera: camera))
-        turn.touch(camera)
+        notes.touch(camera)
         guard lost == .recorder else { return }
         state.sessions[session].deaths += 1
         if state.sessions[session].deaths >= Bound.deathsMax {
-            stopForGood(session, .recorderFailed, .law(.recorderFailed), why: .recorderReset, &turn)
+            stopForGood(session, .recorderFailed, .law(.recorderFailed), why: .recorderReset, &notes)
         }
     }
 
@@ -221,7 +221,7 @@ extension Arbiter {
 
     /// The session's own format found no room on the bus: the next waiter is tried, and this session again after a wait
     /// of its own.
-    mutating func findNoRoom(_ camera: Slot<Camera>, cut: Cut, _ turn: inout Turn) {
+    mutating func findNoRoom(_ camera: Slot<Camera>, cut: Cut, _ notes: inout StepNotes) {
         guard let held = state.cameras[camera].tenancy.held else { return }
         bankLease(held, on: camera)
         lose(held.session, .device)
@@ -231,43 +231,43 @@ extension Arbiter {
         state.sessions[held.session].refusals = min(state.sessions[held.session].refusals + 1, Bound.faultsCounted)
         let wait = Bound.backoff(after: state.sessions[held.session].refusals)
         state.timers.append(TimedFact(.noRoom, until: state.now + wait, camera: camera, session: held.session))
-        turn.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
-        turn.touch(camera)
+        notes.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
+        notes.touch(camera)
     }
 
     /// No first frame in time (cause 104): what hangs is killed.
-    mutating func failToStart(_ camera: Slot<Camera>, _ turn: inout Turn) {
-        turn.effects.append(.killRecorder(state.cameraNames[camera]))
-        fault(camera, .device, cut: Cut(until: state.now + Bound.kill, isKilled: true), &turn)
+    mutating func failToStart(_ camera: Slot<Camera>, _ notes: inout StepNotes) {
+        notes.effects.append(.killRecorder(state.cameraNames[camera]))
+        fault(camera, .device, cut: Cut(until: state.now + Bound.kill, isKilled: true), &notes)
     }
 
     // MARK: Streams that are closed while the camera goes on
 
     /// Orders a session's streams closed, before its client is told.
-    mutating func closeStreams(of session: Slot<Session>, on camera: Slot<Camera>, _ turn: inout Turn) {
+    mutating func closeStreams(of session: Slot<Session>, on camera: Slot<Camera>, _ notes: inout StepNotes) {
         guard state.cameras[camera].tenancy.isCapturing else { return }
         let order = Effect.closeStreams(state.cameraNames[camera], state.cameras[camera].grant, state.id(session))
         // A session that leaves the camera and is interrupted loses its streams once: none is opened within a step.
-        guard !turn.effects.contains(order) else { return }
-        turn.effects.append(order)
+        guard !notes.effects.contains(order) else { return }
+        notes.effects.append(order)
         state.timers.removeAll { $0.kind == .closing && $0.session == session }
         state.timers.append(TimedFact(.closing, until: state.now + Bound.cut, camera: camera, session: session))
     }
 
     /// A sharer that runs stops watching; its camera goes on.
-    mutating func closeIfSharing(_ session: Slot<Session>, _ turn: inout Turn) {
+    mutating func closeIfSharing(_ session: Slot<Session>, _ notes: inout StepNotes) {
         guard state.sessions[session].shown.isRunning else { return }
         let camera = state.sessions[session].camera
-        guard let holder = state.cameras[camera].tenancy.holder, holder != session || turn.passing.contains(camera)
+        guard let holder = state.cameras[camera].tenancy.holder, holder != session || notes.passing.contains(camera)
         else { return }
-        closeStreams(of: session, on: camera, &turn)
+        closeStreams(of: session, on: camera, &notes)
     }
 
     /// The recorder did not close a stream in time: it is killed, and everybody on the camera starts anew with another.
-    mutating func closeTooLate(on camera: Slot<Camera>, _ turn: inout Turn) {
+    mutating func closeTooLate(on camera: Slot<Camera>, _ notes: inout StepNotes) {
         guard state.cameras[camera].tenancy.isCapturing else { return }
-        turn.effects.append(.killRecorder(state.cameraNames[camera]))
-        fault(camera, .recorder, cut: Cut(until: state.now + Bound.kill, isKilled: true), &turn)
+        notes.effects.append(.killRecorder(state.cameraNames[camera]))
+        fault(camera, .recorder, cut: Cut(until: state.now + Bound.kill, isKilled: true), &notes)
     }
 
     /// Orders that a grant's end makes void.

@@ -1,11 +1,11 @@
 package import Vocabulary
 
-/// Time as a claim meets it: how long a holder is spared for its grace and its min-hold.
+/// Time as a bid meets it: how long a holder is spared for its grace and its min-hold.
 extension Seating {
-    /// When the seat can be cut for a claim that beats it.
+    /// When the seat can be cut for a bid that beats it.
     func earliestCut(_ seat: Seat, by look: Int) -> Moment {
         guard seat.kind == .held || seat.kind == .dormant, let held = cameras[seat.camera].held,
-            !looks[look].rank.overrides, !opensAnew(look, over: seat.look)
+            !looks[look].rank.isImmediate, !opensAnew(look, over: seat.look)
         else { return now }
         if let announced = held.contest?.announced { return announced.isReady ? now : announced.deadline }
         let kept = held.minHoldUntil.map { max($0, now) } ?? now
@@ -18,7 +18,7 @@ extension Seating {
         cameras[seat.camera].isStreaming ? looks[seat.look].rank.grace : 0
     }
 
-    /// The claim that a holder has to make way for at `due`; the holder is told its grace before that.
+    /// The bid that a holder has to make way for at `due`; the holder is told its grace before that.
     func contest(_ seat: Seat, by look: Int, due: Moment, _ rule: Rule) -> Contest {
         var contest = Contest(
             beneficiary: looks[look].session, due: due, rule: rule,
@@ -95,12 +95,12 @@ extension Arbiter {
     }
 
     /// A lease is over: its session is stopped for good, and its app makes way for those that wait.
-    mutating func expire(_ held: Held, on camera: Slot<Camera>, _ turn: inout Turn) {
+    mutating func expire(_ held: Held, on camera: Slot<Camera>, _ notes: inout StepNotes) {
         let look = state.look(at: held.session)
         coolDown(look.app, on: camera)
         // The rule that set the lease, also where the client has lowered its rank since.
         let rule = state.policy.rank(look.facts).rule
-        stopForGood(held.session, .leaseExpired, rule, why: .interrupted, &turn)
+        stopForGood(held.session, .leaseExpired, rule, why: .interrupted, &notes)
         forgetLease(look.app, on: camera)
     }
 }

@@ -8,14 +8,14 @@ package final class CompiledPolicy: Sendable {
     package let source: Policy
     /// The texts that `Rule.index` means: cause rules, rank rules, order keys, each in the file's order.
     package let texts: [String]
-    /// The same, of a claim that has won and waits only for the time that the holder has.
+    /// The same, of a bid that has won and waits only for the time that the holder has.
     let lateTexts: [String]
     /// From here on the texts are those of the order list.
     let firstOrderText: Int
     let causes: [CompiledCause]
     let ranks: [CompiledRank]
     private let weakest: RankTerms
-    /// What claims are compared by after their rank, strongest bits first.
+    /// What bids are compared by after their rank, strongest bits first.
     let order: [OrderField]
     /// Whether the order list ends with the age of the start request, and which way.
     let age: (isNewestFirst: Bool, rule: Rule)?
@@ -30,7 +30,7 @@ package final class CompiledPolicy: Sendable {
     let shares: Bool
     let reads: StrengthReads
     /// Some rule reads whether a session has held its camera since it asked for it.
-    let readsClaims: Bool
+    let readsBids: Bool
 
     /// Copied out of the policy, because every comparison asks.
     let contention: Contention
@@ -58,7 +58,7 @@ package final class CompiledPolicy: Sendable {
         let firstRank = causes.count
         ranks = policy.rankRules.enumerated().map { CompiledRank($1, at: firstRank + $0, names) }
         weakest = RankTerms(rank: policy.ranks.count - 1, rule: .law(.weakestRank))
-        readsClaims = (causes.map(\.when) + ranks.map(\.when)).contains { $0.reads(.claimIsNew) }
+        readsBids = (causes.map(\.when) + ranks.map(\.when)).contains { $0.reads(.bidIsNew) }
         firstOrderText = firstRank + policy.rankRules.count
         (order, age) = OrderField.fields(of: policy, from: firstOrderText)
         let texts =
@@ -112,17 +112,17 @@ struct CompiledRank: Sendable, BitwiseCopyable {
     init(_ source: RankRule, at index: Int, _ names: PolicyNames) {
         when = names.condition(source.when)
         terms = RankTerms(
-            rank: source.rank, overrides: source.override, denies: source.deny,
+            rank: source.rank, isImmediate: source.isImmediate, denies: source.deny,
             grace: source.grace.wholeNanoseconds, minHold: source.minHold.wholeNanoseconds,
             lease: source.lease?.wholeNanoseconds, rule: Rule(.policy, index))
     }
 }
 
-/// What a claim has of its rank; times in nanoseconds.
+/// What a bid has of its rank; times in nanoseconds.
 struct RankTerms: Sendable, BitwiseCopyable {
     /// 0 is the strongest.
     var rank: Int
-    var overrides = false
+    var isImmediate = false
     var denies = false
     var grace: Int64 = 0
     var minHold: Int64 = 0
@@ -135,7 +135,7 @@ struct RankTerms: Sendable, BitwiseCopyable {
     }
 }
 
-/// Which facts the strength of a claim depends on: whoever may win hears when one of them changes.
+/// Which facts the strength of a bid depends on: whoever may win hears when one of them changes.
 struct StrengthReads: Sendable {
     let presence: Bool
     let attributes: Bool

@@ -36,7 +36,7 @@ package struct FactBits: Hashable, Sendable, BitwiseCopyable {
         /// A bit for each level above `nominal` that is reached.
         static let pressure = Field(16, 3)
         static let recording = Field(19, 1)
-        static let claimIsNew = Field(20, 1)
+        static let bidIsNew = Field(20, 1)
         static let chosen = Field(21, 1)
         /// Of no session: a test that asks for it never holds.
         static let impossible = Field(63, 1)

@@ -26,7 +26,7 @@ public struct Facts: Hashable, Sendable {
     public var pressure: SystemPressure
     public var isRecording: Bool
     /// The session has not held the camera since its start request.
-    public var claimIsNew: Bool
+    public var bidIsNew: Bool
     public var operatorChosen: Bool
     /// The app's value of each attribute that the policy declares, in the policy's order.
     public var attributes: [AttributeValue]
@@ -64,7 +64,7 @@ public struct Facts: Hashable, Sendable {
         foregroundApps: ForegroundApps = .one, client: ClientKind = .app, multitasking: Bool = false,
         camera: CameraID, position: CameraPosition = .external, usesAudio: Bool = false,
         microphoneTaken: Bool = false, pressure: SystemPressure = .nominal, isRecording: Bool = false,
-        claimIsNew: Bool = true, operatorChosen: Bool = false, attributes: [AttributeValue] = []
+        bidIsNew: Bool = true, operatorChosen: Bool = false, attributes: [AttributeValue] = []
     ) {
         self.app = app
         self.claimedApp = claimedApp
@@ -81,7 +81,7 @@ public struct Facts: Hashable, Sendable {
         self.microphoneTaken = microphoneTaken
         self.pressure = pressure
         self.isRecording = isRecording
-        self.claimIsNew = claimIsNew
+        self.bidIsNew = bidIsNew
         self.operatorChosen = operatorChosen
         self.attributes = attributes
     }
@@ -107,7 +107,7 @@ public enum FactTest: Hashable, Sendable {
     /// At least this level.
     case pressure(atLeast: SystemPressure)
     case recording(Bool)
-    case claimIsNew(Bool)
+    case bidIsNew(Bool)
     case operatorChosen(Bool)
     /// An attribute that the policy declares, with one of its values.
     case attribute(String, String)
@@ -130,7 +130,7 @@ public enum FactTest: Hashable, Sendable {
         case .microphoneTaken(let taken): facts.microphoneTaken == taken
         case .pressure(let level): facts.pressure >= level
         case .recording(let recording): facts.isRecording == recording
-        case .claimIsNew(let isNew): facts.claimIsNew == isNew
+        case .bidIsNew(let isNew): facts.bidIsNew == isNew
         case .operatorChosen(let chosen): facts.operatorChosen == chosen
         case .attribute(let name, let value): facts.attribute(name)?.value == value
         }
@@ -155,7 +155,7 @@ public enum FactTest: Hashable, Sendable {
         case .microphoneTaken(let taken): ("microphone", taken ? "\"taken\"" : "\"free\"")
         case .pressure(let level): ("pressure", "\"\(level.wireName)\"")
         case .recording(let recording): ("recording", "\(recording)")
-        case .claimIsNew(let isNew): ("claim", isNew ? "\"new\"" : "\"standing\"")
+        case .bidIsNew(let isNew): ("bid", isNew ? "\"new\"" : "\"standing\"")
         case .operatorChosen(let chosen): ("operator", chosen ? "\"chosen\"" : "\"none\"")
         case .attribute(let name, let value): (name, "\"\(value)\"")
         }

@@ -4,7 +4,7 @@ public import Vocabulary
 ///
 /// It answers four questions, in this order. **May it use the camera at all?** `rights` says. **May this session run
 /// now?** Every cause rule is asked; for each cause the first matching rule answers with the access it leaves. **How
-/// strong is its claim?** The first matching rank rule answers. **Who wins when claims meet?** `contention` answers, by
+/// strong is its bid?** The first matching rank rule answers. **Who wins when bids meet?** `contention` answers, by
 /// one named choice for each question. There is no unwritten rule.
 public struct Policy: Hashable, Sendable {
     public var name: String
@@ -92,17 +92,17 @@ public struct CauseRule: Hashable, Sendable {
     ]
 }
 
-/// "How strong is its claim?"
+/// "How strong is its bid?"
 public struct RankRule: Hashable, Sendable {
     public var name: String
     public var when: [FactTest]
     /// Index into `Policy.ranks`; 0 is the strongest.
     public var rank: Int
     /// No grace, no min-hold, no lease stands in its way.
-    public var override: Bool
+    public var isImmediate: Bool
     /// How long a holder of this rank may finish after it was told. Zero: cut at once.
     public var grace: Duration
-    /// How long a holder of this rank keeps the camera against stronger claims. Zero: not at all.
+    /// How long a holder of this rank keeps the camera against stronger bids. Zero: not at all.
     public var minHold: Duration
     /// How long it may hold the camera at a time; nil: as long as it wins.
     public var lease: Duration?
@@ -110,13 +110,13 @@ public struct RankRule: Hashable, Sendable {
     public var deny: Bool
 
     public init(
-        name: String, when: [FactTest] = [], rank: Int, override: Bool = false, grace: Duration = .zero,
+        name: String, when: [FactTest] = [], rank: Int, isImmediate: Bool = false, grace: Duration = .zero,
         minHold: Duration = .zero, lease: Duration? = nil, deny: Bool = false
     ) {
         self.name = name
         self.when = when
         self.rank = rank
-        self.override = override
+        self.isImmediate = isImmediate
         self.grace = grace
         self.minHold = minHold
         self.lease = lease
@@ -124,9 +124,9 @@ public struct RankRule: Hashable, Sendable {
     }
 }
 
-/// "Who wins when claims meet?"
+/// "Who wins when bids meet?"
 public struct Contention: Hashable, Sendable {
-    /// Compared left to right between claims of one rank.
+    /// Compared left to right between bids of one rank.
     public var order: [OrderKey]
     public var tie: Tie
     public var sameApp: SameApp

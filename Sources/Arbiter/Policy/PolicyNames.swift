@@ -78,7 +78,7 @@ package struct PolicyNames: Sendable {
         case .pressure(let level):
             if level > .nominal { condition.require(Self.pressureField(level), 1) }
         case .recording(let recording): flag(.recording, recording)
-        case .claimIsNew(let isNew): flag(.claimIsNew, isNew)
+        case .bidIsNew(let isNew): flag(.bidIsNew, isNew)
         case .operatorChosen(let chosen): flag(.chosen, chosen)
         case .attribute(let name, let value):
             // A test of what the policy does not declare never holds; a file with one is refused.

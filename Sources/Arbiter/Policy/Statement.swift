@@ -4,9 +4,9 @@
 /// A statement speaks of sessions by the part they play on one camera, and by the facts that rules read.
 public struct Statement: Hashable, Sendable {
     public var name: String
-    public var claim: Claim
+    public var assertion: Assertion
 
-    public enum Claim: Hashable, Sendable {
+    public enum Assertion: Hashable, Sendable {
         /// At no moment does a session play this part with these facts. Several parts: not all of them at once, each
         /// played by another app on the same camera. Never empty; in the order of `Part`, each at most once.
         case never([Player])
@@ -39,7 +39,7 @@ public struct Statement: Hashable, Sendable {
         case recording
         /// It watches beside the holder, where the policy shares cameras.
         case sharer
-        /// It asks to run, and another app's claim keeps the camera from it. A session that has won, and only waits for
+        /// It asks to run, and another app's bid keeps the camera from it. A session that has won, and only waits for
         /// a grace, a min-hold or a cut that is under way, no longer counts as waiting; one whose client has lowered
         /// itself waits by its own will.
         case waiting
@@ -47,14 +47,14 @@ public struct Statement: Hashable, Sendable {
         case interrupted
     }
 
-    public init(name: String, _ claim: Claim) {
+    public init(name: String, _ assertion: Assertion) {
         self.name = name
-        self.claim = claim
+        self.assertion = assertion
     }
 
     /// Every fact that it reads.
     public var testsRead: [FactTest] {
-        switch claim {
+        switch assertion {
         case .never(let players): players.flatMap(\.when)
         case .always(let when, _): when
         }
@@ -62,7 +62,7 @@ public struct Statement: Hashable, Sendable {
 
     /// Every part that it speaks of.
     public var parts: [Part] {
-        switch claim {
+        switch assertion {
         case .never(let players): players.map(\.part)
         case .always(_, let part): [part]
         }

@@ -1,6 +1,6 @@
 import Vocabulary
 
-/// How strong a claim is, as one number: smaller is stronger, and comparing two is comparing two numbers.
+/// How strong a bid is, as one number: smaller is stronger, and comparing two is comparing two numbers.
 ///
 /// Which rule told them apart is found out from the bits in which they differ, when somebody is told.
 struct Strength: Hashable, Comparable, Sendable, BitwiseCopyable {
@@ -68,7 +68,7 @@ struct OrderField: Sendable {
     }
 }
 
-/// What comparing two claims came to, and by which rule.
+/// What comparing two bids came to, and by which rule.
 struct Comparison: Hashable, Sendable, BitwiseCopyable {
     enum Winner: Hashable, Sendable { case first, second, tie }
     var winner: Winner
@@ -85,7 +85,7 @@ extension CompiledPolicy {
         return Strength(key: key, age: age.isNewestFirst ? .max - started : started)
     }
 
-    /// Two claims by their strength, each with the rule that gave it its rank: ranks first, then the order list from left to
+    /// Two bids by their strength, each with the rule that gave it its rank: ranks first, then the order list from left to
     /// right.
     func compare(_ a: (strength: Strength, rank: Rule), _ b: (strength: Strength, rank: Rule)) -> Comparison {
         let (x, y) = (a.strength, b.strength)
@@ -95,7 +95,7 @@ extension CompiledPolicy {
             winner: isFirst ? .first : .second, rule: rule(rankOfWinner: isFirst ? a.rank : b.rank, x, y))
     }
 
-    /// What tells two claims apart: the winner's rank rule, or the first key of the order list in which they differ.
+    /// What tells two bids apart: the winner's rank rule, or the first key of the order list in which they differ.
     private func rule(rankOfWinner: Rule, _ x: Strength, _ y: Strength) -> Rule {
         let differing = x.key ^ y.key
         if differing >> Strength.rankShift != 0 { return rankOfWinner }

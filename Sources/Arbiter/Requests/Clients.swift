@@ -2,7 +2,7 @@ import Vocabulary
 
 extension Arbiter {
     mutating func connect(
-        _ id: ClientID, _ app: AppID, _ identity: ClientIdentity, _ turn: inout Turn
+        _ id: ClientID, _ app: AppID, _ identity: ClientIdentity, _ notes: inout StepNotes
     ) {
         // Told twice, it is the same client.
         guard state.client(id) == nil else { return }
@@ -17,7 +17,7 @@ extension Arbiter {
         state.clientTexts[Int(slot.index)] = ClientTexts(groups: identity.groups)
         state.link(slot, to: ref)
         state.identify(slot)
-        noteApp(name, since: before, &turn)
+        noteApp(name, since: before, &notes)
     }
 
     private mutating func known(_ identity: ClientIdentity) -> (login: Slot<Login>?, marks: Client.Marks) {
@@ -33,14 +33,14 @@ extension Arbiter {
 
     /// The name and the kind stay as they were at its first session, which was decided by them. What an app can do
     /// beside others may change at any time.
-    mutating func declare(_ id: ClientID, _ attributes: ClientAttributes, _ turn: inout Turn) {
+    mutating func declare(_ id: ClientID, _ attributes: ClientAttributes, _ notes: inout StepNotes) {
         guard let slot = state.client(id) else { return }
         let client = state.clients[slot]
         let name = state.appNames[client.app.slot]
         let claims = attributes.claimedApp ?? state.clientTexts[Int(slot.index)].claimedApp
         if client.firstSession != nil {
             guard claims == state.clientTexts[Int(slot.index)].claimedApp, attributes.kind == client.kind.word else {
-                return turn.refuse(
+                return notes.refuse(
                     .refusedByPolicy,
                     "A client says its name and kind before its first session; this one has \(state.sessions(of: slot).count).",
                     .declareFirst)
@@ -51,14 +51,14 @@ extension Arbiter {
         state.clients[slot].kind = Client.Kind(attributes.kind)
         state.clients[slot].multitasking = attributes.multitasking
         state.clients[slot].requiresFullScreen = attributes.requiresFullScreen
-        if let claims, client.app.isClaimed, claims != name.name { move(slot, to: claims, since: before, &turn) }
+        if let claims, client.app.isClaimed, claims != name.name { move(slot, to: claims, since: before, &notes) }
         state.identify(slot)
-        noteApp(state.clients[slot].app.slot, since: before, &turn)
+        noteApp(state.clients[slot].app.slot, since: before, &notes)
     }
 
     /// A client that the kernel does not vouch for says that it is of another app.
     private mutating func move(
-        _ slot: Slot<Client>, to name: String, since before: Facts.ForegroundApps, _ turn: inout Turn
+        _ slot: Slot<Client>, to name: String, since before: Facts.ForegroundApps, _ notes: inout StepNotes
     ) {
         let old = state.clients[slot].app
         let user = state.apps[old.slot].user
@@ -67,26 +67,26 @@ extension Arbiter {
         let new = state.ref(row, isClaimed: true)
         state.clients[slot].app = new
         state.link(slot, to: new)
-        noteApp(old.slot, since: before, &turn)
+        noteApp(old.slot, since: before, &notes)
         state.release(old.slot)
     }
 
-    mutating func declarePresence(_ id: ClientID, _ placed: Placed, _ turn: inout Turn) {
+    mutating func declarePresence(_ id: ClientID, _ placed: Placed, _ notes: inout StepNotes) {
         guard let slot = state.client(id) else { return }
         let app = state.clients[slot].app
         let before = state.foregroundApps(of: state.apps[app.slot].user)
         if !state.apps[app.slot][app].declared.isSomewhere { state.updateUser(of: app.slot) { $0.declared += 1 } }
         state.apps[app.slot][app].declared = placed
-        noteApp(app.slot, since: before, &turn)
-        if state.policy.reads.presence { notePriorities(of: app, &turn) }
+        noteApp(app.slot, since: before, &notes)
+        if state.policy.reads.presence { notePriorities(of: app, &notes) }
     }
 
     /// Demotion only.
-    mutating func lowerPriority(_ id: ClientID, _ rank: String, _ turn: inout Turn) {
+    mutating func lowerPriority(_ id: ClientID, _ rank: String, _ notes: inout StepNotes) {
         guard let slot = state.client(id) else { return }
         let ranks = policy.ranks
         guard let wanted = ranks.firstIndex(of: rank) else {
-            return turn.refuse(
+            return notes.refuse(
                 .invalidValue,
                 "The policy \"\(policy.name)\" has no rank \"\(rank)\"; it has \(ranks.joined(separator: ", ")).",
                 .ranksOfThePolicy)
@@ -94,23 +94,23 @@ extension Arbiter {
         let own = state.sessions(of: slot).map { state.look(at: $0).rank.rank }.min()
         let strongest = own ?? state.clients[slot].loweredRank.map(Int.init) ?? 0
         guard wanted >= strongest else {
-            return turn.refuse(
+            return notes.refuse(
                 .priorityRaised,
                 "Rank \"\(rank)\" is stronger than \"\(ranks[strongest])\", the one in force; only weaker ones can be taken.",
                 .demotionOnly)
         }
         state.clientTexts[Int(slot.index)].loweredTo = rank
         state.identify(slot)
-        touch(client: slot, &turn)
-        notePriorities(of: state.clients[slot].app, &turn)
+        touch(client: slot, &notes)
+        notePriorities(of: state.clients[slot].app, &notes)
     }
 
     /// Everything it held is free in this step.
-    mutating func disconnect(_ id: ClientID, _ turn: inout Turn) {
+    mutating func disconnect(_ id: ClientID, _ notes: inout StepNotes) {
         guard let slot = state.client(id) else { return }
         let client = state.clients[slot]
         let before = state.foregroundApps(of: state.apps[client.app.slot].user)
-        for session in state.sessions(of: slot) { end(session, &turn) }
+        for session in state.sessions(of: slot) { end(session, &notes) }
         state.unlink(slot, from: client.app)
         if let login = client.login {
             state.logins[login].clients -= 1
@@ -118,22 +118,22 @@ extension Arbiter {
         }
         state.clientSlots.remove(id.rawValue)
         state.clients.remove(slot)
-        noteApp(client.app.slot, since: before, &turn)
+        noteApp(client.app.slot, since: before, &notes)
         state.release(client.app.slot)
     }
 
     /// A name's clients, what is said of it, or what it says of itself changed: its sessions are looked at again, and
     /// all of its user's where the number of apps in front has changed.
-    mutating func noteApp(_ name: Slot<App>, since before: Facts.ForegroundApps, _ turn: inout Turn) {
+    mutating func noteApp(_ name: Slot<App>, since before: Facts.ForegroundApps, _ notes: inout StepNotes) {
         state.updateInFront(name)
         state.updateAttributes(name)
-        touch(name, &turn)
+        touch(name, &notes)
         let user = state.apps[name].user
         guard before != state.foregroundApps(of: user) else { return }
         for camera in state.cameraOrder {
             var place = state.cameras[camera].firstRequest
             while let slot = place {
-                if state.apps[state.clients[state.sessions[slot].client].app.slot].user == user { turn.touch(camera) }
+                if state.apps[state.clients[state.sessions[slot].client].app.slot].user == user { notes.touch(camera) }
                 place = state.sessions[slot].nextOnCamera
             }
         }

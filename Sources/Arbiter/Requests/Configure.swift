@@ -1,9 +1,9 @@
 import Vocabulary
 
 extension Arbiter {
-    mutating func beginConfiguration(_ slot: Slot<Session>, _ turn: inout Turn) {
+    mutating func beginConfiguration(_ slot: Slot<Session>, _ notes: inout StepNotes) {
         guard state.sessionSettings[slot].open.depth < Bound.batchDepthMax else {
-            return turn.refuse(
+            return notes.refuse(
                 .limitExceeded, "BeginConfiguration nests at most \(Bound.batchDepthMax) deep; commit some first.",
                 .batchDepth)
         }
@@ -11,10 +11,10 @@ extension Arbiter {
         state.sessions[slot].has.insert(.insideBatch)
     }
 
-    mutating func commitConfiguration(_ slot: Slot<Session>, _ turn: inout Turn) {
+    mutating func commitConfiguration(_ slot: Slot<Session>, _ notes: inout StepNotes) {
         let open = state.sessionSettings[slot].open
         guard open.depth > 0 else {
-            return turn.refuse(
+            return notes.refuse(
                 .notInsideConfiguration, "There is no batch to commit; BeginConfiguration opens one.",
                 .commitClosesBegin)
         }
@@ -23,35 +23,35 @@ extension Arbiter {
         // Refused or not, the batch is closed: a client that retries opens a new one.
         state.sessionSettings[slot].open = SessionSettings.OpenBatch()
         state.sessions[slot].has.remove(.insideBatch)
-        if !open.batch.isEmpty { apply(open.batch, to: slot, &turn) }
+        if !open.batch.isEmpty { apply(open.batch, to: slot, &notes) }
     }
 
-    mutating func configure(_ slot: Slot<Session>, _ batch: Configuration, _ turn: inout Turn) {
-        guard state.sessions[slot].has.contains(.insideBatch) else { return apply(batch, to: slot, &turn) }
+    mutating func configure(_ slot: Slot<Session>, _ batch: Configuration, _ notes: inout StepNotes) {
+        guard state.sessions[slot].has.contains(.insideBatch) else { return apply(batch, to: slot, &notes) }
         var collected = state.sessionSettings[slot].open.batch
         collected.add(batch)
-        guard let camera = cameraChecked(collected, slot, &turn) else { return }
-        if isValid(collected, slot, on: camera, &turn) { state.sessionSettings[slot].open.batch = collected }
+        guard let camera = cameraChecked(collected, slot, &notes) else { return }
+        if isValid(collected, slot, on: camera, &notes) { state.sessionSettings[slot].open.batch = collected }
     }
 
     /// A whole batch: to the recorder if the session has the camera, kept for later if not, refused if it may not.
-    private mutating func apply(_ batch: Configuration, to slot: Slot<Session>, _ turn: inout Turn) {
-        guard let camera = cameraChecked(batch, slot, &turn), isValid(batch, slot, on: camera, &turn),
-            isMicrophoneFree(batch, slot, &turn)
+    private mutating func apply(_ batch: Configuration, to slot: Slot<Session>, _ notes: inout StepNotes) {
+        guard let camera = cameraChecked(batch, slot, &notes), isValid(batch, slot, on: camera, &notes),
+            isMicrophoneFree(batch, slot, &notes)
         else { return }
         let session = state.sessions[slot]
         let moves = camera != session.camera
-        if moves, !isPresent(camera, &turn) { return }
+        if moves, !isPresent(camera, &notes) { return }
         if case .running(let access) = session.shown, !access.contains(.configure), !batch.onlyAsksForControl,
             !(moves && isFree(camera))
         {
             let limit = limit(on: .configure, of: slot)
-            return turn.refuse(
+            return notes.refuse(
                 .accessDenied, "This session may not configure now: \(limit.sentence).", rule: text(limit.rule))
         }
         if moves {
-            guard session.request == nil || mayStart(slot, on: camera, &turn) else { return }
-            return switchCamera(slot, to: camera, batch, &turn)
+            guard session.request == nil || mayStart(slot, on: camera, &notes) else { return }
+            return switchCamera(slot, to: camera, batch, &notes)
         }
         var wanted = batch
         wanted[.camera] = nil
@@ -63,16 +63,16 @@ extension Arbiter {
         state.sessionSettings[slot].wanted[.videoZoomRampRate] = nil
         state.noteWishes(of: slot)
         wanted[.sharingMode] = nil
-        if session.shown.isRunning { configureRunning(slot, batch, wanted, &turn) }
-        if asksForControl { turn.asker = slot }
-        if batch[.usesAudio] != nil || batch[.sharingMode] != nil { touch(slot, &turn) }
+        if session.shown.isRunning { configureRunning(slot, batch, wanted, &notes) }
+        if asksForControl { notes.asker = slot }
+        if batch[.usesAudio] != nil || batch[.sharingMode] != nil { touch(slot, &notes) }
     }
 
     private mutating func configureRunning(
-        _ slot: Slot<Session>, _ batch: Configuration, _ wanted: Configuration, _ turn: inout Turn
+        _ slot: Slot<Session>, _ batch: Configuration, _ wanted: Configuration, _ notes: inout StepNotes
     ) {
         guard !wanted.isEmpty else {
-            return notify(slot, .configurationApplied(asked: batch, inForce: batch, by: .client), &turn)
+            return notify(slot, .configurationApplied(asked: batch, inForce: batch, by: .client), &notes)
         }
         var ordered = wanted
         // A new format begins with a rate of its own.
@@ -81,33 +81,33 @@ extension Arbiter {
             let format = ConfigurationCheck(capabilities: capabilities).format(ordered[.activeFormat])
             ordered[.frameRate] = format.map { .number($0.maxFrameRate) }
         }
-        order(ordered, asked: wanted, of: slot, by: .client, &turn)
+        order(ordered, asked: wanted, of: slot, by: .client, &notes)
     }
 
     /// Gives a batch to the recorder, and remembers the session that will hear the answer.
     mutating func order(
-        _ ordered: Configuration, asked: Configuration, of slot: Slot<Session>, by: Applier, _ turn: inout Turn
+        _ ordered: Configuration, asked: Configuration, of slot: Slot<Session>, by: Applier, _ notes: inout StepNotes
     ) {
         let camera = state.sessions[slot].camera
         state.cameraSettings[camera].asked.append(
             CameraSettings.Asked(session: state.sessions[slot].id, batch: asked, ordered: ordered, by: by))
-        turn.effects.append(
+        notes.effects.append(
             .configure(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot), ordered))
     }
 
     // MARK: What a batch has to keep to
 
     private func cameraChecked(
-        _ batch: Configuration, _ slot: Slot<Session>, _ turn: inout Turn
+        _ batch: Configuration, _ slot: Slot<Session>, _ notes: inout StepNotes
     ) -> Slot<Camera>? {
         let session = state.sessions[slot]
         guard case .text(let name)? = batch[.camera] else { return session.camera }
         guard let camera = state.cameraNames[CameraID(name)] else {
-            turn.refuse(.unknownCamera, unknownCamera(CameraID(name)), .knownCamera)
+            notes.refuse(.unknownCamera, unknownCamera(CameraID(name)), .knownCamera)
             return nil
         }
         if camera != session.camera, session.has.contains(.recording) {
-            turn.refuse(
+            notes.refuse(
                 .alreadyRecording, "The camera cannot be switched to \"\(name)\" while recording; StopRecording first.",
                 .noSwitchWhileRecording)
             return nil
@@ -116,9 +116,9 @@ extension Arbiter {
     }
 
     /// A switch to a camera that is not there would only lose the picture that there is.
-    private func isPresent(_ camera: Slot<Camera>, _ turn: inout Turn) -> Bool {
+    private func isPresent(_ camera: Slot<Camera>, _ notes: inout StepNotes) -> Bool {
         if state.cameras[camera].isPresent { return true }
-        turn.refuse(
+        notes.refuse(
             .unsupportedConfiguration,
             "camera \"\(state.cameraNames[camera].name)\" is unplugged; a session is switched to a camera that is there.",
             .batchIsWhole)
@@ -130,7 +130,7 @@ extension Arbiter {
     }
 
     private func isValid(
-        _ batch: Configuration, _ slot: Slot<Session>, on camera: Slot<Camera>, _ turn: inout Turn
+        _ batch: Configuration, _ slot: Slot<Session>, on camera: Slot<Camera>, _ notes: inout StepNotes
     ) -> Bool {
         // What was configured for another camera does not bind this one.
         var current =
@@ -138,12 +138,12 @@ extension Arbiter {
         if batch[.activeFormat] != nil, batch[.frameRate] == nil { current[.frameRate] = nil }
         let check = ConfigurationCheck(capabilities: state.cameraSettings[camera].capabilities)
         guard let problem = check.problem(batch, over: current) else { return true }
-        turn.refuse(.unsupportedConfiguration, problem, .batchIsWhole)
+        notes.refuse(.unsupportedConfiguration, problem, .batchIsWhole)
         return false
     }
 
     /// Adding a microphone while another app has it: refused, unless the client takes the interruption.
-    private func isMicrophoneFree(_ batch: Configuration, _ slot: Slot<Session>, _ turn: inout Turn) -> Bool {
+    private func isMicrophoneFree(_ batch: Configuration, _ slot: Slot<Session>, _ notes: inout StepNotes) -> Bool {
         guard batch[.usesAudio] == .flag(true), !state.sessions[slot].has.contains(.audio),
             batch[.whenBusy] != .text("interrupt")
         else { return true }
@@ -151,16 +151,16 @@ extension Arbiter {
         asked.sessions[slot].has.insert(.audio)
         let limits = asked.look(at: slot).limits
         guard let rule = limits.rule(of: .audioDeviceInUseByAnotherClient) else { return true }
-        turn.refuse(
+        notes.refuse(
             .microphoneBusy,
             "usesAudio true would interrupt the session: another app has the microphone. Say whenBusy \"interrupt\" to take that.",
             rule: text(rule))
         return false
     }
 
-    /// Leaves one camera and claims another; the start request and its age stay.
+    /// Leaves one camera and bids for another; the start request and its age stay.
     private mutating func switchCamera(
-        _ slot: Slot<Session>, to camera: Slot<Camera>, _ batch: Configuration, _ turn: inout Turn
+        _ slot: Slot<Session>, to camera: Slot<Camera>, _ batch: Configuration, _ notes: inout StepNotes
     ) {
         let session = state.sessions[slot]
         var wanted = batch
@@ -172,14 +172,14 @@ extension Arbiter {
         }
         let app = state.clients[session.client].app
         if session.request != nil {
-            leaveCamera(slot, why: .stopped, &turn)
-            turn.touch(session.camera)
+            leaveCamera(slot, why: .stopped, &notes)
+            notes.touch(session.camera)
             state.sessions[slot].waits = nil
             state.sessions[slot].lost = nil
             state.timers.removeAll { $0.kind == .noRoom && $0.session == slot }
             if state.cameras[session.camera].promise?.session == slot { state.cameras[session.camera].promise = nil }
             state.unlink(slot)
-            tellMoved(slot, &turn)
+            tellMoved(slot, &notes)
         }
         state.sessions[slot].camera = camera
         state.sessionSettings[slot].wanted = wanted
@@ -187,7 +187,7 @@ extension Arbiter {
         state.noteWishes(of: slot)
         state.sessions[slot].has.insert(.switched)
         guard session.request != nil else { return }
-        state.sessions[slot].request?.claimed = nil
+        state.sessions[slot].request?.bidSince = nil
         state.sessions[slot].request?.hasHeld = false
         state.link(slot)
         let isStillAsking = state.requests(on: session.camera).contains {
@@ -195,7 +195,7 @@ extension Arbiter {
         }
         if !isStillAsking { noteLease(app, on: session.camera, isAsking: false) }
         noteLease(app, on: camera, isAsking: true)
-        touch(slot, &turn)
+        touch(slot, &notes)
     }
 }
 

@@ -3,23 +3,23 @@ import Vocabulary
 extension Arbiter {
     /// Whether a session may do something that needs the camera; a refusal that says what is missing otherwise.
     private func mayUse(
-        _ slot: Slot<Session>, needs right: Access, _ verb: String, _ law: Law, _ turn: inout Turn
+        _ slot: Slot<Session>, needs right: Access, _ verb: String, _ law: Law, _ notes: inout StepNotes
     ) -> Bool {
         switch state.sessions[slot].shown {
         case .running(let access) where access.isSuperset(of: right): return true
         case .running(let access):
             let limit = limit(on: right, of: slot)
             let allowed = access.names.joined(separator: ", ")
-            turn.refuse(
+            notes.refuse(
                 .accessDenied, "This session may not \(verb) now: \(limit.sentence). It may \(allowed).",
                 rule: text(limit.rule))
         case .interrupted(let causes, _):
-            turn.refuse(
+            notes.refuse(
                 .interrupted,
                 "The session is interrupted (\(causes.reason?.wireName ?? "")); it can \(verb) when it runs again.", law
             )
         case .stopped, .pending:
-            turn.refuse(.notRunning, "The session is not running yet; \(verb) after DidStartRunning.", law)
+            notes.refuse(.notRunning, "The session is not running yet; \(verb) after DidStartRunning.", law)
         }
         return false
     }
@@ -42,28 +42,28 @@ extension Arbiter {
             : (.law(.notGiven), "the policy does not give it")
     }
 
-    mutating func openStream(_ slot: Slot<Session>, _ turn: inout Turn) {
-        guard mayUse(slot, needs: .preview, "preview", .runningToPreview, &turn) else { return }
+    mutating func openStream(_ slot: Slot<Session>, _ notes: inout StepNotes) {
+        guard mayUse(slot, needs: .preview, "preview", .runningToPreview, &notes) else { return }
         let camera = state.sessions[slot].camera
-        turn.effects.append(.openStream(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot)))
+        notes.effects.append(.openStream(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot)))
     }
 
-    mutating func capturePhoto(_ slot: Slot<Session>, _ turn: inout Turn) {
-        guard mayUse(slot, needs: .photo, "photo", .runningToPhoto, &turn) else { return }
+    mutating func capturePhoto(_ slot: Slot<Session>, _ notes: inout StepNotes) {
+        guard mayUse(slot, needs: .photo, "photo", .runningToPhoto, &notes) else { return }
         let camera = state.sessions[slot].camera
         state.ledger.photo += 1
         let photo = state.ledger.photo
         state.ledger.photos.append(Ledger.Photo(id: photo, session: state.sessions[slot].id))
-        turn.effects.append(
+        notes.effects.append(
             .capturePhoto(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot), photo))
-        turn.effects.append(.answered(photo))
+        notes.effects.append(.answered(photo))
     }
 
-    mutating func startRecording(_ slot: Slot<Session>, _ turn: inout Turn) {
-        guard mayUse(slot, needs: .record, "record", .runningToRecord, &turn) else { return }
+    mutating func startRecording(_ slot: Slot<Session>, _ notes: inout StepNotes) {
+        guard mayUse(slot, needs: .record, "record", .runningToRecord, &notes) else { return }
         let session = state.sessions[slot]
         guard !session.has.contains(.recording) else {
-            return turn.refuse(
+            return notes.refuse(
                 .alreadyRecording,
                 "The session is recording already (recording \(session.ledger.recording ?? 0)); StopRecording finishes it.",
                 .oneRecording)
@@ -75,23 +75,23 @@ extension Arbiter {
         state.sessions[slot].ledger.unfinished += 1
         state.sessions[slot].has.insert(.recording)
         let camera = session.camera
-        turn.effects.append(
+        notes.effects.append(
             .startRecording(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot), recording))
-        turn.effects.append(.answered(recording))
-        notify(slot, .recordingStarted(recording), &turn)
-        touch(slot, &turn)
+        notes.effects.append(.answered(recording))
+        notify(slot, .recordingStarted(recording), &notes)
+        touch(slot, &notes)
     }
 
-    mutating func stopRecording(_ slot: Slot<Session>, _ turn: inout Turn) {
+    mutating func stopRecording(_ slot: Slot<Session>, _ notes: inout StepNotes) {
         guard state.sessions[slot].has.contains(.recording), let recording = state.sessions[slot].ledger.recording
         else {
-            return turn.refuse(
+            return notes.refuse(
                 .notRecording, "The session is not recording; StartRecording begins one.", .stoppedOnce)
         }
         let camera = state.sessions[slot].camera
-        turn.effects.append(.stopRecording(state.cameraNames[camera], recording, why: .stopped))
+        notes.effects.append(.stopRecording(state.cameraNames[camera], recording, why: .stopped))
         forgetRecording(slot)
-        touch(slot, &turn)
+        touch(slot, &notes)
     }
 
     /// The session records no more; the file is finished by the recorder, which reports it later.
@@ -106,7 +106,7 @@ extension Arbiter {
         return recording
     }
 
-    mutating func recordingFinished(_ end: RecordingFinished, _ turn: inout Turn) {
+    mutating func recordingFinished(_ end: RecordingFinished, _ notes: inout StepNotes) {
         guard let place = state.ledger.recordings.firstIndex(where: { $0.id == end.recording }) else {
             return forgetRecordingOfSurvivor(end.recording)
         }
@@ -116,7 +116,7 @@ extension Arbiter {
         // It ended by itself: a limit, a full disk, an error.
         if state.sessions[slot].ledger.recording == end.recording {
             forgetRecording(slot)
-            touch(slot, &turn)
+            touch(slot, &notes)
         }
         var told = end
         told.nextChance =
@@ -125,18 +125,18 @@ extension Arbiter {
             case .interrupted: .whenInterruptionEnds
             case .pending, .stopped: .afterStart
             }
-        notify(slot, .recordingFinished(told), &turn)
+        notify(slot, .recordingFinished(told), &notes)
         // It was closed, and only had this left to say.
         if state.sessions[slot].has.contains(.closing), state.sessions[slot].ledger.unfinished == 0 {
-            self.end(slot, &turn)
+            self.end(slot, &notes)
         }
     }
 
-    mutating func photoCaptured(_ photo: PhotoCaptured, _ turn: inout Turn) {
+    mutating func photoCaptured(_ photo: PhotoCaptured, _ notes: inout StepNotes) {
         guard let place = state.ledger.photos.firstIndex(where: { $0.id == photo.photo }) else { return }
         let owner = state.ledger.photos.remove(at: place).session
         if let slot = state.sessionSlots[owner], !state.sessions[slot].has.contains(.closing) {
-            notify(slot, .photoCaptured(photo), &turn)
+            notify(slot, .photoCaptured(photo), &notes)
         }
     }
 }

@@ -2,33 +2,33 @@ import Vocabulary
 
 /// What recorders report. News of a grant that is over, or of a camera that is gone, is no mistake: it was on its way.
 extension Arbiter {
-    mutating func handleRecorder(_ event: Event, _ turn: inout Turn) {
+    mutating func handleRecorder(_ event: Event, _ notes: inout StepNotes) {
         switch event {
         case .recorderStreaming(let camera, let grant, let inForce):
-            if let slot = current(camera, grant) { firstFrame(slot, inForce, &turn) }
-        case .recorderCut(let camera, let grant): if let slot = current(camera, grant) { recorderCut(slot, &turn) }
+            if let slot = current(camera, grant) { firstFrame(slot, inForce, &notes) }
+        case .recorderCut(let camera, let grant): if let slot = current(camera, grant) { recorderCut(slot, &notes) }
         case .recorderClosedStreams(let camera, let grant, let session):
             guard current(camera, grant) != nil, let session = state.session(session) else { return }
             state.timers.removeAll { $0.kind == .closing && $0.session == session }
         case .recorderConfigured(let camera, let grant, _, let inForce):
-            if let slot = current(camera, grant) { recorderConfigured(slot, inForce, &turn) }
+            if let slot = current(camera, grant) { recorderConfigured(slot, inForce, &notes) }
         case .recorderRefusedConfiguration(let camera, let grant, _, let message):
-            if let slot = current(camera, grant) { recorderRefused(slot, message, &turn) }
-        case .recorderGone(let camera): if let slot = state.cameraNames[camera] { recorderGone(slot, &turn) }
+            if let slot = current(camera, grant) { recorderRefused(slot, message, &notes) }
+        case .recorderGone(let camera): if let slot = state.cameraNames[camera] { recorderGone(slot, &notes) }
         case .deviceFailed(let camera, let fault, let message):
-            if let slot = state.cameraNames[camera] { deviceFailed(slot, fault, message, &turn) }
+            if let slot = state.cameraNames[camera] { deviceFailed(slot, fault, message, &notes) }
         case .recordingFinished(let recording, let why, let frames, let duration, let bytes):
             recordingFinished(
                 RecordingFinished(
                     recording: recording, why: why, frames: frames, duration: duration, bytes: bytes, nextChance: .now),
-                &turn)
-        case .photoCaptured(let photo): photoCaptured(photo, &turn)
+                &notes)
+        case .photoCaptured(let photo): photoCaptured(photo, &notes)
         case .rampFinished(let camera, let grant, let factor):
             guard let slot = current(camera, grant), let held = state.cameras[slot].tenancy.held else { return }
-            notify(held.session, .rampFinished(videoZoomFactor: factor), &turn)
+            notify(held.session, .rampFinished(videoZoomFactor: factor), &notes)
         case .recorderTrouble(let camera, let code, let message):
             guard let slot = state.cameraNames[camera], let held = state.cameras[slot].tenancy.held else { return }
-            notify(held.session, .runtimeError(code: code, message: message), &turn)
+            notify(held.session, .runtimeError(code: code, message: message), &notes)
         default: break
         }
     }
@@ -39,16 +39,17 @@ extension Arbiter {
         return slot
     }
 
-    private mutating func recorderCut(_ camera: Slot<Camera>, _ turn: inout Turn) {
+    private mutating func recorderCut(_ camera: Slot<Camera>, _ notes: inout StepNotes) {
         // The client of a grant that nobody reclaimed has ended, and so its recorder core ended the grant by itself.
-        if state.cameras[camera].tenancy.survivor != nil { return freeSurvivor(camera, &turn) }
+        if state.cameras[camera].tenancy.survivor != nil { return freeSurvivor(camera, &notes) }
         // Once the recorder is killed, only its end counts: a session that is opened before would lose it at once.
         guard let cut = state.cameras[camera].tenancy.cut, !cut.isKilled else { return }
-        cutIsDone(camera, &turn)
+        cutIsDone(camera, &notes)
     }
 
     /// The answer goes to the session that asked, also when another session has taken control meanwhile.
-    private mutating func recorderConfigured(_ camera: Slot<Camera>, _ inForce: Configuration, _ turn: inout Turn) {
+    private mutating func recorderConfigured(_ camera: Slot<Camera>, _ inForce: Configuration, _ notes: inout StepNotes)
+    {
         guard state.cameras[camera].tenancy.isStreaming, !state.cameraSettings[camera].asked.isEmpty else { return }
         let answered = state.cameraSettings[camera].asked.removeFirst()
         state.cameraSettings[camera].inForce = inForce
@@ -56,17 +57,17 @@ extension Arbiter {
         if let asker, state.sessions[asker].camera == camera {
             state.sessionSettings[asker].confirmed.merge(answered.ordered.ofTheCamera)
             if state.sessions[asker].shown.isRunning {
-                tellConfigured(asker, asked: answered.batch, inForce, answered.by, &turn)
+                tellConfigured(asker, asked: answered.batch, inForce, answered.by, &notes)
             }
         }
         for other in state.requests(on: camera) where other != asker && state.sessions[other].shown.isRunning {
-            tellConfigured(other, asked: answered.batch, inForce, .sharer, &turn)
+            tellConfigured(other, asked: answered.batch, inForce, .sharer, &notes)
         }
     }
 
     /// The recorder knows better than the capabilities it gave: the whole batch is taken back, and nothing of what
     /// was asked before or since.
-    private mutating func recorderRefused(_ camera: Slot<Camera>, _ message: String, _ turn: inout Turn) {
+    private mutating func recorderRefused(_ camera: Slot<Camera>, _ message: String, _ notes: inout StepNotes) {
         guard state.cameras[camera].tenancy.isStreaming, !state.cameraSettings[camera].asked.isEmpty else { return }
         let answered = state.cameraSettings[camera].asked.removeFirst()
         guard let asker = state.sessionSlots[answered.session], state.sessions[asker].camera == camera else { return }
@@ -76,43 +77,43 @@ extension Arbiter {
         }
         state.noteWishes(of: asker)
         if state.sessions[asker].request != nil {
-            notify(asker, .runtimeError(code: "configuration-refused", message: message), &turn)
+            notify(asker, .runtimeError(code: "configuration-refused", message: message), &notes)
         }
-        touch(asker, &turn)
+        touch(asker, &notes)
     }
 
     /// The process ended under a holder (106), or at the end of a cut, which it thereby confirms.
-    private mutating func recorderGone(_ camera: Slot<Camera>, _ turn: inout Turn) {
+    private mutating func recorderGone(_ camera: Slot<Camera>, _ notes: inout StepNotes) {
         if state.cameras[camera].isStuck {
             state.cameras[camera].isStuck = false
-            touchLinked(camera, &turn)
+            touchLinked(camera, &notes)
         }
         let tenancy = state.cameras[camera].tenancy
         if tenancy.cut != nil {
-            cutIsDone(camera, &turn)
+            cutIsDone(camera, &notes)
         } else if tenancy.isCapturing {
-            fault(camera, .recorder, cut: nil, &turn)
+            fault(camera, .recorder, cut: nil, &notes)
         } else if tenancy.survivor != nil {
-            freeSurvivor(camera, &turn)
+            freeSurvivor(camera, &notes)
         }
     }
 
     private mutating func deviceFailed(
-        _ camera: Slot<Camera>, _ deviceFault: DeviceFault, _ message: String, _ turn: inout Turn
+        _ camera: Slot<Camera>, _ deviceFault: DeviceFault, _ message: String, _ notes: inout StepNotes
     ) {
-        if state.cameras[camera].tenancy.survivor != nil { return endSurvivor(camera, &turn) }
+        if state.cameras[camera].tenancy.survivor != nil { return endSurvivor(camera, &notes) }
         guard state.cameras[camera].tenancy.isCapturing, let held = state.cameras[camera].tenancy.held else { return }
         // Told once, and not at each try: it is interrupted since.
         if state.sessions[held.session].lost == nil {
-            notify(held.session, .runtimeError(code: deviceFault.rawValue, message: message), &turn)
+            notify(held.session, .runtimeError(code: deviceFault.rawValue, message: message), &notes)
         }
         // The process lives and may still hold the device: it is told to let go.
-        turn.effects.append(.cut(state.cameraNames[camera], state.cameras[camera].grant, why: .interrupted, next: nil))
+        notes.effects.append(.cut(state.cameraNames[camera], state.cameras[camera].grant, why: .interrupted, next: nil))
         state.cameras[camera].handover = lastDecision
         let cut = Cut(until: state.now + Bound.cut)
         switch deviceFault {
-        case .device: fault(camera, .device, cut: cut, &turn)
-        case .noRoom: findNoRoom(camera, cut: cut, &turn)
+        case .device: fault(camera, .device, cut: cut, &notes)
+        case .noRoom: findNoRoom(camera, cut: cut, &notes)
         }
     }
 }

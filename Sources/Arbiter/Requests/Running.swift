@@ -1,34 +1,34 @@
 import Vocabulary
 
 extension Arbiter {
-    mutating func startRunning(_ slot: Slot<Session>, _ turn: inout Turn) {
+    mutating func startRunning(_ slot: Slot<Session>, _ notes: inout StepNotes) {
         let session = state.sessions[slot]
-        guard !session.has.contains(.insideBatch) else { return refuseInsideBatch(&turn) }
-        guard session.request == nil, mayStart(slot, on: session.camera, &turn) else { return }
+        guard !session.has.contains(.insideBatch) else { return refuseInsideBatch(&notes) }
+        guard session.request == nil, mayStart(slot, on: session.camera, &notes) else { return }
         state.sessions[slot].request = Session.StartRequest(started: state.nextOrdinal())
         state.link(slot)
         noteLease(state.clients[session.client].app, on: session.camera, isAsking: true)
-        turn.starter = slot
-        touch(slot, &turn)
+        notes.starter = slot
+        touch(slot, &notes)
     }
 
-    func refuseInsideBatch(_ turn: inout Turn) {
-        turn.refuse(
+    func refuseInsideBatch(_ notes: inout StepNotes) {
+        notes.refuse(
             .insideConfiguration,
             "The session is between BeginConfiguration and CommitConfiguration; commit, then start.",
             .noStartInsideBatch)
     }
 
     /// Whether the policy lets a session ask for a camera at all, or refuses it as it does now.
-    mutating func mayStart(_ slot: Slot<Session>, on camera: Slot<Camera>, _ turn: inout Turn) -> Bool {
+    mutating func mayStart(_ slot: Slot<Session>, on camera: Slot<Camera>, _ notes: inout StepNotes) -> Bool {
         let own = state.sessions[slot].camera
         state.sessions[slot].camera = camera
         defer { state.sessions[slot].camera = own }
         let look = state.look(at: slot)
         let app = state.id(look.app).name
         func refuse(_ message: String, _ rule: Rule, _ kind: BrokerError.Kind = .refusedByPolicy) -> Bool {
-            turn.refuse(kind, message, rule: text(rule))
-            observe(look, .refused, rule, &turn)
+            notes.refuse(kind, message, rule: text(rule))
+            observe(look, .refused, rule, &notes)
             return false
         }
         guard state.mayUse(camera, state.sessions[slot].client) else {
@@ -75,7 +75,7 @@ extension Arbiter {
             let sibling = state.look(at: other)
             if sibling.watches { continue }
             if sameApp == .refuse { return (state.sessions[other], .sameAppRefuse) }
-            if sibling.claims, sibling.rank.rank < look.rank.rank { return (state.sessions[other], .sameAppReplace) }
+            if sibling.bids, sibling.rank.rank < look.rank.rank { return (state.sessions[other], .sameAppReplace) }
         }
         return nil
     }
@@ -93,45 +93,45 @@ extension Arbiter {
     }
 
     /// A stop of a session that does not ask to run changes nothing, as in AVFoundation.
-    mutating func stopRunning(_ slot: Slot<Session>, _ turn: inout Turn) {
+    mutating func stopRunning(_ slot: Slot<Session>, _ notes: inout StepNotes) {
         guard state.sessions[slot].request != nil else { return }
-        withdrawRequest(slot, why: .stopped, &turn)
-        tellStopped(slot, &turn)
+        withdrawRequest(slot, why: .stopped, &notes)
+        tellStopped(slot, &notes)
     }
 
     /// Stops a session for good, and says so. The client may start again.
     mutating func stopForGood(
-        _ slot: Slot<Session>, _ reason: StopReason, _ rule: Rule, why: RecordingEnd, _ turn: inout Turn
+        _ slot: Slot<Session>, _ reason: StopReason, _ rule: Rule, why: RecordingEnd, _ notes: inout StepNotes
     ) {
         guard state.sessions[slot].request != nil else { return }
         let look = state.look(at: slot)
-        withdrawRequest(slot, why: why, &turn)
-        tellStoppedForGood(slot, reason, rule, &turn)
-        observe(look, .stopped(reason), rule, &turn)
+        withdrawRequest(slot, why: why, &notes)
+        tellStoppedForGood(slot, reason, rule, &notes)
+        observe(look, .stopped(reason), rule, &notes)
     }
 
-    mutating func ready(_ slot: Slot<Session>, _ interruption: InterruptionID, _ turn: inout Turn) {
+    mutating func ready(_ slot: Slot<Session>, _ interruption: InterruptionID, _ notes: inout StepNotes) {
         let session = state.sessions[slot]
         guard session.ledger.announced == interruption, let held = state.cameras[session.camera].tenancy.held,
             held.session == slot, held.contest?.announced != nil
         else {
-            return turn.refuse(
+            return notes.refuse(
                 .invalidValue,
                 "Interruption \(interruption) is not announced for this session; Ready answers the id of the latest WillBeInterrupted.",
                 .readyAnswers)
         }
         state.cameras[session.camera].tenancy.update { $0.contest?.announced?.isReady = true }
-        turn.touch(session.camera)
+        notes.touch(session.camera)
     }
 
-    mutating func continueAfterSensitiveContent(_ slot: Slot<Session>, _ turn: inout Turn) {
+    mutating func continueAfterSensitiveContent(_ slot: Slot<Session>, _ notes: inout StepNotes) {
         state.sessions[slot].has.remove(.sensitiveContent)
-        touch(slot, &turn)
+        touch(slot, &notes)
     }
 
     /// The refusal of a newcomer that loses and may not wait.
     func refuse(
-        _ look: Look, _ ruling: Seating.Ruling, _ seating: Seating, _ index: Int, _ turn: inout Turn
+        _ look: Look, _ ruling: Seating.Ruling, _ seating: Seating, _ index: Int, _ notes: inout StepNotes
     ) {
         let holder: String =
             switch ruling.interrupter {
@@ -141,10 +141,10 @@ extension Arbiter {
             }
         let rule = text(ruling.rule)
         let camera = state.cameraNames[look.camera].name
-        var own = Turn(isObserved: turn.isObserved)
+        var own = StepNotes(isObserved: notes.isObserved)
         observe(look, .refused, ruling.rule, &own)
-        if turn.isObserved { complete(verdictsFrom: 0, seating, index, &own) }
-        turn.newcomerRefused = (
+        if notes.isObserved { complete(verdictsFrom: 0, seating, index, &own) }
+        notes.newcomerRefused = (
             Refusal(
                 .refusedByPolicy,
                 "Camera \"\(camera)\" is not free until HolderChanged says so: \(holder).",

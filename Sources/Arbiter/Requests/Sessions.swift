@@ -3,16 +3,16 @@ import Vocabulary
 extension Arbiter {
     mutating func create(
         _ id: SessionID, _ clientID: ClientID, _ camera: CameraID?, _ configuration: Configuration,
-        _ reestablished: Bool, _ turn: inout Turn
+        _ reestablished: Bool, _ notes: inout StepNotes
     ) {
         // Told twice, it is the same session; and a client that is gone needs none.
         guard state.session(id) == nil, let client = state.client(clientID) else { return }
         guard let chosen = camera.map({ state.cameraNames[$0] }) ?? state.cameraOrder.first else {
-            return turn.refuse(.unknownCamera, unknownCamera(camera), .knownCamera)
+            return notes.refuse(.unknownCamera, unknownCamera(camera), .knownCamera)
         }
         let check = ConfigurationCheck(capabilities: state.cameraSettings[chosen].capabilities)
         if let problem = check.problem(configuration, over: Configuration()) {
-            return turn.refuse(.unsupportedConfiguration, problem, .batchIsWhole)
+            return notes.refuse(.unsupportedConfiguration, problem, .batchIsWhole)
         }
         var wanted = configuration
         wanted[.camera] = nil
@@ -35,9 +35,9 @@ extension Arbiter {
     }
 
     /// A session that records tells the end of its file first.
-    mutating func close(_ slot: Slot<Session>, _ turn: inout Turn) {
-        guard state.sessions[slot].ledger.unfinished > 0 else { return end(slot, &turn) }
-        withdrawRequest(slot, why: .sessionEnded, &turn)
+    mutating func close(_ slot: Slot<Session>, _ notes: inout StepNotes) {
+        guard state.sessions[slot].ledger.unfinished > 0 else { return end(slot, &notes) }
+        withdrawRequest(slot, why: .sessionEnded, &notes)
         state.sessions[slot].has.insert(.closing)
         state.sessions[slot].ledger.open = nil
         state.sessions[slot].ledger.announced = nil
@@ -45,9 +45,9 @@ extension Arbiter {
     }
 
     /// A session that ends closes silently; its camera is free in this step.
-    mutating func end(_ slot: Slot<Session>, _ turn: inout Turn) {
+    mutating func end(_ slot: Slot<Session>, _ notes: inout StepNotes) {
         let session = state.sessions[slot]
-        withdrawRequest(slot, why: .sessionEnded, &turn)
+        withdrawRequest(slot, why: .sessionEnded, &notes)
         state.remove(slot, from: session.client)
         state.timers.removeAll { $0.session == slot }
         state.sessionSlots.remove(session.id)
@@ -56,10 +56,10 @@ extension Arbiter {
     }
 
     /// Takes the start request back and leaves the camera, if the session has it. Says nothing to the client.
-    mutating func withdrawRequest(_ slot: Slot<Session>, why: RecordingEnd, _ turn: inout Turn) {
+    mutating func withdrawRequest(_ slot: Slot<Session>, why: RecordingEnd, _ notes: inout StepNotes) {
         let session = state.sessions[slot]
         guard session.request != nil else { return }
-        leaveCamera(slot, why: why, &turn)
+        leaveCamera(slot, why: why, &notes)
         forgetRecording(slot)
         state.sessions[slot].request = nil
         state.sessions[slot].waits = nil
@@ -71,7 +71,7 @@ extension Arbiter {
         if state.cameras[session.camera].promise?.session == slot { state.cameras[session.camera].promise = nil }
         state.unlink(slot)
         noteLeft(session.camera, by: state.clients[session.client].app)
-        turn.touch(session.camera)
+        notes.touch(session.camera)
     }
 
     /// Once none of an app's sessions asks for a camera any more, the app has left it.

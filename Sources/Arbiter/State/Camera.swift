@@ -58,7 +58,7 @@ package struct CameraSettings: Hashable, Sendable, Codable {
 ///     starting, streaming ──▶ lost ──▶ starting (after the backoff), or revoking, free (outranked, stopped)
 ///
 /// What the contract calls `granted` is the camera's `promise`: the winner's place while the loser's cut
-/// is under way, here or on a conflicting camera. It is dropped as soon as the winner stops claiming,
+/// is under way, here or on a conflicting camera. It is dropped as soon as the winner stops bidding,
 /// so that a winner that vanished meanwhile leaves no trace.
 package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
     case free
@@ -154,7 +154,7 @@ package struct Held: Hashable, Sendable, Codable, BitwiseCopyable {
     var since: Moment
     /// Its first frame; nil: still to come.
     package var streamingSince: Moment?
-    /// Stronger claims wait until then, unless they override.
+    /// Stronger bids wait until then, unless they are immediate.
     package var minHoldUntil: Moment?
     package var leaseUntil: Moment?
     /// Since when it runs, without pause.
@@ -164,7 +164,7 @@ package struct Held: Hashable, Sendable, Codable, BitwiseCopyable {
     package var rule: Rule
 }
 
-/// A stronger claim that has to wait a little: for the holder's grace, or for its min-hold.
+/// A stronger bid that has to wait a little: for the holder's grace, or for its min-hold.
 package struct Contest: Hashable, Sendable, Codable, BitwiseCopyable {
     /// The session that gets the camera when time is up.
     package var beneficiary: Slot<Session>

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// A place in the order of what happened: requests, claims and grants are compared by it. Only the order counts, never
+/// A place in the order of what happened: requests, bids and grants are compared by it. Only the order counts, never
 /// the number.
 package typealias Ordinal = UInt64
 

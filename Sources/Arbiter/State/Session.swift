@@ -26,13 +26,20 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
     package struct StartRequest: Hashable, Sendable, Codable, BitwiseCopyable {
         package var started: Ordinal
         /// When it last began to contend: with its request, or when its causes last left access again. Nil: it does not.
-        package var claimed: Ordinal?
+        package var bidSince: Ordinal?
         /// It has run since this request.
         package var hasHeld = false
+
+        /// Traces of 0.1 begin with states that have the earlier name.
+        private enum CodingKeys: String, CodingKey {
+            case started
+            case bidSince = "claimed"
+            case hasHeld
+        }
     }
 
     package struct Waiting: Hashable, Sendable, Codable, BitwiseCopyable {
-        /// The app whose claim stands in the way; nil: none, or one that is gone.
+        /// The app whose bid stands in the way; nil: none, or one that is gone.
         package var interrupter: AppRef?
         package var rule: Rule
         /// It watches beside the holder meanwhile.

@@ -2,18 +2,18 @@ import Vocabulary
 
 /// Attributes that a policy declares: what apps are told of them, and what their clients give up.
 extension Arbiter {
-    mutating func attribute(_ id: AppID, _ name: String, _ value: String?, _ turn: inout Turn) {
+    mutating func attribute(_ id: AppID, _ name: String, _ value: String?, _ notes: inout StepNotes) {
         guard let value else {
             // Also one that another policy declared: whoever set it may always take it back.
             guard let app = state.appNames[id], state.apps[app].isAttributed else { return }
             var values = state.attributes[Int(app.index)]
             values[name] = nil
-            return tell(app, values, &turn)
+            return tell(app, values, &notes)
         }
-        guard declared(name, value, &turn) != nil else { return }
+        guard declared(name, value, &notes) != nil else { return }
         let isAttributed = state.appNames[id].map { state.apps[$0].isAttributed } ?? false
         guard isAttributed || state.world.attributedApps < Bound.attributedAppsMax else {
-            return turn.refuse(
+            return notes.refuse(
                 .limitExceeded,
                 "\(state.world.attributedApps) apps have attributes, the most there may be; forget those of apps that are gone.",
                 .attributesBounded)
@@ -22,10 +22,10 @@ extension Arbiter {
         var values = state.attributes[Int(app.index)]
         values.keepOnly(policy.attributes)
         values[name] = value
-        tell(app, values, &turn)
+        tell(app, values, &notes)
     }
 
-    private mutating func tell(_ app: Slot<App>, _ values: AttributeValues, _ turn: inout Turn) {
+    private mutating func tell(_ app: Slot<App>, _ values: AttributeValues, _ notes: inout StepNotes) {
         let isNews = state.attributes[Int(app.index)] != values
         state.attributes[Int(app.index)] = values
         if state.apps[app].isAttributed != !values.isEmpty {
@@ -33,19 +33,19 @@ extension Arbiter {
             state.world.attributedApps += values.isEmpty ? -1 : 1
         }
         state.updateAttributes(app)
-        touch(app, &turn)
-        if isNews, state.policy.reads.attributes { notePriorities(of: app, &turn) }
+        touch(app, &notes)
+        if isNews, state.policy.reads.attributes { notePriorities(of: app, &notes) }
         state.release(app)
     }
 
     /// Demotion only, and for the whole app: its value counts for all that it holds.
-    mutating func lowerAttribute(_ id: ClientID, _ name: String, _ value: String, _ turn: inout Turn) {
-        guard let slot = state.client(id), let index = declared(name, value, &turn) else { return }
+    mutating func lowerAttribute(_ id: ClientID, _ name: String, _ value: String, _ notes: inout StepNotes) {
+        guard let slot = state.client(id), let index = declared(name, value, &notes) else { return }
         let attribute = policy.attributes[index]
         let app = state.clients[slot].app
         let current = state.apps[app.slot][app].attributes >> UInt64(8 * index) & 0xff
         guard attribute.place(of: value) >= current else {
-            return turn.refuse(
+            return notes.refuse(
                 .priorityRaised,
                 "\(name) \"\(value)\" is stronger than \"\(attribute.values[Int(current)])\", the one in force; only weaker ones can be taken.",
                 .demotionOnly)
@@ -54,23 +54,23 @@ extension Arbiter {
         state.clientTexts[Int(slot.index)].loweredAttributes[name] = value
         state.identify(slot)
         state.updateAttributes(app.slot)
-        touch(app: app, &turn)
-        if state.policy.reads.attributes { notePriorities(of: app, &turn) }
+        touch(app: app, &notes)
+        if state.policy.reads.attributes { notePriorities(of: app, &notes) }
     }
 
     /// The attribute with this name and this value, or a refusal that names what there is.
-    private func declared(_ name: String, _ value: String, _ turn: inout Turn) -> Int? {
+    private func declared(_ name: String, _ value: String, _ notes: inout StepNotes) -> Int? {
         let attributes = policy.attributes
         guard let index = attributes.firstIndex(where: { $0.name == name }) else {
             let names = attributes.map(\.name).joined(separator: ", ")
-            turn.refuse(
+            notes.refuse(
                 .invalidValue,
                 "The policy \"\(policy.name)\" has no attribute \"\(name)\"; it has \(names.isEmpty ? "none" : names).",
                 .attributesOfThePolicy)
             return nil
         }
         guard attributes[index].values.contains(value) else {
-            turn.refuse(
+            notes.refuse(
                 .invalidValue,
                 "The attribute \(name) has no value \"\(value)\"; it has \(attributes[index].values.joined(separator: ", ")).",
                 .attributesOfThePolicy)

@@ -2,18 +2,18 @@ import Vocabulary
 
 extension Arbiter {
     /// Decided again in this step; deadlines that run do not grow.
-    mutating func load(_ policy: Policy, _ turn: inout Turn) {
+    mutating func load(_ policy: Policy, _ notes: inout StepNotes) {
         if policy != self.policy {
             carryTexts(to: CompiledPolicy(policy))
             identifyAll()
             // A policy's leave to run beside others is asked again only of a session, and a survivor has none.
-            for camera in state.cameraOrder { endSurvivor(camera, &turn) }
+            for camera in state.cameraOrder { endSurvivor(camera, &notes) }
         }
         for camera in state.cameraOrder { shortenTimes(on: camera) }
         // A shorter lease may be over already.
         for camera in state.cameraOrder {
             if let held = state.cameras[camera].tenancy.held, let lease = held.leaseUntil, lease <= state.now {
-                expire(held, on: camera, &turn)
+                expire(held, on: camera, &notes)
             }
         }
         for slot in state.requesting {
@@ -21,11 +21,11 @@ extension Arbiter {
             let isEntitled = state.mayUse(look.camera, state.sessions[slot].client)
             guard !isEntitled || look.rank.denies, state.sessions[slot].request != nil else { continue }
             let rule = isEntitled ? state.policy.rank(look.facts).rule : .law(.noRight)
-            stopForGood(slot, .deniedByPolicy, rule, why: .interrupted, &turn)
+            stopForGood(slot, .deniedByPolicy, rule, why: .interrupted, &notes)
         }
-        turn.isReload = true
-        turn.prioritiesOfEverybody = true
-        touchAll(&turn)
+        notes.isReload = true
+        notes.prioritiesOfEverybody = true
+        touchAll(&notes)
     }
 
     private mutating func identifyAll() {

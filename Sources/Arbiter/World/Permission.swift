@@ -132,19 +132,19 @@ extension State {
 }
 
 extension Arbiter {
-    mutating func handlePermission(_ event: Event, _ turn: inout Turn) {
+    mutating func handlePermission(_ event: Event, _ notes: inout StepNotes) {
         switch event {
         case .answered(let app, let isClaimed, let answer, let origin):
-            self.answer(app, isClaimed, answer, origin, &turn)
-        case .questionAnswered(let id, let answer): answerQuestion(id, answer, &turn)
+            self.answer(app, isClaimed, answer, origin, &notes)
+        case .questionAnswered(let id, let answer): answerQuestion(id, answer, &notes)
         case .questionsWatched(let user, let on):
             state.questionWatchers.removeAll { $0 == user }
             if on { state.questionWatchers.append(user) }
-        case .stoppedByUser(let app): stop(app, &turn)
+        case .stoppedByUser(let app): stop(app, &notes)
         case .ownPrivacy(let user, let on):
             state.privateUsers.removeAll { $0 == user }
             if on { state.privateUsers.append(user) }
-            touchAll(&turn)
+            touchAll(&notes)
         default: break
         }
     }
@@ -152,14 +152,14 @@ extension Arbiter {
     // MARK: Answers
 
     private mutating func answer(
-        _ app: AppID, _ isClaimed: Bool, _ answer: AppAnswer?, _ origin: AnswerOrigin, _ turn: inout Turn
+        _ app: AppID, _ isClaimed: Bool, _ answer: AppAnswer?, _ origin: AnswerOrigin, _ notes: inout StepNotes
     ) {
         guard app.user != 0 else {
-            return turn.refuse(.invalidValue, "Nobody is asked about root's apps: they always may.", .answersBounded)
+            return notes.refuse(.invalidValue, "Nobody is asked about root's apps: they always may.", .answersBounded)
         }
         let isStores = origin == .permissionStore
         if isStores, isClaimed || answer == .allow {
-            return turn.refuse(
+            return notes.refuse(
                 .invalidValue, "A permission store denies apps by their names, and allows none.", .answersBounded)
         }
         let before = state.said(of: app, isClaimed: isClaimed)
@@ -167,7 +167,7 @@ extension Arbiter {
         if isNew {
             let count = state.words.count { $0.app.user == app.user && (isStores ? $0.isDenied : $0.answer != nil) }
             guard count < Bound.answersMax else {
-                return turn.refuse(
+                return notes.refuse(
                     .limitExceeded,
                     "\(count) answers are kept for user \(app.user), the most there may be; forget some of them.",
                     .answersBounded)
@@ -183,82 +183,82 @@ extension Arbiter {
         }
         let after = state.said(of: app, isClaimed: isClaimed)
         if !isStores, before?.answer != after?.answer || before?.origin != after?.origin {
-            turn.effects.append(.announce(.answerKept(app, isClaimed: isClaimed, answer, by: origin)))
+            notes.effects.append(.announce(.answerKept(app, isClaimed: isClaimed, answer, by: origin)))
         }
-        if let slot = state.appNames[app] { obeyWords(slot, &turn) }
+        if let slot = state.appNames[app] { obeyWords(slot, &notes) }
     }
 
     /// Both apps of a name: what the store denies is denied to either.
-    private mutating func obeyWords(_ slot: Slot<App>, _ turn: inout Turn) {
+    private mutating func obeyWords(_ slot: Slot<App>, _ notes: inout StepNotes) {
         for isClaimed in [false, true] {
             let app = state.ref(slot, isClaimed: isClaimed)
             let word = state.apps[slot][app].word
             switch word {
             case .none: break
-            case .allowed: endQuestion(about: app, .allow, &turn)
+            case .allowed: endQuestion(about: app, .allow, &notes)
             case .denied, .deniedInStore:
-                stopAll(of: app, .deniedByUser, rule: word == .deniedInStore ? .deniedInStore : .saidNo, &turn)
-                endQuestion(about: app, .deny, &turn)
+                stopAll(of: app, .deniedByUser, rule: word == .deniedInStore ? .deniedInStore : .saidNo, &notes)
+                endQuestion(about: app, .deny, &notes)
             }
-            touch(app: app, &turn)
+            touch(app: app, &notes)
         }
         state.release(slot)
     }
 
     /// Every session of an app that asks to run.
-    private mutating func stopAll(of app: AppRef, _ reason: StopReason, rule law: Law, _ turn: inout Turn) {
+    private mutating func stopAll(of app: AppRef, _ reason: StopReason, rule law: Law, _ notes: inout StepNotes) {
         for client in state.clients(of: app) {
             for session in state.sessions(of: client) {
-                stopForGood(session, reason, .law(law), why: .interrupted, &turn)
+                stopForGood(session, reason, .law(law), why: .interrupted, &notes)
             }
         }
     }
 
     /// By name: whichever app bears it, the user sees the name.
-    private mutating func stop(_ id: AppID, _ turn: inout Turn) {
+    private mutating func stop(_ id: AppID, _ notes: inout StepNotes) {
         let both = state.appNames[id].map { slot in [false, true].map { state.ref(slot, isClaimed: $0) } } ?? []
         guard both.contains(where: { state.apps[$0.slot][$0].requests > 0 }) else {
-            return turn.refuse(
+            return notes.refuse(
                 .invalidValue, "No app \"\(id.name)\" of user \(id.user) asks for a camera.", .stoppedByUser)
         }
-        for app in both { stopAll(of: app, .stoppedByUser, rule: .stoppedByUser, &turn) }
+        for app in both { stopAll(of: app, .stoppedByUser, rule: .stoppedByUser, &notes) }
     }
 
     // MARK: Questions
 
-    private mutating func answerQuestion(_ id: QuestionID, _ answer: AppAnswer, _ turn: inout Turn) {
+    private mutating func answerQuestion(_ id: QuestionID, _ answer: AppAnswer, _ notes: inout StepNotes) {
         guard let question = state.ledger.questions.first(where: { $0.id == id }) else {
-            return turn.refuse(
+            return notes.refuse(
                 .invalidValue, "Question \(id) is over, or was never asked; QuestionEnded says which ones are.",
                 .questionsEnd)
         }
-        self.answer(state.id(question.app), question.app.isClaimed, answer, .question, &turn)
+        self.answer(state.id(question.app), question.app.isClaimed, answer, .question, &notes)
     }
 
-    private mutating func endQuestion(about app: AppRef, _ end: QuestionEnd, _ turn: inout Turn) {
+    private mutating func endQuestion(about app: AppRef, _ end: QuestionEnd, _ notes: inout StepNotes) {
         guard let place = state.ledger.questions.firstIndex(where: { $0.app == app }) else { return }
         let question = state.ledger.questions.remove(at: place)
         state.timers.removeAll { $0.kind == .question && $0.app == app }
         // The next app may ask for a camera that this step does not look at.
-        turn.meetsUndecided = true
-        turn.effects.append(
+        notes.meetsUndecided = true
+        notes.effects.append(
             .announce(.questionEnded(question.id, user: state.apps[app.slot].user, end)))
     }
 
     /// Nobody answered: no for this time, and nothing is kept.
-    mutating func questionIsLate(_ app: AppRef, _ turn: inout Turn) {
+    mutating func questionIsLate(_ app: AppRef, _ notes: inout StepNotes) {
         let isWatched = state.questionWatchers.contains(state.apps[app.slot].user)
-        stopAll(of: app, .deniedByUser, rule: isWatched ? .notAnswered : .nobodyToAsk, &turn)
-        endQuestion(about: app, .late, &turn)
+        stopAll(of: app, .deniedByUser, rule: isWatched ? .notAnswered : .nobodyToAsk, &notes)
+        endQuestion(about: app, .late, &notes)
     }
 
     /// After everything else of a step: questions whose app no longer asks are withdrawn, and each user with no
     /// question is asked about the app that asked first.
-    mutating func askUsers(_ turn: inout Turn) {
-        if !turn.meetsUndecided, state.ledger.questions.isEmpty { return }
+    mutating func askUsers(_ notes: inout StepNotes) {
+        if !notes.meetsUndecided, state.ledger.questions.isEmpty { return }
         let asking = state.whoAsks
         for question in state.ledger.questions where !asking.contains(where: { state.app(of: $0) == question.app }) {
-            endQuestion(about: question.app, .gone, &turn)
+            endQuestion(about: question.app, .gone, &notes)
             state.release(question.app.slot)
         }
         for session in asking {
@@ -271,7 +271,7 @@ extension Arbiter {
                     id: state.ledger.lastQuestion, app: app, session: state.sessions[session].id,
                     camera: state.sessions[session].camera))
             state.timers.append(TimedFact(.question, until: state.now + Bound.question, app: app))
-            if let question = question(about: app) { turn.effects.append(.announce(.question(question))) }
+            if let question = question(about: app) { notes.effects.append(.announce(.question(question))) }
         }
     }
 

@@ -2,7 +2,7 @@ import Vocabulary
 
 /// Where apps are, and which source is believed about it.
 extension Arbiter {
-    mutating func attachSource(_ source: PresenceSource, _ user: UInt32?, _ turn: inout Turn) {
+    mutating func attachSource(_ source: PresenceSource, _ user: UInt32?, _ notes: inout StepNotes) {
         guard source == .shell || source == .agent else { return }
         if let place = state.place(of: source, user) {
             switch state.sources[place].state {
@@ -15,22 +15,22 @@ extension Arbiter {
             state.sources.sort { ($0.isShell ? 1 : 0, $0.user ?? 0) < ($1.isShell ? 1 : 0, $1.user ?? 0) }
         }
         state.updateAllInFront()
-        touchAll(&turn)
+        touchAll(&notes)
     }
 
     /// What it said, and nothing that another one said, holds for a moment longer.
-    mutating func loseSource(_ source: PresenceSource, _ user: UInt32?, _ turn: inout Turn) {
+    mutating func loseSource(_ source: PresenceSource, _ user: UInt32?, _ notes: inout StepNotes) {
         guard let place = state.place(of: source, user), state.sources[place].state.isAttached else { return }
         state.sources[place].state = .frozen(until: state.now + Bound.sourceFreeze)
         for app in state.namedApps where speaks(state.sources[place], of: app) {
             state.apps[app][source].isStale = true
         }
         state.updateAllInFront()
-        touchAll(&turn)
+        touchAll(&notes)
     }
 
     /// The freeze is over: what the lost source said, and nobody repeated, no longer holds.
-    mutating func thaw(_ place: Int, _ turn: inout Turn) {
+    mutating func thaw(_ place: Int, _ notes: inout StepNotes) {
         let source = state.sources[place]
         state.sources[place].state = source.state.isAttached ? .attached : .lost
         for app in state.namedApps where speaks(source, of: app) && state.apps[app][source.kind].isStale {
@@ -40,7 +40,7 @@ extension Arbiter {
             state.release(app)
         }
         state.updateAllInFront()
-        touchAll(&turn)
+        touchAll(&notes)
     }
 
     private func speaks(_ source: Source, of app: Slot<App>) -> Bool {
@@ -50,25 +50,25 @@ extension Arbiter {
     }
 
     /// - Parameter placed: nil: the source knows nothing of the app any more.
-    mutating func place(_ id: AppID, _ placed: Placed?, _ source: PresenceSource, _ turn: inout Turn) {
+    mutating func place(_ id: AppID, _ placed: Placed?, _ source: PresenceSource, _ notes: inout StepNotes) {
         guard source == .shell || source == .agent else { return }
         guard placed != nil || state.appNames[id] != nil else { return }
         let app = state.row(of: id)
         let before = state.foregroundApps(of: id.user)
-        moveFocus(to: app, placed, source, &turn)
+        moveFocus(to: app, placed, source, &notes)
         var placed = placed ?? .nowhere
         // The source that speaks for this user alone is taken to say it, where it is there.
         placed.isOwn = state.place(of: source, id.user).map { state.sources[$0].state.isAttached } ?? false
         let isNews = !state.apps[app][source].says(placed)
         state.apps[app][source] = placed
-        noteApp(app, since: before, &turn)
-        if isNews, state.policy.reads.presence { notePriorities(of: app, &turn) }
+        noteApp(app, since: before, &notes)
+        if isNews, state.policy.reads.presence { notePriorities(of: app, &notes) }
         state.release(app)
     }
 
     /// The focus is one for each user: the app that gets it takes it from the app that had it.
     private mutating func moveFocus(
-        to app: Slot<App>, _ placed: Placed?, _ source: PresenceSource, _ turn: inout Turn
+        to app: Slot<App>, _ placed: Placed?, _ source: PresenceSource, _ notes: inout StepNotes
     ) {
         let isFocused = placed?.isFocused == true
         guard let user = state.users.firstIndex(where: { $0.user == state.apps[app].user }) else { return }
@@ -76,7 +76,7 @@ extension Arbiter {
             state.users[user][focusOf: source] = nil
             if other != app {
                 state.apps[other][source].isFocused = false
-                touch(other, &turn)
+                touch(other, &notes)
             }
         }
         if isFocused { state.users[user][focusOf: source] = app }

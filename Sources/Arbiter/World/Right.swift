@@ -126,8 +126,8 @@ extension Arbiter {
     }
 
     /// Sessions of more than one user ask to run, or no longer do: then what apps say of themselves counts differently.
-    /// Looked at once a round, so that all claims of a round are judged alike.
-    mutating func noteUsersWhoAsk(_ turn: inout Turn) {
+    /// Looked at once a round, so that all bids of a round are judged alike.
+    mutating func noteUsersWhoAsk(_ notes: inout StepNotes) {
         let several = state.users.count { $0.requests > 0 } > 1
         guard several != state.world.severalUsersAsk else { return }
         state.world.severalUsersAsk = several
@@ -135,7 +135,7 @@ extension Arbiter {
             return
         }
         state.updateAllInFront()
-        touchAll(&turn)
-        if state.policy.reads.presence { turn.prioritiesOfEverybody = true }
+        touchAll(&notes)
+        if state.policy.reads.presence { notes.prioritiesOfEverybody = true }
     }
 }

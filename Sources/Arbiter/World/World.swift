@@ -2,24 +2,24 @@ import Vocabulary
 
 /// The user's world, as shells, agents, operators and logind tell of it.
 extension Arbiter {
-    mutating func handleUsersWorld(_ event: Event, _ turn: inout Turn) {
+    mutating func handleUsersWorld(_ event: Event, _ notes: inout StepNotes) {
         switch event {
-        case .sourceAttached(let source, let user): attachSource(source, user, &turn)
-        case .sourceGone(let source, let user): loseSource(source, user, &turn)
+        case .sourceAttached(let source, let user): attachSource(source, user, &notes)
+        case .sourceGone(let source, let user): loseSource(source, user, &notes)
         case .placed(let app, let presence, let focused, let source):
-            place(app, Placed(presence, isFocused: focused), source, &turn)
-        case .unplaced(let app, let source): place(app, nil, source, &turn)
-        case .microphone(let app, let taken): microphone(app, taken, &turn)
-        case .sensitiveContent(let app): raiseSensitiveContent(app, &turn)
-        case .operatorChose(let app): operatorChose(app, &turn)
-        case .attribute(let app, let name, let value): attribute(app, name, value, &turn)
-        case .loginSession(let id, let facts): loginSession(id, facts, &turn)
-        case .loginSessionEnded(let id): loginSession(id, nil, &turn)
+            place(app, Placed(presence, isFocused: focused), source, &notes)
+        case .unplaced(let app, let source): place(app, nil, source, &notes)
+        case .microphone(let app, let taken): microphone(app, taken, &notes)
+        case .sensitiveContent(let app): raiseSensitiveContent(app, &notes)
+        case .operatorChose(let app): operatorChose(app, &notes)
+        case .attribute(let app, let name, let value): attribute(app, name, value, &notes)
+        case .loginSession(let id, let facts): loginSession(id, facts, &notes)
+        case .loginSessionEnded(let id): loginSession(id, nil, &notes)
         default: break
         }
     }
 
-    private mutating func microphone(_ id: AppID, _ taken: Bool, _ turn: inout Turn) {
+    private mutating func microphone(_ id: AppID, _ taken: Bool, _ notes: inout StepNotes) {
         guard taken || state.appNames[id] != nil else { return }
         let app = state.row(of: id)
         guard state.apps[app].hasMicrophone != taken else { return state.release(app) }
@@ -32,11 +32,11 @@ extension Arbiter {
             state.release(app)
         }
         // A rule may read the microphone of a session that does not use it.
-        touchAll(&turn)
+        touchAll(&notes)
     }
 
     /// Stands for each of the app's sessions until its client continues.
-    private mutating func raiseSensitiveContent(_ id: AppID, _ turn: inout Turn) {
+    private mutating func raiseSensitiveContent(_ id: AppID, _ notes: inout StepNotes) {
         guard let app = state.appNames[id] else { return }
         for isClaimed in [false, true] {
             let ref = state.ref(app, isClaimed: isClaimed)
@@ -44,26 +44,26 @@ extension Arbiter {
             for client in state.clients(of: ref) {
                 for session in state.sessions(of: client) {
                     state.sessions[session].has.insert(.sensitiveContent)
-                    touch(session, &turn)
+                    touch(session, &notes)
                 }
             }
         }
     }
 
-    private mutating func operatorChose(_ id: AppID?, _ turn: inout Turn) {
+    private mutating func operatorChose(_ id: AppID?, _ notes: inout StepNotes) {
         let before = state.world.operatorChoice
         let after = id.map { state.row(of: $0) }
         guard before != after else { return }
         state.world.operatorChoice = after
         for app in [before, after].compactMap({ $0 }) {
-            touch(app, &turn)
-            if state.policy.reads.operatorChoice { notePriorities(of: app, &turn) }
+            touch(app, &notes)
+            if state.policy.reads.operatorChoice { notePriorities(of: app, &notes) }
         }
         if let before { state.release(before) }
     }
 
     /// - Parameter facts: nil: it has ended.
-    private mutating func loginSession(_ id: LoginSessionID, _ facts: LoginSessionFacts?, _ turn: inout Turn) {
+    private mutating func loginSession(_ id: LoginSessionID, _ facts: LoginSessionFacts?, _ notes: inout StepNotes) {
         guard facts != nil || state.loginNames[id] != nil else { return }
         let login = state.row(of: id)
         state.logins[login].isKnown = facts != nil
@@ -74,49 +74,49 @@ extension Arbiter {
         state.release(login)
         state.updateRights()
         state.updateAllInFront()
-        touchAll(&turn)
+        touchAll(&notes)
     }
 }
 
 /// The machine: cameras that come and go, switches, heat, sleep.
 extension Arbiter {
-    mutating func handleMachine(_ event: Event, _ turn: inout Turn) {
+    mutating func handleMachine(_ event: Event, _ notes: inout StepNotes) {
         switch event {
-        case .cameraAppeared(let camera, let capabilities, let seat): appear(camera, capabilities, at: seat, &turn)
-        case .cameraDisappeared(let camera): disappear(camera, &turn)
-        case .privacy(let camera, let on): privacy(camera, on, &turn)
+        case .cameraAppeared(let camera, let capabilities, let seat): appear(camera, capabilities, at: seat, &notes)
+        case .cameraDisappeared(let camera): disappear(camera, &notes)
+        case .privacy(let camera, let on): privacy(camera, on, &notes)
         case .heldOutside(let camera, let held):
             guard let slot = state.cameraNames[camera] else { return }
             state.cameras[slot].isHeldOutside = held
-            turn.touch(slot)
-        case .pressure(let level): pressure(level, &turn)
+            notes.touch(slot)
+        case .pressure(let level): pressure(level, &notes)
         case .sleep(let asleep):
             state.world.isAsleep = asleep
-            touchAll(&turn)
+            touchAll(&notes)
         default: break
         }
     }
 
-    private mutating func privacy(_ camera: CameraID?, _ on: Bool, _ turn: inout Turn) {
+    private mutating func privacy(_ camera: CameraID?, _ on: Bool, _ notes: inout StepNotes) {
         guard let camera else {
             state.world.isPrivate = on
-            return touchAll(&turn)
+            return touchAll(&notes)
         }
         guard let slot = state.cameraNames[camera] else {
-            return turn.refuse(.unknownCamera, unknownCamera(camera), .knownSwitch)
+            return notes.refuse(.unknownCamera, unknownCamera(camera), .knownSwitch)
         }
         state.cameras[slot].isPrivate = on
-        turn.touch(slot)
+        notes.touch(slot)
     }
 
     /// A higher level counts at once; a lower one only when it has lasted (`pressure-settle`), each by itself:
     /// a rule for `serious` must not see pressure fall below it because `critical` ended a while ago.
-    private mutating func pressure(_ level: SystemPressure, _ turn: inout Turn) {
+    private mutating func pressure(_ level: SystemPressure, _ notes: inout StepNotes) {
         let raw = Int64(level.rawValue)
         if level >= state.world.pressure {
             state.timers.removeAll { $0.kind == .falling }
             state.world.pressure = level
-            return touchAll(&turn)
+            return touchAll(&notes)
         }
         // Timers of levels up to this one end. Pressure has been this low since the first of them began, so its due
         // counts.
@@ -127,7 +127,7 @@ extension Arbiter {
     }
 
     private mutating func appear(
-        _ id: CameraID, _ capabilities: CameraCapabilities, at seat: SeatID, _ turn: inout Turn
+        _ id: CameraID, _ capabilities: CameraCapabilities, at seat: SeatID, _ notes: inout StepNotes
     ) {
         let seat = state.place(of: seat)
         if let slot = state.cameraNames[id] {
@@ -137,7 +137,7 @@ extension Arbiter {
             state.cameras[slot].faults = 0
             state.timers.removeAll { $0.kind == .backoff && $0.camera == slot }
             state.identify(slot)
-            turn.touch(slot)
+            notes.touch(slot)
         } else {
             let slot = state.cameras.insert(Camera())
             state.cameras[slot].seat = seat
@@ -147,14 +147,14 @@ extension Arbiter {
             state.cameraOrder.insert(slot, at: place)
             state.identify(slot)
         }
-        turn.effects.append(.announce(.camerasChanged))
+        notes.effects.append(.announce(.camerasChanged))
     }
 
-    private mutating func disappear(_ id: CameraID, _ turn: inout Turn) {
+    private mutating func disappear(_ id: CameraID, _ notes: inout StepNotes) {
         guard let slot = state.cameraNames[id], state.cameras[slot].isPresent else { return }
         state.cameras[slot].isPresent = false
-        turn.touch(slot)
-        turn.effects.append(.announce(.camerasChanged))
+        notes.touch(slot)
+        notes.effects.append(.announce(.camerasChanged))
     }
 }
 

@@ -15,7 +15,7 @@ extension ConfigurationKey {
         return switch self {
         case .camera: "the id of a camera"
         case .activeFormat:
-            "a name as `420v 1280x720@30`, of the fields of `Formats`: `pixelFormat width x height @ maxFrameRate`, and ` binned` where it is; without `@` the first of that size"
+            "a name such as `420v 1280x720@30`, made of the fields of `Formats`: `pixelFormat width x height @ maxFrameRate`, and ` binned` where it is; without `@` the first of that size"
         case .frameRate: "the format's `minFrameRate` to `maxFrameRate`"
         case .videoZoomFactor: "1 to the format's `videoMaxZoomFactor`"
         case .videoZoomRampRate: "above 0, at most 100; with `videoZoomFactor` in the same batch"
@@ -55,23 +55,23 @@ extension ConfigurationKey {
         case .camera: "Switches the session to another camera; not while it records."
         case .activeFormat: "Another one resets the frame rate, unless the batch has one; not while it records."
         case .frameRate: "Frames a second."
-        case .videoZoomFactor: "Back at 1 where another format has less."
+        case .videoZoomFactor: "Back at 1 where another format allows less."
         case .videoZoomRampRate: "Doublings a second on the way to the factor; `RampFinished` says when it is there."
         case .usesAudio: "Whether the session records sound: another app's microphone may interrupt it."
         case .whenBusy:
-            "What becomes of `usesAudio` while another app has the microphone: `MicrophoneBusy`, or the interruption."
+            "What `usesAudio` leads to while another app has the microphone: `MicrophoneBusy`, or the interruption."
         case .sharingMode:
-            "Where the policy shares cameras: to configure and record, or only to watch beside whoever does."
+            "Where the policy shares cameras: to configure and record, or only to watch beside the session that does."
         case .focusMode: "`auto` focuses once, and is `locked` then."
         case .lensPosition: "0 is near, 1 far."
-        case .exposureMode: "Whether the camera or the client sets `exposureDuration`."
+        case .exposureMode: "Whether the camera or the session sets `exposureDuration`."
         case .exposureDuration: "Seconds."
         case .exposureTargetBias: "Exposure values to add to what the automatic exposure finds."
-        case .isoMode: "Whether the camera or the client sets `iso`."
+        case .isoMode: "Whether the camera or the session sets `iso`."
         case .iso: "ISO 12232 sensitivity."
-        case .gainMode: "Whether the camera or the client sets `gain`."
+        case .gainMode: "Whether the camera or the session sets `gain`."
         case .gain, .brightness, .contrast, .saturation, .hue, .sharpness: "In the device's own steps."
-        case .whiteBalanceMode: "Whether the camera or the client sets `whiteBalanceTemperature`."
+        case .whiteBalanceMode: "Whether the camera or the session sets `whiteBalanceTemperature`."
         case .whiteBalanceTemperature: "Kelvin."
         case .videoHDREnabled: "High dynamic range."
         case .preferredVideoStabilizationMode: "Stabilization of the picture."
@@ -106,7 +106,7 @@ extension RecordingEnd {
         case .sizeLimit: "`maxBytes`."
         case .diskFull: "There was no room left on the file system."
         case .writeError: "The file could not be written."
-        case .recorderReset: "The recorder core was lost over it."
+        case .recorderReset: "The recorder core was lost while it recorded."
         case .sessionEnded: "The session was closed, or its client went."
         }
     }

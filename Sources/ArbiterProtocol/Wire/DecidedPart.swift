@@ -1,4 +1,4 @@
-/// One part of a decision, as watchers have it: what happened, or what somebody was told of it.
+/// One part of a decision, as subscribers have it: what happened, or what somebody was told of it.
 public enum DecidedPart: Hashable, Sendable {
     /// What happened: its name in traces, such as `startRunning`, and its fields by their keys (`docs/trace.md`).
     /// - `about`: what the journal calls the session that it is about, or else the client; nil: neither.

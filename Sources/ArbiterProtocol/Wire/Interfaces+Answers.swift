@@ -4,12 +4,12 @@ extension Interface {
         Method(
             "WatchQuestions", [Argument("on", "b")],
             """
-            The caller is asked about its user's apps, where the policy has `[access] apps = "ask"`. One client is for a \
-            user, as with `Attach`. While nobody is, questions wait for whoever comes, until they are late.
+            The caller is asked about its user's apps, where the policy has `[access] apps = "ask"`. One client for \
+            each user, as with `Attach`. While there is none, questions wait for the next one until they are late.
             """),
         Method(
             "AnswerQuestion", [Argument("question", "u"), Argument("answer", "s")],
-            "`allow` or `deny`, from the client that asks the user and from root. A question that is over is refused."),
+            "`allow` or `deny`, from the client that is asked, or from root. A question that is over is refused."),
         Method(
             "ListAnswers", gives: [Argument("answers", "aa{sv}")],
             """
@@ -26,20 +26,20 @@ extension Interface {
         Method(
             "SetDenied", [Argument("apps", "as")],
             """
-            The apps to which the permission store of the caller's desktop says no, all anew each time; at most 1,024. From \
-            the `agent` of their user, where there is none from the one that knows its microphones, and from root.
+            The apps to which the permission store of the caller's desktop says no, the whole list each time; at most 1,024. \
+            From the `agent` of their user or, where there is none, the client that knows its microphones; and from root.
             """),
         Method(
             "StopApp", [Argument("app", "s")],
             """
-            Stops the app's sessions that ask to run: `SessionStopped(stopped-by-user)`. For its user's own programs, but \
-            from a sandbox or a service only for a client that speaks for that user in any role; and for root.
+            Stops the app's sessions that ask to run: `SessionStopped(stopped-by-user)`. For root and the user's own \
+            programs, but in a sandbox or a service only for one that speaks for that user in any role.
             """),
         Method(
             "SetOwnPrivacy", [Argument("on", "b")],
             """
             The privacy switch for all sessions of the caller's user, on every camera. It stays when the caller leaves, and \
-            over the broker's end. From a sandbox or a service only for a client that speaks for that user in any role.
+            over the broker's end. In a sandbox or a service only for a client that speaks for that user in any role.
             """),
         Method(
             "ListUse", gives: [Argument("cameras", "aa{sv}")],
@@ -47,7 +47,7 @@ extension Interface {
             Each camera that somebody has or that a session of the caller's user waits for: `camera` s, `name` s, `holder` \
             s, `own` b, `recording` b, `since` x (µs of CLOCK_REALTIME; 0: not known), and `waiting` aa{sv} of the user's \
             own apps (`app` s, `since` x), longest first, at most 64. From then on `UseChanged` says when to ask again. For \
-            clients that speak for a user in any role, and for root.
+            a client that speaks for a user in any role, and for root.
             """),
     ]
 
@@ -59,23 +59,24 @@ extension Interface {
                 Argument("camera", "s"), Argument("seconds", "u"),
             ],
             """
-            To a client that asks the user: may this app of its user have cameras? `vouched`: the kernel vouches for the name, else the app \
-            claims it. `program` is the path of its executable, or \"\"; `camera` its name for people; an answer counts \
-            for so many `seconds` more. One at a time for each user.
+            To the client that is asked: may this app of its user have cameras? `vouched`: the kernel vouches for the name, \
+            else the app claims it. `program` is the path of its executable, or \"\"; `camera` is the camera's name for \
+            people; an answer counts for so many `seconds` more. One at a time for each user.
             """),
         Signal(
             "QuestionEnded", [Argument("question", "u"), Argument("answer", "s")],
-            "To the same client: `allow`, `deny`, `late` (nobody answered: no, and nothing is stored) or `gone`."),
+            "To the client that is asked: `allow`, `deny`, `late` (nobody answered: no, and nothing is stored) or `gone`."
+        ),
         Signal(
             "UseChanged", [],
-            "After `ListUse`: ask again, and `GetStatus` for a user's own privacy switch. The next comes only after that."
+            "After `ListUse`: ask it again, and `GetStatus` for a user's own privacy switch. The next comes only after that."
         ),
         Signal(
             "RecordingCut",
             [Argument("app", "s"), Argument("camera", "s"), Argument("by", "s"), Argument("why", "s")],
             """
-            To clients that speak for the app's user: an interruption ended a recording of that app. `by` as far as that user may \
-            know, or \"\"; `why` is the cause.
+            To a client that speaks for the app's user: an interruption ended a recording of that app. `by` names the \
+            interrupter as far as that user may know, or is \"\"; `why` is the cause.
             """),
     ]
 }

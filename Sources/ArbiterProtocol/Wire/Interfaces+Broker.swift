@@ -19,10 +19,10 @@ extension Interface {
                 "StandFor", [Argument("process", "u"), Argument("began", "t")],
                 gives: [Argument("app", "s")],
                 """
-                From now on this connection is another process of its own user's, as if that one had connected itself; \
-                the answer is its app. `began` is when that process did, in nanoseconds since the machine's start (field \
+                From now on this connection stands for another process of its own user, as if that process had connected itself; \
+                the answer is its app. `began` is when that process started, in nanoseconds since the machine's start (field \
                 22 of `/proc/PID/stat`, whose ticks are 10 ms), so that no later one under its number is meant. It ends \
-                with either process. For the unit that the policy names under `[agent]`, and for a trusted client; once, \
+                with either process. For the unit that the policy names under `[agent]`, and for trusted peers; once, \
                 and before anything else that says what the client is.
                 """),
             Method(
@@ -41,19 +41,19 @@ extension Interface {
                 "GetStatus", [],
                 gives: [Argument("broker", "a{sv}"), Argument("cameras", "aa{sv}"), Argument("sessions", "aa{sv}")],
                 """
-                Each camera's holder, the sessions that wait, and why. Other users' sessions show only where they are, and whether they \
-                run. The first 64 \
+                Which apps hold and wait for cameras, and why. Other users' sessions show only where they are, and whether \
+                they run. The first 64 \
                 sessions; where `moreSessions` (b) of `broker` is true, `GetSessions` has the others. `waiting` and \
-                `sharers` of a camera have the first 64. `budgets` (aa{sv}) of `broker`: what the asker's user has of \
-                each bounded `resource` (s), `used` and `most` (t); root is told of each `user` (u), and without one \
-                of all together. `placements` (aa{sv}): what counts as where the apps of each `user` (u) are, by its \
-                `standing` (s): `told` by somebody, `kept` for some seconds after its source left, `lost` (all \
-                background), `login-session` (an active one's in front), `nobody` (all in front). `ownPrivacy` (b): the asker's user has its own privacy switch on. `pressure` is \
-                what rules read; `pressureSaid` a shell's word, `pressureMeasured` the machine's own ("": nobody \
-                looks), `pressureWhy` by which reading, `pressureTrouble` why there is none. Of a camera, `outside` \
-                is a program that streams from it without asking, `openIn` one that merely has its node open, \
-                `unwatched` why neither would be noticed before somebody asks; `fault` what its device failed of since \
-                it last streamed.
+                `sharers` of a camera list the first 64. `budgets` (aa{sv}) of `broker`: of each bounded `resource` (s) \
+                what the asker's user has `used` and may have at `most` (t); root is told of each `user` (u), and in \
+                entries without one of all together. `placements` (aa{sv}): why the apps of each `user` (u) count as where \
+                they are, by `standing` (s): `told` by a source, `kept` for some seconds after that source left, `lost` \
+                (all background), `login-session` (those of an active one in front), `nobody` (all in front). `ownPrivacy` \
+                (b): the asker's user has its own privacy switch on. `pressure` is what rules read: `pressureSaid` a \
+                shell's word, `pressureMeasured` the machine's own ("": nobody looks), `pressureWhy` by which reading, \
+                `pressureTrouble` why there is none. Of a camera, `outside` is a program that streams from it without \
+                asking, `openIn` one that merely has its node open, `unwatched` why neither would be noticed before \
+                somebody asks, `fault` how its device failed since it last streamed.
                 """),
             Method(
                 "GetSessions", [Argument("after", "t")],
@@ -66,15 +66,15 @@ extension Interface {
                 "Explain", [Argument("decision", "t")],
                 gives: [Argument("summary", "s"), Argument("verdicts", "aa{sv}")],
                 """
-                Why a decision fell as it did, and the smallest change of facts that would have led to another. 0: the latest. Each \
-                verdict: `decision` t, `session` t, `app` s, `outcome` s, `rule` s, `opponent` s, `read` as, `turnedBy` as \
-                (one change a string, up to three facts joined by " and "), `searched` s (what was tried), `stops` as: apps \
-                of which each alone, had it not asked for a camera, would have left the session its own.
+                Why a decision fell as it did, and the smallest difference that would have changed it. 0: the latest. Each \
+                verdict: `decision` t, `session` t, `app` s, `outcome` s, `rule` s, `opponent` s, `read` as, `changedBy` as \
+                (one change a string, up to three facts joined by " and "), `searched` s (what was tried), `stops` as: the \
+                apps any one of which, had it not asked for a camera, would have left the session its own.
                 """),
             Method(
                 "Plan", [Argument("scenario", "s")], gives: [Argument("outcome", "s")],
                 """
-                What would happen, in the scenario language: events in, events and notices out. Comments behind them say \
+                What would happen, in the scenario language: events in, events and notices out. Comments after them say \
                 which apps would be interrupted, in order, and what would let a failing start through. Nothing changes. \
                 Plans and explanations are worked out one after the other, each in bounded time; a user may have two \
                 waiting.
@@ -96,19 +96,19 @@ extension Interface {
             Method(
                 "Trace", [], gives: [Argument("header", "h")],
                 """
-                For root, and the user of a broker that is no service: every step of the core from here on, as `Traced` signals. `header` is \
-                a file with the trace's first line: policy and snapshot (trace.md).
+                For root, and the user of a broker that is not a service: every step of the core from here on, as `Traced` signals. \
+                `header` is a file with the trace's first line: policy and snapshot (trace.md).
                 """),
         ],
         signals: [
             Signal("CamerasChanged", [], "A camera came, went or changed: read the object manager again."),
             Signal(
                 "HolderChanged", [Argument("camera", "s"), Argument("holder", "s")],
-                "A camera has another holder: an app, \"another user's app\", \"outside: \" and a program that streams without asking the broker, or \"\"."
+                "A camera has another holder: an app, \"another user's app\", \"outside: \" and the name of a program that streams without asking the broker, or \"\"."
             ),
             Signal(
                 "PrioritiesChanged", [],
-                "A policy was loaded, or ranks of the caller's user changed (root hears of everybody's): ask again which app would win."
+                "A policy was loaded, or ranks of the caller's user changed (root hears of everybody's): ask again who would win."
             ),
             Signal(
                 "Decided",
@@ -117,12 +117,12 @@ extension Interface {
                     Argument("parts", "aa{sv}"),
                 ],
                 """
-                For watchers: a decision as scenario lines (the event, then its notices), and the same as data, a dictionary \
+                For subscribers: a decision as scenario lines (the event, then its notices), and the same as data, a dictionary \
                 for each line. Of the event: `event` (s), its name, and its fields by their keys (trace.md); `note` (s), where \
-                a picture of a camera's holders says something of it. Of a notice: `effect` (s), which is `notify` with \
+                a timeline says something of it. Of a notice: `effect` (s), which is `notify` with \
                 `client` and `session` (t), `sequence` (t), `notice` (s) and that signal's other arguments by their names, or \
                 `refused` with `error`, `message` and `rule` (s). `name` (s) is what the journal calls the session, or the \
-                client, that it is about. What is not known has no key. A client that may not hear of the event has the \
+                client, that it is about. What is not known has no key. A subscriber that may not hear of the event gets the \
                 notices of its own sessions alone.
                 """),
             Signal(

@@ -12,7 +12,8 @@ extension Interface {
             Property("Present", "b", "Whether it is plugged in."),
             Property(
                 "Holder", "s",
-                "The holder's app, \"another user's app\", \"outside: \" and a program that did not ask, or \"\"."),
+                "The holder's app, \"another user's app\", \"outside: \" and the name of a program that did not ask, or \"\"."
+            ),
             Property("Formats", "aa{sv}", changes: .named, "Its formats, the default first."),
             Property(
                 "Controls", "aa{sv}", changes: .named,

@@ -57,21 +57,21 @@ extension Interface {
                 "Complete", [Argument("recording", "t"), Argument("file", "h")],
                 gives: [Argument("frames", "t"), Argument("duration", "x"), Argument("bytes", "t")],
                 """
-                Completes a recording of a recorder core that was lost over it, in the envelope that one had: says what is \
-                in the file, whole. Nothing waits for it. A file that cannot be read, or is no recording of the recorder \
+                Completes a recording whose recorder core was lost, in the envelope that it had: says what is in the whole \
+                file. Nothing waits for it. A file that cannot be read, or is no recording of the recorder \
                 core's own kind, is left as it is and refused.
                 """),
             Method(
                 "Keep", [Argument("grant", "t"), Argument("process", "h"), Argument("listener", "h")],
                 """
                 The open grant may outlive the broker, for 3 s: until another one connects to `listener`, a listening \
-                AF_UNIX stream socket, as the broker's user or root, or the client ends, whose pidfd is `process`.
+                AF_UNIX stream socket, as the broker's user or root, or the client ends (`process` is its pidfd).
                 """),
             Method(
                 "Survey", gives: [Argument("process", "h"), Argument("grant", "t"), Argument("recordings", "at")],
                 """
-                What is there for another broker, whose first call it is: a pidfd of the recorder core's process, the grant \
-                that is kept (0: none), and its recordings that run or whose end is told next. Until `Resume` nothing is \
+                Another broker's first call: gives a pidfd of the recorder core's process, the grant that is kept (0: none), \
+                and its recordings that run or whose end is told next. Until `Resume` nothing is \
                 begun for the grant.
                 """),
             Method(
@@ -90,7 +90,7 @@ extension Interface {
             Method(
                 "PassOn", [Argument("grant", "t"), Argument("why", "s")], gives: [Argument("lastCapture", "x")],
                 """
-                As `Cut`, where somebody else has won the camera: `Open` for the next grant follows the answer. The device \
+                As `Cut`, where another session has won the camera: `Open` for the next grant follows the answer. The device \
                 may go on until then, for 0.25 s at most, its frames for nobody; the next grant begins with the first frame \
                 captured after everything is set for it. Where that takes a stop (another format or frame rate, buffers \
                 that were lent to a client), it stops as at `Cut`.
@@ -98,13 +98,13 @@ extension Interface {
             Method(
                 "WatchNode", [Argument("queue", "h")],
                 """
-                Has the kernel say in an inotify queue of the broker's when the camera's node is opened and closed: the broker \
-                itself may not read it. Refused where the camera has no node.
+                Makes the kernel report in an inotify queue of the broker's when the camera's node is opened and closed: the \
+                broker itself may not read the node. Refused where the camera has no node.
                 """),
             Method(
                 "Look", gives: [Argument("openIn", "s")],
                 """
-                Looks whether a program outside the broker has the device, and tells `DeviceChanged` before it answers with \
+                Looks whether a program outside the broker has the device, and sends `DeviceChanged` before it answers with \
                 the program that has the node open, as far as that can be seen ("": it cannot). During a grant the device is left alone.
                 """),
         ],

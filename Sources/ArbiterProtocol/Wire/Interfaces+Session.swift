@@ -15,8 +15,8 @@ extension Interface {
                 "Reclaim", [Argument("secret", "s")],
                 """
                 In place of `StartRunning`, on a session that was just created at another broker: goes on with the camera \
-                that the secret was given for. `StaleGrant` where that is over; the secret is used up in any case but \
-                where it was another's.
+                that the secret was given for. `StaleGrant` where that is over; the secret is used up unless it \
+                was another client's.
                 """),
             Method(
                 "GetReclaimSecret", gives: [Argument("secret", "s")],
@@ -76,7 +76,7 @@ extension Interface {
                     Argument("interruption", "t"), Argument("causes", "as"), Argument("duration", "x"),
                     Argument("willResume", "b"),
                 ],
-                "Ended after `duration` nanoseconds; `causes` are all it had."),
+                "Ended after `duration` nanoseconds; `causes` lists all that it had."),
             sessionSignal("DidStartRunning", [Argument("grant", "t")], "Frames flow: open the stream."),
             sessionSignal("DidStopRunning", [], "No frame is captured for this session any more."),
             sessionSignal(
@@ -84,7 +84,7 @@ extension Interface {
                 "What the session may do now, without an interruption."),
             sessionSignal(
                 "SharersChanged", [Argument("sharers", "as")],
-                "To a shared camera's holder: whose apps watch it, each app once; other users' as \"another user's app\"."
+                "To a shared camera's holder: the apps that watch it, each once; other users' as \"another user's app\"."
             ),
             sessionSignal(
                 "SessionStopped", [Argument("reason", "s"), Argument("rule", "s")], "Stopped for good; may start again."

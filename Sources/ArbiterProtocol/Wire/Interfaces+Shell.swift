@@ -8,36 +8,36 @@ extension Interface {
             Method(
                 "Attach", [Argument("source", "s")],
                 """
-                Becomes a presence source: `shell`, or `agent`, which speaks for its own user alone. Gone when the \
-                connection ends. One client is it for a user; a second one is refused, and told which is, unless the policy \
-                names its unit or it is root's: then `Displaced` tells the first.
+                Becomes a presence source: `shell`, or `agent`, which speaks for its own user alone. Ends with the \
+                connection. One client for each user; a second one is refused with the name of the first, unless the \
+                policy names its unit or it is root's: then the first gets `Displaced`.
                 """),
             Method(
                 "AttachPlacing", [Argument("source", "s"), Argument("apps", "aa{sv}")],
                 """
-                The same, with all apps placed at once: no app is in the background until its turn comes. Each has \
+                The same, with all apps placed at once: none counts as in the background until its `PlaceApp` comes. Each has \
                 `app` s, `presence` s and `focused` b.
                 """),
             Method(
                 "DescribeSource", [Argument("words", "s")],
                 """
-                What a presence source knows the windows from, for people: at most 255 bytes, such as `sway 1.7`. Status \
-                has it in `speakers`, until the source detaches.
+                How a presence source knows the windows, for people: at most 255 bytes, such as `sway 1.7`. Status \
+                shows it in `speakers` until the source detaches.
                 """),
-            Method("Detach", [Argument("source", "s")], "Is a presence source no more."),
+            Method("Detach", [Argument("source", "s")], "Ends being a presence source."),
             Method(
                 "PlaceApp", [Argument("app", "s"), Argument("presence", "s"), Argument("focused", "b")],
                 "Places an app: background, fullscreen, split, slide-over or picture-in-picture."),
             Method(
                 "TakeMicrophone", [Argument("app", "s")],
-                "The app has the microphone. For those that speak for its user: after `WatchMicrophones` or `Attach`, or as root."
+                "The app has the microphone. For a client that speaks for its user: after `WatchMicrophones` or `Attach`, or as root."
             ),
-            Method("ReleaseMicrophone", [Argument("app", "s")], "The app has it no more."),
+            Method("ReleaseMicrophone", [Argument("app", "s")], "The app no longer has it."),
             Method(
                 "WatchMicrophones", [Argument("on", "b")],
                 """
-                The caller knows, from now on, which of its user's apps have a microphone, or no more. While nobody \
-                does, status says so. One client does for a user, as with `Attach`.
+                From now on the caller knows which of its user's apps have a microphone, or no longer does. While nobody \
+                does, status says so. One client for each user, as with `Attach`.
                 """),
             Method(
                 "ListClients", gives: [Argument("clients", "aa{sv}")],
@@ -51,12 +51,13 @@ extension Interface {
             Method(
                 "SetPressure", [Argument("level", "s")],
                 """
-                nominal, fair, serious or critical, until it is said anew; the machine's own figures say it, too, and the \
-                harder word counts.
+                nominal, fair, serious or critical, until it is said anew. The machine's own figures say it too, and the harder \
+                word counts.
                 """),
             Method(
                 "RaiseSensitiveContent", [Argument("app", "s")],
-                "Interrupts the app's sessions until they continue. For those that speak for its user; and for root."),
+                "Interrupts the app's sessions until they continue. For a client that speaks for its user, and for root."
+            ),
             Method(
                 "SetLoginSession", [Argument("session", "s"), Argument("active", "b"), Argument("locked", "b")],
                 "A login session's state."),
@@ -67,7 +68,7 @@ extension Interface {
             Method(
                 "SetAttribute", [Argument("app", "s"), Argument("attribute", "s"), Argument("value", "s")],
                 """
-                An app's value of an attribute that the policy declares. It stays when the caller leaves; \
+                Sets an app's value of an attribute that the policy declares. It stays when the caller leaves; \
                 \"\" forgets it, and the policy's default counts.
                 """),
             Method(
@@ -81,8 +82,8 @@ extension Interface {
             Signal(
                 "Displaced", [Argument("role", "s"), Argument("by", "s")],
                 """
-                To the former `shell`, `agent`, `microphones` or `ask`: another client has that role now, named in \
-                words, and what the caller said ends as when it leaves.
+                To a client that was `shell`, `agent`, knew the `microphones` or was asked (`ask`): `by` says in words \
+                which one is it now, and what this client said ends as when it leaves.
                 """),
         ] + shellAnswerSignals,
         properties: [])

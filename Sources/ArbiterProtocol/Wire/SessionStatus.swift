@@ -6,9 +6,9 @@ public struct SessionStatus: Hashable, Sendable {
     public var state: State
     public var access: Access
     public var causes: CauseSet
-    /// The rule behind the causes, or behind its claim; empty when there is none.
+    /// The rule behind the causes, or behind its bid; empty when there is none.
     public var rule: String
-    /// The rank of its claim, by the policy's name for it.
+    /// The rank of its bid, by the policy's name for it.
     public var rank: String
     /// By what it may use its camera: `root`, `own`, `user`, `group`, `service`, `seat`, or `none` (`docs/semantics.md` §6).
     public var right: String

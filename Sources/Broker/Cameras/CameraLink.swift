@@ -24,7 +24,7 @@ class CameraLink {
     /// The program that merely has its node open.
     var openIn: String?
     /// Sees programs that open its node; begun for a camera of the machine only.
-    private(set) lazy var node = NodeWatch(self, on: broker.loop)
+    private(set) lazy var node = NodeObserver(self, on: broker.loop)
     /// Where its driver says how many users it has; nil for a camera without a node.
     var nodeUsersPath: String?
     /// Of a camera of the machine as udev has it.
@@ -272,7 +272,7 @@ class CameraLink {
     }
 }
 
-extension CameraLink: NodeWatchOwner {
+extension CameraLink: NodeObserverOwner {
     package func watchNode(_ descriptor: Int32, _ done: @escaping (Result<Void, BrokerError>) -> Void) {
         recorder.call("WatchNode", [.fileDescriptor(descriptor)]) { result in done(result.map { _ in }) }
     }
@@ -287,7 +287,7 @@ extension CameraLink: NodeWatchOwner {
         }
     }
 
-    package var nodeUse: NodeWatch.OwnUse { grant == nil ? .none : grantStreams ? .open : .opening }
+    package var nodeUse: NodeObserver.OwnUse { grant == nil ? .none : grantStreams ? .open : .opening }
     package var isHeldOutside: Bool { outside != nil }
     package var nodeUsersMost: Int? { nodeUsersPath.flatMap { DriverUsers.count(at: $0) } }
 

@@ -19,10 +19,10 @@ class CameraOutputs {
     private lazy var completions = Completions(link)
 
     private struct Running {
-        var file: OutputFile.Identity
+        var file: ClientFile.Identity
         var since: Moment
         /// For the next recorder core, should this one be lost; nil where this broker never had it.
-        var kept: OutputFile?
+        var kept: ClientFile?
     }
 
     /// Calls that one session may have under way. With more, a recorder core would come to the next cut so late that it
@@ -85,7 +85,7 @@ class CameraOutputs {
     }
 
     func capturePhoto(
-        _ granted: GrantID, _ session: SessionID, _ photo: PhotoID, _ file: OutputFile, _ options: WireDictionary
+        _ granted: GrantID, _ session: SessionID, _ photo: PhotoID, _ file: ClientFile, _ options: WireDictionary
     ) {
         photos[photo] = session
         guard mayCall(session), photos.values.count(where: { $0 == session }) <= Self.photosMax else {
@@ -113,7 +113,7 @@ class CameraOutputs {
     }
 
     func startRecording(
-        _ granted: GrantID, _ recording: RecordingID, _ file: OutputFile, _ options: WireDictionary
+        _ granted: GrantID, _ recording: RecordingID, _ file: ClientFile, _ options: WireDictionary
     ) {
         recordings[recording] = Running(file: file.identity, since: Broker.now(), kept: file)
         link.recordingBegan(recording, file.identity)
@@ -141,7 +141,7 @@ class CameraOutputs {
     /// A recording that began under the broker before this one.
     func goesOn(_ recording: StoredHolder.Recording) {
         recordings[recording.id] = Running(
-            file: OutputFile.Identity(device: recording.device, inode: recording.inode), since: Broker.now())
+            file: ClientFile.Identity(device: recording.device, inode: recording.inode), since: Broker.now())
     }
 
     // MARK: What the recorder core says
@@ -183,10 +183,10 @@ class CameraOutputs {
     var hasFiles: Bool { !recordings.isEmpty || !photos.isEmpty || !completions.isEmpty }
 
     /// What a recording goes into; nil: it is not under way here.
-    func file(of recording: RecordingID) -> OutputFile.Identity? { recordings[recording]?.file }
+    func file(of recording: RecordingID) -> ClientFile.Identity? { recordings[recording]?.file }
 
     /// Whether a file is being recorded to, or completed.
-    func isRecording(to identity: OutputFile.Identity) -> Bool {
+    func isRecording(to identity: ClientFile.Identity) -> Bool {
         recordings.values.contains { $0.file == identity } || completions.areWriting(to: identity)
     }
 }

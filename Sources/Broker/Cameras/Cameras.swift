@@ -69,8 +69,8 @@ final class Cameras {
 
     /// The file that a photo or a recording is to go into. Not one that is recorded to, by whichever camera: either would
     /// destroy the other.
-    func outputFile(_ reader: inout WireReader, _ message: BusMessage) throws(BrokerError) -> OutputFile {
-        let file = try OutputFile(adopting: try reader.fileDescriptor("file"), of: message)
+    func outputFile(_ reader: inout WireReader, _ message: BusMessage) throws(BrokerError) -> ClientFile {
+        let file = try ClientFile(adopting: try reader.fileDescriptor("file"), of: message)
         guard !order.contains(where: { $0.outputs.isRecording(to: file.identity) }) else {
             throw BrokerError(.unsuitableFile, "The file is being recorded to already. Pass another regular file.")
         }

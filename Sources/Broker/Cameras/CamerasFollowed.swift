@@ -16,7 +16,7 @@ final class CamerasFollowed {
     /// All that there are, beside those that were named (`--camera v4l2`).
     private let followsAll: Bool
     private var monitor: DeviceMonitor?
-    private var watch: FolderWatch?
+    private var watch: FolderObserver?
     private var again: Timer?
     /// What each camera is now.
     private var present: [CameraID: PluggedNode] = [:]
@@ -42,7 +42,7 @@ final class CamerasFollowed {
                 }
             } else {
                 again = try broker.loop.addTimer { [unowned self] in look() }
-                watch = try FolderWatch("/dev", on: broker.loop) { [unowned self] in
+                watch = try FolderObserver("/dev", on: broker.loop) { [unowned self] in
                     look()
                     again?.arm(at: EventLoop.now + Self.settleTime)
                 }

@@ -22,7 +22,7 @@ final class Completions {
     private var underWay: [RecordingID: UnderWay] = [:]
 
     private struct UnderWay {
-        var file: OutputFile
+        var file: ClientFile
         /// How long it ran.
         var duration: Duration
         /// Nil where there is no room for a timer: then the recorder core's answer, which has a bound, is waited for.
@@ -33,14 +33,14 @@ final class Completions {
 
     var isEmpty: Bool { underWay.isEmpty }
 
-    func areWriting(to identity: OutputFile.Identity) -> Bool {
+    func areWriting(to identity: ClientFile.Identity) -> Bool {
         underWay.values.contains { $0.file.identity == identity }
     }
 
     /// - Parameters:
     ///   - file: the envelope, as it was kept; nil: nobody has it.
     ///   - duration: how long it ran, from its start to its recorder core's end.
-    func complete(_ recording: RecordingID, _ file: OutputFile?, ran duration: Duration) {
+    func complete(_ recording: RecordingID, _ file: ClientFile?, ran duration: Duration) {
         guard let file, !link.recorder.isStopping, underWay.count < Self.atOnceMax else {
             return tell(recording, RecorderNews.Contents(frames: 0, duration: duration, bytes: 0))
         }

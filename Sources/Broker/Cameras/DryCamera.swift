@@ -53,14 +53,14 @@ private final class DryOutputs: CameraOutputs {
     }
 
     override func capturePhoto(
-        _ granted: GrantID, _ session: SessionID, _ photo: PhotoID, _ file: OutputFile, _ options: WireDictionary
+        _ granted: GrantID, _ session: SessionID, _ photo: PhotoID, _ file: ClientFile, _ options: WireDictionary
     ) {
         link.broker.stepLater(
             .photoCaptured(PhotoCaptured(photo: photo, width: 0, height: 0, bytes: 0, error: DryCamera.sentence)))
     }
 
     override func startRecording(
-        _ granted: GrantID, _ recording: RecordingID, _ file: OutputFile, _ options: WireDictionary
+        _ granted: GrantID, _ recording: RecordingID, _ file: ClientFile, _ options: WireDictionary
     ) {
         link.broker.stepLater(.recorderTrouble(link.camera, code: "recording-failed", message: DryCamera.sentence))
         link.broker.stepLater(

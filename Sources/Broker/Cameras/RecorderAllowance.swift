@@ -1,6 +1,6 @@
 /// How much a recorder core may say by itself, counted by the second. Pure: times come from outside.
 ///
-/// Its words go on to clients, to watchers, into the journal: one that never stops talking would have readers cut off
+/// Its words go on to clients, to subscribers, into the journal: one that never stops talking would have readers cut off
 /// that are slower. The end of a recording or a photo is not counted: it comes only as often as it was asked for.
 package struct RecorderAllowance {
     /// Runtime errors a second that are told on. A device that fails is started three times before it is given up

@@ -29,7 +29,7 @@ final class BrokerClient {
     var place = 0
     /// In the order of their creation.
     var sessions: [SessionID] = []
-    var watches = false
+    var isSubscribed = false
     /// It has read properties, or asked for signals: it is told when properties change.
     var readsProperties = false
     /// It has added more match rules than are looked through, and hears everything.
@@ -45,9 +45,9 @@ final class BrokerClient {
         var sourceWords = ""
         var microphones: [AppID] = []
         /// It says which apps have a microphone.
-        var watchesMicrophones = false
+        var reportsMicrophones = false
         /// It asks the user about apps.
-        var watchesQuestions = false
+        var answersQuestions = false
         /// It has asked what is in use, and is told when that changes.
         var wantsUse = false
         /// It has asked for the clients of its user, and is told when they change.
@@ -108,7 +108,7 @@ final class Request {
     let message: BusMessage
     let client: BrokerClient
     /// The file of a photo or recording, until an effect takes it.
-    var file: OutputFile?
+    var file: ClientFile?
     var options = WireDictionary()
     private(set) var isAnswered = false
 

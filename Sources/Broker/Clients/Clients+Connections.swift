@@ -150,10 +150,10 @@ extension Clients: BusConnectionDelegate {
         if client.app == app && claimed == nil && login == nil { return }
         if client.app != nil { unregister(client) }
         client.app = app
-        var membership = login.map { .session($0) } ?? LoginSessionWatch.membership(identity.membership)
+        var membership = login.map { .session($0) } ?? LoginSessionObserver.membership(identity.membership)
         // Only root's word puts a client outside of its user's sessions, and an agent's is not that.
         if let agent = client.more?.agent, !agent.isVouched, membership == .outside { membership = agent.login }
-        client.loginSessions = LoginSessionWatch.sessions(for: membership, of: client.uid)
+        client.loginSessions = LoginSessionObserver.sessions(for: membership, of: client.uid)
         for session in client.loginSessions { broker.desktops.logins?.join(session, user: client.uid) }
         rename(client, app)
         broker.permissions.load(of: client.uid)

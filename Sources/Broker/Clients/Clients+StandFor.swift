@@ -66,6 +66,6 @@ extension Clients {
         return BrokerClient.More.StoodFor(
             pid: pid, process: handle, weak: client.isWeak ? WeakIdentity(facts) : nil, groups: groups,
             isVouched: isVouched,
-            login: LoginSessionWatch.membership(LoginSessions.membership(ofProcess: client.pid, user: client.uid)))
+            login: LoginSessionObserver.membership(LoginSessions.membership(ofProcess: client.pid, user: client.uid)))
     }
 }

@@ -10,7 +10,7 @@ enum ClientBound {
     static let sessionsMax = 64
     /// A plan is a question about a few events, answered while everybody waits.
     static let planBytesMax = 16 * 1024
-    /// Any other text: an id, a format, a word. Texts come back in errors, and go to the journal and to all watchers,
+    /// Any other text: an id, a format, a word. Texts come back in errors, and go to the journal and to all subscribers,
     /// whose queues a long one would fill.
     static let textBytesMax = 1024
     /// Apps a client says something about, as a shell does: the core remembers what it is told until the client goes.
@@ -89,7 +89,7 @@ extension MethodTables {
         },
         "Trace": { (broker, request, reader) throws(BrokerError) in try broker.publisher.beginTrace(request) },
         "Watch": { (broker, request, reader) throws(BrokerError) in
-            broker.publisher.watch(request.client, try reader.boolean("on"))
+            broker.publisher.subscribe(request.client, try reader.boolean("on"))
         },
     ]
 

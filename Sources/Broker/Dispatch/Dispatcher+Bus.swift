@@ -76,7 +76,7 @@ extension Dispatcher {
     /// change.
     private func becomeMonitor(_ request: Request) {
         request.answer()
-        broker.publisher.watch(request.client, true)
+        broker.publisher.subscribe(request.client, true)
         broker.properties.isRead(by: request.client)
         let signal = BusMessage.signal(
             on: request.client.connection, path: "/org/freedesktop/DBus", interface: Self.busName, member: "NameLost")

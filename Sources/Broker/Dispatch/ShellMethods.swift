@@ -98,7 +98,7 @@ extension MethodTables {
             }
         },
         "WatchMicrophones": { (broker, request, reader) throws(BrokerError) in
-            try broker.desktops.watchMicrophones(try reader.boolean("on"), request.client)
+            try broker.desktops.reportMicrophones(try reader.boolean("on"), request.client)
         },
         "ListClients": { (broker, request, reader) throws(BrokerError) in
             request.answer([broker.desktops.listClients(for: request.client)])

@@ -132,29 +132,29 @@ extension Desktops {
         broker.step(.sourceGone(source, user: seat.user))
     }
 
-    func watchMicrophones(_ on: Bool, _ client: BrokerClient) throws(BrokerError) {
+    func reportMicrophones(_ on: Bool, _ client: BrokerClient) throws(BrokerError) {
         guard on else { return forgetMicrophones(client) }
-        sit(client, try askToSpeak(as: .microphones, client)).watchesMicrophones = true
+        sit(client, try askToSpeak(as: .microphones, client)).reportsMicrophones = true
     }
 
     /// It no longer says which apps have a microphone.
     func forgetMicrophones(_ client: BrokerClient) {
-        guard let more = client.more, more.watchesMicrophones else { return }
-        more.watchesMicrophones = false
+        guard let more = client.more, more.reportsMicrophones else { return }
+        more.reportsMicrophones = false
         speakers.leave(client.id, seat(.microphones, client))
     }
 
-    func watchQuestions(_ on: Bool, _ client: BrokerClient) throws(BrokerError) {
+    func answerQuestions(_ on: Bool, _ client: BrokerClient) throws(BrokerError) {
         guard on else { return forgetAsking(client) }
-        sit(client, try askToSpeak(as: .ask, client)).watchesQuestions = true
+        sit(client, try askToSpeak(as: .ask, client)).answersQuestions = true
         broker.permissions.load(of: client.uid)
         broker.step(.questionsWatched(user: client.uid, true))
     }
 
     /// Nobody shows its user a question any more.
     func forgetAsking(_ client: BrokerClient) {
-        guard let more = client.more, more.watchesQuestions else { return }
-        more.watchesQuestions = false
+        guard let more = client.more, more.answersQuestions else { return }
+        more.answersQuestions = false
         speakers.leave(client.id, seat(.ask, client))
         broker.step(.questionsWatched(user: client.uid, false))
     }

@@ -16,16 +16,16 @@ final class Desktops {
     var clientLists = 0
     /// Clients that are told when the use of cameras changes.
     var useLists = 0
-    private(set) var logins: LoginSessionWatch?
-    private(set) var pressure: PressureWatch?
+    private(set) var logins: LoginSessionObserver?
+    private(set) var pressure: PressureObserver?
 
     init(_ broker: Broker) { self.broker = broker }
 
     /// Asks logind, and looks at the machine's figures where the policy wants that.
     func begin() throws(SystemFault) {
-        pressure = try PressureWatch(self, root: broker.options.machine)
+        pressure = try PressureObserver(self, root: broker.options.machine)
         pressure?.policyChanged()
-        logins = try LoginSessionWatch(self, address: broker.options.systemBus ?? MessageBus.Kind.systemAddress)
+        logins = try LoginSessionObserver(self, address: broker.options.systemBus ?? MessageBus.Kind.systemAddress)
     }
 
     /// After each step: what only counts while somebody asks for a camera, or the machine waits to sleep.

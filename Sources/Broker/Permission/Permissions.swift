@@ -10,7 +10,7 @@ import Machine
 extension MethodTables {
     static let answerMethods: [String: Handler] = [
         "WatchQuestions": { (broker, request, reader) throws(BrokerError) in
-            try broker.permissions.watchQuestions(try reader.boolean("on"), request)
+            try broker.permissions.answerQuestions(try reader.boolean("on"), request)
         },
         "AnswerQuestion": { (broker, request, reader) throws(BrokerError) in
             try broker.permissions.answerQuestion(
@@ -71,9 +71,9 @@ final class Permissions {
     // MARK: Questions
 
     /// The one that stands is told behind the answer.
-    fileprivate func watchQuestions(_ on: Bool, _ request: Request) throws(BrokerError) {
+    fileprivate func answerQuestions(_ on: Bool, _ request: Request) throws(BrokerError) {
         if on { try requireAnswerer(request.client) }
-        try desktops.watchQuestions(on, request.client)
+        try desktops.answerQuestions(on, request.client)
         request.answer()
         guard on, let question = broker.arbiter.questions.first(where: { $0.app.user == request.client.uid }) else {
             return

@@ -211,9 +211,9 @@ final class Inquiries {
         let holders = verdict.stops.filter { trust.mayKnow($0, client) || $0 == verdict.opponent }
             .map { trust.shown($0, to: client).description }
         // A change of a fact that the client may not know is not for it either.
-        let changes = verdict.turnedBy.filter { change in
-            change.allSatisfy { turn in
-                if case .app(let app) = turn.of { trust.mayKnow(app, client) } else { true }
+        let changes = verdict.changedBy.filter { change in
+            change.allSatisfy { alteration in
+                if case .app(let app) = alteration.of { trust.mayKnow(app, client) } else { true }
             }
         }
         var wire: WireDictionary = [
@@ -221,7 +221,7 @@ final class Inquiries {
             "session": .uint64(verdict.session.rawValue), "outcome": .string(verdict.outcome.description),
             "rule": .string(verdict.rule),
             "read": .strings(verdict.read.map { "\($0.key) = \($0.value)" }),
-            "turnedBy": .strings(changes.map(\.words)), "stops": .strings(holders),
+            "changedBy": .strings(changes.map(\.words)), "stops": .strings(holders),
             "searched": .string(verdict.searched?.words ?? "nothing: the verdict did not outlast its own step"),
         ]
         if let app = verdict.app { wire["app"] = .string(app.name) }

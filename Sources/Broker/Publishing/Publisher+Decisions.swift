@@ -5,7 +5,7 @@ import EventTable
 import Machine
 import Scenario
 
-/// What happened, in the scenario language: for the journal, for watchers, and for `--decisions`. A bug report is then a
+/// What happened, in the scenario language: for the journal, for subscribers, and for `--decisions`. A bug report is then a
 /// scenario by pasting.
 extension Publisher {
     /// With more clients or sessions than this a trace names only those it is about: finding names must not cost more than
@@ -17,11 +17,11 @@ extension Publisher {
         tellServiceManager()
         // Time that passed, or a recorder's answer, without a consequence is no news.
         if effects.isEmpty && event.described.traits.contains(.routine) { return }
-        guard watchers > 0 || broker.journal.isJournal || broker.options.printsDecisions else { return }
+        guard subscribers > 0 || broker.journal.isJournal || broker.options.printsDecisions else { return }
         var writer = ScenarioWriter(names: names(event, effects), origin: broker.origin)
         let lines = writer.lines(event, at: now, effects)
         if broker.journal.isJournal || broker.options.printsDecisions { record(lines, event, effects) }
-        if watchers > 0 { inform(lines, event, effects, writer, now) }
+        if subscribers > 0 { inform(lines, event, effects, writer, now) }
     }
 
     private func record(_ lines: [String], _ event: Event, _ effects: [Effect]) {
@@ -72,7 +72,7 @@ extension Publisher {
             guard case .notify(_, let session, _, _) = effect else { return nil }
             return clients.owner(of: session)?.uid
         }
-        for client in clients.values where client.watches && client.connection.isReady {
+        for client in clients.values where client.isSubscribed && client.connection.isReady {
             if trust.isTrusted(client) || isAudible(event, told: told, to: client.uid) {
                 if whole == nil {
                     let parts = [event.decided(writer.names)] + effects.compactMap { $0.decided(writer.names) }

@@ -5,15 +5,15 @@ import Loop
 import Machine
 import Metrics
 
-/// What the world is told of what was decided: news to all, decisions to watchers, traces, the journal, the service
+/// What the world is told of what was decided: news to all, decisions to subscribers, traces, the journal, the service
 /// manager's line, and numbers.
 final class Publisher {
     unowned let broker: Broker
     var metrics = BrokerMetrics()
     /// Lines of decisions that clients can cause.
     let decisionLines: ClientLines
-    /// Watching clients, so that nobody pays for a trace that nobody reads.
-    private(set) var watchers = 0
+    /// Subscribed clients, so that nobody pays for a trace that nobody reads.
+    private(set) var subscribers = 0
     /// Clients that record a trace.
     var tracers = 0
     var traceFile: TraceFile?
@@ -37,14 +37,14 @@ final class Publisher {
         trace(event, effects, now)
     }
 
-    func watch(_ client: BrokerClient, _ on: Bool) {
-        guard on != client.watches else { return }
-        client.watches = on
-        watchers += on ? 1 : -1
+    func subscribe(_ client: BrokerClient, _ on: Bool) {
+        guard on != client.isSubscribed else { return }
+        client.isSubscribed = on
+        subscribers += on ? 1 : -1
     }
 
     func forget(_ client: BrokerClient) {
-        watch(client, false)
+        subscribe(client, false)
         setTraces(client, false)
     }
 

@@ -110,7 +110,7 @@ extension CameraLink {
     /// The session has lost the camera, or ended.
     func forgetKept(of session: SessionID) { if survival.keeping.session == session { forgetKept() } }
 
-    func recordingBegan(_ recording: RecordingID, _ file: OutputFile.Identity) {
+    func recordingBegan(_ recording: RecordingID, _ file: ClientFile.Identity) {
         guard survival.keeping != .nothing else { return }
         broker.store?.change(camera) {
             $0.recording = StoredHolder.Recording(id: recording, device: file.device, inode: file.inode)

@@ -25,7 +25,7 @@ final class GrantStore {
     private var holdersLeft: [CameraID: AppID] = [:]
     private var keptLeft: [CameraID: StoredHolder.Kept] = [:]
     /// Cameras whose line is still that of the broker before.
-    private var unclaimed: Set<CameraID> = []
+    private var unreclaimed: Set<CameraID> = []
 
     /// Nil without a folder to keep it in.
     init?(journal: Journal) {
@@ -83,7 +83,7 @@ final class GrantStore {
     /// The app that had a camera. Told once.
     func takeHolder(of camera: CameraID) -> AppID? {
         guard let app = holdersLeft.removeValue(forKey: camera) else { return nil }
-        if entries[camera]?.kept == nil { entries[camera] = nil } else { unclaimed.insert(camera) }
+        if entries[camera]?.kept == nil { entries[camera] = nil } else { unreclaimed.insert(camera) }
         return app
     }
 
@@ -98,7 +98,7 @@ final class GrantStore {
     func note(_ camera: CameraID, _ holder: AppID?) {
         guard entries[camera]?.app != holder else { return }
         forgetListener(of: camera)
-        unclaimed.remove(camera)
+        unreclaimed.remove(camera)
         entries[camera] = holder.map { StoredHolder(camera: camera, app: $0) }
         write()
     }
@@ -109,7 +109,7 @@ final class GrantStore {
         let holder = StoredHolder(camera: camera, app: app, kept: kept)
         guard holder.line != nil else { return false }
         if entries[camera]?.kept?.listener != kept.listener { forgetListener(of: camera) }
-        unclaimed.remove(camera)
+        unreclaimed.remove(camera)
         entries[camera] = holder
         if write() { return true }
         // Nor does it come into the file with what is written next.
@@ -134,7 +134,7 @@ final class GrantStore {
         forgetListener(of: camera)
         entries[camera]?.kept = nil
         // The app that had it before this broker began no longer has it.
-        if unclaimed.remove(camera) != nil { entries[camera] = nil }
+        if unreclaimed.remove(camera) != nil { entries[camera] = nil }
         write()
     }
 

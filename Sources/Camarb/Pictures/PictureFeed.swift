@@ -50,7 +50,7 @@ final class PictureFeed: Sendable {
         perform(duty)
         if let stream {
             stream.skip()
-            watch(stream)
+            read(stream)
         }
     }
 
@@ -192,7 +192,7 @@ final class PictureFeed: Sendable {
             close(descriptor)
             return
         }
-        watch(stream)
+        read(stream)
     }
 
     private func refused(_ run: UInt64, _ error: BrokerError) {
@@ -211,9 +211,9 @@ final class PictureFeed: Sendable {
         }
     }
 
-    private func watch(_ stream: PictureStream) {
+    private func read(_ stream: PictureStream) {
         guard state.withLock({ $0.stream === stream && $0.readers > 0 }) else { return }
-        do throws(BrokerError) { try client?.streams.watch(stream) } catch {
+        do throws(BrokerError) { try client?.streams.read(stream) } catch {
             let wasInUse = state.withLock { state in
                 guard state.stream === stream else { return false }
                 state.stream = nil

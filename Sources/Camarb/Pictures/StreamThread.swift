@@ -7,7 +7,7 @@ import Synchronization
 /// It waits in the kernel, for frames of streams that somebody looks at and for nothing else. It ends with its client.
 final class StreamThread: Sendable {
     private enum Order: Sendable {
-        case watch(PictureStream)
+        case read(PictureStream)
         case ignore(PictureStream)
     }
 
@@ -22,12 +22,12 @@ final class StreamThread: Sendable {
 
     /// Reads this stream from now on, until it is over or `ignore`d.
     /// - Throws: `.outOfResources` where there can be no thread.
-    func watch(_ stream: PictureStream) throws(BrokerError) {
+    func read(_ stream: PictureStream) throws(BrokerError) {
         let isFirst = state.withLock { state in
             defer { state.hasBegun = true }
             return !state.hasBegun
         }
-        order(.watch(stream))
+        order(.read(stream))
         guard isFirst else { return }
         // It keeps this object, which ends it: the client has the other reference.
         guard startThread({ [self] in StreamLoop(self).run() }) else {
@@ -57,7 +57,7 @@ final class StreamThread: Sendable {
     private final class StreamLoop {
         private let shared: StreamThread
         private var loop: EventLoop?
-        private var watched: [ObjectIdentifier: (stream: PictureStream, source: IOSource)] = [:]
+        private var reading: [ObjectIdentifier: (stream: PictureStream, source: IOSource)] = [:]
 
         init(_ shared: StreamThread) { self.shared = shared }
 
@@ -75,14 +75,14 @@ final class StreamThread: Sendable {
                 if !isOver { _ = try loop.run() }
                 wakeup.cancel()
             } catch { fault = error }
-            // Sources go before what they watch.
-            watched = [:]
+            // Sources go before what they read.
+            reading = [:]
             let left = shared.state.withLock { state in
                 defer { (state.wakeup, state.hasBegun, state.orders) = (nil, false, []) }
                 return state.orders
             }
             let why = fault?.description ?? "the client is gone"
-            for case .watch(let stream) in left { stream.cannotBeRead(why) }
+            for case .read(let stream) in left { stream.cannotBeRead(why) }
         }
 
         private func takeOrders() {
@@ -92,20 +92,20 @@ final class StreamThread: Sendable {
             }
             for order in orders {
                 switch order {
-                case .watch(let stream): watch(stream)
-                case .ignore(let stream): watched[ObjectIdentifier(stream)] = nil
+                case .read(let stream): read(stream)
+                case .ignore(let stream): reading[ObjectIdentifier(stream)] = nil
                 }
             }
             if isOver { loop?.exit() }
         }
 
-        private func watch(_ stream: PictureStream) {
-            guard let loop, watched[ObjectIdentifier(stream)] == nil else { return }
+        private func read(_ stream: PictureStream) {
+            guard let loop, reading[ObjectIdentifier(stream)] == nil else { return }
             do throws(SystemFault) {
                 let source = try loop.addIO(stream.descriptor, .readable) { [unowned self] _ in
-                    if !stream.read() { self.watched[ObjectIdentifier(stream)] = nil }
+                    if !stream.read() { self.reading[ObjectIdentifier(stream)] = nil }
                 }
-                watched[ObjectIdentifier(stream)] = (stream, source)
+                reading[ObjectIdentifier(stream)] = (stream, source)
             } catch {
                 stream.cannotBeRead(error.description)
             }

@@ -84,7 +84,7 @@ extension EventField where Value == PhotoCaptured {
 }
 
 extension EventField where Value == CameraCapabilities {
-    /// For watchers it is in the camera's own object, where it need not be in every signal about it.
+    /// For subscribers it is in the camera's own object, where it need not be in every signal about it.
     static var capabilities: EventField {
         EventField(
             [EventMember(key: "capabilities", type: "a{sv}")],
@@ -105,7 +105,7 @@ extension EventField where Value == SeatID {
 }
 
 extension EventField where Value == Policy {
-    /// Watchers have its name: the text says who may use cameras, and `GetPolicy` gives it to clients that may read it.
+    /// Subscribers have its name: the text says who may use cameras, and `GetPolicy` gives it to clients that may read it.
     static var policy: EventField {
         EventField(
             [EventMember(key: "policy", type: "s")],
@@ -116,7 +116,7 @@ extension EventField where Value == Policy {
                 }),
             write: { policy, values in
                 values.add("policy", .string(policy.traceText), for: .trace)
-                values.add("policy", .string(policy.name), for: .watchers)
+                values.add("policy", .string(policy.name), for: .subscribers)
             },
             read: { (line) throws(LineFault) in try line.policy("policy") })
     }

@@ -3,16 +3,16 @@ package import JSONText
 
 /// What is said of an event or an effect: values with their keys, in the order of their fields.
 ///
-/// A trace has all of them, and `null` where there is none; a dictionary on the wire has those that a watcher may have,
+/// A trace has all of them, and `null` where there is none; a dictionary on the wire has those that a subscriber may have,
 /// and no entry where there is none.
 package struct EventValues: Sendable {
     /// Which readers have a value.
     package enum Reach: Sendable {
         case everybody
-        /// It is long, or says more than a watcher may know: only what replays has it.
+        /// It is long, or says more than a subscriber may know: only what replays has it.
         case trace
-        /// The short form for watchers of what a trace has in full.
-        case watchers
+        /// The short form for subscribers of what a trace has in full.
+        case subscribers
     }
 
     package struct Entry: Sendable {
@@ -35,13 +35,13 @@ package struct EventValues: Sendable {
     package var members: [JSON.Member] {
         var members: [JSON.Member] = []
         members.reserveCapacity(entries.count)
-        for entry in entries where entry.reach != .watchers {
+        for entry in entries where entry.reach != .subscribers {
             members.append(JSON.Member(key: entry.key, value: entry.value?.exactJSON ?? .null))
         }
         return members
     }
 
-    /// Adds them to a dictionary as watchers have them.
+    /// Adds them to a dictionary as subscribers have them.
     package func write(to wire: inout WireDictionary) {
         for entry in entries where entry.reach != .trace {
             if let value = entry.value { wire.append(entry.key, value) }

@@ -24,7 +24,7 @@ extension Policy {
             writer.combine(rule.name)
             writer.ordered(rule.when) { $1.write(into: &$0) }
             writer.combine(rule.rank)
-            writer.combine(rule.override)
+            writer.combine(rule.isImmediate)
             writer.combine(rule.deny)
             writer.combine(rule.grace)
             writer.combine(rule.minHold)
@@ -39,7 +39,7 @@ extension Policy {
         writer.combine(pressureSettle)
         writer.ordered(statements) { writer, statement in
             writer.combine(statement.name)
-            switch statement.claim {
+            switch statement.assertion {
             case .never(let players):
                 writer.ordered(players) { writer, player in
                     writer.combine(player.part.rawValue)

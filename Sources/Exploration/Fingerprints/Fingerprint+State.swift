@@ -42,7 +42,7 @@ private struct WholeState {
         for session in state.sessions.rows {
             guard let request = session.request else { continue }
             ordinals.append(request.started)
-            if let claimed = request.claimed { ordinals.append(claimed) }
+            if let bidSince = request.bidSince { ordinals.append(bidSince) }
         }
         for camera in state.cameras.rows { if let held = camera.tenancy.held { ordinals.append(held.granted) } }
         self.ordinals = ordinals.sorted()
@@ -151,12 +151,12 @@ private struct WholeState {
     private func write(_ slot: Slot<Session>, into writer: inout FingerprintWriter) {
         let session = state.sessions.rows[Int(slot.index)]
         writer.combine(session.id)
-        writer.combine(session.word(readsClaims: true))
+        writer.combine(session.word(readsBids: true))
         writer.combine(state.clients.rows[Int(session.client.index)].id)
         writer.combine(place(of: session.camera))
         if let request = session.request {
             writer.combine(rank(request.started))
-            writer.combine(request.claimed.map { rank($0) } ?? -1)
+            writer.combine(request.bidSince.map { rank($0) } ?? -1)
         }
         if let waits = session.waits {
             write(waits.interrupter, into: &writer)

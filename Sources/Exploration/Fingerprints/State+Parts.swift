@@ -176,7 +176,7 @@ extension Client {
 extension Session {
     /// What it is, in one word; the caller writes which session it is and what it waits for. The numbers of its ledger
     /// are left out, but not that something is under way.
-    @inline(__always) func word(readsClaims: Bool) -> UInt64 {
+    @inline(__always) func word(readsBids: Bool) -> UInt64 {
         var word = UInt64(has.rawValue)
         switch shown {
         case .stopped: break
@@ -186,7 +186,7 @@ extension Session {
         }
         word |= UInt64(deaths) << 26 | UInt64(refusals) << 34
         word |= (lost.map { UInt64($0.rawValue) + 1 } ?? 0) << 42
-        if let request { word |= 1 << 44 | (readsClaims && request.hasHeld ? 1 << 45 : 0) }
+        if let request { word |= 1 << 44 | (readsBids && request.hasHeld ? 1 << 45 : 0) }
         if let waits { word |= 1 << 46 | (waits.isSharing ? 1 << 47 : 0) }
         word |= (ledger.open == nil ? 0 : 1 << 48) | (ledger.announced == nil ? 0 : 1 << 49)
         return word | (ledger.recording == nil ? 0 : 1 << 50) | UInt64(min(ledger.unfinished, 0xfff)) << 51

@@ -9,13 +9,13 @@ public import ArbiterProtocol
 public struct FoldedCast: Sendable {
     public var apps: [(app: AppID, kind: Int)]
     /// A rule reads whether a session has held its camera since it started.
-    public var readsClaims: Bool
+    public var readsBids: Bool
     /// States that differ in nothing but what is left of leases are told apart.
     public var countsLeases = true
 
-    public init(_ apps: [(app: AppID, kind: Int)], readsClaims: Bool = true) {
+    public init(_ apps: [(app: AppID, kind: Int)], readsBids: Bool = true) {
         self.apps = apps
-        self.readsClaims = readsClaims
+        self.readsBids = readsBids
     }
 
     /// Nobody stands for anybody else.
@@ -29,7 +29,7 @@ public struct FoldedCast: Sendable {
 /// A state as a walk remembers it that folds mirror images: what concerns no app of the cast, and for each app what
 /// concerns it. States that go on alike are equal; a fingerprint of the whole state tells more apart.
 ///
-/// It has neither ids nor names, nor what only changes what clients are told: names of rules, whose claim stands in the
+/// It has neither ids nor names, nor what only changes what clients are told: names of rules, whose bid stands in the
 /// way, which sessions watch, what a client heard to be in force.
 public struct StateFold: Sendable {
     fileprivate var shared = Fingerprint(first: 0, second: 0)
@@ -152,7 +152,7 @@ extension State {
     ) {
         let session = sessions.rows[Int(slot.index)]
         writer.combine(note(SessionID(session.id)))
-        writer.combine(session.word(readsClaims: cast.readsClaims))
+        writer.combine(session.word(readsBids: cast.readsBids))
         // A statement may ask whether another app keeps the camera from it.
         let isKeptOut = session.waits?.interrupter.map { $0 != app } ?? false
         writer.combine(UInt64(session.camera.index) << 1 | (isKeptOut ? 1 : 0))
@@ -186,10 +186,10 @@ extension State {
     @inline(__always) private func place(of request: Session.StartRequest, _ memory: borrowing FoldMemory) -> UInt64 {
         var place: UInt64 = 0
         for index in memory.requests.indices where memory.requests[index] < request.started { place += 1 }
-        guard let claimed = request.claimed else { return place << 32 | 1 }
+        guard let bidSince = request.bidSince else { return place << 32 | 1 }
         var newerThan: UInt64 = 0
         for index in memory.roles.indices {
-            if let granted = memory.roles[index].granted, claimed > granted { newerThan |= 2 << UInt64(index) }
+            if let granted = memory.roles[index].granted, bidSince > granted { newerThan |= 2 << UInt64(index) }
         }
         return place << 32 | newerThan
     }

@@ -12,7 +12,7 @@ struct StateText {
         self.state = state
         for session in state.sessions.rows {
             guard let request = session.request else { continue }
-            ordinals += [request.started] + (request.claimed.map { [$0] } ?? [])
+            ordinals += [request.started] + (request.bidSince.map { [$0] } ?? [])
         }
         ordinals += state.cameras.rows.compactMap { $0.tenancy.held?.granted }
         ordinals.sort()

@@ -84,7 +84,7 @@ extension Policy {
             for fact in rankRules[index].when.indices.reversed() {
                 simpler.append(with { $0.rankRules[index].when.remove(at: fact) })
             }
-            simpler.append(with { $0.rankRules[index].override = false })
+            simpler.append(with { $0.rankRules[index].isImmediate = false })
             simpler.append(with { $0.rankRules[index].grace = .zero })
             simpler.append(with { $0.rankRules[index].minHold = .zero })
             simpler.append(with { $0.rankRules[index].lease = nil })

@@ -24,8 +24,8 @@ public struct FuzzStory: Hashable, Sendable {
     }
 
     /// The scenario, as `camclient test` takes it.
-    public func text(_ claim: String) -> String {
-        var text = ["# \(claim)", "", "policy \"\"\""] + ShortPolicyText.lines(policy) + ["\"\"\""]
+    public func text(_ title: String) -> String {
+        var text = ["# \(title)", "", "policy \"\"\""] + ShortPolicyText.lines(policy) + ["\"\"\""]
         text += cameras.map { "camera \($0.name)\($0.words.isEmpty ? "" : " " + $0.words)" }
         text.append("")
         var last: Moment?

@@ -35,7 +35,7 @@ extension PolicyGenerator {
             return RankRule(name: name, when: when, rank: ranks.count - 1, deny: true)
         }
         var rule = RankRule(name: name, when: when, rank: random.below(ranks.count))
-        rule.override = random.chance(12)
+        rule.isImmediate = random.chance(12)
         if random.chance(40) { rule.grace = random.pick(Self.graces) }
         if random.chance(25) { rule.minHold = random.pick(Self.minHolds) }
         if random.chance(18) { rule.lease = random.pick(Self.leases) }
@@ -80,7 +80,7 @@ extension PolicyGenerator {
         case 13: return .microphoneTaken(random.chance(50))
         case 14: return .pressure(atLeast: random.pick(SystemPressure.allCases))
         case 15: return .recording(random.chance(50))
-        case 16: return .claimIsNew(random.chance(50))
+        case 16: return .bidIsNew(random.chance(50))
         default: return .operatorChosen(random.chance(50))
         }
     }

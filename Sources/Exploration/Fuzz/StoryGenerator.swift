@@ -72,9 +72,9 @@ struct StoryGenerator: Sendable {
             if random.chance(90) { createSession() }
             pass()
         }
-        let turns = mood()
+        let themes = mood()
         for _ in 0..<(8 + random.below(52)) {
-            try act(random.pick(turns))
+            try act(random.pick(themes))
             remedy()
             pass()
         }
@@ -122,25 +122,25 @@ struct StoryGenerator: Sendable {
         remedies.removeAll { $0.turns == 0 }
     }
 
-    private enum Turn {
+    private enum Theme {
         case client, newSession, session, user, machine, recorder, reload, reserve, word
     }
 
-    /// What a story is about: each story leaves out some kinds of turns, so that the others have room to meet.
-    private mutating func mood() -> [Turn] {
-        let weights: [(turn: Turn, weight: Int)] = [
+    /// What a story is about: each story leaves out some themes, so that the others have room to meet.
+    private mutating func mood() -> [Theme] {
+        let weights: [(theme: Theme, weight: Int)] = [
             (.client, 7), (.newSession, 7), (.user, 16), (.machine, 11), (.recorder, 10), (.reload, 8),
             // Brokers say so as they begin, and hardly ever again.
             (.reserve, 1), (.word, 6),
         ]
         let kept = weights.filter { _ in random.chance(70) }
         return kept.reduce(into: Array(repeating: .session, count: 44)) {
-            $0 += Array(repeating: $1.turn, count: $1.weight)
+            $0 += Array(repeating: $1.theme, count: $1.weight)
         }
     }
 
-    private mutating func act(_ turn: Turn) throws(PolicyGenerator.Altered) {
-        switch turn {
+    private mutating func act(_ theme: Theme) throws(PolicyGenerator.Altered) {
+        switch theme {
         case .client: clients.count < Self.clientsMax && random.chance(50) ? connect() : client()
         case .newSession: sessions.count < Self.sessionsMax ? createSession() : session()
         case .session: session()

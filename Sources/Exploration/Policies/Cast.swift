@@ -93,7 +93,7 @@ struct Casting {
     /// however few clients the other worlds have.
     private static func actors(_ reads: PolicyReads, _ kinds: [Character]) -> [[Int]] {
         var found: [[Int]] = []
-        for case .never(let players) in reads.policies.flatMap(\.statements).map(\.claim) where players.count > 1 {
+        for case .never(let players) in reads.policies.flatMap(\.statements).map(\.assertion) where players.count > 1 {
             var choices: [[Int]] = [[]]
             for player in players {
                 let able = kinds.indices.filter { kinds[$0].mayEver(player.when) }

@@ -77,11 +77,11 @@ public struct PolicyDifference: Sendable {
 
     /// - Parameter stepsBehind: how many steps are walked on behind the first difference, for the kinds.
     public func run(
-        _ bounds: SearchBounds = SearchBounds(), stepsBehind: Int = 2, watch: @escaping SearchWatch = { _ in nil }
+        _ bounds: SearchBounds = SearchBounds(), stepsBehind: Int = 2, limiter: @escaping SearchLimiter = { _ in nil }
     ) -> Report {
         var report = Report(worlds: worlds.count, castsInAll: castsInAll)
         report.casts = Set(worlds.map(\.castNumber)).count
-        var counted = Counted(bounds: bounds, worlds: worlds.count, watch: watch)
+        var counted = Counted(bounds: bounds, worlds: worlds.count, limiter: limiter)
         var searches = worlds.map { PairSearch($0, policies, isFolded: isFolded) }
         var last = bounds.depthMax
         while report.depth < last, !searches.allSatisfy(\.isDone) {
@@ -114,17 +114,17 @@ public struct PolicyDifference: Sendable {
 private struct Counted {
     let bounds: SearchBounds
     let worlds: Int
-    let watch: SearchWatch
+    let limiter: SearchLimiter
     var world = 0
     var states = 0
     var transitions = 0
     var cut: SearchBound?
     var kinds: [PolicyDifference.Kind] = []
 
-    init(bounds: SearchBounds, worlds: Int, watch: @escaping SearchWatch) {
+    init(bounds: SearchBounds, worlds: Int, limiter: @escaping SearchLimiter) {
         self.bounds = bounds
         self.worlds = worlds
-        self.watch = watch
+        self.limiter = limiter
     }
 
     mutating func look(_ depth: Int) {
@@ -133,7 +133,7 @@ private struct Counted {
         if transitions % 2048 == 0 {
             cut =
                 cut
-                ?? watch(
+                ?? limiter(
                     SearchProgress(
                         world: world, worlds: worlds, states: states, transitions: transitions, depth: depth))
         }

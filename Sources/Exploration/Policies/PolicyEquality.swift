@@ -129,7 +129,7 @@ extension FactTest {
         if holds { return false }
         // Of two values that there are, the other one.
         switch self {
-        case .foreground, .focused, .multitasking, .usesAudio, .microphoneTaken, .recording, .claimIsNew,
+        case .foreground, .focused, .multitasking, .usesAudio, .microphoneTaken, .recording, .bidIsNew,
             .operatorChosen:
             return true
         case .app, .claimedApp, .user, .loginSession, .layout, .foregroundApps, .client, .camera, .position,

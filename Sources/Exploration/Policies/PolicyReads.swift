@@ -28,7 +28,7 @@ struct PolicyReads {
     var microphone: Bool { reads("microphone") }
     /// Some policy lets clients watch beside whoever has the camera.
     var sharing: Bool { policies.contains { $0.contention.sharing != .none } }
-    var claims: Bool { reads("claim") }
+    var bids: Bool { reads("bid") }
     var operatorChoice: Bool { reads("operator") || order.contains(.operatorChosen) }
     var recording: Bool {
         reads("recording") || order.contains(.recording)
@@ -117,7 +117,7 @@ struct PolicyReads {
 extension Statement {
     /// The tests that stand together, for each player.
     var conjunctions: [[FactTest]] {
-        switch claim {
+        switch assertion {
         case .never(let players): players.map(\.when)
         case .always(let when, _): [when]
         }

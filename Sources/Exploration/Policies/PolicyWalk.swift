@@ -4,7 +4,7 @@ public import Scenario
 
 /// What may happen in the worlds that are walked.
 public enum WalkScope: Sendable, Hashable {
-    /// What a policy can see: apps, facts, claims and time. Recorders answer at once, and the machine is whole.
+    /// What a policy can see: apps, facts, bids and time. Recorders answer at once, and the machine is whole.
     case policy
     /// Besides, recorders answer whenever they like, cameras are unplugged and blocked, clients vanish and configure, the
     /// machine sleeps, and the policy is loaded anew. Most of that is nothing to a policy, and makes a world many times as
@@ -92,8 +92,8 @@ public struct PolicyWalk: Sendable {
     /// - Parameter policyLine: what a scenario calls the policy: `kiosk.toml`, or a block of TOML.
     public func run(
         _ bounds: SearchBounds = SearchBounds(), policyLine: String, policies: String = ".",
-        watch: SearchWatch = { _ in nil }
+        limiter: SearchLimiter = { _ in nil }
     ) -> Report {
-        WorldCrew(self, bounds, policyLine: policyLine, policies: policies).run(watch)
+        WorldCrew(self, bounds, policyLine: policyLine, policies: policies).run(limiter)
     }
 }

@@ -37,4 +37,4 @@ public struct SearchProgress: Sendable {
 }
 
 /// Asked every few thousand transitions: nil goes on.
-public typealias SearchWatch = (SearchProgress) -> SearchBound?
+public typealias SearchLimiter = (SearchProgress) -> SearchBound?

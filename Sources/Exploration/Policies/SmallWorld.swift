@@ -100,7 +100,7 @@ struct SmallWorld: Sendable {
             apps.append((member.app, isSingle ? kind : 100 + apps.count))
         }
         for user in Self.users(members) { apps.append((AppID(Self.caller, user: user), 1000 + apps.count)) }
-        self.cast = FoldedCast(apps, readsClaims: reads.claims)
+        self.cast = FoldedCast(apps, readsBids: reads.bids)
     }
 }
 

@@ -21,8 +21,8 @@ struct Story {
     ) -> PolicyWalk.Finding {
         let path = ways.path(to: found.state)
         let events = world.events(along: path, policy, answers: scope.lateRecorders)
-        let claim = "Found by `camclient policy verify`: \(found.message)."
-        let told = telling(events, claim, policy) { isBroken($0, found.statement) }
+        let title = "Found by `camclient policy verify`: \(found.message)."
+        let told = telling(events, title, policy) { isBroken($0, found.statement) }
         return PolicyWalk.Finding(
             message: found.message, statement: found.statement, length: path.count, scenario: told)
     }
@@ -36,24 +36,24 @@ struct Story {
     /// left.
     /// - Parameter shows: whether a stage at the end of the scenario shows what it is about.
     func telling(
-        _ events: [(event: Event, moment: Moment)], _ claim: String, _ policy: Policy, _ shows: (Stage) -> Bool
+        _ events: [(event: Event, moment: Moment)], _ title: String, _ policy: Policy, _ shows: (Stage) -> Bool
     ) -> String {
         for isManual in [false, true] {
             for isWhole in [false, true] {
-                let text = text(events, claim, policy, isManual: isManual, isWhole: isWhole)
+                let text = text(events, title, policy, isManual: isManual, isWhole: isWhole)
                 guard let scenario = try? Scenario.parse(text, file: "story", policies: policies) else { continue }
                 var stage = Stage(Arbiter(policy: scenario.world.policy))
                 let outcome = scenario.run(on: &stage)
                 if shows(stage) { return outcome.rewritten }
             }
         }
-        return text(events, claim, policy, isManual: true, isWhole: true)
+        return text(events, title, policy, isManual: true, isWhole: true)
     }
 
     private func text(
-        _ events: [(event: Event, moment: Moment)], _ claim: String, _ policy: Policy, isManual: Bool, isWhole: Bool
+        _ events: [(event: Event, moment: Moment)], _ title: String, _ policy: Policy, isManual: Bool, isWhole: Bool
     ) -> String {
-        (["# \(claim)", "", "policy \(policyLine)"] + lines(events, policy, isManual: isManual, isWhole: isWhole))
+        (["# \(title)", "", "policy \(policyLine)"] + lines(events, policy, isManual: isManual, isWhole: isWhole))
             .joined(separator: "\n") + "\n"
     }
 

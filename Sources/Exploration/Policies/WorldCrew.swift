@@ -13,9 +13,9 @@ final class WorldCrew: Sendable {
     private let bounds: SearchBounds
     private let policyLine: String
     private let policies: String
-    private let shared: Mutex<Shared>
+    private let shared: Mutex<Work>
 
-    private struct Shared {
+    private struct Work {
         /// The next world that nobody has begun.
         var next = 0
         /// Worlds behind this one do not matter any more.
@@ -54,21 +54,21 @@ final class WorldCrew: Sendable {
         self.policyLine = policyLine
         self.policies = policies
         let count = walk.worlds.count
-        shared = Mutex(Shared(last: count - 1, walked: Array(repeating: nil, count: count)))
+        shared = Mutex(Work(last: count - 1, walked: Array(repeating: nil, count: count)))
     }
 
-    func run(_ watch: SearchWatch) -> PolicyWalk.Report {
+    func run(_ limiter: SearchLimiter) -> PolicyWalk.Report {
         let helper = walk.worlds.count > 1 ? startHelper() : nil
-        work(thread: 0, watch)
+        work(thread: 0, limiter)
         if let helper {
             // Asks back as often as a walk does.
             while !isDone {
                 usleep(2000)
-                _ = look(thread: 0, at: Int.max, SearchProgress(), watch)
+                _ = look(thread: 0, at: Int.max, SearchProgress(), limiter)
             }
             pthread_join(helper, nil)
         }
-        return report(watch)
+        return report(limiter)
     }
 
     // MARK: Threads
@@ -91,10 +91,10 @@ final class WorldCrew: Sendable {
     }
 
     /// Takes one world after the other.
-    private func work(thread: Int, _ watch: SearchWatch) {
+    private func work(thread: Int, _ limiter: SearchLimiter) {
         while let (index, states) = begin() {
             let walked = walk(index, statesBefore: states) { progress in
-                self.look(thread: thread, at: index, progress, watch)
+                self.look(thread: thread, at: index, progress, limiter)
             }
             shared.withLock { shared in
                 shared.underWay[thread] = SearchProgress()
@@ -122,14 +122,15 @@ final class WorldCrew: Sendable {
     }
 
     /// A look aside from a world: whether to stop there.
-    private func look(thread: Int, at index: Int, _ progress: SearchProgress, _ watch: SearchWatch) -> SearchBound? {
+    private func look(thread: Int, at index: Int, _ progress: SearchProgress, _ limiter: SearchLimiter) -> SearchBound?
+    {
         let (all, known) = shared.withLock { shared in
             shared.underWay[thread] = progress
             return (shared.progress, shared.cut)
         }
         // A thread that was told to stop does not ask again.
         if let known { return known }
-        let cut = watch(all)
+        let cut = limiter(all)
         return shared.withLock { shared in
             shared.cut = shared.cut ?? cut
             // Worlds after a finding do not matter; the bound that is given here is never shown.
@@ -139,17 +140,17 @@ final class WorldCrew: Sendable {
 
     // MARK: One world
 
-    private func walk(_ index: Int, statesBefore: Int, _ watch: SearchWatch) -> Walked {
+    private func walk(_ index: Int, statesBefore: Int, _ limiter: SearchLimiter) -> Walked {
         var part = PolicyWalk.Report()
         let world = walk.worlds[index]
         var search = WorldSearch(walk, world, walk.leases, bounds, statesBefore: statesBefore)
-        search.run(watch)
+        search.run(limiter)
         part.count(search)
         if search.leases != nil, search.found != nil || search.isOffStep {
             // Whether it is broken when leases last as long as they do, and how soon.
             part.recounted = 1
             search = WorldSearch(walk, world, nil, bounds, statesBefore: statesBefore + part.states)
-            search.run(watch)
+            search.run(limiter)
             part.count(search)
         }
         if let found = search.found {
@@ -163,8 +164,8 @@ final class WorldCrew: Sendable {
 
     // MARK: All of them, in their order
 
-    private func report(_ watch: SearchWatch) -> PolicyWalk.Report {
-        var report = worldsTogether(watch)
+    private func report(_ limiter: SearchLimiter) -> PolicyWalk.Report {
+        var report = worldsTogether(limiter)
         report.castsInAll = walk.castsInAll
         let isLastWhole = report.finding == nil && (report.cutOffBy == nil || report.cutOffBy == .depth)
         let whole = isLastWhole ? report.worlds : report.worlds - 1
@@ -173,7 +174,7 @@ final class WorldCrew: Sendable {
         return report
     }
 
-    private func worldsTogether(_ watch: SearchWatch) -> PolicyWalk.Report {
+    private func worldsTogether(_ limiter: SearchLimiter) -> PolicyWalk.Report {
         var (walked, cut) = shared.withLock { ($0.walked, $0.cut) }
         var report = PolicyWalk.Report()
         report.worldsInAll = walk.worlds.count
@@ -192,7 +193,7 @@ final class WorldCrew: Sendable {
                     all.worlds = before.worlds
                     all.states += before.states
                     all.transitions += before.transitions
-                    return watch(all)
+                    return limiter(all)
                 }
             }
             guard let part = walked[index]?.report else {

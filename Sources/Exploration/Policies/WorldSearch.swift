@@ -53,7 +53,7 @@ struct WorldSearch {
     /// So rarely that it costs nothing, and often enough that a bound is met within some milliseconds.
     private static let transitionsBetweenLooks = 4096
 
-    mutating func run(_ watch: SearchWatch) {
+    mutating func run(_ limiter: SearchLimiter) {
         guard found == nil else { return }
         while !frontier.isEmpty {
             guard depth < bounds.depthMax else {
@@ -65,20 +65,20 @@ struct WorldSearch {
             let level = frontier
             frontier = []
             for index in level.indices {
-                guard expand(level[index].state, level[index].number, watch) else { return }
+                guard expand(level[index].state, level[index].number, limiter) else { return }
             }
             swap(&frontier, &next)
         }
     }
 
     /// Every step from one state; false ends the walk.
-    private mutating func expand(_ state: ExploredState, _ number: Int, _ watch: SearchWatch) -> Bool {
+    private mutating func expand(_ state: ExploredState, _ number: Int, _ limiter: SearchLimiter) -> Bool {
         world.forEachChoice(in: state, answers: scope.lateRecorders) { choice, events, now in
             guard let leases, choice == SmallWorld.timePasses else {
-                return advance(state, number, choice, events, now, watch)
+                return advance(state, number, choice, events, now, limiter)
             }
             let passed = leases.forEachPassing(from: state) { choice, state, now in
-                advance(state, number, choice, events, now, watch)
+                advance(state, number, choice, events, now, limiter)
             }
             isOffStep = passed == nil
             return passed ?? false
@@ -86,7 +86,7 @@ struct WorldSearch {
     }
 
     private mutating func advance(
-        _ state: ExploredState, _ number: Int, _ choice: Int, _ events: [Event], _ now: Moment, _ watch: SearchWatch
+        _ state: ExploredState, _ number: Int, _ choice: Int, _ events: [Event], _ now: Moment, _ limiter: SearchLimiter
     ) -> Bool {
         after.become(state)
         after.now = now
@@ -106,7 +106,7 @@ struct WorldSearch {
                 return false
             }
         }
-        if transitions % Self.transitionsBetweenLooks == 0, let cut = watch(progress) {
+        if transitions % Self.transitionsBetweenLooks == 0, let cut = limiter(progress) {
             cutOffBy = cut
             return false
         }

@@ -36,7 +36,8 @@ struct PolicyAsHouse: HousePolicy {
             return Manners(rank: policy.ranks.count - 1)
         }
         return Manners(
-            rank: rule.rank, denies: rule.deny, overrides: rule.override, grace: rule.grace, protection: rule.minHold,
+            rank: rule.rank, denies: rule.deny, isImmediate: rule.isImmediate, grace: rule.grace,
+            protection: rule.minHold,
             lease: rule.lease)
     }
 
@@ -115,7 +116,7 @@ extension Sight {
         case .microphoneTaken(let taken): microphoneTaken == taken
         case .pressure(let level): pressure >= level
         case .recording(let recording): isRecording == recording
-        case .claimIsNew(let wanted): isNew == wanted
+        case .bidIsNew(let wanted): isNew == wanted
         case .operatorChosen(let chosen): isOperatorsChoice == chosen
         case .attribute(let name, let value): values[name]?.name == value
         }

@@ -182,7 +182,7 @@ extension ReferenceArbiter {
         // It leaves one camera and asks for the other; its start request and its age stay.
         leave(id)
         world.sessions[id]?.camera = CameraID(name)
-        world.sessions[id]?.claimed = nil
+        world.sessions[id]?.bidSince = nil
         world.sessions[id]?.hasRun = false
         return nil
     }

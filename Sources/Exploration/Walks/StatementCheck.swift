@@ -4,10 +4,10 @@ public import ArbiterProtocol
 /// A policy's statements, made ready once to be asked in many states.
 public struct StatementCheck: Sendable {
     private let sources: [Statement]
-    private let claims: [Claim]
+    private let assertions: [Assertion]
 
     /// A statement without its words, which are told only of one that is broken.
-    private enum Claim: Sendable {
+    private enum Assertion: Sendable {
         case never([(part: Statement.Part, when: Condition)])
         case always(when: Condition, part: Statement.Part)
     }
@@ -16,8 +16,8 @@ public struct StatementCheck: Sendable {
     public init(_ arbiter: Arbiter) {
         let names = arbiter.state.policy.names
         sources = arbiter.policy.statements
-        claims = sources.map { statement in
-            switch statement.claim {
+        assertions = sources.map { statement in
+            switch statement.assertion {
             case .never(let players): .never(players.map { ($0.part, names.condition($0.when)) })
             case .always(let when, let part): .always(when: names.condition(when), part: part)
             }
@@ -36,12 +36,12 @@ public struct StatementCheck: Sendable {
         in arbiter: Arbiter, counting applied: inout [Int]
     ) -> (statement: Statement, sessions: [SessionID])? {
         // Under a policy that was loaded since there are other statements, or none.
-        if claims.isEmpty || arbiter.state.policy.source.statements.isEmpty { return nil }
+        if assertions.isEmpty || arbiter.state.policy.source.statements.isEmpty { return nil }
         let moment = StatementMoment(arbiter.state)
         if moment.asking.isEmpty { return nil }
-        for index in claims.indices {
+        for index in assertions.indices {
             let culprits: [Slot<Session>]?
-            switch claims[index] {
+            switch assertions[index] {
             case .never(let players):
                 let candidates = players.map { moment.places($0.when) }
                 guard moment.fill(candidates) != nil else { continue }
@@ -147,7 +147,7 @@ private struct StatementMoment {
         case (.recording, _): return session.has.contains(.recording)
         case (.sharer, .running): return session.waits?.isSharing == true
         case (.waiting, _):
-            // A contest or a promise is a claim that has won.
+            // A contest or a promise is a bid that has won.
             guard let interrupter = session.waits?.interrupter, interrupter != look.app,
                 !hasLoweredItself(session, state)
             else { return false }

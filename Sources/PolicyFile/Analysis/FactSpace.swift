@@ -48,7 +48,7 @@ struct FactSpace {
         let tests = policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when)
         // Both are asked about even where no rule reads them: what is impossible is said with them.
         for test in tests + [
-            .foreground(true), .focused(true), .foregroundApps(.one), .recording(true), .claimIsNew(true),
+            .foreground(true), .focused(true), .foregroundApps(.one), .recording(true), .bidIsNew(true),
         ] {
             let key = Self.variable(test)
             if variables[key] == nil {
@@ -102,7 +102,7 @@ struct FactSpace {
         case .user(let user): "\(user)"
         case .camera(let camera): camera.name
         case .loginSession, .foreground, .layout, .focused, .foregroundApps, .client, .multitasking, .position,
-            .usesAudio, .microphoneTaken, .pressure, .recording, .claimIsNew, .operatorChosen, .attribute:
+            .usesAudio, .microphoneTaken, .pressure, .recording, .bidIsNew, .operatorChosen, .attribute:
             nil
         }
     }
@@ -118,7 +118,7 @@ struct FactSpace {
         case .position: CameraPosition.allCases.count
         case .pressure: SystemPressure.allCases.count
         case .attribute(let name, _): attributes.first { $0.name == name }?.values.count ?? 1
-        case .focused, .multitasking, .usesAudio, .microphoneTaken, .recording, .claimIsNew, .operatorChosen: 2
+        case .focused, .multitasking, .usesAudio, .microphoneTaken, .recording, .bidIsNew, .operatorChosen: 2
         }
     }
 
@@ -138,7 +138,7 @@ struct FactSpace {
         case .attribute(let name, let wanted):
             attributes.first { $0.name == name }.map { $0.values[value] == wanted } ?? false
         case .focused(let yes), .multitasking(let yes), .usesAudio(let yes), .microphoneTaken(let yes),
-            .recording(let yes), .claimIsNew(let yes), .operatorChosen(let yes):
+            .recording(let yes), .bidIsNew(let yes), .operatorChosen(let yes):
             yes == (value == 1)
         }
     }
@@ -158,7 +158,7 @@ struct FactSpace {
             Impossibility(
                 tests: [.foreground(true), .foregroundApps(.none)], why: "an app in front is one of those in front"),
             Impossibility(
-                tests: [.recording(true), .claimIsNew(true)], why: "a session that records has had its camera"),
+                tests: [.recording(true), .bidIsNew(true)], why: "a session that records has had its camera"),
         ]
         // What only a shell, an agent or the app itself can say.
         guard policy.sources.allSatisfy({ $0 == .loginSession }) else { return list }

@@ -95,7 +95,7 @@ private struct CoveredStep {
         }
     }
 
-    /// The rule that a verdict, a notice or a refusal names. Claims are compared from left to right, so what is named
+    /// The rule that a verdict, a notice or a refusal names. Bids are compared from left to right, so what is named
     /// is the first thing in which they differed, and in everything before it they were equal.
     private func noteNamed(_ rule: String, _ coverage: inout PolicyCoverage) {
         let rule = rule.withoutTiming
@@ -151,7 +151,7 @@ private struct CoveredStep {
             case .configurationLost, .recorderFailed, .stoppedByUser, .deniedByUser: return
             }
         }
-        noteOverride(verdict, held, &coverage)
+        noteImmediate(verdict, held, &coverage)
         noteOtherCameras(verdict, held, &coverage)
     }
 
@@ -159,16 +159,16 @@ private struct CoveredStep {
         policy.rankRules.first { $0.deny && $0.name == verdict.text }?.name
     }
 
-    /// A holder whose grace or min-hold stood in the way was cut at once, because of a rank that overrides.
-    private func noteOverride(
+    /// A holder whose grace or min-hold stood in the way was cut at once, because of an immediate rank.
+    private func noteImmediate(
         _ verdict: Verdict, _ held: Observation.Tenure?, _ coverage: inout PolicyCoverage
     ) {
         guard let held, after.tenure(of: held.camera)?.session != held.session, let facts = verdict.facts,
-            let winner = policy.rankRules.first(where: { $0.override && $0.name == verdict.text })
+            let winner = policy.rankRules.first(where: { $0.isImmediate && $0.name == verdict.text })
         else { return }
         let isKept = held.minHoldUntil.map { $0 > after.at } ?? false
         if isKept || (held.isStreaming && policy.rank(facts).grace > .zero) {
-            coverage.fire(.rankChoice(rule: winner.name, .override))
+            coverage.fire(.rankChoice(rule: winner.name, .immediate))
         }
     }
 
@@ -219,7 +219,7 @@ private struct CoveredStep {
 
     private func facts(of session: SessionID) -> Facts? { after.asking.first { $0.session == session }?.facts }
 
-    /// A stronger claim waits although nothing was announced: only the min-hold keeps it.
+    /// A stronger bid waits although nothing was announced: only the min-hold keeps it.
     private func noteMinHold(_ coverage: inout PolicyCoverage) {
         for tenure in after.tenancies {
             guard case .unannounced? = tenure.contest, let facts = facts(of: tenure.session) else { continue }
@@ -244,7 +244,7 @@ private struct CoveredStep {
 }
 
 extension String {
-    /// A rule that a claim wins by, without the remark that the holder has time left.
+    /// A rule that a bid wins by, without the remark that the holder has time left.
     fileprivate var withoutTiming: String {
         let remark = ", after its time"
         return hasSuffix(remark) ? String(dropLast(remark.count)) : self

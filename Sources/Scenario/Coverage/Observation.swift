@@ -14,12 +14,12 @@ struct Observation: Sendable {
         let camera: CameraID
         let session: SessionID
         let isStreaming: Bool
-        /// Stronger claims wait until then.
+        /// Stronger bids wait until then.
         let minHoldUntil: Moment?
         let contest: Contested?
 
         enum Contested: Sendable {
-            /// A stronger claim waits for the holder's min-hold.
+            /// A stronger bid waits for the holder's min-hold.
             case unannounced
             /// The holder was told, and may finish.
             case announced(isReady: Bool)

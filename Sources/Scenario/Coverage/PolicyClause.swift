@@ -25,7 +25,7 @@ public enum PolicyClause: Hashable, Sendable {
     }
 
     public enum RankChoice: String, Hashable, Sendable, CaseIterable {
-        case grace, lease, override, deny
+        case grace, lease, immediate, deny
         case minHold = "min-hold"
     }
 
@@ -104,7 +104,7 @@ public enum PolicyClause: Hashable, Sendable {
 }
 
 extension Policy {
-    /// Whether a scenario can also show a clause not to apply: a rule that reads facts does not match, two claims are
+    /// Whether a scenario can also show a clause not to apply: a rule that reads facts does not match, two bids are
     /// equal in an order key.
     public func hasOpposite(_ clause: PolicyClause) -> Bool {
         switch clause {
@@ -118,8 +118,8 @@ extension Policy {
     /// Everything that scenarios can make count under this policy, in the order of the file format.
     ///
     /// Left out is what every policy gives: root's right, and the seat's. So is what can decide nothing here: order keys behind
-    /// `newest` or `oldest` and the tie (no two claims are equal in that), `newcomer` where no start can lose, `loser` where no
-    /// holder can lose to a claim, `cool-down` without leases and evictions, and `none` and `facts`, which are the absence of
+    /// `newest` or `oldest` and the tie (no two bids are equal in that), `newcomer` where no start can lose, `loser` where no
+    /// holder can lose to a bid, `cool-down` without leases and evictions, and `none` and `facts`, which are the absence of
     /// a rule. `backfill`, `gives-way` and `share-with` are not counted: the core gives them no name in a verdict.
     public var clauses: [PolicyClause] {
         var clauses = rights.users.map { PolicyClause.access(.user($0)) }
@@ -132,7 +132,7 @@ extension Policy {
             func add(_ choice: PolicyClause.RankChoice, if counts: Bool) {
                 if counts { clauses.append(.rankChoice(rule: rule.name, choice)) }
             }
-            add(.override, if: rule.override && rankRules.contains { $0.grace > .zero || $0.minHold > .zero })
+            add(.immediate, if: rule.isImmediate && rankRules.contains { $0.grace > .zero || $0.minHold > .zero })
             add(.grace, if: rule.grace > .zero)
             add(.minHold, if: rule.minHold > .zero)
             add(.lease, if: rule.lease != nil)
@@ -165,13 +165,13 @@ extension Policy {
         }
     }
 
-    /// Whether a claim can be stronger than the holder's.
+    /// Whether a bid can be stronger than the holder's.
     private var holdersCanLose: Bool {
         ranks.count > 1 || !contention.order.isEmpty || contention.tie == .newcomer
             || rankRules.contains { $0.lease != nil }
     }
 
-    /// Whether a start can lose: where the newest claim is the strongest, it cannot.
+    /// Whether a start can lose: where the newest bid is the strongest, it cannot.
     private var newcomersCanLose: Bool {
         if ranks.count > 1 || sendsAway { return true }
         return contention.order.first.map { $0 != .newest } ?? (contention.tie == .holder)
@@ -184,7 +184,7 @@ extension Policy {
 }
 
 extension Contention.OrderKey {
-    /// No two claims are equal in it.
+    /// No two bids are equal in it.
     var tellsAllApart: Bool { self == .newest || self == .oldest }
 }
 

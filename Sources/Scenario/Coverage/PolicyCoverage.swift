@@ -10,7 +10,7 @@ public struct PolicyCoverage: Hashable, Sendable {
     /// In the order of the file format.
     public let clauses: [PolicyClause]
     public private(set) var fired: Set<PolicyClause> = []
-    /// Rules that were asked and did not match, and order keys in which two claims were equal.
+    /// Rules that were asked and did not match, and order keys in which two bids were equal.
     public private(set) var unmatched: Set<PolicyClause> = []
 
     public init(_ policy: Policy) {
@@ -86,7 +86,7 @@ public struct PolicyCoverage: Hashable, Sendable {
             case (.neverFired, .access(.strong)): return "\(title): no scenario has a weak one refused"
             case (.neverFired, .access): return "\(title): no scenario has a camera by it"
             case (.neverFired, _): return "\(title): no scenario made it decide anything"
-            case (.neverUnmatched, .order): return "\(title): no scenario let two claims be equal in it"
+            case (.neverUnmatched, .order): return "\(title): no scenario let two bids be equal in it"
             case (.neverUnmatched, _): return "\(title): no scenario saw it not match"
             }
         }

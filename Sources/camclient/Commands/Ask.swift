@@ -33,7 +33,7 @@ struct Ask: AsyncParsableCommand {
         let interrupts = Interrupts.stream()
         let client = try connection.connect()
         let news = Self.news(client.brokerNotices, interrupts)
-        try await client.watchQuestions()
+        try await client.answerQuestions()
         if !output.json { Output.notice("camclient: waiting for questions; Ctrl-C ends it.") }
         var asked: AppQuestion?
         var shown = ContinuousClock.now

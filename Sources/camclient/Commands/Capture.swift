@@ -23,7 +23,7 @@ struct Photo: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard file == OutputFile.standardOutput else { return }
+        guard file == NewFile.standardOutput else { return }
         if Output.isTerminal {
             throw ValidationError(
                 "Standard output is a terminal, and the picture is not text: pipe it, or name a file.")
@@ -32,21 +32,21 @@ struct Photo: AsyncParsableCommand {
     }
 
     func run() async throws {
-        OutputFile.warn(of: file, .jpeg)
+        NewFile.warn(of: file, .jpeg)
         let interrupts = Interrupts.stream()
         let client = try connection.connect()
         try await session.declare(client)
         let photo = try await client.withSession(
             camera: session.camera, configuration: try session.configuration()
         ) { handle in
-            let mailbox = Mailbox(handle.notices, interrupts: interrupts)
-            let target = try OutputFile.forPicture(file, overwriting: overwrite)
+            let queue = NoticeQueue(handle.notices, interrupts: interrupts)
+            let target = try NewFile.forPicture(file, overwriting: overwrite)
             do {
                 try await handle.startRunning()
-                _ = try await mailbox.waitUntilRunning(within: timeout.duration)
+                _ = try await queue.waitUntilRunning(within: timeout.duration)
                 let id = try await handle.capturePhoto(to: target.descriptor)
                 let photo = try await sayingWhat("waiting for the picture") {
-                    try await mailbox.wait(for: "photo", within: timeout.duration) { event in
+                    try await queue.wait(for: "photo", within: timeout.duration) { event in
                         if case .runtimeError = event { Output.notice("camclient: \(event.line)") }
                         guard case .photoCaptured(let photo) = event, photo.photo == id else {
                             return nil as PhotoCaptured?
@@ -55,7 +55,7 @@ struct Photo: AsyncParsableCommand {
                     }
                 }
                 if let error = photo.error { throw Failure(.answerIsNo, "There is no photo: \(error)") }
-                if file == OutputFile.standardOutput { try target.pour(bytes: photo.bytes) }
+                if file == NewFile.standardOutput { try target.pour(bytes: photo.bytes) }
                 return photo
             } catch {
                 target.removeIfEmpty()
@@ -68,7 +68,7 @@ struct Photo: AsyncParsableCommand {
                     "file": .string(file), "photo": .count(photo.photo), "width": .count(UInt64(photo.width)),
                     "height": .count(UInt64(photo.height)), "bytes": .count(photo.bytes),
                 ]).text)
-        } else if file == OutputFile.standardOutput {
+        } else if file == NewFile.standardOutput {
             Output.notice("camclient: \(photo.width)x\(photo.height), \(photo.bytes) bytes")
         } else {
             Output.line("\(file): \(photo.width)x\(photo.height), \(photo.bytes) bytes")
@@ -109,26 +109,26 @@ struct Record: AsyncParsableCommand {
         if let duration, duration.duration <= .zero {
             throw ValidationError("--duration takes a time above 0, such as 10s or 2min.")
         }
-        if file == OutputFile.standardOutput { throw ValidationError(OutputFile.noRecordingToOutput) }
+        if file == NewFile.standardOutput { throw ValidationError(NewFile.noRecordingToOutput) }
     }
 
     func run() async throws {
-        OutputFile.warn(of: file, .matroska)
+        NewFile.warn(of: file, .matroska)
         let interrupts = Interrupts.stream()
         let client = try connection.connect()
         try await session.declare(client)
         let (finished, interruption) = try await client.withSession(
             camera: session.camera, configuration: try session.configuration()
         ) { handle in
-            let mailbox = Mailbox(handle.notices, interrupts: interrupts)
-            let target = try OutputFile(file, overwriting: overwrite)
+            let queue = NoticeQueue(handle.notices, interrupts: interrupts)
+            let target = try NewFile(file, overwriting: overwrite)
             do {
                 try await handle.startRunning()
-                _ = try await mailbox.waitUntilRunning(within: timeout.duration)
+                _ = try await queue.waitUntilRunning(within: timeout.duration)
                 var limits = RecordingLimits()
                 if let duration { limits.maxDuration = Double(duration.duration.wholeNanoseconds) / 1e9 }
                 let id = try await handle.startRecording(to: target.descriptor, limits: limits)
-                let outcome = try await record(id, on: handle, mailbox)
+                let outcome = try await record(id, on: handle, queue)
                 target.removeIfEmpty()
                 return outcome
             } catch {
@@ -141,21 +141,21 @@ struct Record: AsyncParsableCommand {
     }
 
     private func record(
-        _ id: RecordingID, on session: borrowing SessionHandle, _ mailbox: Mailbox
+        _ id: RecordingID, on session: borrowing SessionHandle, _ queue: NoticeQueue
     ) async throws -> (RecordingFinished, Interruption?) {
         // The recorder ends it by captured time; this is for one that is late.
-        let end = duration.map { mailbox.alarm(in: $0.duration + .seconds(2)) }
+        let end = duration.map { queue.alarm(in: $0.duration + .seconds(2)) }
         let begin = Moment.now
-        var tick = mailbox.alarm(in: .seconds(1))
+        var tick = queue.alarm(in: .seconds(1))
         var tooLate: Int?
         var interruption: Interruption?
         defer { if Output.isErrorTerminal { Output.progress("") } }
         while true {
-            switch await mailbox.next() {
+            switch await queue.next() {
             case .alarm(tick):
                 if Output.isErrorTerminal {
                     Output.progress("recording \((Moment.now - begin).shortText), Ctrl-C stops")
-                    tick = mailbox.alarm(in: .seconds(1))
+                    tick = queue.alarm(in: .seconds(1))
                 }
             case .alarm(let alarm):
                 if alarm == tooLate {
@@ -165,7 +165,7 @@ struct Record: AsyncParsableCommand {
                 fallthrough
             case .interrupt:
                 guard tooLate == nil else { break }
-                tooLate = mailbox.alarm(in: Self.finishMax)
+                tooLate = queue.alarm(in: Self.finishMax)
                 do throws(BrokerError) {
                     try await session.stopRecording()
                 } catch {
@@ -239,11 +239,11 @@ struct Configure: AsyncParsableCommand {
         let change = try await client.withSession(
             camera: session.camera, configuration: try session.configuration()
         ) { handle in
-            let mailbox = Mailbox(handle.notices)
+            let queue = NoticeQueue(handle.notices)
             try await handle.startRunning()
-            _ = try await mailbox.waitUntilRunning(within: timeout.duration)
+            _ = try await queue.waitUntilRunning(within: timeout.duration)
             try await handle.configure(settings)
-            return try await mailbox.wait(for: "applied configuration", within: timeout.duration) { event in
+            return try await queue.wait(for: "applied configuration", within: timeout.duration) { event in
                 guard case .configurationApplied(let change) = ClientEvent(event), change.by == .client else {
                     return nil as ConfigurationChange?
                 }

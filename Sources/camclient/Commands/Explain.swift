@@ -9,10 +9,10 @@ struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say why a decision fell as it did, and what would have changed it.",
         discussion: """
-            Every event carries the id of its decision; the last 1,024 decisions are kept. "turned by" is the smallest \
+            Every event carries the id of its decision; the last 1,024 decisions are kept. "changed by" is the smallest \
             change of facts with which the verdict would have been another: one fact, or two or three together, of the \
             session, of another app ("notes's presence") or of the machine. Each was tried on a copy of the broker's \
-            state from right before the decision. What could have turned it and was not one of these is not named: an app \
+            state from right before the decision. What could have changed it and was not one of these is not named: an app \
             cannot be another, and a recorder that was lost comes back in its own time.
             Examples:
               camclient explain          the latest
@@ -48,12 +48,12 @@ struct Explain: AsyncParsableCommand {
                 Output.line("  facts read: \(read.map(\.printable).joined(separator: ", "))")
             }
             let stops = (verdict["stops"]?.strings ?? []).map { "\($0.printable) stops" }
-            let changes = (verdict["turnedBy"]?.strings ?? []).map(\.printable) + stops
+            let changes = (verdict["changedBy"]?.strings ?? []).map(\.printable) + stops
             switch changes.count {
-            case 0: Output.line("  turned by: nothing found; tried: \(verdict["searched"]?.words ?? "nothing")")
-            case 1: Output.line("  turned by: \(changes[0])")
+            case 0: Output.line("  changed by: nothing found; tried: \(verdict["searched"]?.words ?? "nothing")")
+            case 1: Output.line("  changed by: \(changes[0])")
             default:
-                Output.line("  turned by any one of these:")
+                Output.line("  changed by any one of these:")
                 for change in changes { Output.line("    \(change)") }
             }
         }

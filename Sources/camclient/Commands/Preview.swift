@@ -54,18 +54,18 @@ struct Preview: AsyncParsableCommand {
             let rate = inForce[.frameRate].flatMap { if case .number(let rate) = $0 { rate } else { nil } } ?? 30
             let writer = try PreviewWriter(
                 target: target, overwriting: overwrite, framesMax: frames, frameRate: rate)
-            let mailbox = Mailbox(handle.notices, interrupts: interrupts)
+            let queue = NoticeQueue(handle.notices, interrupts: interrupts)
             try await handle.startRunning()
             // Time spent waiting for the camera is not counted: after another app's turn there is still the whole
             // duration.
             var end: Int?
             while true {
-                switch await mailbox.next() {
+                switch await queue.next() {
                 case .notice(.event(let signal)):
                     if let duration, end == nil, case .didStartRunning = signal.event {
-                        end = mailbox.alarm(in: duration.duration)
+                        end = queue.alarm(in: duration.duration)
                     }
-                    if await !show(signal.event, handle, writer, mailbox) { return writer.framesWritten }
+                    if await !show(signal.event, handle, writer, queue) { return writer.framesWritten }
                 case .notice(.ended(let error)): throw error
                 case .alarm(let number) where number == end: return writer.framesWritten
                 case .alarm: break
@@ -82,13 +82,13 @@ struct Preview: AsyncParsableCommand {
 
     /// Opens the stream of each grant, and says what keeps the picture away.
     private func show(
-        _ event: SessionEvent, _ session: borrowing SessionHandle, _ writer: PreviewWriter, _ mailbox: Mailbox
+        _ event: SessionEvent, _ session: borrowing SessionHandle, _ writer: PreviewWriter, _ queue: NoticeQueue
     ) async -> Bool {
         switch event {
         case .didStartRunning:
             do throws(BrokerError) {
                 let stream = try await session.openStream()
-                writer.write(stream: stream, onEnd: mailbox.doorbell())
+                writer.write(stream: stream, onEnd: queue.doorbell())
             } catch {
                 // The grant may be over again already; the next start opens the next stream.
                 Output.notice("camclient: \(error.message)")

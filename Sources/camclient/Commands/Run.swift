@@ -44,12 +44,12 @@ struct Run: AsyncParsableCommand {
         ) { handle in
             printer.fact(.appeared(lane: session.lane))
             let warnings = LatestWarning()
-            let mailbox = Mailbox(handle.notices) { notice in
+            let queue = NoticeQueue(handle.notices) { notice in
                 warnings.see(notice)
                 printer.print(notice)
             }
             let script = AppScript(
-                client: client, mailbox: mailbox, printer: printer, warnings: warnings, overwriting: overwrite)
+                client: client, queue: queue, printer: printer, warnings: warnings, overwriting: overwrite)
             return await perform(script, on: handle, printer)
         }
         printer.fact(.left(lane: session.lane))

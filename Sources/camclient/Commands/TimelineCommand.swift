@@ -73,7 +73,7 @@ struct TimelineCommand: AsyncParsableCommand {
         let picture = builder.timeline(until: whole.end + max(whole.duration / 25, .milliseconds(100)))
         if let svg {
             let text = picture.svg(
-                title: title ?? (traced == nil ? scenario : nil).map(claim(ofScenario:)) ?? "Who had the camera")
+                title: title ?? (traced == nil ? scenario : nil).map(firstLine(ofScenario:)) ?? "Who had the camera")
             if svg == "-" { Output.line(text) } else { try writeText(text, to: svg) }
             return
         }
@@ -89,8 +89,8 @@ struct TimelineCommand: AsyncParsableCommand {
         } catch { throw Failure(.usage, error.description) }
     }
 
-    private func claim(ofScenario path: String) -> String {
-        (try? load(path).claim) ?? path
+    private func firstLine(ofScenario path: String) -> String {
+        (try? load(path).title) ?? path
     }
 
     private func readScenario(_ path: String) throws(Failure) -> [LogEntry] {

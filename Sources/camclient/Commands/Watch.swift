@@ -35,7 +35,7 @@ struct Watch: AsyncParsableCommand {
         var picture = TimelineBuilder()
         var live = LiveTimeline(width: Output.isTerminal ? Output.width : 160, style: output.style)
         let notices = client.brokerNotices
-        try await client.watch()
+        try await client.subscribeToDecisions()
         for camera in try await client.status().cameras {
             note(.fact(.now, .holder(camera: camera.camera.name, camera.holder?.description)), &picture, &live)
         }

@@ -95,7 +95,7 @@ enum AppCommand {
     /// Standard output has this command's own lines.
     private static func file(_ words: inout CommandWords) throws(Failure) -> String {
         let path = try words.next("a file")
-        guard path != OutputFile.standardOutput else {
+        guard path != NewFile.standardOutput else {
             throw Failure(
                 .usage, "“\(words.line)”: standard output has the events; name a file, or use camclient photo -.")
         }
@@ -119,7 +119,7 @@ final class LatestWarning: Sendable {
 /// Carries an app's commands out on its session.
 struct AppScript {
     let client: CameraClient
-    let mailbox: Mailbox
+    let queue: NoticeQueue
     let printer: EventPrinter
     let warnings: LatestWarning
     let overwriting: Bool
@@ -138,8 +138,8 @@ struct AppScript {
         case .lower(let rank): try await client.lowerPriority(to: rank)
         case .lowerAttribute(let name, let value): try await client.lower(name, to: value)
         case .record(let path):
-            OutputFile.warn(of: path, .matroska)
-            let file = try OutputFile(path, overwriting: overwriting)
+            NewFile.warn(of: path, .matroska)
+            let file = try NewFile(path, overwriting: overwriting)
             do {
                 let recording = try await session.startRecording(to: file.descriptor)
                 return printer.done(line, .object(["recording": .count(recording)]), words: "recording \(recording)")
@@ -148,8 +148,8 @@ struct AppScript {
                 throw error
             }
         case .photo(let path):
-            OutputFile.warn(of: path, .jpeg)
-            let file = try OutputFile(path, overwriting: overwriting)
+            NewFile.warn(of: path, .jpeg)
+            let file = try NewFile(path, overwriting: overwriting)
             do {
                 let photo = try await session.capturePhoto(to: file.descriptor)
                 return printer.done(line, .object(["photo": .count(photo)]), words: "photo \(photo)")
@@ -164,11 +164,11 @@ struct AppScript {
             let now = try await session.properties()
             return printer.done(line, now.json, words: now.words)
         case .waitTime(let duration):
-            let alarm = mailbox.alarm(in: duration)
+            let alarm = queue.alarm(in: duration)
             // Events stay for the next `wait EVENT`, so that a pause loses none.
-            try await mailbox.pause(until: alarm)
+            try await queue.pause(until: alarm)
         case .waitEvent(let name, let limit):
-            try await mailbox.wait(for: name, within: limit) { $0.wireName == name ? () : nil }
+            try await queue.wait(for: name, within: limit) { $0.wireName == name ? () : nil }
         }
         printer.done(line)
     }

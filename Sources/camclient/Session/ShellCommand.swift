@@ -113,7 +113,7 @@ enum ShellCommand {
                 try await client.takeMicrophone(app: app)
             } catch  where error.kind == .notTrusted {
                 // Any user but root says first that it knows.
-                try await client.watchMicrophones(true)
+                try await client.reportMicrophones(true)
                 try await client.takeMicrophone(app: app)
             }
         case .microphone(let app, false): try await client.releaseMicrophone(app: app)

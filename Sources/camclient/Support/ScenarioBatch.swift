@@ -93,7 +93,7 @@ struct ScenarioBatch {
         if output.json {
             Output.line(
                 JSON.object([
-                    "file": .string(path), "claim": .string(outcome.claim),
+                    "file": .string(path), "title": .string(outcome.title),
                     "ok": .bool(outcome.passed && emptiness == nil), "report": .string(emptiness ?? outcome.report),
                     "differences": .array(
                         outcome.differences.map { difference in

@@ -52,7 +52,7 @@ struct ReferenceTests {
             var both = SideBySide(policy: policy, house: house.policy, keepsTrace: true)
             let difference = take(shortest, by: &both) ?? "it does not show again"
             let header = ScenarioWriter.header(
-                claim: "The naive arbiter disagrees: seed \(seed).", policy: house.name,
+                title: "The naive arbiter disagrees: seed \(seed).", policy: house.name,
                 cameras: [])
             Issue.record(
                 """

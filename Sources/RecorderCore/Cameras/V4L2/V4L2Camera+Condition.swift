@@ -25,7 +25,7 @@ extension V4L2Camera {
             switch device.hasBuffers() {
             case true?: throw VideoFault("look at it", EBUSY)
             case false?: break
-            case nil: try claim()
+            case nil: try requireUnused()
             }
             isGone = false
             condition = controlSet.isPrivate ? .privacyOn : .usable
@@ -44,7 +44,7 @@ extension V4L2Camera {
 
     /// A program that has buffers has the device; asking for some shows whether another has, before anything is set.
     /// - Throws: `EBUSY` when one has.
-    func claim() throws(VideoFault) {
+    func requireUnused() throws(VideoFault) {
         _ = try device.request(buffers: 1)
         _ = try device.request(buffers: 0)
     }

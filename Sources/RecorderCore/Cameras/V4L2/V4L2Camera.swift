@@ -108,7 +108,7 @@ package final class V4L2Camera: CameraSource {
         try attempt { () throws(VideoFault) in
             try device.open()
             _ = try device.identify()
-            try claim()
+            try requireUnused()
             isOurs = true
             controlSet.subscribe()
             // It was seen when the device was closed, and may be past.

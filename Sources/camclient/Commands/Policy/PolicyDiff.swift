@@ -62,7 +62,7 @@ struct PolicyDiff: AsyncParsableCommand {
             ? .nothingToWalk
             : difference.run(
                 SearchBounds(statesMax: search.maxStates, depthMax: depth ?? .max),
-                watch: search.watch("\(first) and \(second)", since: begin))
+                limiter: search.limiter("\(first) and \(second)", since: begin))
         let took = Moment.now - begin
         if Output.isErrorTerminal, took > .seconds(2) { Output.progress("") }
         // Two files may hold policies of one name.

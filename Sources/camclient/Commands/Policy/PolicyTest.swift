@@ -12,7 +12,7 @@ struct PolicyTest: AsyncParsableCommand {
         abstract: "Run scenarios, and say which rules of their policies they reach.",
         discussion: """
             A rule counts when a scenario made it fire, and once more when a scenario saw it not match; an order key \
-            counts when it decided, and when two claims were equal in it. What a rank gives (grace, min-hold, lease, \
+            counts when it decided, and when two bids were equal in it. What a rank gives (grace, min-hold, lease, \
             override, deny) and the choices of [contention] count when they decided something. What can decide \
             nothing under the policy is left out. Policies written inside a scenario are not counted.
             Exit status 1 when a scenario does not come out as written, or less is reached than --min-coverage asks.

@@ -63,7 +63,7 @@ struct PolicyVerify: AsyncParsableCommand {
             let place = SearchOptions.place(file)
             let report = walk.run(
                 SearchBounds(statesMax: search.maxStates), policyLine: place.name, policies: place.folder,
-                watch: search.watch(file, since: begin))
+                limiter: search.limiter(file, since: begin))
             let took = Moment.now - begin
             if Output.isErrorTerminal, took > .seconds(2) { Output.progress("") }
             let verdict = VerifyVerdict(file: file, walk: walk, report: report, took: took)

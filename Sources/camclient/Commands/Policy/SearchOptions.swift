@@ -40,7 +40,7 @@ struct SearchOptions: ParsableArguments {
     }
 
     /// Says on a terminal how far the search is, and stops it at the bounds that need a clock or a look at memory.
-    func watch(_ what: String, since begin: Moment) -> SearchWatch {
+    func limiter(_ what: String, since begin: Moment) -> SearchLimiter {
         let deadline = begin + (TimeText.parse(maxTime) ?? .seconds(60))
         let memoryMax = Self.bytes(maxMemory) ?? .max
         let shown = LastShown(begin)

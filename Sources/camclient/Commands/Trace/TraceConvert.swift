@@ -34,7 +34,7 @@ struct TraceConvert: AsyncParsableCommand {
         let scenario: TraceScenario
         do throws(TraceError) {
             scenario = try TraceScenario(
-                part, claim: "What \(part.header.program) was told and decided: \(part.steps.count) steps.")
+                part, title: "What \(part.header.program) was told and decided: \(part.steps.count) steps.")
         } catch { throw Failure(error) }
         if let target { try writeText(scenario.text, to: target) } else { Output.text(scenario.text) }
         if let deviation = scenario.deviation {

@@ -96,12 +96,12 @@ struct TraceRecord: AsyncParsableCommand {
 
 /// The file of a recording: whole lines, and an end that says whether all is there.
 private struct TraceSink: ~Copyable {
-    private let file: OutputFile
+    private let file: NewFile
     private var writer = TraceWriter()
     private(set) var steps = 0
 
     init(_ path: String, overwriting: Bool) throws(Failure) {
-        file = try OutputFile(path, overwriting: overwriting)
+        file = try NewFile(path, overwriting: overwriting)
     }
 
     mutating func begin(_ header: [UInt8]) throws(Failure) {

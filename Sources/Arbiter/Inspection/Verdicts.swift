@@ -2,8 +2,8 @@ package import Vocabulary
 
 /// What a step decided, noted where somebody will ask.
 extension Arbiter {
-    func observe(_ look: Look, _ outcome: Verdict.Outcome, _ rule: Rule, _ turn: inout Turn) {
-        guard turn.isObserved else { return }
+    func observe(_ look: Look, _ outcome: Verdict.Outcome, _ rule: Rule, _ notes: inout StepNotes) {
+        guard notes.isObserved else { return }
         var verdict = Verdict(
             session: SessionID(look.id), outcome: outcome, rule: rule, text: text(rule),
             facts: state.words(for: look.facts, of: look.session))
@@ -11,32 +11,32 @@ extension Arbiter {
             verdict.right = state.rightReason(of: state.sessions[look.session].client, on: look.camera)
             verdict.seat = state.seat(of: look.camera)
         }
-        turn.verdicts.append(verdict)
+        notes.verdicts.append(verdict)
     }
 
-    func observe(_ seating: Seating, _ look: Int, _ outcome: Verdict.Outcome, _ turn: inout Turn) {
-        guard turn.isObserved else { return }
-        let first = turn.verdicts.count
-        observe(seating.looks[look], outcome, seating.rulings[look].rule, &turn)
-        complete(verdictsFrom: first, seating, look, &turn)
+    func observe(_ seating: Seating, _ look: Int, _ outcome: Verdict.Outcome, _ notes: inout StepNotes) {
+        guard notes.isObserved else { return }
+        let first = notes.verdicts.count
+        observe(seating.looks[look], outcome, seating.rulings[look].rule, &notes)
+        complete(verdictsFrom: first, seating, look, &notes)
     }
 
-    /// Names the claim that a session met, and others that stood in its way: for a winner, those that wait for its
+    /// Names the bid that a session met, and others that stood in its way: for a winner, those that wait for its
     /// camera.
-    func complete(verdictsFrom first: Int, _ seating: Seating, _ look: Int, _ turn: inout Turn) {
+    func complete(verdictsFrom first: Int, _ seating: Seating, _ look: Int, _ notes: inout StepNotes) {
         let ruling = seating.rulings[look]
-        for index in turn.verdicts.indices[first...] {
-            if case .granted = turn.verdicts[index].outcome {
+        for index in notes.verdicts.indices[first...] {
+            if case .granted = notes.verdicts[index].outcome {
                 let camera = seating.looks[look].camera
                 let waiting = seating.looks.indices.filter {
                     seating.rulings[$0].kind == .waits && seating.looks[$0].camera == camera
                 }
-                turn.verdicts[index].opponents = waiting.map { _ in state.cameraNames[camera] }
+                notes.verdicts[index].opponents = waiting.map { _ in state.cameraNames[camera] }
                 continue
             }
-            if ruling.opponent >= 0 { turn.verdicts[index].against = state.id(seating.looks[ruling.opponent].app) }
+            if ruling.opponent >= 0 { notes.verdicts[index].against = state.id(seating.looks[ruling.opponent].app) }
             let opponents = seating.opponents[look] ?? []
-            turn.verdicts[index].opponents = opponents.map { state.cameraNames[seating.looks[$0].camera] }
+            notes.verdicts[index].opponents = opponents.map { state.cameraNames[seating.looks[$0].camera] }
         }
     }
 
@@ -70,7 +70,7 @@ extension State {
             client: client.kind.word, multitasking: bits.has(.multitasking), camera: cameraNames[camera],
             position: cameraSettings[camera].capabilities.position, usesAudio: bits.has(.usesAudio),
             microphoneTaken: bits.has(.microphone), pressure: world.pressure, isRecording: bits.has(.recording),
-            claimIsNew: bits.has(.claimIsNew), operatorChosen: bits.has(.chosen), attributes: attributes)
+            bidIsNew: bits.has(.bidIsNew), operatorChosen: bits.has(.chosen), attributes: attributes)
     }
 }
 
@@ -89,33 +89,33 @@ package enum Assumption: Sendable {
 extension Arbiter {
     /// Makes these the facts, through the functions that take events, and settles once.
     package mutating func assume(_ assumptions: [Assumption]) {
-        var turn = Turn()
+        var notes = StepNotes()
         var seating = Seating(state.policy)
-        for assumption in assumptions { assume(assumption, &turn) }
-        settle(&turn, &seating)
+        for assumption in assumptions { assume(assumption, &notes) }
+        settle(&notes, &seating)
     }
 
-    private mutating func assume(_ assumption: Assumption, _ turn: inout Turn) {
+    private mutating func assume(_ assumption: Assumption, _ notes: inout StepNotes) {
         switch assumption {
-        case .event(let event): handle(event, &turn)
-        case .kind(let id, let kind): change(id, &turn) { $0.kind = Client.Kind(kind) }
-        case .multitasking(let id, let optedIn): change(id, &turn) { $0.multitasking = optedIn }
-        case .rankAsGiven(let id): change(id, &turn) { $0.loweredRank = nil }
+        case .event(let event): handle(event, &notes)
+        case .kind(let id, let kind): change(id, &notes) { $0.kind = Client.Kind(kind) }
+        case .multitasking(let id, let optedIn): change(id, &notes) { $0.multitasking = optedIn }
+        case .rankAsGiven(let id): change(id, &notes) { $0.loweredRank = nil }
         case .usesAudio(let id, let uses):
             guard let slot = state.session(id) else { return }
             state.sessionSettings[slot].wanted[.usesAudio] = .flag(uses)
             state.noteWishes(of: slot)
-            touch(slot, &turn)
+            touch(slot, &notes)
         case .pressureSettled(let level):
             state.timers.removeAll { $0.kind == .falling }
             state.world.pressure = level
-            touchAll(&turn)
+            touchAll(&notes)
         }
     }
 
-    private mutating func change(_ id: ClientID, _ turn: inout Turn, _ body: (inout Client) -> Void) {
+    private mutating func change(_ id: ClientID, _ notes: inout StepNotes, _ body: (inout Client) -> Void) {
         guard let slot = state.client(id) else { return }
         body(&state.clients[slot])
-        touch(client: slot, &turn)
+        touch(client: slot, &notes)
     }
 }

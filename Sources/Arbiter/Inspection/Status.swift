@@ -53,7 +53,7 @@ public struct Status: Sendable {
         public var right: RightReason
         /// The rule behind the reason, or behind a limited access.
         public var rule: String?
-        /// Whose claim it waits for.
+        /// Whose bid it waits for.
         public var waitsFor: AppID?
         /// In force while it runs; otherwise what will be set when it does.
         public var configuration: Configuration

@@ -1,12 +1,12 @@
 public import ArbiterProtocol
 
-/// A session that asks to run, and may: nothing but another claim keeps it from its camera.
-struct Claim {
+/// A session that asks to run, and may: nothing but another bid keeps it from its camera.
+struct Bid {
     var id: SessionID
     var app: WholeWorld.App
     var camera: CameraID
     var started: Int
-    var claimed: Int
+    var bidSince: Int
     var watches: Bool
     var manners: Manners
     /// Its rank and what the order list compares; smaller is stronger.
@@ -16,10 +16,10 @@ struct Claim {
     /// What it may do beside a holder, if it may watch at all.
     var watching: Access
 
-    func beats(_ other: Claim) -> Bool { strength.lexicographicallyPrecedes(other.strength) }
+    func beats(_ other: Bid) -> Bool { strength.lexicographicallyPrecedes(other.strength) }
 
-    /// Of claims that the policy does not tell apart the one that asked first.
-    func isBefore(_ other: Claim) -> Bool { strength == other.strength ? started < other.started : beats(other) }
+    /// Of bids that the policy does not tell apart the one that asked first.
+    func isBefore(_ other: Bid) -> Bool { strength == other.strength ? started < other.started : beats(other) }
 }
 
 extension WholeWorld {
@@ -46,22 +46,22 @@ extension WholeWorld {
         session.watches && policy.contention.shares ? .sharer : .all
     }
 
-    func claims(_ session: Session, _ policy: any HousePolicy) -> Bool {
+    func bids(_ session: Session, _ policy: any HousePolicy) -> Bool {
         let left = policy.limits(sight(session, policy)).reduce(wish(session, policy)) { $0.intersection($1.access) }
         // A restart of the broker is over when the session runs: it keeps nobody from asking.
         return !left.isEmpty && machine(session, policy).isSubset(of: [.brokerRestarted])
     }
 
-    func claim(_ id: SessionID, _ policy: any HousePolicy) -> Claim? {
-        guard let session = sessions[id], let started = session.started, claims(session, policy) else { return nil }
+    func bid(_ id: SessionID, _ policy: any HousePolicy) -> Bid? {
+        guard let session = sessions[id], let started = session.started, bids(session, policy) else { return nil }
         let sight = sight(session, policy)
         let app = app(session)
         let manners = manners(session, policy)
         let cools = coolDowns.contains { $0.app == app && $0.camera == session.camera }
-        return Claim(
-            id: id, app: app, camera: session.camera, started: started, claimed: session.claimed ?? started,
+        return Bid(
+            id: id, app: app, camera: session.camera, started: started, bidSince: session.bidSince ?? started,
             watches: wish(session, policy) != .all, manners: manners,
-            strength: [manners.rank] + policy.order(sight, started: started), cools: cools && !manners.overrides,
+            strength: [manners.rank] + policy.order(sight, started: started), cools: cools && !manners.isImmediate,
             watching: policy.limits(sight).reduce(.sharer) { $0.intersection($1.access) })
     }
 
@@ -92,7 +92,7 @@ extension ReferenceArbiter {
             switch policy.contention.sameApp {
             case .newest: break
             case .refuse: return false
-            case .replace: if world.claims(sibling, policy), manners(sibling).rank < own.rank { return false }
+            case .replace: if world.bids(sibling, policy), manners(sibling).rank < own.rank { return false }
             }
         }
         guard policy.contention.refusesOwnConflict else { return true }

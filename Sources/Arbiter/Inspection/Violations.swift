@@ -218,7 +218,7 @@ private struct InvariantCheck {
             guard camera.tenancy == .free, camera.promise == nil, camera.firstRequest != nil else { continue }
             // Nothing but its own requests can keep a camera from being granted.
             let isAlone = !state.policy.linksCameras && !state.timers.contains { $0.camera == slot }
-            for request in state.requests(on: slot) where state.look(at: request).claims {
+            for request in state.requests(on: slot) where state.look(at: request).bids {
                 check(
                     state.sessions[request].waits != nil && !isAlone,
                     "4: \(name(slot)) is free, and session \(state.sessions[request].id) could have it")

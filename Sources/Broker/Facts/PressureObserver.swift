@@ -12,7 +12,7 @@ import MachineLoad
 /// says nothing, until it comes back.
 ///
 /// Threading: on the loop's thread.
-final class PressureWatch {
+final class PressureObserver {
     private unowned let desktops: Desktops
     private var broker: Broker { desktops.broker }
     private let files: LoadFiles

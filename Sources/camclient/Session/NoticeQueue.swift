@@ -4,7 +4,7 @@ import Timeline
 
 /// Everything a command that has a session waits for, in one order: the session's events, its own alarms, and the
 /// user's Ctrl-C. Used by one task.
-final class Mailbox {
+final class NoticeQueue {
     enum Item: Sendable {
         case notice(SessionNotice)
         case alarm(Int)
@@ -29,7 +29,7 @@ final class Mailbox {
         tasks.append(
             Task.detached {
                 for await notice in notices {
-                    // The mailbox's owner has left: nothing takes the events any more.
+                    // The queue's owner has left: nothing takes the events any more.
                     if Task.isCancelled { return }
                     onNotice(notice)
                     continuation.yield(.notice(notice))
@@ -45,7 +45,7 @@ final class Mailbox {
 
     deinit { for task in tasks { task.cancel() } }
 
-    /// Puts `.alarm` with the returned number into the mailbox after `duration`.
+    /// Puts `.alarm` with the returned number into the queue after `duration`.
     func alarm(in duration: Duration) -> Int {
         alarms += 1
         let (number, continuation) = (alarms, continuation)
@@ -56,7 +56,7 @@ final class Mailbox {
         return number
     }
 
-    /// Wakes the mailbox's reader from elsewhere, with an alarm that is nobody's.
+    /// Wakes the queue's reader from elsewhere, with an alarm that is nobody's.
     func doorbell() -> @Sendable () -> Void {
         let continuation = continuation
         return { continuation.yield(.alarm(0)) }
@@ -80,7 +80,7 @@ final class Mailbox {
         return item
     }
 
-    /// Waits for an alarm; what comes meanwhile stays in the mailbox.
+    /// Waits for an alarm; what comes meanwhile stays in the queue.
     /// - Throws: at the session's end, or on Ctrl-C.
     func pause(until alarm: Int) async throws(Failure) {
         while true {

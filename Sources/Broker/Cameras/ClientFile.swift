@@ -4,7 +4,7 @@ import Glibc
 
 /// A file that a client passed for a photo or a recording, in the envelope that a keeper has put it into: the file itself is
 /// never in this process. Owned here until the recorder core has it, and of a recording until that is finished.
-final class OutputFile {
+final class ClientFile {
     /// What the recorder core gets.
     let envelope: Int32
     let identity: Identity

@@ -2,15 +2,15 @@ package import ArbiterProtocol
 import Glibc
 package import Loop
 
-/// What a watch asks and tells, on the loop's thread.
-package protocol NodeWatchOwner: AnyObject {
+/// What an observer asks and tells, on the loop's thread.
+package protocol NodeObserverOwner: AnyObject {
     /// Has the camera's node watched where `descriptor` is read.
     func watchNode(_ descriptor: Int32, _ done: @escaping (Result<Void, BrokerError>) -> Void)
     /// Has a recorder core look whether any program streams, and which one has the node open as far as that can be seen
     /// ("": it cannot). While a session has the camera the device is left alone.
     func lookAtNode(_ done: @escaping (Result<String, BrokerError>) -> Void)
     /// What our own recorder core does with the node now.
-    var nodeUse: NodeWatch.OwnUse { get }
+    var nodeUse: NodeObserver.OwnUse { get }
     /// A program streams from it.
     var isHeldOutside: Bool { get }
     /// How many files of the node can be open at most; nil: nobody knows.
@@ -35,13 +35,13 @@ package protocol NodeWatchOwner: AnyObject {
 /// only right after a look, whose own opening and closing are in the queue by the time it is answered.
 ///
 /// Threading: on the loop's thread.
-package final class NodeWatch {
+package final class NodeObserver {
     /// What our own recorder core does with the node.
     package enum OwnUse: Hashable, Sendable { case none, opening, open }
 
-    private unowned let owner: any NodeWatchOwner
+    private unowned let owner: any NodeObserverOwner
     private let loop: EventLoop
-    private var queue: OpenWatch?
+    private var queue: OpenObserver?
     private var timer: Timer?
     private var openers = NodeOpeners()
     /// Why it is not watched; nil when it is, or will be in a moment.
@@ -59,7 +59,7 @@ package final class NodeWatch {
     /// close it without end, each look being a call of the driver, and a process at times.
     package static let pauses: ClosedRange<Int64> = 250_000_000...60_000_000_000
 
-    package init(_ owner: any NodeWatchOwner, on loop: EventLoop) {
+    package init(_ owner: any NodeObserverOwner, on loop: EventLoop) {
         self.owner = owner
         self.loop = loop
     }
@@ -70,7 +70,7 @@ package final class NodeWatch {
         openers = NodeOpeners(isOurs: owner.nodeUse == .open)
         do throws(SystemFault) {
             timer = try loop.addTimer { [unowned self] in timerRang() }
-            let queue = try OpenWatch(on: loop) { [unowned self] news in take(news) }
+            let queue = try OpenObserver(on: loop) { [unowned self] news in take(news) }
             self.queue = queue
             owner.watchNode(queue.descriptor) { [weak self] result in
                 guard let self, self.queue === queue else { return }

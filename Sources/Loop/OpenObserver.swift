@@ -22,7 +22,7 @@ public struct OpenNews: Hashable, Sendable {
 /// (`camarb_open_watch_add`): that takes the right to read the file, and this end does not.
 ///
 /// Threading: on the loop's thread.
-public final class OpenWatch {
+public final class OpenObserver {
     /// To be passed on; it stays this object's.
     public let descriptor: Int32
     private var source: IOSource?

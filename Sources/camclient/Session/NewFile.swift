@@ -1,7 +1,7 @@
 import Glibc
 
 /// A new file that a photo or a recording is written to.
-struct OutputFile: ~Copyable {
+struct NewFile: ~Copyable {
     /// The name that means standard output.
     static let standardOutput = "-"
     static let noRecordingToOutput =
@@ -62,9 +62,9 @@ struct OutputFile: ~Copyable {
     }
 
     /// The file of that name, or one that is poured out later where the name means standard output.
-    static func forPicture(_ path: String, overwriting: Bool) throws(Failure) -> OutputFile {
+    static func forPicture(_ path: String, overwriting: Bool) throws(Failure) -> NewFile {
         path == standardOutput
-            ? try OutputFile(temporaryFor: path) : try OutputFile(path, overwriting: overwriting)
+            ? try NewFile(temporaryFor: path) : try NewFile(path, overwriting: overwriting)
     }
 
     /// One without a name, which is poured out when it is whole: a recorder core writes into files only.

@@ -6,10 +6,10 @@ import Loop
 import Testing
 
 /// A file that stands for a camera's node, and what a broker and its recorder core would do with it.
-private final class WatchedFile: NodeWatchOwner {
+private final class WatchedFile: NodeObserverOwner {
     let path: String
     let loop: EventLoop
-    var nodeUse = NodeWatch.OwnUse.none
+    var nodeUse = NodeObserver.OwnUse.none
     var isHeldOutside = false
     var nodeUsersMost: Int?
     var isReadable = true
@@ -17,7 +17,7 @@ private final class WatchedFile: NodeWatchOwner {
     /// Which programs were told of as having it open, oldest first.
     private(set) var told: [String?] = []
     var whenLooked: () -> Void = {}
-    private(set) lazy var watch = NodeWatch(self, on: loop)
+    private(set) lazy var watch = NodeObserver(self, on: loop)
 
     init() throws {
         loop = try EventLoop()
@@ -58,7 +58,7 @@ private final class WatchedFile: NodeWatchOwner {
 }
 
 @Suite("Programs that open a camera's node without asking", .timeLimit(.minutes(2)))
-struct NodeWatchTests {
+struct NodeObserverTests {
     static let cheese = "PID 77 (cheese)"
 
     @Test("A program that opens the node is told when it does, and that it has closed it")
@@ -118,7 +118,7 @@ struct NodeWatchTests {
             _ = try file.loop.turn(timeout: 0)
         }
         // However slow the machine: one for each pause that there was time for, one at the beginning and one at the end.
-        let pauses = (EventLoop.now - began) / NodeWatch.pauses.lowerBound
+        let pauses = (EventLoop.now - began) / NodeObserver.pauses.lowerBound
         #expect(file.looks <= pauses + 2)
     }
 

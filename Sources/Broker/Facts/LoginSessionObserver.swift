@@ -13,7 +13,7 @@ import Machine
 /// its user's session must not pass for a service, which no session rule touches. One that logind has not told of yet is
 /// inactive at the usual seat: whoever starts in it waits for that. Where logind is not there at all, nothing is known:
 /// nobody is paused, and nobody has a seat's right; where it went away, what it said last holds.
-final class LoginSessionWatch {
+final class LoginSessionObserver {
     private unowned let desktops: Desktops
     private var broker: Broker { desktops.broker }
     private var logind: Logind?
@@ -173,7 +173,7 @@ final class LoginSessionWatch {
     }
 }
 
-extension LoginSessionWatch: LogindDelegate {
+extension LoginSessionObserver: LogindDelegate {
     func logindKnows(_ found: [LoginSessionStatus]) {
         if let logind, logind.leftOut > 0 {
             broker.journal.send(

@@ -4,7 +4,7 @@ import Loop
 import Machine
 
 /// The capture streams in PipeWire, followed by its events.
-final class MicrophoneWatcher {
+final class MicrophoneObserver {
     /// Nil while they are not known; `trouble` then says why.
     private(set) var captures: [CaptureStream]?
     private(set) var trouble: String?

@@ -2,7 +2,7 @@ import Loop
 import Synchronization
 
 /// What tasks leave for the loop, in order.
-final class Mailbox<News: Sendable>: Sendable {
+final class LoopQueue<News: Sendable>: Sendable {
     private let items = Mutex<[News]>([])
     private let wakeup = Mutex<Wakeup?>(nil)
 

@@ -2,7 +2,7 @@ import Arbiter
 import Vocabulary
 
 /// Looks for the smallest changes of facts that change a verdict, by living the moment again with each.
-struct TurnSearch {
+struct AlterationSearch {
     /// More than three facts at once are another situation, not another fact.
     static let factsMax = 3
     /// Steps of a copy, some twenty microseconds each and twice that beside a thousand clients: less than a tenth of a
@@ -28,7 +28,7 @@ struct TurnSearch {
         }
     }
 
-    private func turned(_ after: Arbiter) -> Bool {
+    private func changes(_ after: Arbiter) -> Bool {
         switch outcome {
         case .granted: !after.has(session)
         case .interrupted, .refused, .stopped: after.has(session)
@@ -41,10 +41,10 @@ struct TurnSearch {
     /// - Parameter mayGoOn: once it says no, no attempt is made any more.
     func search(
         attempts: Int, while mayGoOn: () -> Bool = { true }
-    ) -> (found: [[Explanation.Turn]], searched: Explanation.Searched) {
+    ) -> (found: [[Explanation.Alteration]], searched: Explanation.Searched) {
         let candidates = candidates
         var left = attempts
-        var found: [[Explanation.Turn]] = []
+        var found: [[Explanation.Alteration]] = []
         for size in 1...Self.factsMax {
             var isCut = false
             choose(size, of: candidates) { set in
@@ -53,9 +53,9 @@ struct TurnSearch {
                     return false
                 }
                 left -= 1
-                if let other = before.supposing(set, then: event, at: at), turned(other) {
-                    let turns = set.map(\.turn)
-                    if !found.contains(turns) { found.append(turns) }
+                if let other = before.supposing(set, then: event, at: at), changes(other) {
+                    let alterations = set.map(\.alteration)
+                    if !found.contains(alterations) { found.append(alterations) }
                 }
                 return found.count < Self.changesMax
             }
@@ -81,7 +81,7 @@ struct TurnSearch {
                 let isOwn =
                     if case .startRunning(let id) = event { other.events.contains(.stopRunning(id)) } else { false }
                 _ = supposed.step(isOwn ? .timePassed : event, at: at)
-                return turned(supposed)
+                return changes(supposed)
             }
             .map(\.app.id) ?? []
     }
