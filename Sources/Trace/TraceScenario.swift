@@ -11,9 +11,9 @@ public struct TraceScenario {
     /// The first notice that comes otherwise than in the trace, as a sentence; nil: the sessions are told the same.
     public let deviation: String?
 
-    /// - Parameter claim: the scenario's first line.
+    /// - Parameter title: the scenario's first line.
     /// - Throws: that the trace begins in the middle, which no scenario can, or that a name in it cannot be written.
-    public init(_ part: TracePart, claim: String) throws(TraceError) {
+    public init(_ part: TracePart, title: String) throws(TraceError) {
         func fault(_ line: Int, _ message: String) -> TraceError {
             TraceError(file: part.file, line: line, message: message)
         }
@@ -23,7 +23,7 @@ public struct TraceScenario {
                 "the trace begins in the middle, behind step \(part.header.steps): a scenario begins with nothing. "
                     + "Convert the trace's first file, or replay this one")
         }
-        var lines = ["# \(String(claim.map { $0 == "\n" ? " " : $0 }))", ""]
+        var lines = ["# \(String(title.map { $0 == "\n" ? " " : $0 }))", ""]
         lines += Self.policy("policy", part.header.policy)
         lines += ["cameras none", "", "0s   recorder all manual"]
         if Self.placesBeforeAttaching(part) { lines.append("     shell gone") }

@@ -73,7 +73,7 @@ struct TraceScenarioTests {
     @Test("A scenario made of a scenario's trace passes, and its sessions are told the same")
     func converted() throws {
         let part = try Self.trace(Self.visit)
-        let made = try TraceScenario(part, claim: "The visit")
+        let made = try TraceScenario(part, title: "The visit")
         #expect(made.deviation == nil)
         #expect(made.text.hasPrefix("# The visit\n"))
         let again = try Scenario.parse(made.text, file: "made.scenario", policies: ".")
@@ -88,7 +88,7 @@ struct TraceScenarioTests {
     func random(_ seed: UInt64) throws {
         let bytes = try TraceFileTests.files(seed: seed, isHonest: true)[0]
         let part = try #require(try TraceReader.read(bytes, file: "a.trace").first)
-        let made = try TraceScenario(part, claim: "A life")
+        let made = try TraceScenario(part, title: "A life")
         #expect(made.deviation == nil, "\(made.deviation ?? "")")
         #expect(try Scenario.parse(made.text, file: "made.scenario", policies: ".").run().passed)
     }
@@ -98,7 +98,7 @@ struct TraceScenarioTests {
         let files = try TraceFileTests.files(rotations: [100])
         let part = try #require(try TraceReader.read(files[1], file: "b.trace").first)
         #expect {
-            _ = try TraceScenario(part, claim: "A life")
+            _ = try TraceScenario(part, title: "A life")
         } throws: { error in
             "\(error)".hasPrefix("b.trace:1: the trace begins in the middle, behind step 100")
         }
