@@ -2,7 +2,7 @@ import ArbiterProtocol
 import DesktopFacts
 import JSONText
 
-/// What an agent sees at one moment, for people who wonder and for programs.
+/// What an agent sees at one moment, for people and for programs.
 struct AgentView: Equatable {
     var user: UInt32
     /// What the windows are known from; nil where they are not.

@@ -141,7 +141,7 @@ final class BrokerLink {
                 note(refusals)
                 if refusals.contains(where: { $0.kind == .notTrusted }) { beSilent() } else { speak() }
                 onFace(.spoke)
-            // Who is asked about apps is another matter than who says where they are.
+            // Asking the user about apps is another role than saying where they are.
             case .displaced(let role, let by) where role == "ask":
                 onFace(.notice(.displaced(role: role, by: by)))
             case .displaced(let role, let by):

@@ -25,7 +25,7 @@ public struct Arbiter: Sendable {
     var current: DecisionID = 0
     /// When `step` wants to be called at the latest, with `timePassed` if nothing else happens. Nil: never.
     public internal(set) var deadline: Moment?
-    /// What the last step was worked out in, for the next one: it says nothing about the state.
+    /// Memory of the last step, used again by the next one; it says nothing about the state.
     private var memory: StepMemory?
 
     public init(policy: Policy) {
@@ -51,7 +51,7 @@ public struct Arbiter: Sendable {
         return effects
     }
 
-    /// The same, in memory that the caller keeps: for who steps millions of copies.
+    /// The same, in memory that the caller keeps: for callers that step millions of copies.
     package mutating func step(_ event: Event, at now: Moment, in memory: inout StepMemory) {
         memory.notes.begin()
         take(event, at: now, &memory.notes, &memory.seating)
@@ -132,7 +132,7 @@ struct StepNotes {
     var verdicts: [Verdict] = []
     /// Cameras to decide again.
     private(set) var cameras = CameraSet()
-    /// Cameras whose holder left while they go on: for who follows in this step, or until that turns out to be nobody.
+    /// Cameras whose holder left in this step and which are not cut yet: their next holder may follow in this step.
     var passing: [Slot<Camera>] = []
     /// The session whose `startRunning` this step is: the only one that can be refused.
     var starter: Slot<Session>?
@@ -145,7 +145,7 @@ struct StepNotes {
     /// Users whose apps may win or lose otherwise than before; `everybody`: all users.
     var priorities: [UInt32] = []
     var prioritiesOfEverybody = false
-    /// Somebody who was looked at waits for its user's word.
+    /// An app that was looked at waits for its user's word.
     var meetsUndecided = false
 
     init(isObserved: Bool = false) { self.isObserved = isObserved }
@@ -199,11 +199,11 @@ package struct Verdict: Sendable {
     package var text: String
     /// What was read about the session; nil: nothing.
     package var facts: Facts?
-    /// Where the right to the camera was asked, or who its seat shows: what came of that, and the seat.
+    /// By what it may use the camera, where the decision looked at that or at the seat's user; and the seat.
     package var right: RightReason?
     package var seat: SeatID?
-    /// Whose bid it met; nil: nobody's, or nobody's that is left.
+    /// The app whose bid it met; nil: none, or one that is gone.
     package var against: AppID?
-    /// The cameras of all whom it would have to beat, or that would have won instead.
+    /// The cameras of all bids that it would have to beat, or that would have won instead.
     package var opponents: [CameraID] = []
 }

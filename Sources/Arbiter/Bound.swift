@@ -20,9 +20,8 @@ public enum Bound {
     public static let sourceFreeze = Duration.seconds(5)
     /// How long a camera waits for its holder after the broker restarted (row 19).
     public static let reservation = Duration.seconds(2)
-    /// How long a recorder core that captures already may take to answer `resume`, which has it change a name and nothing
-    /// else: as long as the reservation before it, and no recorder whose loop turns takes a tenth of it. One that takes
-    /// longer hangs.
+    /// How long a recorder core that captures already may take to answer `resume`, which only changes a name there: as
+    /// long as the reservation before it. A recorder whose loop runs takes a tenth of it; one that takes longer hangs.
     public static let resume = Duration.seconds(2)
     /// The greatest grant and recording that a former broker can have counted to. What is beyond was never given, and
     /// counting on from there would have an end.

@@ -10,8 +10,8 @@ public enum Effect: Hashable, Sendable {
     /// Stop capturing for the grant, end its streams, blank its buffers. Comes before anybody is told,
     /// and before the next holder's `open`. Answered by `recorderCut` or `recorderGone`.
     ///
-    /// `next` is who has won the camera, and is granted it as soon as the cut is confirmed: the device may go on until
-    /// then. Nil: nobody has, or the device failed, and it stops at once.
+    /// `next` is the session that has won the camera and gets it when the cut is confirmed: the device may go on until
+    /// then. Nil: no session has won it, or the device failed, and it stops at once.
     case cut(CameraID, GrantID, why: RecordingEnd, next: SessionID?)
     /// The recorder did not do its duty in time: SIGKILL. Answered by `recorderGone`.
     case killRecorder(CameraID)
@@ -40,7 +40,7 @@ public enum Effect: Hashable, Sendable {
         case camerasChanged
         /// Nil: nobody holds it.
         case holderChanged(CameraID, AppID?)
-        /// Who would win may have changed for this user's apps; nil: for everybody's.
+        /// Another app may win now, for this user's apps; nil: for everybody's.
         case prioritiesChanged(user: UInt32?)
         /// Its user is asked about an app from now on.
         case question(Question)

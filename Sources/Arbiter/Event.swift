@@ -6,7 +6,7 @@ public import Vocabulary
 /// Ids of clients and sessions are the caller's (fresh, growing); all other ids the core gives.
 public enum Event: Hashable, Sendable {
     // MARK: Clients
-    /// A connection, and who the kernel says that it is.
+    /// A connection, and what the kernel says of its process.
     case connected(ClientID, app: AppID, ClientIdentity)
     case declared(ClientID, ClientAttributes)
     case declaredPresence(ClientID, Presence, focused: Bool)
@@ -53,7 +53,7 @@ public enum Event: Hashable, Sendable {
     case answered(AppID, isClaimed: Bool, AppAnswer?, by: AnswerOrigin)
     /// The answer to a question that was asked.
     case questionAnswered(QuestionID, AppAnswer)
-    /// Somebody is there who shows questions to a user, or nobody is any more.
+    /// A program that shows questions to a user is there, or none is any more.
     case questionsWatched(user: UInt32, Bool)
     /// A user stops an app, by name: its sessions that ask to run.
     case stoppedByUser(AppID)
@@ -93,8 +93,8 @@ public enum Event: Hashable, Sendable {
     // MARK: The broker
     indirect case policyLoaded(Policy)
     /// After a restart of the broker: the camera is kept for the app that held it. `survivor`: its recorder core still
-    /// captures for the grant that it had. Told once for each camera, before it is given to anybody: of one that was given
-    /// since, a survivor counts for nothing. Where something keeps everybody from the camera, the survivor is cut at once.
+    /// captures for the grant that it had. Told once for each camera, before it is given out: after that a survivor is
+    /// ignored. Where something keeps everybody from the camera, the survivor is cut at once.
     case reserved(CameraID, AppID, survivor: Survivor? = nil)
     case timePassed
 }
@@ -102,8 +102,8 @@ public enum Event: Hashable, Sendable {
 /// A grant that outlived the broker: its recorder core captures on, until its session reclaims it or it is cut.
 public struct Survivor: Hashable, Sendable, Codable, BitwiseCopyable {
     public var grant: GrantID
-    /// The recording under way, as far as the former broker knew. What the recorder core has said of its end since is told
-    /// behind the session's `reclaimed`: before that it is nobody's.
+    /// The recording under way, as far as the former broker knew. If it has ended since, that is told after the
+    /// session's `reclaimed`: before, it belongs to no session.
     public var recording: RecordingID?
 
     public init(grant: GrantID, recording: RecordingID? = nil) {

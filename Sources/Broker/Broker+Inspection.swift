@@ -1,6 +1,6 @@
 import Arbiter
 
-/// What has to hold of a broker whatever its clients do, for those who try everything.
+/// What must hold of a broker whatever its clients do, for tests that try everything.
 extension Broker {
     /// What is wrong with the core's state; empty when nothing is.
     package var brokenPromises: [String] { arbiter.violations() }

@@ -22,7 +22,7 @@ public final class Broker {
     /// Nil where nothing outlives the broker.
     let store: GrantStore?
     private(set) var arbiter: Arbiter
-    /// What it lived through of late: it explains what was decided.
+    /// Its last steps, by which it explains what was decided.
     private(set) var history = History()
     /// Steps of the core in this life: a trace counts them.
     private(set) var stepsTaken: UInt64 = 0
@@ -33,7 +33,8 @@ public final class Broker {
     private var listeners: [UnixListener] = []
 
     // What it is made of. Each is there before the first client, and as long as the broker.
-    // They know each other by it, and are made in `init`, which throws where there is no room for one: from then on none is nil.
+    // They reach each other through it, and are made in `init`, which throws where one cannot be made: after that none
+    // is nil.
     let audience = Audience()
     private(set) var policy: PolicyKeeper!
     private(set) var clients: Clients!
@@ -108,7 +109,7 @@ public final class Broker {
     static func now() -> Moment { Moment(nanoseconds: EventLoop.now) }
 
     /// The one place where the core is stepped.
-    /// - Returns: why the request that the event is was refused; it has been answered then.
+    /// - Returns: why the event's request was refused; it has been answered by then.
     @discardableResult
     func step(_ event: Event, for request: Request? = nil) -> Refusal? {
         precondition(!isStepping, "An event came while the effects of another were carried out.")
@@ -138,7 +139,7 @@ public final class Broker {
         if let deadline = arbiter.deadline, deadline <= Self.now() { step(.timePassed) } else { setAlarm() }
     }
 
-    /// For what turns out while effects are carried out: an event of its own, in order, when they are.
+    /// For what is found out while effects are carried out: an event of its own, in order, after them.
     func stepLater(_ event: Event) { loop.defer { [self] in step(event) } }
 
     /// A client's request that is one event: stepped, and answered with nothing where no effect answered it.
@@ -166,7 +167,7 @@ public final class Broker {
             case .open(let camera, let grant, let session, let configuration):
                 if clients.isGrantable(session) { cameras[camera]?.open(grant, configuration) }
             case .resume(let camera, let grant, let session, _):
-                // Its streams flow already: only the end of the recorder core ends them for whoever has them.
+                // Its streams flow already: only the end of the recorder core ends them.
                 if clients.isGrantable(session) {
                     cameras[camera]?.resume(grant, session)
                 } else {
@@ -195,7 +196,7 @@ public final class Broker {
     }
 
     private func notify(_ session: SessionID, _ sequence: UInt64, _ event: SessionEvent) {
-        // Whoever runs no more has nothing that another broker could give back.
+        // A session that no longer runs has nothing that another broker could give back.
         if event.endsRunning { for link in cameras.order { link.forgetKept(of: session) } }
         guard let client = clients.owner(of: session) else { return }
         let (path, decision) = (ObjectPath.session(session), arbiter.lastDecision)

@@ -3,10 +3,10 @@
 ///
 ///     NUL → lines, until BEGIN after an accepted EXTERNAL → messages
 ///
-/// libsystemd asks the kernel who its peer is, and would hear of this process's own socket pair: so it is told to take
-/// everybody, and who may enter is decided here. Only the mechanism EXTERNAL, and only the user that the kernel names, in
-/// the words of the D-Bus specification ("Authentication Protocol"). Another user, another mechanism and every mistake
-/// are answered by libsystemd as it always does: `REJECTED` or `ERROR`. Pure: bytes in, bytes out.
+/// libsystemd asks the kernel for its peer's user, and would hear of this process's own socket pair: so it is told to
+/// accept everybody, and the decision is made here. Only the mechanism EXTERNAL, and only the user that the kernel
+/// names, in the words of the D-Bus specification ("Authentication Protocol"). Another user, another mechanism and
+/// every mistake are answered by libsystemd as it always does: `REJECTED` or `ERROR`. Pure: bytes in, bytes out.
 package struct AuthenticationGate {
     /// Bytes of one line; the longest that a peer needs has 34.
     package static let lineBytesMax = 1024

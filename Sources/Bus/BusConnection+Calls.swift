@@ -8,7 +8,7 @@ extension BusConnection {
     /// nanoseconds, or `.disconnected`. The handler is called exactly once, on the loop's thread, never from in here.
     ///
     /// Before the peer is ready the call waits here, since libsystemd would block until it knows whether the peer
-    /// takes descriptors. Descriptors among the arguments stay the caller's, who keeps them open until the answer.
+    /// takes descriptors. Descriptors among the arguments stay the caller's, which keeps them open until the answer.
     /// - Parameter destination: a name, where the peer is a message bus.
     public func call(
         to destination: String? = nil, path: String, interface: String, member: String, _ arguments: [WireValue] = [],
@@ -102,7 +102,7 @@ extension BusConnection {
     }
 }
 
-/// A call on its way, and whom to tell.
+/// A call on its way, and the handler to tell.
 final class PendingCall {
     let connection: BusConnection
     /// Nanoseconds that it may take.

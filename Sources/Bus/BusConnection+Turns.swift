@@ -100,7 +100,7 @@ extension BusConnection {
             return 0
         case .fed(let isWhole, let isAll):
             var result: Int32 = 1
-            // Until it has come of it: libsystemd may have had something to write first.
+            // Until the message has arrived: libsystemd may have written something first.
             while result > 0 && isOpen && pendingEnd == nil && !(isWhole && somethingArrived) {
                 result = sd_bus_process(bus, nil)
             }
@@ -108,7 +108,7 @@ extension BusConnection {
             if !(isWhole && somethingArrived) { intake.clear(traffic.readingBuffer) }
             // One that is malformed never arrives.
             if isWhole && !somethingArrived { _ = intake.takePassed() }
-            // What comes after all that there was wakes the loop: asking for it now would nearly always be in vain.
+            // Whatever comes later wakes the loop: asking now would nearly always find nothing.
             return result < 0 ? result : isWhole && isAll && somethingArrived ? 0 : 1
         }
     }

@@ -6,8 +6,8 @@ extension BusConnection {
     /// Whether messages may be written directly: to a stranger that reads, and nothing of libsystemd's waits before them.
     var isDirect: Bool { intake != nil && isReady && isOpen && !isEnding && queued.isEmpty && held.isEmpty }
 
-    /// Writes a signal. It leaves at the end of the turn, together with all else that is written to this peer in it; in no
-    /// turn, right after the present handler.
+    /// Writes a signal. It leaves at the end of the turn, together with all else that is written to this peer in it;
+    /// outside a turn, right after the present handler.
     /// - Parameter signature: of what `body` appends, which has no descriptor in it.
     package func signal(
         path: String, interface: String, member: String, signature: String, _ body: (inout MessageWriter) -> Void

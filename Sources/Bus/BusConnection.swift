@@ -41,8 +41,8 @@ public final class BusConnection {
         case fault(SystemFault)
     }
 
-    /// Messages in one turn: one peer that never stops talking must not keep the others waiting. A turn ends before
-    /// where it takes long (`Turns`).
+    /// Messages in one turn: one peer that never stops talking must not keep the others waiting. A turn that takes long
+    /// ends earlier (`Turns`).
     public static let messagesPerTurnMax = 64
     /// What a peer may leave unread beyond the kernel's buffer. Reliability (a)7: such a peer is disconnected,
     /// it alone, before it costs others memory.
@@ -69,11 +69,11 @@ public final class BusConnection {
     public var tag: UInt64 = 0
     /// Which signals the peer wants; nil: all of them.
     package var wanted: SignalRules?
-    /// For whom it has its turns. Counts from the next one on that it asks for.
+    /// The account that its turns are charged to. A change takes effect with the next turn that it asks for.
     public var account: TurnAccount
     /// What the order of turns calls it.
     let number: UInt64
-    /// Nobody else says who sends its messages.
+    /// Only a server says itself who sends its messages.
     let isServer: Bool
     var waitsForTurn = false
     /// What is left to be done of a message that has been read.
@@ -112,7 +112,7 @@ public final class BusConnection {
     ///   - anonymous: For a server on a socketpair, whose ends may belong to different users, and which trusts its peer. A
     ///     server on a listening socket never wants this: then the peer must name the user the kernel says it is, and
     ///     nothing it sends is believed before it was looked at.
-    ///   - keepers: Who takes a stranger's descriptors; nil: a stranger that passes one is disconnected.
+    ///   - keepers: They take a stranger's descriptors; nil: a stranger that passes one is disconnected.
     public init(
         adopting descriptor: Int32, as role: Role, on loop: EventLoop, delegate: any BusConnectionDelegate,
         anonymous: Bool = false, account: TurnAccount = .own, keepers: DescriptorKeepers? = nil
@@ -142,7 +142,7 @@ public final class BusConnection {
         if role == .server {
             _ = sd_bus_set_server(bus, 1, Self.ownID)
         }
-        // With an intake libsystemd's peer is this process, and the intake has looked at who the stranger is.
+        // With an intake libsystemd's peer is this process; the intake has checked the stranger's user.
         _ = sd_bus_set_anonymous(bus, anonymous || intake != nil ? 1 : 0)
         _ = sd_bus_negotiate_fds(bus, 1)
         // Nobody here asks for what libsystemd would otherwise gather about each sender.
@@ -191,7 +191,8 @@ public final class BusConnection {
 
     // MARK: Sending
 
-    /// Half of what may be queued is: whoever can leave something out does it now, and the peer can still be told.
+    /// Half of what may be queued is queued: callers that can leave something out do it now, while the peer can still
+    /// be told.
     public var isBehind: Bool {
         queued.count + held.count > Self.queuedMessagesMax / 2 || queuedBytes + waitingBytes > Self.queuedBytesMax / 2
     }

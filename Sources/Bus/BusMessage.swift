@@ -47,7 +47,7 @@ public final class BusMessage {
     public var interface: String { string(sd_bus_message_get_interface(pointer)) }
     public var member: String { string(sd_bus_message_get_member(pointer)) }
     public var destination: String { string(sd_bus_message_get_destination(pointer)) }
-    /// On a message bus the bus's own word for who sent it; from a peer no more than what the peer says.
+    /// On a message bus the bus's own word for the sender; from a peer no more than what the peer says.
     public var sender: String { string(sd_bus_message_get_sender(pointer)) }
     /// The whole body's signature.
     public var signature: String { string(sd_bus_message_get_signature(pointer, 1)) }
@@ -126,7 +126,7 @@ extension BusMessage {
     /// learn from the answers whose signals are meant.
     public static let serverName = ":1.0"
 
-    /// - Parameter sender: nil on a message bus, which says itself who sends it.
+    /// - Parameter sender: nil on a message bus, which names the sender itself.
     public static func signal(
         on connection: BusConnection, path: String, interface: String, member: String, sender: String? = serverName
     ) -> BusMessage? {

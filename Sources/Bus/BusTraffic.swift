@@ -20,7 +20,7 @@ final class BusTraffic: LoopPart {
     private var isInTurn = false
     /// Memory for what is written, to be used again.
     private var writers: [MessageWriter] = []
-    /// More are never in use at once but in a step that tells everybody something.
+    /// More are in use at once only in a step that tells everybody something.
     private static let writersKept = 16
     private var lastSerial = firstSerial
     /// libsystemd counts each connection's own messages from 1 on, and comes nowhere near.
@@ -57,7 +57,7 @@ final class BusTraffic: LoopPart {
         flush()
     }
 
-    /// It has something to send at the end of the turn, or, in no turn, after the present handler.
+    /// It has something to send at the end of the turn, or, outside a turn, after the present handler.
     func hasWritten(_ connection: BusConnection) {
         if !isInTurn && written.isEmpty { loop.defer { [unowned self] in flush() } }
         written.append(connection)

@@ -32,7 +32,7 @@ final class DescriptorKeeper {
 
     private(set) weak var pool: DescriptorKeepers?
     private(set) var state = State.working
-    /// For whom the job was that it did not come back from.
+    /// The user for whom the job was that it did not come back from.
     private(set) var stuckFor: UInt32?
     private let socket: Int32
     private var child: ChildProcess?

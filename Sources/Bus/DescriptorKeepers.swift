@@ -5,8 +5,8 @@ public import Loop
 /// Has the descriptors of clients taken, looked at and closed by processes of their own, since that may hang for as long
 /// as whoever serves a file likes, and no signal ends it.
 ///
-/// Each user has one message at a keeper at a time, so that he who hangs one waits for himself. A keeper that is not back
-/// in time is given up, and its user's descriptors are refused until it is back after all.
+/// Each user has one message at a keeper at a time, so that a user that hangs one waits for itself. A keeper that is
+/// not back in time is given up, and its user's descriptors are refused until it is back after all.
 ///
 /// Lives on the loop's thread. It never waits.
 public final class DescriptorKeepers {
@@ -43,7 +43,7 @@ public final class DescriptorKeepers {
     private var stuck: [DescriptorKeeper] = []
     /// Those that have ended, until that is heard of.
     private var ending: [DescriptorKeeper] = []
-    /// At most one a connection. Each gets its turn: what its user has on the way is let go of within seconds, by the
+    /// At most one a connection. Each is served in its order: what its user has on the way ends within seconds, by the
     /// bounds on half-read messages and on a recorder core's answers.
     private var wishes: [Wish] = []
     private var atWork: Set<UInt32> = []
@@ -64,7 +64,7 @@ public final class DescriptorKeepers {
     /// Has bytes that have arrived at a client's socket taken, with the descriptors that may come with them.
     /// - Parameters:
     ///   - isBeginning: the first of them begins a message; descriptors may come with it, and with no other byte.
-    ///   - socket: stays the caller's, who neither reads nor closes it until the answer.
+    ///   - socket: stays the caller's, which neither reads nor closes it until the answer.
     ///   - answer: called once, never from inside this call.
     func take(
         _ bytes: Int, isBeginning: Bool, from socket: Int32, user: UInt32, _ answer: @escaping (Answer) -> Void

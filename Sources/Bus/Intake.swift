@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Loop
 
-/// Looks at what a peer sends whom nobody trusts, before libsystemd reads it.
+/// Looks at what an untrusted peer sends, before libsystemd reads it.
 ///
 ///     looked at: the authentication ──▶ gate ──────────────────▶ feed ──▶ libsystemd
 ///                a message, or a piece of one ──▶ framer ──────▶
@@ -10,16 +10,16 @@ import Loop
 ///
 /// Whether descriptors come along, how long a message is, whether it is time for messages at all: all is known before a
 /// byte is taken. So no file of the peer's comes into this process, and none is dropped by it either, which may wait as
-/// closing does. libsystemd never reads the peer's socket itself, not even one message that was looked at: one that is
-/// malformed it drops, and reads on. Until a message is whole nothing but its length's worth of memory is taken, and what
-/// the peer has sent beyond it stays in the kernel, on his account.
+/// closing does. libsystemd never reads the peer's socket itself, not even one message that was looked at: it would
+/// drop a malformed one and read on. Until a message is whole nothing but its length's worth of memory is taken, and what
+/// the peer has sent beyond it stays in the kernel, on its account.
 ///
 /// Lives on the loop's thread.
 final class Intake {
-    /// How long a message may take from its first byte to its last, in nanoseconds. Who sends one in pieces does so within
-    /// milliseconds; a slow machine deserves some more.
+    /// How long a message may take from its first byte to its last, in nanoseconds. A peer that sends one in pieces
+    /// does so within milliseconds; a slow machine deserves some more.
     static let wholeTimeMax: Int64 = 10_000_000_000
-    /// The same, where it brought descriptors, which others are short of meanwhile.
+    /// The same, where it brought descriptors, which others need meanwhile.
     static let wholeTimeMaxWithDescriptors: Int64 = 1_000_000_000
     /// Bytes looked at for the beginning of a message: nearly every one of ours is shorter.
     private static let lookBytes = 2048
@@ -27,7 +27,7 @@ final class Intake {
     enum Reading {
         /// There is nothing to read.
         case nothing
-        /// Something is in the feed: with it a message is whole, or is not yet; and it was all that had arrived, or not.
+        /// Something is in the feed. `isWhole`: it completes a message. `isAll`: it was all that had arrived.
         case fed(isWhole: Bool, isAll: Bool)
         /// A keeper reads; `whenRead` is called when it has.
         case atKeeper

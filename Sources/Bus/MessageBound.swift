@@ -1,7 +1,7 @@
 /// How long a message may be that a peer sends, looked at before libsystemd reads it.
 ///
 /// libsystemd takes 128 MiB from every peer, allocates as it reads, and reads on as fast as the peer writes. So the
-/// header is peeked at before each message, and the length that it names is what counts. Four things keep the view of
+/// header is peeked at before each message, and the length that it names is what counts. Four rules keep it known
 /// where a message begins: a message that has begun is read on until it is whole; one that is whole and does not arrive
 /// is malformed, and ends the connection, because libsystemd drops it and reads on; the bytes that follow the
 /// authentication wait for the first call; and a header that comes in pieces, which no D-Bus library sends, is none. What

@@ -23,8 +23,8 @@ extension MessageBusDelegate {
 /// A message bus, the machine's or a user's, for as long as there is one: where it was lost, or has not been started yet,
 /// it is looked for again, ever more rarely.
 ///
-/// The bus is a peer like any other, with two habits of its own: it wants to be greeted, and messages name whom they are
-/// for. So this is a `BusConnection`, which waits for nothing, and not one of libsystemd's own.
+/// The bus is a peer like any other, with two habits of its own: it wants to be greeted, and messages name the peer
+/// they are for. So this is a `BusConnection`, which waits for nothing, and not one of libsystemd's own.
 public final class MessageBus {
     /// The bus itself, as it is called on every bus.
     public static let name = "org.freedesktop.DBus"
@@ -116,10 +116,10 @@ public final class MessageBus {
         return (name, owner)
     }
 
-    /// Says to everybody who listens what has changed.
+    /// Says to all that listen what has changed.
     public func emit(path: String, interface: String, member: String, filling fill: (BusMessage) -> Void = { _ in }) {
         guard isReady, let connection,
-            // The bus itself says who sends it.
+            // The bus itself names the sender.
             let signal = BusMessage.signal(
                 on: connection, path: path, interface: interface, member: member, sender: nil)
         else { return }

@@ -17,7 +17,7 @@ public struct MessageWriter {
     /// Nothing was written, and the memory is there to be used again.
     mutating func clear() { bytes.removeAll(keepingCapacity: true) }
 
-    /// What a message is, and who is meant by it.
+    /// What a message is, and which peer or call it is for.
     enum Head {
         case signal(path: String, interface: String, member: String)
         case answer(to: UInt32, destination: String?)

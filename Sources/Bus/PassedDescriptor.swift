@@ -43,8 +43,8 @@ public final class PassedDescriptor {
         keeper.pool?.ended(user, cookie, keeper, wasKept: isKept)
     }
 
-    /// It has arrived, and is kept for longer: it does not count as on its way any more. How many are kept is bounded by who
-    /// keeps them.
+    /// It has arrived, and is kept for longer: it does not count as on its way any more. Its keeper bounds how many are
+    /// kept.
     public func keep() {
         guard !isKept else { return }
         isKept = true

@@ -42,7 +42,7 @@ package struct SignalRules: Hashable, Sendable {
         return true
     }
 
-    /// One that was added as often as it was removed is there no more.
+    /// A rule that was removed as often as it was added is gone.
     package mutating func remove(_ text: String) {
         guard let rule = Self.rule(text), let place = rules.firstIndex(of: rule) else { return }
         rules.remove(at: place)

@@ -1,7 +1,7 @@
-/// For whom a connection has its turns: turns are fair between accounts, not between connections, so that who opens
-/// many gets no more of the loop.
+/// What a connection's turns are charged to: turns are fair between accounts, not between connections, so that a peer
+/// that opens many gets no more of the loop.
 public struct TurnAccount: Hashable, Sendable {
-    /// Of those who must be heard whatever others do: half of the loop's time is theirs, if they want it.
+    /// It must be heard whatever others do: half of the loop's time goes to such accounts, if they want it.
     public var isFirst: Bool
     /// A user's number, or another one of the owner's choice.
     public var number: UInt64
@@ -27,11 +27,11 @@ public struct TurnAccount: Hashable, Sendable {
 ///
 /// Ties go to the first class, and between accounts to the one whose oldest connection asked first.
 package struct TurnOrder: Sendable {
-    /// Start tags of those who shared of late.
+    /// Start tags of the accounts that shared of late.
     private struct Shares<Key: Hashable & Sendable>: Sendable {
-        /// The start of who was served last.
+        /// The start of the account that was served last.
         private(set) var clock: Int64 = 0
-        /// Where the next start of each is, at the least; who is not here starts at the clock.
+        /// Where the next start of each is, at the least; an account that is not here starts at the clock.
         private var finishes: [Key: Int64] = [:]
 
         func start(of key: Key) -> Int64 { max(clock, finishes[key] ?? clock) }
@@ -65,7 +65,7 @@ package struct TurnOrder: Sendable {
     private var accounts = Shares<TurnAccount>()
     private var windowBegan: Int64 = .min / 2
     private var usedInWindow: [TurnAccount: Int64] = [:]
-    /// Who had the last turn, and since when nobody else had one.
+    /// Which connection had the last turn, and since when no other had one.
     private var last: (id: UInt64, since: Int64) = (0, .min / 2)
 
     package init() {}
@@ -91,7 +91,7 @@ package struct TurnOrder: Sendable {
         }
     }
 
-    /// Takes out whose turn it is; nil: nobody waits.
+    /// Takes out the next one; nil: none waits.
     package mutating func next() -> (id: UInt64, account: TurnAccount)? {
         guard let isFirst = nextClass else { return nil }
         let candidates = lines.indices.filter { lines[$0].account.isFirst == isFirst }
@@ -126,7 +126,7 @@ package struct TurnOrder: Sendable {
         accounts.serve(account, cost)
     }
 
-    /// It does not wait any more. Of one that does not, nothing.
+    /// It does not wait any more. Does nothing for one that does not wait.
     package mutating func forget(_ id: UInt64) {
         for line in lines.indices {
             guard let place = lines[line].waiting.firstIndex(where: { $0.id == id }) else { continue }

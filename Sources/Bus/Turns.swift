@@ -2,14 +2,15 @@ import CLinux
 import Glibc
 import Loop
 
-/// The turns of a loop's connections: who has something to read asks, and has a slice of the loop's time when
-/// `TurnOrder` says so. Between two turns the loop is served: timers, signals, new connections, and whoever may go at once.
+/// The turns of a loop's connections: one that has something to read asks, and has a slice of the loop's time when
+/// `TurnOrder` says so. Between two turns the loop is served: timers, signals, new connections, and whichever may go at
+/// once.
 struct Turns {
     /// What a turn may take before it is over, in nanoseconds, where nobody waits: a client's slice. A message that has
     /// been begun is finished; what single methods cost is bounded where they are.
     static let sliceMax: Int64 = 5_000_000
     /// The same while somebody waits, be it of the same account: where many connections talk without end, a call of a
-    /// well-behaved client waits for one such slice, and for those who asked before and have had no more than it.
+    /// well-behaved client waits for one such slice, and for those that asked before and have had no more than it.
     static let sharedSliceMax: Int64 = 1_000_000
 
     private var order = TurnOrder()
@@ -50,7 +51,7 @@ struct Turns {
         }
     }
 
-    /// Takes out whose turn it is, one for each pass of the loop.
+    /// Takes out the next one, one for each pass of the loop.
     mutating func take() -> BusConnection? {
         let next = order.next()
         if order.isEmpty { source?.isEnabled = false }

@@ -77,7 +77,7 @@ public final class UnixListener {
         source = try loop.addIO(descriptor, .readable) { [unowned self] _ in self.accept() }
     }
 
-    /// Who listens there, as far as the kernel tells: the process that made the socket listen.
+    /// The process that listens there, as far as the kernel tells: the one that made the socket listen.
     private static func listener(_ path: String) -> String {
         let connected = camarb_unix_connect_now(path)
         guard connected >= 0 else { return "another process" }

@@ -13,7 +13,7 @@ enum { for_the_writer = 0, for_the_completer = 1 };
 
 static int fill(int socket, int descriptor) {
     if (descriptor < 0) return camarb_packet_send(socket, "", 1, -1);
-    /* Nobody writes into the pipe: it ends when the last of those who took the writer's copy has. */
+    /* Nobody writes into the pipe: it ends when the last process that took the writer's copy has ended. */
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0) return -errno;
     const char writer = for_the_writer, completer = for_the_completer;

@@ -1,4 +1,4 @@
-/* Who is there: the programs at PipeWire that want video, and which doorway each of them means. */
+/* The programs at PipeWire that want video, and which doorway each of them means. */
 #include "door_inside.h"
 
 #include "CPipeWire.h"
@@ -12,8 +12,8 @@
 /* What is written down at a consumer, for an agent that comes after this one: the doorway's name, and the consumer's serial
  * number, since its other number is given to others later. */
 #define ADOPTION_KEY "camarb.camera"
-/* From a place that becomes free to the look at who had none, in nanoseconds: a program that comes and goes all the time costs a
- * list of all there is each. */
+/* From a place that becomes free to the look at programs that had none, in nanoseconds: one that comes and goes all the time
+ * costs a list of all there is each. */
 #define LIST_PAUSE 100000000
 
 const char *camarb_text_of(const struct spa_dict *properties, const char *key) {
@@ -136,7 +136,7 @@ static const struct camera *meant_by(const struct camarb_door *door, const struc
     const struct target target = target_of(door, consumer);
     for (int at = 0; at < CAMARB_DOOR_CAMERAS_MAX; at++)
         if (door->cameras[at] && is_meant(door->cameras[at]->doorway, &target)) return door->cameras[at];
-    /* Who means another's private node means the camera: that node is nobody else's to be linked to. */
+    /* A consumer that targets another's private node means the camera: nothing else may be linked to that node. */
     for (int at = 0; at < CAMARB_DOOR_CONSUMERS_MAX; at++) {
         const struct node *node = door->consumers[at] ? door->consumers[at]->node : NULL;
         if (node && is_meant(node, &target)) return node->camera;
@@ -241,7 +241,7 @@ static void connection_told(void *data, const struct pw_client_info *info) {
 
 static const struct pw_client_events client_events = {.version = PW_VERSION_CLIENT_EVENTS, .info = connection_told};
 
-/* What a connection may do is told to those alone who ask about it. */
+/* What a connection may do is told only to clients that ask about it. */
 static void ask_about(struct camarb_door *door, uint32_t id) {
     struct connection *connection = connection_of(door, id);
     if (!connection || connection->proxy) return;
@@ -260,8 +260,8 @@ static void consumer_told(void *data, const struct pw_node_info *info) {
     const char *target = camarb_text_of(info->props, PW_KEY_TARGET_OBJECT);
     snprintf(consumer->target, sizeof consumer->target, "%s", *target ? target : camarb_text_of(info->props, "node.target"));
     ask_about(consumer->door, consumer->client);
-    /* PipeWire 0.3.65 now and then stops telling of changes, where programs come and go that ask for all of it (pw-dump): who
-     * means the default camera would wait for ever. */
+    /* PipeWire 0.3.65 now and then stops telling of changes, where programs come and go that ask for all of it (pw-dump):
+     * one that wants the default camera would wait for ever. */
     if (!*consumer->target && consumer->door->metadata) ask_metadata(consumer->door, consumer->door->metadata_id);
     look(consumer->door);
 }
@@ -352,7 +352,7 @@ static void appeared(
     if (strcmp(class, "Video/Source") == 0 || strcmp(class, CAMARB_PRIVATE_CLASS) == 0) source_appeared(data, id, properties);
 }
 
-/* --- Who had no place --- */
+/* --- Programs that had no place --- */
 
 /* What goes, the registry itself tells, and everything else. */
 static void listed(
@@ -448,7 +448,7 @@ static void answered(void *data, uint32_t id, int sequence) {
      * asked about their connections. */
     if (door->list) {
         end_list(door);
-        /* What was written down about who is known now. */
+        /* What was written down about the consumers that are known now. */
         if (door->metadata) ask_metadata(door, door->metadata_id);
         door->has_place = door->has_place && door->is_left_out;
         if (door->has_place) arm_list(door);

@@ -1,4 +1,4 @@
-/* The inside of the door: what door.c (who is there) and door_nodes.c (what is shown to them) share. */
+/* The inside of the door: what door.c (the programs) and door_nodes.c (what is shown to them) share. */
 #pragma once
 #include "include/door.h"
 #include "library.h"

@@ -1,9 +1,9 @@
-/* Who else is linked to a private node. Every program of the user's that is in no sandbox may make a link (pw-link does), and
- * PipeWire asks nobody: it sends the node's buffers to both ends, and a program that has mapped one may keep it.
+/* Other programs that are linked to a private node. Any program of the user's outside a sandbox may make a link (pw-link does),
+ * and PipeWire asks nobody: it sends the node's buffers to both ends, and a program that has mapped one may keep it.
  *
  *     its consumer's alone ──a link to another──▶ overheard: slates ──no such link, and all buffers gone──▶ its consumer's alone
  *
- * What PipeWire sends whoever is linked leaves it after what it tells us of the link, so that what is written into a buffer
+ * PipeWire sends pictures to a linked program after it has told us of the link. So what is written into a buffer
  * from then on is a slate (camarb_door_show_frame looks first), and what was in the buffers is painted over in the same turn.
  * The window that is left: until this turn, milliseconds after the link, the other program can read the pictures that the
  * buffers had when it came. Nothing but PipeWire itself could close it. */

@@ -39,7 +39,7 @@ static int64_t now(void) {
 
 static void tell(struct node *node, enum camarb_door_event_kind kind) {
     if (node->consumer == PW_ID_ANY) return;
-    /* Who is overheard sees no pictures, and so it keeps the camera from nobody. */
+    /* A consumer that is overheard sees no pictures, and so it keeps the camera from nobody. */
     if (kind == camarb_door_runs && node->is_overheard) return;
     camarb_door_tell(
         node->door, (struct camarb_door_event){
@@ -245,7 +245,7 @@ static size_t picture_bytes_of(const struct camarb_door *door, uint64_t owner) {
 static bool make_room(struct node *node) {
     give_room_back(node);
     size_t picture = camarb_pixels_bytes(node->pixels, node->width, node->height), all = picture * (BUFFERS_MAX + 1);
-    /* A doorway has one set of buffers for everybody, and is what is left for who is refused. */
+    /* A doorway has one set of buffers for everybody, and is what a refused program gets. */
     if (node->consumer == PW_ID_ANY) all = 0;
     size_t own = all > 0 ? picture_bytes_of(node->door, node->owner) : 0;
     if (own + all > PICTURE_BYTES_OF_ONE_MAX) {
@@ -398,7 +398,7 @@ static struct pw_properties *properties_of(const struct node *node) {
         return properties;
     }
     camarb_library.properties_set(properties, PW_KEY_MEDIA_CLASS, CAMARB_PRIVATE_CLASS);
-    /* For the script: which doorway somebody means who means this node. */
+    /* For the script: the doorway that a program means that names this node as its target. */
     camarb_library.properties_set(properties, "node.camarb.camera", node->camera->node_name);
     snprintf(text, sizeof text, "%u", node->consumer);
     camarb_library.properties_set(properties, "node.camarb.consumer", text);

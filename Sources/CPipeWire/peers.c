@@ -1,4 +1,4 @@
-/* Who is at the other end of a socket, from what the kernel shows: no right is needed for that, and nobody is asked. */
+/* The process at the other end of a socket, from what the kernel shows: that needs no right and no question. */
 #include "door.h"
 
 #include <dirent.h>

@@ -1,9 +1,9 @@
 public import ArbiterProtocol
 
-/// The client as the one who asks the user about apps, and who shows and ends what they do.
+/// The client as the one that asks the user about apps, and that shows and ends what they do.
 extension CameraClient {
     /// Has `brokerNotices` tell `.question` and `.questionEnded` from now on, the one that stands at once; or ends that.
-    /// - Throws: `.notTrusted` with who is asked already.
+    /// - Throws: `.notTrusted` with the client that asks already.
     public func answerQuestions(_ on: Bool = true) async throws(BrokerError) {
         try await shell("WatchQuestions", [.boolean(on)])
     }

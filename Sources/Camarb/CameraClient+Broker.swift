@@ -33,7 +33,7 @@ public struct Explanation: Hashable, Sendable {
     /// One for each question that was asked, in order: the rule, the facts it read, what would have changed it.
     public var verdicts: [WireDictionary]
 
-    /// Which decision it is: for who asked for the latest.
+    /// Which decision it is: for callers that asked for the latest.
     public var decision: DecisionID? { verdicts.first?["decision"]?.uint64 }
 }
 
@@ -129,8 +129,8 @@ extension CameraClient {
         try await broker("LowerAttribute", [.string(attribute), .string(value)])
     }
 
-    /// Who holds what, who waits, and why. Of very many sessions the later ones are asked for page by page: each as it was
-    /// when its page was.
+    /// Each camera's holder, the sessions that wait, and why. Of very many sessions the later ones are asked for page
+    /// by page: each as it was when its page was.
     public func status() async throws(BrokerError) -> BrokerStatus {
         var status = try BrokerStatus(wireArguments: try await broker("GetStatus"))
         for _ in 0..<BrokerStatus.pagesMax where status.hasMoreSessions {
@@ -169,7 +169,8 @@ extension CameraClient {
         return PolicyInForce(text: text, files: files, origins: origins)
     }
 
-    /// Counts since camarbd's start, as OpenMetrics text: everybody's for who is trusted, else those of the caller's user.
+    /// Counts since camarbd's start, as OpenMetrics text: everybody's for a trusted client, else those of the caller's
+    /// user.
     public func metrics() async throws(BrokerError) -> String {
         var reader = WireReader("GetMetrics", try await broker("GetMetrics"))
         return try reader.string("text")

@@ -43,13 +43,13 @@ extension CameraClient {
         try await shell("AttachPlacing", [.string(source.rawValue), .dictionaries(places)])
     }
 
-    /// Says what this source knows the windows from, for people who ask for the status.
+    /// Says what this source knows the windows from, for people that ask for the status.
     /// - Parameter words: at most 255 bytes, such as `sway 1.7`.
     public func describeSource(_ words: String) async throws(BrokerError) {
         try await shell("DescribeSource", [.string(words)])
     }
 
-    /// Is a presence source no more.
+    /// Stops being a presence source.
     public func detach(as source: PresenceSource) async throws(BrokerError) {
         try await shell("Detach", [.string(source.rawValue)])
     }

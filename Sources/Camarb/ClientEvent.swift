@@ -42,7 +42,7 @@ public struct InterruptionWarning: Hashable, Sendable {
 public struct Interruption: Hashable, Sendable {
     public var id: InterruptionID
     public var causes: CauseSet
-    /// Who took the camera, as far as the client may know; nil where nobody did.
+    /// The app that took the camera, as far as the client may know; nil where none did.
     public var interrupter: Interrupter?
     /// The recording that was cut by it.
     public var recording: RecordingID?
@@ -139,21 +139,21 @@ public enum BrokerNotice: Hashable, Sendable {
     /// A camera has another holder, or none.
     case holderChanged(camera: CameraID, holder: Interrupter?)
     case prioritiesChanged
-    /// For who called `listClients`: ask again.
+    /// After `listClients`: ask again.
     case clientsChanged
-    /// This client speaks for a user's desktop no more in this role, which is for somebody else, in words.
+    /// This client no longer speaks for a user's desktop in this role; `by` names the one that does, in words.
     case displaced(role: String, by: String)
-    /// For who called `answerQuestions`: may an app of its user have cameras?
+    /// After `answerQuestions`: may an app of its user have cameras?
     case question(AppQuestion)
-    /// That question is over, be it that it was answered.
+    /// That question is over, answered or not.
     case questionEnded(QuestionID, QuestionEnd)
-    /// For who called `cameraUse`: ask again.
+    /// After `cameraUse`: ask again.
     case useChanged
-    /// For who speaks for a user: an interruption ended a recording of one of its apps.
+    /// For a client that speaks for a user: an interruption ended a recording of one of its apps.
     case recordingCut(RecordingCut)
     /// For subscribers: a decision as scenario lines, and the same as values, in their order.
     case decided(DecisionID, at: Moment, trace: String, parts: [DecidedPart])
-    /// For those who trace: a step of the core, as a line without its checksum.
+    /// For clients that trace: a step of the core, as a line without its checksum.
     case traced(String)
     /// This reader was too slow, and the trace has ended; `trace()` begins another.
     case traceLost

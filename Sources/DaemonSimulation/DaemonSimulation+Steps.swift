@@ -121,7 +121,8 @@ extension DaemonSimulation {
         faults[fault, default: 0] += 1
     }
 
-    /// Below what one user may have half open, so that the others of the run, who are the same user, are not meant.
+    /// Below what one user may have half open, so that the run's other clients, which are of the same user, are not
+    /// refused.
     private static let hostileMax = 4
 
     /// The device says that it is so, and a while later that all is well.

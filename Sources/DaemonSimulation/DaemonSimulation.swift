@@ -170,7 +170,7 @@ public final class DaemonSimulation {
     /// that could not be described after 60 s.
     private static let calmTime = 90 * SimulatedWorld.second
 
-    /// Each session in turn: everybody else stops, the app is put before its user, and it has to run.
+    /// One session after another: all others stop, the app is put before its user, and it has to run.
     private func askAlone() throws(SystemFault) {
         for client in clients {
             for session in client.sessions where world.violation == nil {

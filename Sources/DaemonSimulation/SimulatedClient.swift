@@ -115,7 +115,7 @@ final class SimulatedClient: BusConnectionDelegate {
         }
     }
 
-    /// Facts of the desktop, for who is trusted, as the broker's own user is.
+    /// Facts of the desktop, from a trusted client, as one of the broker's own user is.
     func tell(_ member: String, _ arguments: [WireValue]) {
         call(ObjectPath.shell, InterfaceName.shell, member, arguments)
     }

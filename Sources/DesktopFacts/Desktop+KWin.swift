@@ -7,8 +7,8 @@ extension Desktop {
     /// An object, its list, and an object for each window with its frame.
     package static let kwinDepthMax = 5
 
-    /// Nil where this is nothing that the script says. What it says wrongly of a window is left out of that, and nothing
-    /// else: another version of KWin may know less.
+    /// Nil where this is nothing that the script says. Only what it says wrongly of a window is left out of that:
+    /// another version of KWin may know less.
     package init?(kwin said: JSON) {
         guard let list = said["windows"]?.array else { return nil }
         let windows = list.suffix(Self.kwinWindowsMax).compactMap(Window.init(kwin:))

@@ -7,7 +7,7 @@ public enum Saying: Hashable, Sendable {
     /// It is not known any more.
     case detach
     case place(PlacedApp)
-    /// From now on it is known who has a microphone, or no more.
+    /// From now on it is known which apps have a microphone, or no longer.
     case reportMicrophones(Bool)
     case takeMicrophone(String)
     case releaseMicrophone(String)

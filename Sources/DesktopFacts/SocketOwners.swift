@@ -7,7 +7,7 @@ public struct SocketOwners {
     public struct Connection: Hashable, Sendable {
         /// PipeWire's number of it.
         public var client: UInt32
-        /// Who made it, by PipeWire's word.
+        /// The process that made it, by PipeWire's word.
         public var process: Int32
 
         public init(client: UInt32, process: Int32) {
@@ -48,7 +48,7 @@ public struct SocketOwners {
     /// The process that a connection is of, which the desktop portal made for it; nil: that cannot be told.
     /// - Parameters:
     ///   - claimed: which one it says it is; decides between processes that hold the socket together.
-    ///   - holders: who has a socket open.
+    ///   - holders: the processes that have a socket open.
     public func process(
         of client: UInt32, madeBy maker: Int32, claimed: Int32?, holders: (UInt32) -> [Int32]
     ) -> Int32? {

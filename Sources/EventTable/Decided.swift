@@ -14,8 +14,8 @@ extension Event {
         return wire
     }
 
-    /// What a picture of who had the camera says of the event: its line, without quotation marks; nil where what it leads to
-    /// says it all.
+    /// What a picture of a camera's holders says of the event: its line, without quotation marks; nil where what
+    /// follows from it says it all.
     package func note(_ names: any Naming) -> String? {
         let described = described
         guard described.traits.contains(.noted) else { return nil }

@@ -1,25 +1,25 @@
 package import Arbiter
 package import ArbiterProtocol
 
-/// Everything that is to be known of an event outside the core: what it is called in traces, on the wire and in scenarios,
-/// which fields it has, who brings it and whom it concerns. Everything that writes, reads, shows or counts events goes by
-/// this one table, so that a new event is described in one place.
+/// Everything outside the core that describes an event: its name in traces, on the wire and in scenarios, its fields,
+/// what brings it and whom it concerns. All code that writes, reads, shows or counts events goes by this one table, so
+/// that a new event is described in one place.
 package struct EventDescription: Sendable {
-    /// Who brings it.
+    /// What brings it.
     package enum Origin: Sendable, CaseIterable {
         case client, session, user, machine, recorder, broker, clock
     }
 
-    /// Whom it concerns, beside those who are trusted with everything.
+    /// Which users it concerns, besides those that are trusted with everything.
     package enum Concern: Sendable {
-        /// It is a fact of the machine, with nobody's name in it.
+        /// It is a fact of the machine and names no user.
         case everybody
-        /// It speaks of certain users' clients, apps or login sessions; where it speaks of none, it concerns those alone who
-        /// are trusted.
+        /// It speaks of certain users' clients, apps or login sessions; where it speaks of none, it concerns trusted
+        /// users only.
         case users
         /// As above, but where it speaks of no user it is a fact about all of them.
         case usersOrEverybody
-        /// It is about a camera, and so about who holds it: about those whose sessions it was told to.
+        /// It is about a camera, and concerns the users whose sessions were told of it.
         case whoeverIsTold
     }
 
@@ -27,11 +27,11 @@ package struct EventDescription: Sendable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// A recorder core has done what it was told: whoever lives the orders again gets it anew.
+        /// A recorder core has done what it was told: code that lives the orders again gets it anew.
         package static let answer = Traits(rawValue: 1)
         /// It comes by itself, or with every frame, and means nothing where nothing follows from it.
         package static let routine = Traits(rawValue: 2)
-        /// A picture of who had the camera notes it: what it leads to does not show it.
+        /// A picture of a camera's holders notes it: what follows from it does not show it.
         package static let noted = Traits(rawValue: 4)
     }
 

@@ -7,7 +7,7 @@ package struct EventMember: Hashable, Sendable {
     package var type: String
 }
 
-/// Whom an event speaks of.
+/// The client, session or other thing that an event speaks of.
 package enum EventSubject: Hashable, Sendable {
     case client(ClientID)
     case session(SessionID)
@@ -70,7 +70,7 @@ struct Phrase<Value: Sendable>: Sendable {
         self.hear = hear
     }
 
-    /// A line leaves it out, and whoever reads the line knows better.
+    /// A line leaves it out, and its reader knows better.
     static func unsaid(_ value: Value) -> Phrase {
         Phrase({ _, _ in nil }, hear: { _ in value })
     }

@@ -193,9 +193,9 @@ struct Alternatives {
     /// What is said by its name is said of it.
     private func hears(_ app: NamedApp) -> Bool { state.app(app).map(state.isReached) ?? false }
 
-    // MARK: Whom it meets
+    // MARK: The sessions it meets
 
-    /// Sessions of other apps that ask for this camera, or for one that it cannot run beside; who holds one first.
+    /// Sessions of other apps that ask for this camera, or for one that it cannot run beside; holders first.
     /// - Parameter oneOfEach: one of each app, of `contendersMax` apps.
     func contenders(oneOfEach: Bool) -> [Slot<Session>] {
         let policy = state.policy.source

@@ -24,7 +24,7 @@ extension Arbiter {
                 }
             }
         }
-        // Who gets the focus takes it from whoever is said to have it.
+        // The app that gets the focus takes it from the one that is said to have it.
         for move in moves.sorted(by: { ($0.takesFocus ? 1 : 0, $0.app) < ($1.takesFocus ? 1 : 0, $1.app) }) {
             if move.takesFocus, !move.presence.isForeground { return nil }
             if let said = event, state.says(said, where: move.app, move.speaker) {
@@ -78,7 +78,7 @@ private struct Move {
 }
 
 extension State {
-    /// Whether the event says where an app is, by the one who is believed.
+    /// Whether the event says where an app is, by the source that is believed.
     fileprivate func says(_ event: Event, where app: NamedApp, _ speaker: Speaker) -> Bool {
         switch event {
         case .placed(app.id, _, _, let source), .unplaced(app.id, let source): speaker == .source(source)

@@ -22,8 +22,8 @@ public struct Explanation: Sendable {
         /// What the rule read, as a policy file writes it.
         public var read: [Fact]
         public var opponent: AppID?
-        /// The smallest changes that would have changed the verdict: each of these sets would have, and no smaller
-        /// one. Empty: none of those that were tried.
+        /// The smallest changes that would have changed the verdict: each of these sets would have, and no smaller one.
+        /// Empty: none of those that were tried.
         public var changedBy: [[Alteration]] = []
         /// Apps that hold or want a camera which it wanted: it would have been given its own, had this one alone not asked.
         public var stops: [AppID] = []

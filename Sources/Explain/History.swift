@@ -95,8 +95,8 @@ public struct History: Sendable {
 
     /// Why a decision fell as it did, and what would have changed it.
     ///
-    /// A decision of a thousand steps ago costs no more than the last one. The search for what would have changed it takes
-    /// `AlterationSearch.attemptsMax` steps of a copy at most, however many sessions the decision is about.
+    /// A decision of a thousand steps ago costs no more than the last one. The search for what would have changed it
+    /// takes `AlterationSearch.attemptsMax` steps of a copy at most, however many sessions the decision is about.
     /// - Parameters:
     ///   - id: 0: the latest that said something about a session.
     ///   - arbiter: the one whose steps were noted, as it is now.
@@ -133,8 +133,8 @@ public struct History: Sendable {
         return explanation
     }
 
-    /// The search begins with the first of the decision's steps that ended as the verdict says: who was given a camera
-    /// when another one's cut was done had won it before.
+    /// The search begins with the first of the decision's steps that ended as the verdict says: a session that was
+    /// given a camera when another one's cut was done had won it before.
     private static func search(_ verdict: Explanation.Verdict, _ steps: ArraySlice<Lived>) -> AlterationSearch? {
         for step in steps {
             let search = AlterationSearch(

@@ -11,7 +11,7 @@ struct NamedApp: Hashable, Comparable {
     }
 }
 
-/// Who says where an app is, and so could say otherwise.
+/// The source that says where an app is, and so could say otherwise.
 enum Speaker: Hashable {
     /// A shell or an agent, by the app's name.
     case source(PresenceSource)
@@ -52,7 +52,7 @@ extension State {
         return nil
     }
 
-    /// The first source that was to be believed for a moment longer, and is so no more in `after`.
+    /// The first source that was still to be believed for a moment, and no longer is in `after`.
     func source(silencedBefore after: State) -> PresenceSource? {
         sources.first { source in
             guard case .frozen = source.state else { return false }

@@ -4,7 +4,7 @@ import Vocabulary
 /// One fact, supposed to be otherwise: what `explain` tries.
 ///
 /// Only facts that could have been otherwise are supposed: what a source may say of an app, what a client may say of
-/// itself, what an operator, a switch or the machine may do. Never who an app is.
+/// itself, what an operator, a switch or the machine may do. Never an app's identity.
 struct Supposition {
     /// As an explanation shows it.
     let alteration: Explanation.Alteration

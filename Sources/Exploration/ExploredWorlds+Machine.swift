@@ -1,6 +1,6 @@
 import Scenario
 
-/// The deep worlds that are about presence, the machine and recorders rather than about who wins.
+/// The deep worlds that are about presence, the machine and recorders rather than about winning.
 extension ExploredWorld {
     static func presence() throws(ScenarioError) -> ExploredWorld {
         try ExploredWorld(

@@ -9,7 +9,7 @@ extension ExploredWorld {
         cause = "video-device-not-available-in-background"
         """
 
-    /// Everybody who loses watches; who is strongest configures.
+    /// Every session that loses watches; the strongest one configures.
     static func sharing() throws(ScenarioError) -> ExploredWorld {
         try ExploredWorld(
             "sharing",
@@ -52,7 +52,7 @@ extension ExploredWorld {
             ], whims: ["fail"])
     }
 
-    /// A shared camera and one that excludes it: who watches loses the camera with its holder.
+    /// A shared camera and one that excludes it: sessions that watch lose the camera with its holder.
     static func sharedConflict() throws(ScenarioError) -> ExploredWorld {
         try ExploredWorld(
             "shared-conflict",

@@ -288,11 +288,11 @@ struct RecorderDuties: Hashable, Sendable {
 
     func mark(of session: SessionID) -> UInt64 {
         var mark: UInt64 = 0
-        // The order of files that end is nobody's business, so they are counted: four bits for each way to end.
+        // The order in which files end does not matter, so they are counted: four bits for each way to end.
         for recording in recordings where recording.session == session {
             mark += recording.ended.map { 16 << UInt64(4 * (RecordingEnd.allCases.firstIndex(of: $0) ?? 0)) } ?? 1
         }
-        // Whose streams are closed first is answered first.
+        // The session whose streams are closed first is answered first.
         for place in cameras.indices where !cameras[place].closing.isEmpty {
             mark |= UInt64((cameras[place].closing.firstIndex(of: session) ?? -1) + 1) << 40
         }

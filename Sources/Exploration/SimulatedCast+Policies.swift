@@ -2,8 +2,8 @@ import Arbiter
 import Scenario
 
 extension SimulatedCast {
-    /// The policies that a simulation loads in turn: together they use every choice there is. None has a lease
-    /// that a quiet phase would not outlast.
+    /// The policies that a simulation loads one after another: together they use every choice there is. None has a
+    /// lease that a quiet phase would not outlast.
     static func policies() throws(ScenarioError) -> [Policy] {
         var policies: [Policy] = []
         for text in texts {

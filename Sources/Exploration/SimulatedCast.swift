@@ -2,7 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import Scenario
 
-/// Who is in a simulation, and what they do next.
+/// The members of a simulation, and what they do next.
 struct SimulatedCast: Sendable {
     static let cameras = ["back", "front", "side", "top"].map(CameraID.init)
     private static let apps = ["photos", "call", "notes", "booth", "evacuation", "mail"]

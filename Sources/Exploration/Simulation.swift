@@ -11,7 +11,7 @@ public struct Simulation: Sendable {
     public private(set) var report = Report()
     var random: SeededRandom
     var cast = SimulatedCast()
-    /// Keeps what happened in `steps`, for those who want to go through it again.
+    /// Keeps what happened in `steps`, for going through it again.
     public var keepsSteps = false
     public private(set) var steps: [Stage.Step] = []
     private var tail: [String] = []
@@ -98,7 +98,8 @@ public struct Simulation: Sendable {
 
     // MARK: Quiet
 
-    /// The machine is awake, everything is plugged in and works, nobody touches anything: who may run has to run.
+    /// The machine is awake, everything is plugged in and works, and nothing is changed: a session that may run has to
+    /// run.
     private mutating func calmDown() {
         report.quietPhases += 1
         for action in cast.calm(stage.arbiter.status()) { stage.perform(action) }

@@ -7,7 +7,7 @@ public struct Walk: Sendable {
     public let world: ExploredWorld
     /// More states than this, and the walk stops and says that it is not complete.
     public let statesMax: Int
-    /// Whether every state is compared as a whole too: slow, and only of use to those who doubt fingerprints.
+    /// Whether every state is compared as a whole too: slow, and only of use where fingerprints are doubted.
     public var checksFingerprints = false
 
     public struct Report: Sendable {
@@ -139,7 +139,7 @@ public struct Walk: Sendable {
 }
 
 extension ExploredState {
-    /// Once nothing is under way any more, who waits for the camera waits for somebody who has it.
+    /// Once nothing is under way any more, a session that waits for the camera waits for one that has it.
     var lostWakeUp: String? {
         guard duties.areDone, arbiter.deadline ?? .distantFuture == .distantFuture, arbiter.isAnybodyUnserved else {
             return nil

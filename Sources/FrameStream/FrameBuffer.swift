@@ -1,7 +1,7 @@
 import Glibc
 
 /// A buffer of a stream as it is mapped here, for reading only. It is unmapped when its receiver and the last frame in it
-/// are gone, so that a picture in use never faults; at most it turns blank.
+/// are gone, so that a picture in use never faults; at most it becomes blank.
 package final class FrameBuffer: Sendable {
     package let layout: PictureLayout
     /// Counts the sets of buffers that the stream has had: where there is a later one, this buffer is blank, or about to be.

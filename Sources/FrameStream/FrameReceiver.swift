@@ -11,7 +11,7 @@ import Glibc
 ///     }
 ///
 /// The stream ends with its grant: `next` then says `.ended`, and the buffers have gone blank. A frame keeps its buffer
-/// mapped, so that a picture in use never faults; it only turns blank.
+/// mapped, so that a picture in use never faults; it only becomes blank.
 ///
 /// A recorder core changes the buffers of a stream when the format changes: it announces others, and then blanks the old
 /// ones. Those that are announced after a frame are therefore a new generation, and the older ones are unmapped here.

@@ -36,7 +36,7 @@ public final class FrameSender {
 
     /// Called with each buffer of a device's that is free for it to fill again.
     public var onReturn: ((Int) -> Void)?
-    /// Called with buffers that the stream uses no more, to blank them at once; without it, it does so itself.
+    /// Called with buffers that the stream no longer uses, to blank them at once; without it, it does so itself.
     public var onPoolFree: ((BufferPool) -> Void)?
     /// Its buffers are a device's own: nothing is copied into them.
     public var isLent: Bool { pool.isLent }

@@ -9,8 +9,8 @@ extension FuzzTarget {
 
     // MARK: sasl
 
-    /// The gate takes and passes the same wherever bytes are cut; it lets nobody begin who did not authenticate as the user
-    /// that the kernel names; and libsystemd behind it is ready exactly when it is.
+    /// The gate takes and passes the same wherever bytes are cut; it lets no peer begin that did not authenticate as
+    /// the user that the kernel names; and libsystemd behind it is ready exactly when it is.
     static func sasl(_ input: [UInt8]) {
         let cut = CutBytes(input)
         let user = geteuid()
@@ -67,7 +67,7 @@ extension FuzzTarget {
             precondition(
                 bytes.first == 0 && said.last == "begin"
                     && said.contains { line in tokens.contains { $0.lowercased() == line } },
-                "Somebody began who did not authenticate.")
+                "A peer began that did not authenticate.")
         }
     }
 

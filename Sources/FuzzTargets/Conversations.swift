@@ -8,8 +8,8 @@ import Machine
 /// A whole broker with two cameras of which there are no pictures, two peers whose calls are out of the input, and a third
 /// that does nothing wrong.
 ///
-/// Every call is answered once; what is said is D-Bus; the core breaks no promise; who did nothing wrong is answered; and
-/// when all have gone nothing of theirs is left, no descriptor either.
+/// Every call is answered once; what is said is D-Bus; the core breaks no promise; the peer that did nothing wrong is
+/// answered; and when all have gone nothing of theirs is left, no descriptor either.
 extension FuzzTarget {
     static func connection(_ input: [UInt8]) {
         let next = Hearer.nextDescriptor
@@ -184,7 +184,7 @@ private final class Conversation {
             let answers = Said(caller.peer.heard).messages.map(\.answers).filter { $0 != 0 }.sorted()
             precondition(answers == caller.asked, "To the calls \(caller.asked) came the answers \(answers).")
         }
-        precondition(!bystander.peer.isOver, "Who did nothing wrong was disconnected.")
+        precondition(!bystander.peer.isOver, "The peer that did nothing wrong was disconnected.")
     }
 
     private func isAnswered(_ caller: Caller) -> Bool {

@@ -35,7 +35,7 @@ package struct AppIdentity {
         return of(pid, user: user, process)?.name
     }
 
-    /// Who started a process, and whose it is; nil when it is gone.
+    /// A process's parent and user; nil when it is gone.
     package static func owner(of pid: Int32) -> (parent: Int32, user: UInt32)? {
         var parent: pid_t = 0
         var user: uid_t = 0
@@ -62,9 +62,8 @@ package struct AppIdentity {
 
     /// The app that a control group is of, and whether nobody but root could have named it so.
     ///
-    /// A service of the system's manager is called as it is. Units of a user's own manager are named by that user, who
-    /// can pass for any app with them, and so can whoever was given groups below a unit: a name from there is no more
-    /// than a claim.
+    /// A service of the system's manager has its unit's name. Units of a user's own manager are named by that user, who
+    /// can pass for any app with them; so can whoever was given groups below a unit. Such a name is only a claim.
     package static func unit(inControlGroup path: String) -> (name: String?, isVerified: Bool) {
         let group = ControlGroup(path: path)
         guard let unit = group.unit else { return (nil, false) }

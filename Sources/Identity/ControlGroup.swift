@@ -1,4 +1,4 @@
-/// What the path of a control group says about who made it, and nothing the process in it says.
+/// What the path of a control group says about its maker, which the process in it cannot change.
 ///
 /// Only the outermost unit counts, the first part behind the leading slices, as `sd_pid_get_unit(3)` has it: everything
 /// below it belongs to that unit, which may have been given its part of the tree (`Delegate=`) and can name groups there as

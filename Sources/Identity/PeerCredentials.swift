@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 public import Loop
 
-/// What the kernel says about who connected a socket.
+/// What the kernel says about the process that connected a socket.
 public struct PeerCredentials {
     public var pid: Int32
     public var uid: UInt32
@@ -65,10 +65,10 @@ package struct ProcessFacts: Hashable, Sendable {
     }
 }
 
-/// Who a peer seems to be, on a kernel that gives the number of the process that connected, and not the process.
+/// What a peer seems to be, on a kernel that gives the number of the process that connected, and not the process.
 ///
 /// Between connecting and being accepted a process can end, and its number become another's: the descriptor that was
-/// looked up by the number names that one then. So what /proc says has to fit who connected, or the connection is
+/// looked up by the number names that one then. So what /proc says has to fit the peer, or the connection is
 /// refused; and before anything is granted it has to say the same again. What stays unnoticed is a number that was given
 /// within that moment to a process of the same user, which began before the broker looked.
 public final class WeakIdentity: Sendable {

@@ -8,7 +8,7 @@ public enum PeerGroups {
     private static let option: Int32 = 59
 
     /// Sorted, the primary one among them; of a process in more than `ClientIdentity.groupsMax` only that one. Asks the
-    /// kernel alone, and does not fail: who cannot be asked is in no other group.
+    /// kernel alone, and does not fail: a peer whose groups cannot be read has only that one.
     public static func of(_ descriptor: Int32, primary: UInt32) -> [UInt32] {
         var groups = [gid_t](repeating: 0, count: ClientIdentity.groupsMax - 1)
         var bytes = socklen_t(groups.count * MemoryLayout<gid_t>.stride)
@@ -23,7 +23,7 @@ public enum PeerGroups {
         var groups = [gid_t](repeating: 0, count: ClientIdentity.groupsMax - 1)
         var primary: gid_t = 0
         let count = Int(camarb_groups_of(process, &primary, &groups, Int32(groups.count)))
-        // Who cannot be asked is in none; and as above, -ERANGE: there are more.
+        // A process whose groups cannot be read has none; and as above, -ERANGE: there are more.
         if count == -Int(ERANGE) { return [primary] }
         return count < 0 ? [] : Set(groups.prefix(count) + [primary]).sorted()
     }

@@ -59,7 +59,7 @@ public final class EventLoop {
     }
 
     /// Watches a descriptor, level-triggered, until the source is cancelled or released. The descriptor
-    /// stays the caller's, who cancels the source *before* closing it.
+    /// stays the caller's, which cancels the source *before* closing it.
     public func addIO(
         _ descriptor: Int32, _ events: IOEvents, _ handler: @escaping (IOEvents) -> Void
     ) throws(SystemFault) -> IOSource {

@@ -62,7 +62,8 @@ public final class OpenObserver {
         takeOne()
     }
 
-    /// Takes what has arrived by now, without waiting for its turn. One bufferful: more is somebody's who never ends.
+    /// Takes what has arrived by now, without waiting for its turn. One bufferful: a program that never stops could
+    /// cause more.
     public func takeOne() {
         var news = camarb_open_news()
         guard camarb_open_watch_take(descriptor, &news) > 0 else { return }

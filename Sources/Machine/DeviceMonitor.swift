@@ -81,7 +81,7 @@ private func deviceChanged(
     return 0
 }
 
-/// Says that names in a folder came, went or changed; which, whoever is told finds out by looking.
+/// Says that names in a folder came, went or changed; the caller finds out which by looking.
 public final class FolderObserver {
     private let descriptor: Int32
     private var source: IOSource?

@@ -29,7 +29,7 @@ public struct ThermalZone: Hashable, Sendable {
     /// From here on the kernel cools by slowing down.
     public var passive: Double?
     public var hot: Double?
-    /// From here on the machine turns itself off.
+    /// From here on the machine switches itself off.
     public var critical: Double?
 
     public init(

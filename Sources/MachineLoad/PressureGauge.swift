@@ -31,7 +31,7 @@ public struct PressureGauge: Sendable {
     static let temperatureGap = 3.0
     /// The part of a bound of stalls below which it is left.
     static let stallGap = 0.7
-    /// A zone that has trip points and no `passive` one: below the point at which the machine turns itself off.
+    /// A zone that has trip points and no `passive` one: below the point at which the machine switches itself off.
     static let belowCritical = (fair: 20.0, serious: 10.0, critical: 5.0)
     /// Degrees Celsius before the passive trip point at which it is nearly reached.
     static let belowPassive = 5.0

@@ -9,7 +9,7 @@ public struct Histogram: Hashable, Sendable {
 
     /// From a millisecond to ten seconds: a handover is told within milliseconds, and killed recorders take seconds.
     public static let handovers = Histogram([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10])
-    /// From ten milliseconds to an hour: who waits, waits for a person.
+    /// From ten milliseconds to an hour: what is waited for is often a person.
     public static let waits = Histogram([0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600])
 
     public init(_ bounds: [Double]) {

@@ -30,8 +30,8 @@ public struct OpenMetrics: Sendable {
         lines.append("\(name)\(Self.text(labels)) \(value)")
     }
 
-    /// A whole family of counts by one label. One that never counted has no samples, and is there all the same: who draws a
-    /// picture of it learns its name from the first day on.
+    /// A whole family of counts by one label. One that never counted has no samples, and is there all the same, so that
+    /// its name is known from the first day on.
     public mutating func counter(_ name: String, by label: String, _ tally: Tally, _ help: String) {
         family(name, .counter, help)
         for (value, count) in tally.sorted { sample("\(name)_total", count, [(label, value)]) }

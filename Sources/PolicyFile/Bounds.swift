@@ -40,7 +40,7 @@ public enum Bounds {
     public static let pressureSettle = Duration.zero...Duration.seconds(600)
     /// Per cent of a machine's time. At 0 a machine would always be pressed.
     public static let stall = 0.1...100.0
-    /// Degrees Celsius: below them a machine in use would always be pressed, and silicon survives no more.
+    /// Degrees Celsius: below them a machine in use would always be pressed, and above them silicon fails.
     public static let temperature = 20.0...150.0
     /// Costs are compared only with the budget, so their unit is the author's (Android uses 100 for a whole device).
     public static let cost = 0...1_000_000

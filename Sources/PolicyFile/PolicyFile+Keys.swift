@@ -1,5 +1,5 @@
 extension PolicyFile {
-    /// Every key that a policy file may have, but for the names of its tables: `docs/policy.md` shows each.
+    /// Every key that a policy file may have, except the names of its tables: `docs/policy.md` shows each.
     package static var keys: [String] {
         PolicyReader.keys.filter {
             ![

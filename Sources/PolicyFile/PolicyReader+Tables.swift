@@ -54,7 +54,7 @@ extension PolicyReader {
 
     static let speakerKeys = ["unit"]
 
-    /// `[shell]` and `[agent]`: who is believed to be it.
+    /// `[shell]` and `[agent]`: the unit that is believed to be it.
     func speakingUnit(_ key: String) -> String? {
         guard let table = top.table(key, takes: "a table that begins with [\(key)]") else { return nil }
         let reader = TableReader(table, owner: "in [\(key)]", problems: problems)

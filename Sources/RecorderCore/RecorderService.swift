@@ -3,7 +3,7 @@ import Glibc
 
 /// `org.camarb.Recorder1` over a capture: reads the arguments of calls, gives the values of answers and signals.
 ///
-/// It knows nothing of sockets; whoever does calls `handle` for each call, and `signal` for each event.
+/// It knows nothing of sockets: its owner calls `handle` for each call, and `signal` for each event.
 public final class RecorderService: Sendable {
     private let capture: Capture
 

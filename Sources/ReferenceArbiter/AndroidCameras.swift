@@ -1,6 +1,6 @@
 /// The rules by which Android gives out cameras, written down once more as plainly as they are told: one pass over
-/// who has a camera, in the order of their openings. It shares nothing with the arbiter but the names of things, so
-/// that the two can be compared opening by opening.
+/// the apps that have a camera, in the order of their openings. It shares nothing with the arbiter but the names of
+/// things, so that the two can be compared opening by opening.
 public struct AndroidCameras {
     public struct Camera {
         public var conflicts: Set<String>
@@ -105,7 +105,7 @@ public struct AndroidCameras {
         return total > Self.budget && !isStrongest ? nil : evicted
     }
 
-    /// Among equals the newcomer, else who opened a camera last.
+    /// Among equals the newcomer, else the app that opened a camera last.
     private func strongestApp(with newcomer: String) -> String {
         let best = (holders.map(\.app) + [newcomer]).map { priority(of: $0) }.min()
         if priority(of: newcomer) == best { return newcomer }

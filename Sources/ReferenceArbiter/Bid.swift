@@ -41,7 +41,7 @@ extension WholeWorld {
         return causes
     }
 
-    /// Who asked to watch only never has more, also while it is alone.
+    /// A session that asked only to watch never has more, also while it is alone.
     func wish(_ session: Session, _ policy: any HousePolicy) -> Access {
         session.watches && policy.contention.shares ? .sharer : .all
     }
@@ -139,7 +139,7 @@ extension ReferenceArbiter {
         world.clients[session.client].map { world.right($0, to: session.camera, policy.rights).has } ?? false
     }
 
-    /// A policy comes into force: who has no right by it is stopped, and whom it denies.
+    /// A policy comes into force: it stops sessions that have no right by it, or that it denies.
     public mutating func load(_ policy: any HousePolicy) {
         self.policy = policy
         shortenTimes()

@@ -1,6 +1,6 @@
 import ArbiterProtocol
 
-/// Who wins a camera: against who has it, against those that it excludes, and within the budget.
+/// Which bid wins a camera: against its holder, against cameras that it excludes, and within the budget.
 extension Round {
     /// One challenger, the strongest first: it beats everybody in its way, or nobody is interrupted.
     mutating func seat(_ bid: Bid) {
@@ -46,7 +46,7 @@ extension Round {
         seat.kind == .held ? world.cameras[seat.bid.camera]?.holding : nil
     }
 
-    /// Whether a bid beats who sits there, times apart.
+    /// Whether a bid beats the seat's, times apart.
     private func wins(_ bid: Bid, against seat: Seat) -> Bool {
         if seat.kind == .kept { return false }
         if opensAnew(bid, over: seat.bid) { return true }
@@ -58,9 +58,9 @@ extension Round {
         return policy.contention.tie == .newcomer && holding(seat)?.granted.map { $0 < bid.bidSince } ?? false
     }
 
-    // MARK: Who is in its way
+    // MARK: What is in its way
 
-    /// Who has a camera before who only waits for one, and then the strongest first; nil: the budget has no room.
+    /// Holders before bids that only wait, and then the strongest first; nil: the budget has no room.
     private func rivals(of bid: Bid) -> [Seat]? {
         let excluded = seats.filter {
             $0.bid.camera == bid.camera || policy.excludes($0.bid.camera, bid.camera)
@@ -81,7 +81,7 @@ extension Round {
         }
     }
 
-    /// A camera costs once, and what is kept for who waits cannot be won.
+    /// A camera costs once, and one that is kept for a waiting bid cannot be won.
     private func cost(_ seat: Seat) -> Int {
         let counted = seats.first { $0.kind == .kept && $0.bid.camera == seat.bid.camera } ?? seat
         return counted.bid.id == seat.bid.id ? policy.cost(seat.bid.camera) : 0
@@ -102,8 +102,9 @@ extension Round {
         return sum <= budget ? rivals : nil
     }
 
-    /// One look at each, the longest held first: who costs something and is beaten goes, until the sum fits. One with a
-    /// conflict stops counting when its turn comes. The strongest app is beaten by nobody, and spares its own cameras.
+    /// One look at each, the longest held first: a seat that costs something and is beaten goes, until the sum fits.
+    /// One with a conflict stops counting when it is looked at. The strongest app is beaten by none, and spares its own
+    /// cameras.
     private func longestHeld(_ excluded: [Seat], _ bid: Bid, _ budget: Int) -> [Seat]? {
         let isStrongest =
             policy.contention.strongestMayExceed
@@ -123,7 +124,7 @@ extension Round {
         return sum <= budget || isStrongest ? rivals : nil
     }
 
-    /// Who only won its camera in this moment comes after all who hold one.
+    /// A bid that only won its camera in this moment comes after all that hold one.
     private func isHeldLonger(_ a: Seat, _ b: Seat) -> Bool {
         let (x, y) = (holding(a)?.granted ?? .max, holding(b)?.granted ?? .max)
         return x != y ? x < y : a.bid.started < b.bid.started
@@ -131,7 +132,7 @@ extension Round {
 
     // MARK: Grace and min-hold
 
-    /// When who sits there has to go for a bid that beats it.
+    /// When the seat's bid has to go for a bid that beats it.
     private func earliest(_ seat: Seat, by bid: Bid) -> Moment {
         guard let holding = holding(seat), !bid.manners.isImmediate, !opensAnew(bid, over: seat.bid) else {
             return world.now
@@ -154,7 +155,7 @@ extension Round {
 
     // MARK: A policy that was just loaded
 
-    /// It may exclude cameras that are held side by side: the stronger stay, and among equals whom ties favour.
+    /// It may exclude cameras that are held side by side: the stronger stay, and among equals the one that ties favour.
     mutating func expel() {
         let all = seats.sorted { a, b in
             if a.bid.strength != b.bid.strength { return a.bid.beats(b.bid) }

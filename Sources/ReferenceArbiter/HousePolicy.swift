@@ -3,7 +3,7 @@ public import ArbiterProtocol
 /// A policy as plain Swift: either written by hand from what it is meant to do, so that the TOML file of the same name
 /// is another way to say it, or a policy file's rules, read one by one.
 public protocol HousePolicy: Sendable {
-    /// Who is believed about presence, the most trusted first.
+    /// Which sources are believed about presence, the most trusted first.
     var believed: [PresenceSource] { get }
     var pressureSettle: Duration { get }
     var rights: HouseRights { get }
@@ -46,7 +46,7 @@ public struct Manners: Sendable {
         (self.grace, self.protection, self.lease) = (grace, protection, lease)
     }
 
-    /// Who gave up its rank gave up what comes with it, but for its lease, which is a duty.
+    /// A client that gave up its rank gave up what comes with it, except the lease, which is a duty.
     func lowered(to rank: Int) -> Manners {
         rank > self.rank ? Manners(rank: rank, denies: denies, lease: lease) : self
     }

@@ -1,7 +1,7 @@
 public import ArbiterProtocol
 
-/// Who wins when bids meet: one answer to each question that `docs/policy.md` asks, in the reference's own words, so
-/// that it needs none of the real arbiter's.
+/// Which bid wins when bids meet: one answer to each question that `docs/policy.md` asks, in the reference's own
+/// words, so that it needs none of the real arbiter's.
 public struct HouseContention: Sendable {
     public enum Tie: Sendable { case newcomer, holder }
     public enum SameApp: Sendable { case newest, replace, refuse }

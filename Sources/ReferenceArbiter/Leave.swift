@@ -54,7 +54,7 @@ extension ReferenceArbiter {
     /// So long an answer counts.
     static let questionTime = Duration.seconds(30)
 
-    /// Nobody asks any more, or somebody does who is first in turn.
+    /// Ends questions about apps that no longer ask, and asks each free user about the app that asked first.
     mutating func noteQuestions() {
         let asking = world.sessions.filter { world.asks($0.value, policy.rights) }.values.sorted {
             ($0.started ?? 0) < ($1.started ?? 0)
@@ -69,7 +69,7 @@ extension ReferenceArbiter {
         }
     }
 
-    /// Who was not answered in time is stopped.
+    /// Stops apps that were not answered in time.
     mutating func endQuestions() {
         for (user, question) in world.questions where question.until <= world.now {
             world.questions[user] = nil

@@ -1,6 +1,7 @@
 public import ArbiterProtocol
 
-/// After a restart of the broker: cameras that are kept for who had them, and grants that are still captured for.
+/// After a restart of the broker: cameras that are kept for the apps that had them, and grants that are still captured
+/// for.
 extension ReferenceArbiter {
     /// A survivor is one only on a camera that nobody was given yet, and where the policy has room for it beside the others.
     public mutating func keep(
@@ -59,7 +60,7 @@ extension ReferenceArbiter {
         }
     }
 
-    /// Who came while the camera was kept is no newcomer against who came back to it, and not newer.
+    /// A session that came while the camera was kept is no newcomer against one that came back to it, and not newer.
     mutating func endReservations() {
         let over = world.cameras.filter { $0.value.keptFor.map { $0.until <= world.now } ?? false }
         for (id, camera) in over.sorted(by: { $0.value.holding?.granted ?? 0 < $1.value.holding?.granted ?? 0 }) {

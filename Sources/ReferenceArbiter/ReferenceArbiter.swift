@@ -4,7 +4,7 @@ public import ArbiterProtocol
 ///
 /// It decides what `docs/semantics.md` says, under any policy, in the fewest lines that can be checked by reading, and
 /// shares no code with the real one: what both agree on was understood twice. It keeps from one look to the next only
-/// who holds which camera, and which promises of time still run.
+/// each camera's holder, and which promises of time still run.
 ///
 /// What it leaves out, so that it stays naive: recorders. They answer at once. What cameras can do is
 /// not asked either: whoever describes a change says whether a configuration was taken.
@@ -94,7 +94,7 @@ public struct ReferenceArbiter: Sendable {
     private var ran: Set<SessionID> { Set(world.sessions.filter(\.value.hasRun).keys) }
 
     private mutating func noteWhoBids() {
-        // In the order of their ids: the contract leaves open who of several began to contend first.
+        // In the order of their ids: the contract leaves open which of several began to contend first.
         for id in world.sessions.keys.sorted() {
             guard let session = world.sessions[id], session.started != nil else { continue }
             let bids = world.bids(session, policy)
@@ -118,7 +118,7 @@ public struct ReferenceArbiter: Sendable {
             if outcome == .evicted || outcome == .replaced { stop(id) }
         }
         noteWhoAsks()
-        // Granted in one moment: the contract leaves open who held longer, so that their ids decide.
+        // Granted in one moment: the contract leaves open which held longer, so that their ids decide.
         for seat in round.seats.sorted(by: { $0.bid.id < $1.bid.id }) where seat.kind != .kept {
             if world.cameras[seat.bid.camera]?.holding == nil {
                 world.cameras[seat.bid.camera]?.holding = WholeWorld.Holding(seat.bid.id)

@@ -1,6 +1,6 @@
 import ArbiterProtocol
 
-/// One look at all cameras: who has which, and what becomes of everybody else.
+/// One look at all cameras: which bid has each, and what becomes of all others.
 struct Round {
     let world: WholeWorld
     let policy: any HousePolicy
@@ -37,7 +37,7 @@ struct Round {
         self.bids = bids
         contenders = Dictionary(grouping: bids) { $0.camera }.mapValues { bids in
             let admitted = bids.filter { Self.admits($0, world, policy) }
-            // On a camera that somebody wants to control, those who only watch do not contend.
+            // On a camera that a session wants to control, those that only watch do not contend.
             let controlling = admitted.filter { !$0.watches }
             return controlling.isEmpty ? admitted : controlling
         }
@@ -72,7 +72,7 @@ struct Round {
             }
         }
         if occasion.isReload { expel() }
-        // Who was sent away comes behind everybody who waits.
+        // A bid that was just cut comes behind all that wait.
         for bid in challengers.sorted(by: { $0.cools != $1.cools ? $1.cools : $0.isBefore($1) }) { seat(bid) }
         for bid in bids where outcomes[bid.id] == nil { outcomes[bid.id] = .waits() }
         letWatch()
@@ -87,7 +87,8 @@ struct Round {
         } ?? bid
     }
 
-    /// An app's better session takes its place over, and who wants control from who only watches: nothing stands between.
+    /// An app's better session takes its place over, and one that wants control does from one that only watches:
+    /// nothing stands between.
     private mutating func succeed(on camera: CameraID) {
         guard let holding = world.cameras[camera]?.holding,
             let holder = bids.first(where: { $0.id == holding.session })
@@ -121,7 +122,7 @@ struct Round {
 
     // MARK: Watching
 
-    /// Who lost a camera to a holder on it may watch, where cameras are shared, and with whom.
+    /// A session that lost a camera to a holder on it may watch, where the policy shares cameras with it.
     private mutating func letWatch() {
         for bid in bids where outcomes[bid.id] == .waits() {
             if let seat = seats.first(where: { $0.kind != .kept && $0.bid.camera == bid.camera }),
@@ -144,7 +145,7 @@ struct Round {
             && (policy.contention.sharesWithEveryone || bid.app.id.user == holder.app.id.user)
     }
 
-    /// A newcomer that loses may not wait; who asked to watch only may, while there is something to watch.
+    /// A newcomer that loses may not wait; one that asked only to watch may, while there is something to watch.
     func refuses(_ starter: SessionID) -> Bool {
         guard case .waits(isWinning: false, let watches) = outcomes[starter],
             let bid = bids.first(where: { $0.id == starter })

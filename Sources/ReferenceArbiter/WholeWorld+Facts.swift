@@ -6,7 +6,7 @@ extension WholeWorld {
 
     func clients(of app: App) -> [Client] { clients.values.filter { $0.app == app } }
 
-    /// What is said by name reaches who only claims it while nobody vouched-for is connected under it.
+    /// What is said by name reaches an app that only claims it while no vouched-for client is connected under it.
     public func isReached(_ app: App) -> Bool {
         !app.isClaimed || clients(of: App(app.id, isClaimed: false)).isEmpty
     }
@@ -73,12 +73,12 @@ extension WholeWorld {
         isReached(app) ? said[source]?[app.id]?.place ?? .background : .background
     }
 
-    /// The user's own one, or the one for all: who speaks now before who fell silent.
+    /// The user's own one, or the one for all: one that speaks now before one that fell silent.
     private func speaker(_ source: PresenceSource, for user: UInt32) -> Speaker? {
         let own = speakers.first { $0.source == source && $0.user == user }
         let all = speakers.first { $0.source == source && $0.user == nil }
         if let own, own.isThere || all?.isThere != true {
-            // The contract leaves open who counts when both are silent: the user's own one.
+            // The contract leaves open which counts when both are silent: here the user's own one.
             return own
         }
         return all

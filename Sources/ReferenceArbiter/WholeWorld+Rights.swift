@@ -1,6 +1,6 @@
 import ArbiterProtocol
 
-/// Who may use a camera at all, asked anew each time.
+/// The right to use a camera at all, looked up anew each time.
 extension WholeWorld {
     /// Whether the client has a right to the camera, and if so whether it may be used now: it is not its seat that shows
     /// somebody else.
@@ -31,9 +31,9 @@ extension WholeWorld {
     }
 }
 
-/// Who may use cameras, in the reference's own words.
+/// The policy's rights to use cameras, in the reference's own words.
 public struct HouseRights: Sendable {
-    /// Who sits at the camera's seat.
+    /// The user that sits at the camera's seat.
     public var seat = true
     public var users: [UInt32] = []
     public var groups: [UInt32] = []

@@ -1,6 +1,6 @@
 public import ArbiterProtocol
 
-/// The facts, and nothing that was concluded from them, but for who had which camera last and which times still run.
+/// The facts, and nothing that was concluded from them except each camera's last holder and which times still run.
 ///
 /// Everything is public and plain: whoever describes a change writes it down here and asks
 /// `ReferenceArbiter` to look at the whole world again.
@@ -124,7 +124,7 @@ public struct WholeWorld: Sendable {
         public init(grant: GrantID, recording: RecordingID?) { (self.grant, self.recording) = (grant, recording) }
     }
 
-    /// Who had the camera when the world was last looked at.
+    /// The camera's holder when the world was last looked at.
     public struct Holding: Sendable {
         public var session: SessionID
         /// Its place among grants; nil: it has won, and the streams in its way are being cut in this moment.

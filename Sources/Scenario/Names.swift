@@ -8,7 +8,7 @@ public struct Names: Sendable {
     /// The user whose apps need no `@user` behind their name: the first one Debian creates.
     public static let usualUser: UInt32 = 1000
 
-    /// Whose apps are meant where a line does not say: in a plan, those of who asks.
+    /// Whose apps are meant where a line does not say: in a plan, those of the user that asks.
     var user = Self.usualUser
 
     private(set) var clients: [(name: String, id: ClientID, app: AppID)] = []
@@ -72,7 +72,8 @@ public struct Names: Sendable {
     public func client(_ name: String) -> ClientID? { clientByName[name].map { clients[$0].id } }
     public func session(_ name: String) -> SessionID? { sessionByName[name].map { sessions[$0].id } }
 
-    /// `notes@1001`, or `notes`: of the usual user where that one has connected it or nobody has, else of whoever did last.
+    /// `notes@1001`, or `notes`: the usual user's where that user has connected it or nobody has, else the last user's
+    /// that did.
     public func app(_ text: String) -> AppID {
         if let (name, user) = AppID.namingUser(text) { return AppID(String(name), user: user) }
         let usual = AppID(text, user: user)

@@ -5,8 +5,8 @@ import Explain
 
 import struct Explain.Explanation
 
-/// What a plan comes to, as comments behind its lines: who would be interrupted, in which order, by which rule and
-/// what that cuts; and for each request that fails the smallest change that would let it through.
+/// What a plan comes to, as comments behind its lines: which sessions would be interrupted, in which order, by which
+/// rule and what that cuts; and for each request that fails the smallest change that would let it through.
 struct PlanSummary {
     /// A handover waits for a grace and a min-hold at most; the longest min-hold that a policy may give is an hour.
     private static let aheadMax = Duration.seconds(3600 + 60)

@@ -13,7 +13,7 @@ extension Scenario {
     ///
     /// The lines are those of a scenario; their indentation is free, and times count from now. Recorders
     /// answer at once, which is the best guess: what they really do, only the world knows. Behind the lines stand
-    /// comments: who would be interrupted, in which order, and what would let a request through that fails.
+    /// comments: which sessions would be interrupted, in which order, and what would let a request through that fails.
     /// - Parameters:
     ///   - names: what the broker calls its clients and sessions (`ScenarioWriter.names` of its journal);
     ///     nil: by their apps.
@@ -27,8 +27,8 @@ extension Scenario {
     }
 
     /// As above, for as long as the asker's patience lasts.
-    /// - Parameter mayGoOn: asked before each step and each attempt to turn a verdict, some microseconds to a millisecond
-    ///   apart. A clock belongs to the caller.
+    /// - Parameter mayGoOn: asked before each step and each attempt to change a verdict, some microseconds to a
+    ///   millisecond apart. A clock belongs to the caller.
     /// - Returns: nil: it was not done when `mayGoOn` said no; there is no half an answer.
     public static func plan(
         _ text: String, on arbiter: Arbiter, at now: Moment, names: Names? = nil, user: UInt32 = Names.usualUser,

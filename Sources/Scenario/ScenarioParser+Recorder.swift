@@ -12,7 +12,7 @@ extension ScenarioParser {
         return [try answer(camera, verb, &words)]
     }
 
-    /// How it can behave, and that it crashes, which is said by what follows: it is gone.
+    /// How it can behave, and that it crashes, which is told as an event: it is gone.
     static let verbs =
         [
             "works", "manual", "hangs", "dies-on-open", "slow-open", "slow-cut", "slow-configure", "slow-finish",

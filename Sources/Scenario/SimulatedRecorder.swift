@@ -74,7 +74,7 @@ public struct SimulatedRecorder: Hashable, Sendable {
         let isSilent = behaviour.isManual || behaviour.hangs
         switch effect {
         case .resume(camera, let grant, _, _):
-            // One that was adopted in the middle of its life has not said which grant it captures for.
+            // One that was adopted in the middle of its life has not told its grant.
             self.grant = grant
             if isSilent { return }
             answer(.recorderStreaming(camera, grant, inForce: inForce), at: now + behaviour.openDelay)
@@ -88,7 +88,7 @@ public struct SimulatedRecorder: Hashable, Sendable {
         case .capturePhoto(camera, _, _, let photo):
             let format = self.format(inForce)
             if isSilent {
-                // Whoever brings a recorder's answers as lines brings these, too.
+                // Where a recorder's answers come as lines, these do, too.
                 if !behaviour.isManual { photos.append(photo) }
                 return
             }

@@ -108,7 +108,7 @@ extension TraceChecker {
                 sentence(before, notice, "without an open grant"))
             watched.marks.insert(.running)
             watched.isLost = false
-            // Whose camera passed on to it while it streams is told what is in force when that is settled.
+            // A session that got a streaming camera is told what is in force when that is settled.
             if !isToldWhatIsInForce(before.session, effects) { watched.batchesDue = max(watched.batchesDue, 1) }
         case .didStopRunning:
             wrong.unless(before.marks.contains(.running), sentence(before, notice, "for a session that does not run"))
@@ -118,7 +118,8 @@ extension TraceChecker {
         case .accessChanged:
             wrong.unless(!before.marks.contains(.interrupted), sentence(before, notice, "while interrupted"))
         case .configurationApplied(_, _, .client):
-            // Who starts is told what it starts with; who runs, what it asked for since or what was ordered for it.
+            // A session that starts is told what it starts with; one that runs, what it asked for since or what was
+            // ordered for it.
             let isStarting = !before.marks.contains(.running) && starts(before.session, effects)
             if !isStarting { watched.batchesDue -= min(1, before.batchesDue) }
             wrong.unless(
@@ -154,8 +155,8 @@ extension TraceChecker {
     // MARK: Starts
 
     /// Of one step: `ConfigurationApplied`, `InterruptionEnded`, `DidStartRunning`, `AccessChanged`, in this order as
-    /// far as they come, and no promise to resume without the start. Who starts, loses and starts again in one step, on a
-    /// shared camera, is told each start in this order.
+    /// far as they come, and no promise to resume without the start. A session that starts, loses and starts again in
+    /// one step, on a shared camera, is told each start in this order.
     func startsWhole(_ session: SessionID, _ notice: SessionEvent, _ effects: [Effect], _ wrong: inout Findings) {
         switch notice {
         case .didStartRunning:

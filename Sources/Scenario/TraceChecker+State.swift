@@ -3,7 +3,7 @@ package import ArbiterProtocol
 
 /// What a checker remembers, in plain values.
 extension TraceChecker {
-    /// One session. Equality and hash see who it is, its marks and how many files are not finished.
+    /// One session. Equality and hash see its ids, its marks and how many files are not finished.
     package struct Watched: Hashable, Sendable {
         package let session: SessionID
         package let client: ClientID

@@ -24,8 +24,8 @@ public enum HoldMoment: Hashable, Sendable {
 
 extension Arbiter {
     /// The times of a session's rank, read from the words of the policy and of the session's facts: what the kernel made
-    /// of them is not asked. Nil where none are promised, or where somebody may cut them short who is not seen from here:
-    /// an immediate rank, its own app, whoever shares its camera.
+    /// of them is not asked. Nil where none are promised, or where a session that is not seen from here may cut them
+    /// short: an immediate rank, its own app, whoever shares its camera.
     package func holdTerms(of session: SessionID, _ moment: HoldMoment) -> HoldTerms? {
         let policy = policy
         guard policy.contention.sharing == .none,
@@ -62,8 +62,8 @@ extension TraceChecker {
     /// What a session's rank promises it; nil where nothing is held against the step.
     typealias Terms = (SessionID, HoldMoment) -> HoldTerms?
 
-    /// Its camera is opened for it. Who lost its device or recorder meanwhile goes on with the time it had, which is not
-    /// counted here.
+    /// Its camera is opened for it. A session that lost its device or recorder meanwhile goes on with the time it had,
+    /// which is not measured here.
     func minHoldUntil(_ watched: Watched, _ seen: Seen, _ terms: Terms) -> Moment {
         guard !watched.isLost, let terms = terms(watched.session, .granted) else { return .zero }
         return seen.now + terms.minHold
@@ -84,7 +84,7 @@ extension TraceChecker {
         if isKilled { return }
         let wasRecording = watched.marks.contains(.recording)
         guard let terms = terms(watched.session, .gaveWay(wasRecording: wasRecording)) else { return }
-        // Who is ready gives up the rest of both.
+        // A session that is ready gives up the rest of both.
         if watched.isReady { return }
         let name = "session \(watched.session.rawValue): \(notice.wireName)"
         wrong.unless(

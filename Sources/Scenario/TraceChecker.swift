@@ -176,7 +176,7 @@ public struct TraceChecker: Hashable, Sendable {
             let place = sessions.firstIndex { $0.session > session } ?? sessions.endIndex
             sessions.insert(Watched(session: session, client: client), at: place)
         case .configure(let session, let batch):
-            // Who asks for control is told that it has it, and may be told what is in force with it.
+            // A session that asks for control is told that it has it, and may be told what is in force with it.
             let count: UInt32 = batch[.sharingMode] == nil ? 1 : 2
             if let place = place(of: session) { sessions[place].batchesDue &+= count }
         case .commitConfiguration(let session):
@@ -226,7 +226,7 @@ public struct TraceChecker: Hashable, Sendable {
     private mutating func order(_ effect: Effect, _ seen: Seen, _ terms: Terms, _ wrong: inout Findings) {
         switch effect {
         case .open(let camera, let grant, let session, _):
-            // What the recorder still owed for another grant, it will not say any more.
+            // The recorder will not say any more what it still owed for another grant.
             if let place = place(of: session) {
                 sessions[place].batchesDue = 0
                 sessions[place].minHoldUntil = minHoldUntil(sessions[place], seen, terms)

@@ -11,7 +11,7 @@ extension Timeline {
         }
         public var kind: Kind
         public var begin: Moment
-        /// When it stood no more: it was due, or what it waited for had come.
+        /// When it no longer stood: it was due, or what it waited for had come.
         public var end: Moment
         /// As it was in the end: a policy may make it shorter, sleep longer.
         public var due: Moment

@@ -8,7 +8,7 @@ public enum TimelineFact: Hashable, Sendable {
     case left(lane: String)
     /// Nil: nobody holds the camera.
     case holder(camera: String, String?)
-    /// A time runs on a camera, or has another end now; nil: it is over, or stands no more.
+    /// A time runs on a camera, or has another end now; nil: it is over, or no longer stands.
     case deadline(camera: String, Timeline.Deadline.Kind, due: Moment?)
     /// What the world did, in the scenario's words.
     case note(String)
@@ -183,7 +183,7 @@ public struct TimelineBuilder: Hashable, Sendable {
         case .runtimeError(let code, _):
             lanes[place].marks.append(Timeline.Mark(moment: now, kind: .trouble, label: code))
         case .sharersChanged, .configurationApplied, .rampFinished:
-            break  // Nothing that who-has-the-camera would show.
+            break  // Nothing about who has the camera.
         }
     }
 

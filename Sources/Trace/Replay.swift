@@ -11,7 +11,7 @@ public struct Replay {
         public var got: String
     }
 
-    /// What a replay makes of one step, for those who look on.
+    /// What a replay makes of one step, for its watchers.
     public struct Step: Sendable {
         public var step: TraceStep
         public var effects: [Effect]

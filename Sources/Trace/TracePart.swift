@@ -38,7 +38,7 @@ public struct TraceHeader: Sendable {
         return try Arbiter(restoring: snapshot)
     }
 
-    /// What the journal called everybody who was there.
+    /// The journal's names of all that were there.
     public func names(of arbiter: Arbiter) -> Names {
         var names = Names()
         for session in arbiter.status().sessions {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads the few files of sysfs that say who a video node is.
+/// Reads the few files of sysfs that identify a video node.
 struct SysTree {
     let root: String
 

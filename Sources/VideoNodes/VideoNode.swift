@@ -1,6 +1,6 @@
 import Glibc
 
-/// One node of the machine's video subsystem, and who it is, as `/sys` says. Nothing is opened to know it.
+/// One node of the machine's video subsystem, and its identity, as `/sys` says. Nothing is opened to know it.
 ///
 /// The number in a node's name is given in the order of appearance and means nothing. A camera is known by two names
 /// that last: the serial number its maker gave it, where it has one, and the place it is plugged in at.

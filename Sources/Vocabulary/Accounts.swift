@@ -1,4 +1,4 @@
-/// Who the users and groups of a machine are: asked where a policy file is read, and nowhere else.
+/// The users and groups of a machine: looked up where a policy file is read, and nowhere else.
 public protocol Accounts: Sendable {
     /// Nil: the machine has no user of that name.
     func user(named name: String) -> UInt32?

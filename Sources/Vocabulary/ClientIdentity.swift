@@ -9,7 +9,7 @@ public struct SeatID: Hashable, Sendable, Comparable {
     public static let usual = SeatID("seat0")
 }
 
-/// Who a client is, beside its app: what the kernel vouches for, and never what the client says.
+/// What a client is, beside its app: what the kernel vouches for, and never what the client says.
 public struct ClientIdentity: Hashable, Sendable {
     /// The kernel vouches for the app's name.
     public var isVerified: Bool

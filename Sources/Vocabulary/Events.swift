@@ -6,7 +6,7 @@ public enum SessionEvent: Hashable, Sendable {
     case interruptionWithdrawn(id: InterruptionID)
     case wasInterrupted(
         id: InterruptionID, causes: CauseSet, interrupter: Interrupter?, cutting: RecordingID?, rule: String)
-    /// `interrupter`: who stands in the way now, as far as the client may know.
+    /// `interrupter`: what stands in the way now, as far as the client may know.
     case interruptionChanged(id: InterruptionID, causes: CauseSet, interrupter: Interrupter?, rule: String)
     case interruptionEnded(id: InterruptionID, causesItHad: CauseSet, duration: Duration, willResume: Bool)
     case didStartRunning(grant: GrantID)
@@ -72,7 +72,7 @@ public enum SessionEventKind: String, Hashable, Sendable, CaseIterable {
 public enum Interrupter: Hashable, Sendable {
     case app(String)
     case anotherUsersApp
-    /// A program that has a camera without asking the broker, as far as it is known: never who interrupts a session.
+    /// A program that has a camera without asking the broker, as far as it is known: it never interrupts a session.
     case outside(String)
 
     /// Before a program's name on the wire. No name that the kernel vouches for begins so; a claimed one could.
@@ -100,7 +100,7 @@ public enum StopReason: String, Hashable, Sendable, CaseIterable {
     case deniedByUser = "denied-by-user"
 }
 
-/// Who changed a configuration.
+/// What changed a configuration.
 public enum Applier: String, Hashable, Sendable, Codable, CaseIterable {
     /// The session's own client asked.
     case client

@@ -30,7 +30,7 @@ public struct AppID: Hashable, Sendable, Comparable {
     }
     public static func < (a: AppID, b: AppID) -> Bool { (a.name, a.user) < (b.name, b.user) }
 
-    /// `NAME@USER`, with which an app is meant whoever says so; nil where the text names no user.
+    /// `NAME@USER`, which means the same app whoever says it; nil where the text names no user.
     package static func namingUser(_ text: String) -> (name: Substring, user: UInt32)? {
         guard let at = text.lastIndex(of: "@"), let user = UInt32(text[text.index(after: at)...]) else { return nil }
         return (text[..<at], user)

@@ -32,7 +32,7 @@ public enum Presence: Hashable, Sendable {
     public static let wireNames = ["background"] + Layout.allCases.map(\.rawValue)
 }
 
-/// Who says where an app is. A policy lists the ones it believes, in order.
+/// The sources that say where an app is. A policy lists the ones it believes, in order.
 public enum PresenceSource: String, Hashable, Sendable, CaseIterable {
     case shell
     case agent

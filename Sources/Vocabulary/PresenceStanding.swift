@@ -1,13 +1,14 @@
-/// Who says where a user's apps are, or what counts instead.
+/// Whether a source says where a user's apps are, or what counts instead.
 public enum PresenceStanding: String, Hashable, Sendable, CaseIterable {
     /// A shell, an agent or the apps themselves say it.
     case told
-    /// Who said it has left, and what it said holds for `Bound.sourceFreeze` longer.
+    /// Its source has left, and what it said holds for `Bound.sourceFreeze` longer.
     case kept
-    /// Who said it has left: every app counts as in the background until somebody says it again.
+    /// Its source has left: every app counts as in the background until a source says it again.
     case lost
-    /// Nobody tells windows apart; apps of an active login session count as in front, those of another one as in the background.
+    /// No source tells windows apart; apps of an active login session count as in front, those of another one as in the
+    /// background.
     case login = "login-session"
-    /// Nobody ever said it: every app counts as in front.
+    /// No source ever said it: every app counts as in front.
     case nobody
 }

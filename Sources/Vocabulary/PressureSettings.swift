@@ -8,7 +8,7 @@ public struct PressureSettings: Hashable, Sendable, Codable {
     public var processor: Levels
     /// Degrees Celsius of the hottest zone. Where a level has none, what the zone itself says counts: `fair` 5 °C below where
     /// the kernel begins to cool passively (its passive trip point), `serious` from there on, `critical` from its hot trip
-    /// point on or 5 °C below the one at which the machine turns itself off.
+    /// point on or 5 °C below the one at which the machine switches itself off.
     public var temperature: Levels
     /// What it counts as that a processor has just throttled itself because it was too hot; `nominal`: as nothing.
     public var throttling: SystemPressure

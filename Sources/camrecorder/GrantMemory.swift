@@ -2,7 +2,7 @@ import RecorderCore
 
 /// What the next broker is told of the grant that is open: its number, its recordings, and events that nobody heard.
 ///
-/// A value without any I/O. An event that was sent to a broker may not have reached anybody who acted on it: the end of the
+/// A value without any I/O. An event that was sent to a broker may have reached none that acted on it: the end of the
 /// last recording is kept, and told again to the next broker, which knows by its number whether that is news.
 struct GrantMemory {
     /// Events kept while there is no broker: the ends of recordings and photos of one grant, and what a failing device says

@@ -19,7 +19,7 @@ final class KeptGrant {
     /// A reservation ends sooner; brokers that die one after the other must not keep a camera capturing for nobody.
     static let undecidedMax: Int64 = 10_000_000_000
     /// Connections by others than a broker that are refused; then nobody is listened to any more. The listener is in a
-    /// folder of the broker's own, and so there is none but by mistake.
+    /// folder of the broker's own, and so there is one only by mistake.
     static let refusalsMax = 16
 
     /// The grant's number.
@@ -42,7 +42,7 @@ final class KeptGrant {
 
     /// - Parameters:
     ///   - client: a pidfd of the holder's process; this object's from here on, as the listener is, also when it throws.
-    ///   - brokersUser: who may be a broker, beside root.
+    ///   - brokersUser: the user whose processes may be a broker, beside root's.
     ///   - onBroker: gets the connection of the next broker.
     ///   - onOver: the recorder core has to end, and why: a clause. Called once, never before the broker's end.
     init(

@@ -24,7 +24,7 @@ final class RecorderServer: BusConnectionDelegate {
     /// Calls that are not answered yet, by a number of our own.
     private var unanswered: [UInt64: Call] = [:]
     private var callCount: UInt64 = 0
-    /// Who may be the next broker, beside root: the user of the one that connected first.
+    /// The user that may be the next broker, beside root: the one whose process connected first.
     private let brokersUser: UInt32?
     /// The grant that outlives the broker, where there is one.
     private var kept: KeptGrant?

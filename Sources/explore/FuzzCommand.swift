@@ -23,7 +23,7 @@ struct FuzzCommand {
                             --print: only prints the stories
         """
 
-    /// Who looks at stories besides the stage: the naive arbiter.
+    /// Looks at stories besides the stage: the naive arbiter.
     static func judge() -> (any FuzzJudge)? { ReferenceJudge() }
 
     /// Nil: the command line is wrong.

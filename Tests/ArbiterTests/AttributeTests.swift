@@ -21,7 +21,7 @@ struct AttributeTests {
         world.arbiter.facts(of: SessionID(1))?.attribute("duty")?.value
     }
 
-    @Test("Who only claims to be an app that the kernel vouches for lowers nothing of it")
+    @Test("A client that only claims to be a vouched-for app lowers nothing of it")
     func claimed() {
         var world = world()
         world.step(.connected(ClientID(2), app: photos, ClientIdentity(verified: false)))

@@ -86,24 +86,24 @@ struct HandoverTests {
         #expect(world.arbiter.lastDecision == first + 1)
     }
 
-    /// Of each cut, who follows.
+    /// Which session each cut names as the next.
     private func next(_ effects: [Effect]) -> [SessionID?] {
         effects.compactMap { effect -> SessionID?? in
             if case .cut(_, _, _, let next) = effect { .some(next) } else { nil }
         }
     }
 
-    @Test("says with the cut who follows; a stop for which nobody waits, and a failed device, are cut for nobody")
+    @Test("says with the cut which session is next; a stop without a waiter, and a failed device, are cut without one")
     func namesWhoFollows() {
         var world = SmallWorld(newest)
         world.app("photos", 1)
         world.app("call", 2)
         world.step(.startRunning(SessionID(1)))
-        #expect(next(world.step(.startRunning(SessionID(2)))) == [SessionID(2)], "who is stronger")
-        #expect(next(world.step(.stopRunning(SessionID(2)))) == [SessionID(1)], "who waited")
+        #expect(next(world.step(.startRunning(SessionID(2)))) == [SessionID(2)], "the stronger one")
+        #expect(next(world.step(.stopRunning(SessionID(2)))) == [SessionID(1)], "the one that waited")
         world.step(.startRunning(SessionID(2)))
         #expect(
-            next(world.step(.disconnected(ClientID(2)))) == [SessionID(1)], "whom a client that vanished leaves it to")
+            next(world.step(.disconnected(ClientID(2)))) == [SessionID(1)], "the one that is left")
         #expect(next(world.step(.stopRunning(SessionID(1)))) == [nil], "nobody")
         world.app("call", 3)
         world.step(.startRunning(SessionID(1)))
@@ -163,7 +163,7 @@ struct HandoverTests {
             ])
     }
 
-    @Test("goes to a tied newcomer, and does not bounce back to who waited already")
+    @Test("goes to a tied newcomer, and does not bounce back to one that waited already")
     func tie() {
         var world = SmallWorld(Policy(name: "tie", contention: Contention(tie: .newcomer)))
         for (id, name) in [(1, "a"), (2, "b"), (3, "c")] { world.app(name, UInt64(id)) }

@@ -30,7 +30,7 @@ struct RightTests {
         return nil
     }
 
-    @Test("A refused start says who may, and names nobody")
+    @Test("A refused start says which users may, and names none")
     func sentence() {
         let rights = Rights(users: [Rights.Account(name: "alice", number: 1001)], identity: .strong)
         let (arbiter, effects) = start(
@@ -66,7 +66,7 @@ struct RightTests {
         #expect((refusal(effects) == nil) == (reason != .none))
     }
 
-    @Test("Where nobody tells of login sessions, nobody has a seat's right: also not who is in one by its own kernel")
+    @Test("Where nobody tells of login sessions, no client has a seat's right: not even one that is in a session")
     func untold() {
         let identity = ClientIdentity(login: .session(LoginSessionID("3")))
         #expect(refusal(start(Policy(name: "usual"), identity).effects) != nil)

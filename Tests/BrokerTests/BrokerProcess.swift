@@ -33,7 +33,7 @@ final class BrokerProcess {
         directory = try #require(
             template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!).map { String(cString: $0) } })
         socket = directory + "/socket"
-        // Nobody's login session is asked for, so that no test depends on who sits at the machine.
+        // Nobody's login session is asked for, so that no test depends on the machine's present user.
         // Nor on how hot or busy the machine is.
         var words = ["--socket", socket, "--system-bus", ""]
         if !arguments.contains("--machine") { words += ["--machine", directory] }

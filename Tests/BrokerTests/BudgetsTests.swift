@@ -70,7 +70,7 @@ import Testing
         #expect(throws: Budgets.Refusal.self) { try budgets.charge(.connections, to: 1000) }
     }
 
-    @Test("Who is trusted is bounded by the whole alone, but for connections")
+    @Test("A trusted user is bounded by the whole alone, except for connections")
     func trusted() {
         var budgets = budgets()
         #expect(take(.sessions, by: 0, of: &budgets) == 4096)
@@ -87,7 +87,7 @@ import Testing
         try budgets.charge(.placedApps, 0, to: 1000)
     }
 
-    @Test("What is charged is released to the last, and a user who has nothing has no record")
+    @Test("What is charged is released to the last, and a user that has nothing has no record")
     func leak() throws {
         var budgets = budgets()
         var state: UInt64 = 7

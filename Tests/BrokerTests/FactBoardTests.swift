@@ -43,7 +43,7 @@ struct FactBoardTests {
         #expect(board.isPrivate(nil) && !board.isPrivate(back))
     }
 
-    @Test("A microphone is taken while anybody who is there says so")
+    @Test("A microphone is taken while any present speaker says so")
     func microphones() {
         var board = FactBoard()
         #expect(board.say(microphoneOf: photos, taken: true, by: shell) == .microphone(photos, taken: true))
@@ -124,7 +124,7 @@ struct FactBoardTests {
         #expect(say(nil, .shell, agent) == .placed(photos, .foreground(.fullscreen), focused: true, by: .shell))
     }
 
-    /// Whatever is said in whatever order: what the core was told adds up to what the speakers who are there say.
+    /// Whatever is said in whatever order: what the core was told adds up to what the present speakers say.
     @Test(
         "The events always add up to what is said, and a speaker that is forgotten leaves nothing",
         arguments: 1...20 as ClosedRange<UInt64>)

@@ -23,7 +23,7 @@ import Testing
         #expect(open.add(14, of: 1000, at: grace) == [5, 6])
     }
 
-    @Test("Of 64 in all the oldest of the user who has most goes, however young")
+    @Test("Of 64 in all the oldest of the user that has most goes, however young")
     func inAll() {
         var open = HalfOpenConnections()
         #expect(open.add(1, of: 7, at: 0).isEmpty)

@@ -2,7 +2,7 @@ import Broker
 import Glibc
 import Testing
 
-@Suite("Who may open a camera's node without asking")
+@Suite("Users and groups that may open a camera's node without asking")
 struct NodeAccessTests {
     private static let names = NodeAccess.Names(
         user: { [0: "root", 990: "camarb", 1000: "alice"][$0] ?? "\($0)" },

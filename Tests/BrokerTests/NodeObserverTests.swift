@@ -14,7 +14,7 @@ private final class WatchedFile: NodeObserverOwner {
     var nodeUsersMost: Int?
     var isReadable = true
     private(set) var looks = 0
-    /// What was told of who has it open, oldest first.
+    /// Which programs were told of as having it open, oldest first.
     private(set) var told: [String?] = []
     var whenLooked: () -> Void = {}
     private(set) lazy var watch = NodeObserver(self, on: loop)
@@ -92,7 +92,7 @@ struct NodeObserverTests {
         close(own)
     }
 
-    @Test("Who streams is held outside and not merely open, and its close is followed by a look at once")
+    @Test("A program that streams holds the camera and does not merely have it open; a look follows its close at once")
     func streams() throws {
         let file = try WatchedFile()
         file.watch.begin()
@@ -122,7 +122,7 @@ struct NodeObserverTests {
         #expect(file.looks <= pauses + 2)
     }
 
-    @Test("After more openings than the kernel keeps it is looked at anew, and who is still there is found")
+    @Test("After more openings than the kernel keeps a new look finds the programs that still have it open")
     func overflows() throws {
         let file = try WatchedFile()
         file.watch.begin()

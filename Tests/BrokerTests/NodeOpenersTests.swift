@@ -4,7 +4,7 @@ import Testing
 
 @Suite("How many programs have a camera's node open")
 struct NodeOpenersTests {
-    @Test("Who opens is there until it closes, also who had opened it before the watch began")
+    @Test("A program that opens it counts until it closes it, also one that had it open before the watch began")
     func counted() {
         var openers = NodeOpeners()
         openers.take(OpenNews(opened: 2), atMost: nil)

@@ -2,7 +2,7 @@ import Broker
 import Identity
 import Testing
 
-/// Who may not answer for apps, and is called as its sandbox is.
+/// Programs that may not answer for apps, and are named by their sandbox.
 @Suite("What runs in a sandbox or as a service")
 struct SandboxTests {
     private static let manager = "/user.slice/user-1000.slice/user@1000.service"

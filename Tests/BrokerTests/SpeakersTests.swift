@@ -3,8 +3,8 @@ import Broker
 import Identity
 import Testing
 
-/// Who may be a user's shell or agent, decided without a broker.
-@Suite("Who speaks for a user's desktop")
+/// The clients that may be a user's shell or agent, decided without a broker.
+@Suite("Clients that speak for a user's desktop")
 struct SpeakersTests {
     private static let manager = "/user.slice/user-1000.slice/user@1000.service"
     private static let shellUnit = "org.gnome.Shell@wayland.service"
@@ -21,7 +21,7 @@ struct SpeakersTests {
         return words.allSatisfy { sentence.contains($0) }
     }
 
-    @Test("The first who comes keeps the role, and another hears who has it")
+    @Test("The first client keeps the role, and another hears which one has it")
     func first() {
         var speakers = Speakers()
         #expect(speakers.answer(speaker(1), seat, units: []) == .mayDisplacing(nil))
@@ -106,7 +106,7 @@ struct SpeakersTests {
         #expect(unit("\(Self.manager)/app.slice/ci.service/camagent.service") == "ci.service")
     }
 
-    @Test("Who speaks is listed by role, whoever speaks for all first")
+    @Test("Speakers are listed by role, the one for everybody first")
     func listed() {
         var speakers = Speakers()
         speakers.seat(speaker(1), Speakers.Seat(.microphones, user: 1000))
@@ -120,7 +120,7 @@ struct SpeakersTests {
         #expect(speakers.speaks(ClientID(3), for: 1001))
     }
 
-    @Test("Who asks the user may sit in an app's unit, and says nothing of what is so on the desktop")
+    @Test("The client that asks the user may run in an app's unit, and says nothing of what is so on the desktop")
     func asks() {
         var speakers = Speakers()
         let asks = Speakers.Seat(.ask, user: 1000)

@@ -110,7 +110,7 @@ struct MessageWriterTests {
         }
     }
 
-    @Test("What one turn says to a peer arrives in the order in which it was said, whoever sends it")
+    @Test("What one turn says to a peer arrives in the order in which it was said, whatever sends it")
     func order() throws {
         let pair = try Pair()
         pair.serverSide.onMessage = { message in
@@ -225,7 +225,7 @@ struct MessageWriterTests {
         try pair.loop.turn(until: { pair.serverSide.ready == 1 && pair.clientSide.ready == 1 })
         let text = String(repeating: "t", count: 8000)
         var sent = 0
-        // The client's end turns on the same loop, and so reads nothing meanwhile.
+        // The client's end runs on the same loop, and so reads nothing meanwhile.
         while sent < 1000 && !pair.server.isBehind {
             pair.server.signal(path: "/a", interface: "org.camarb.Test", member: "Tick", [.string(text)])
             pair.server.flush()

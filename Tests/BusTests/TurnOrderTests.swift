@@ -4,7 +4,7 @@ import Testing
 @Suite struct TurnOrderTests {
     private let millisecond: Int64 = 1_000_000
 
-    /// Lets everybody who waits have turns of a certain cost, asking again after each, for so many turns; who had how many.
+    /// Lets all that wait have turns of a certain cost, asking again after each, for so many turns; how many each had.
     private func serve(
         _ order: inout TurnOrder, turns: Int, cost: (UInt64) -> Int64
     ) -> [UInt64: Int] {
@@ -71,7 +71,7 @@ import Testing
         #expect(order.isEmpty && order.next() == nil)
     }
 
-    @Test("Who is forgotten waits no more")
+    @Test("A connection that is forgotten no longer waits")
     func forget() {
         var order = TurnOrder()
         order.ask(1, of: .user(1))
@@ -84,7 +84,7 @@ import Testing
         #expect(order.isEmpty)
     }
 
-    @Test("While nobody waits a turn is had at once, by those who have hardly used the window or are alone")
+    @Test("While nobody waits a turn is had at once, by those that have hardly used the window or are alone")
     func atOnce() {
         var order = TurnOrder()
         let window = TurnOrder.windowTime

@@ -78,7 +78,7 @@ struct ReconnectingTests {
         #expect(interruption.id == 1)
         #expect(interruption.causes == CauseSet([.brokerRestarted]))
         #expect(interruption.recording == 5)
-        // The next broker begins with nobody who watches.
+        // The next broker begins without watchers.
         #expect(await events.next() == .sharersChanged([]))
         #expect(await events.next() == .didStopRunning)
         guard case .recordingFinished(let finished)? = await events.next() else {
@@ -224,7 +224,7 @@ struct ReconnectingTests {
     }
 
     @Test(
-        "Who runs or is interrupted has asked to run, also where the broker ends before it has answered the start",
+        "A session that runs or is interrupted has asked to run, also where the broker ends before it has answered the start",
         arguments: [true, false])
     func startedWithoutAnAnswer(runs: Bool) async throws {
         let first = MemoryTransport { transport, call throws(BrokerError) in
@@ -320,7 +320,7 @@ struct ReconnectingTests {
         broker.end(gone)
     }
 
-    @Test("Closing while there is no broker ends it, also for those who wait")
+    @Test("Closing while there is no broker ends it, also for calls that wait")
     func closing() async throws {
         let first = Self.broker(firstSession: 7)
         let client = CameraClient(over: try Brokers([first]).transport())

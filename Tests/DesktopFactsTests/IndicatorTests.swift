@@ -31,7 +31,7 @@ struct IndicatorTests {
                 == "media-record-symbolic")
     }
 
-    @Test("It says who has which camera since when, who waits, and lets the user's own apps be stopped, each once")
+    @Test("It says which app has which camera since when and which wait, and lets the user's own be stopped, each once")
     func lines() {
         let shown = indicator(
             CameraUse(

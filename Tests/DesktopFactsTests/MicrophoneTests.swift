@@ -1,7 +1,7 @@
 import DesktopFacts
 import Testing
 
-@Suite("Who has a microphone")
+@Suite("Apps that have a microphone")
 struct MicrophoneTests {
     private func takers(_ captures: [CaptureStream], clients: [ClientProcess] = []) -> Set<String>? {
         UserFacts(

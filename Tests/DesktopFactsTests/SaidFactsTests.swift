@@ -27,7 +27,7 @@ struct SaidFactsTests {
             ])
     }
 
-    @Test("Who steps back is said before who comes forward")
+    @Test("An app that steps back is said before one that comes forward")
     func order() {
         var said = SaidFacts()
         _ = said.toSay(UserFacts(placements: ["a": focused, "z": .background]))

@@ -28,7 +28,7 @@ import Testing
         owners.came([.init(client: 1, process: portal), .init(client: 2, process: portal)], sockets: both)
         let held: [UInt32: [Int32]] = [100: [31], 200: [32]]
         #expect(process(owners, 1, claimed: 32, held: held) == nil)
-        // Who hides what it holds is not taken for the one that shows it.
+        // A process that hides what it holds is not taken for the one that shows it.
         #expect(process(owners, 1, held: [200: [32]]) == nil)
         owners.went(2)
         owners.came([], sockets: [100])
@@ -57,7 +57,7 @@ import Testing
         #expect(process(owners, 1, held: held) == nil)
     }
 
-    @Test("who opens more sockets than are looked at is found by none of them")
+    @Test("a process that opens more sockets than are looked at is found by none of them")
     func many() {
         var owners = SocketOwners()
         let sockets = Set<UInt32>(100..<109)

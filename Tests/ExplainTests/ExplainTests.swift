@@ -5,7 +5,7 @@ import Vocabulary
 
 @Suite("An explanation names what would have changed the verdict")
 struct ExplainTests {
-    @Test("a denied start is turned only by a fact that ends the denial, never by one that takes access")
+    @Test("a denied start is changed only by a fact that ends the denial, never by one that takes access")
     func denied() {
         let deny = RankRule(name: "Pickers only", when: [.client(.app)], rank: 0, deny: true)
         var world = ExplainedWorld(Policy(name: "pickers", causeRules: [.background], rankRules: [deny]))
@@ -164,7 +164,7 @@ struct ExplainTests {
         #expect(verdict?.changedBy.contains { $0.map(\.of) == [.session] && $0.map(\.key) == ["focused"] } == true)
     }
 
-    @Test("of two apps of one name nobody places the one that only claims it, so that its place turns nothing")
+    @Test("of two apps of one name, no source places the one that only claims it, so its place changes nothing")
     func twoOfOneName() {
         var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])
         world.app("notes", 1)

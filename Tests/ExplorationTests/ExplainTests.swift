@@ -170,7 +170,7 @@ private struct ExplainedRun {
             }
         if !hasTurned {
             untrue.append(
-                "\(event): session \(verdict.session.rawValue) \(verdict.outcome.description) because “\(verdict.rule)”, and \(change.words) turns nothing"
+                "\(event): session \(verdict.session.rawValue) \(verdict.outcome.description) because “\(verdict.rule)”, and \(change.words) changes nothing"
             )
         }
     }

@@ -46,7 +46,7 @@ struct FalseStatementTests {
         sharing = "SHARING"
         """
 
-    /// Who plays which part, and the kind of sharing under which that happens.
+    /// Which app plays which part, and the kind of sharing under which that happens.
     private static let aboutTwo = [
         "holder = { app = \"a.service\" }\nwaiting = { app = \"b.service\" }",
         "holder = { app = \"b.service\" }\nwaiting = { app = \"c.service\" }",

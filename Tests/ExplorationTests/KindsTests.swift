@@ -59,7 +59,8 @@ struct KindsTests {
 
     @Test("A rule that an earlier one hides tells no kinds apart, and one that it does not hide does")
     func hidden() throws {
-        // Who opted in, and a call, are both exempt; pickers and others beside another app are not, and sound is a fact.
+        // An app that opted in, and a call, are both exempt; pickers and others beside another app are not, and sound
+        // is a fact.
         let policy = try PolicyFile.load(path: "\(Self.root)/policies/ipados16.toml")
         let kinds = PolicyWalk.kinds(of: policy)
         #expect(kinds.count == 6)

@@ -97,7 +97,8 @@ struct LeaseWalkTests {
         #expect(2 * found.states < found.counted)
     }
 
-    /// Who has the camera while who waits, and what has to hold in the end: each of them is broken under some times.
+    /// Which app has the camera while which one waits, and what must hold in the end: each of them is broken under some
+    /// times.
     private static let statements = [
         ("holder = { app = \"booth.service\" }", "waiting = { app = \"call.service\" }"),
         ("holder = { app = \"call.service\" }", "waiting = { app = \"booth.service\" }"),

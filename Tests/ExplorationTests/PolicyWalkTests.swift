@@ -69,7 +69,7 @@ struct PolicyWalkTests {
         let outcome = try Scenario.parse(finding.scenario, file: "finding", policies: ".").run()
         #expect(outcome.passed, "\(outcome.report)")
         #expect(finding.scenario.contains("start photos\n       photos didStartRunning\n"))
-        #expect(!finding.scenario.contains("photos-2"), "who plays no part is not in it")
+        #expect(!finding.scenario.contains("photos-2"), "an app without a part is not in it")
         // As the policy was before it was mutated.
         let whole = Self.hidden.replacing("access = [\"preview\"]\n", with: "")
         #expect(try verify(whole).isComplete)

@@ -8,7 +8,7 @@ import Testing
 import struct Explain.Explanation
 
 /// What `explain` calls the smallest change is the smallest: on worlds so small that every other world can be tried, by
-/// ordinary events, none that is closer to the one that was changes the verdict.
+/// ordinary events, no closer one changes the verdict.
 @Suite("The smallest change of facts")
 struct SmallestChangeTests {
     /// Each reads other facts, alone and together.
@@ -87,7 +87,7 @@ struct SmallestChangeTests {
                 #expect(change.count == found, "\(places): \(change.words) is not as small as the others")
                 let other = try #require(world.with(change), "\(places): \(change.words) is no world")
                 #expect(
-                    begin.live(in: world, but: other).runs != outcome.runs, "\(places): \(change.words) turns nothing")
+                    begin.live(in: world, but: other).runs != outcome.runs, "\(places): \(change.words) has no effect")
                 turned += 1
             }
         }
@@ -205,7 +205,7 @@ private struct TinyWorld: Hashable, CustomStringConvertible {
             case .holder: AppID("a", user: 1000)
             case .newcomer: AppID("b", user: 1000)
             }
-        // Who has the focus says so last: an app that is placed with it takes it from the other.
+        // The app that gets the focus says so last: placed with it, it takes it from the other.
         let places = [placed("a", holder, focus == .holder), placed("b", newcomer, focus == .newcomer)]
         return (focus == .holder ? places.reversed() : places)
             + [

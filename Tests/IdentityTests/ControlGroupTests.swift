@@ -2,8 +2,8 @@ import Identity
 import Loop
 import Testing
 
-/// Whom a control group's path names: paths as systemd, container managers and attackers make them.
-@Suite("Whom a control group's path names")
+/// The unit that a control group's path names: paths as systemd, container managers and attackers make them.
+@Suite("What a control group's path names")
 struct ControlGroupTests {
     private struct Case {
         var path: String

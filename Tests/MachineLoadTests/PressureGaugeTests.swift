@@ -34,7 +34,7 @@ import Vocabulary
         {
             #expect(Self.told([Self.zone(temperature), Self.zone(temperature)]).last == level, "\(temperature) °C")
         }
-        // One that is hot before it is critical, and one that knows only where the machine turns off.
+        // One that is hot before it is critical, and one that knows only where the machine switches off.
         #expect(Self.told([Self.zone(85, hot: 85), Self.zone(85, hot: 85)]).last == .critical)
         #expect(Self.told([Self.zone(90, passive: nil), Self.zone(90, passive: nil)]).last == .serious)
         // One without trip points says nothing by itself.

@@ -9,7 +9,7 @@ private struct TwoUsers: Accounts {
     func group(named name: String) -> UInt32? { name == "video" ? 44 : nil }
 }
 
-@Suite("Who may use cameras at all")
+@Suite("The right to use cameras at all")
 struct AccessTests {
     static let text = """
         name = "k"
@@ -26,7 +26,7 @@ struct AccessTests {
         Rights.Account(name: name, number: number)
     }
 
-    @Test("Without a table it is who sits at the seat, by any identity")
+    @Test("Without a table the user at the seat has it, by any identity")
     func usual() throws {
         let rights = try PolicyFile.parse("name = \"k\"\n", file: "p.toml").rights
         #expect(rights == Rights(seat: true, users: [], groups: [], services: [], identity: .any))
@@ -79,7 +79,7 @@ struct AccessTests {
     }
 
     @Test(
-        "A check with a machine's accounts names whom it does not know, what no kernel vouches for, and a policy for nobody"
+        "A check with a machine's accounts names accounts it does not know, what no kernel vouches for, and a policy for nobody"
     )
     func check() throws {
         let found = PolicyFile.check(Self.text, file: "p.toml", accounts: TwoUsers())

@@ -85,7 +85,7 @@ struct AnalysisTests {
         )
     }
 
-    @Test("A rank is given by a rule, or falls to whom no rule matches")
+    @Test("A rank is given by a rule, or falls to apps that no rule matches")
     func ranks() {
         let rule = rank("R", "app = \"x\"")
         #expect(warnings(rule, ranks: "\"a\", \"weakest\"") == "")

@@ -188,7 +188,7 @@ extension WrongPolicyTests {
                           ^^^^^^^^^^^^^^
                 """),
         Case(
-            claim: "Who has the camera is contention's business, not a cause rule's",
+            claim: "The camera's holder is contention's business, not a cause rule's",
             text: """
                 name = "k"
                 [[cause]]

@@ -121,7 +121,7 @@ extension WrongPolicyTests {
                             ^^^^^
                 """),
         Case(
-            claim: "Who speaks is named by a whole unit",
+            claim: "A speaker is named by a whole unit",
             text: """
                 name = "k"
                 [shell]

@@ -9,7 +9,7 @@ import Synchronization
 final class ScriptedCamera: Sendable {
     struct State {
         var isPluggedIn = true
-        /// Who else has its buffers.
+        /// The other program that has its buffers.
         var holder: String?
         /// It has buffers, and not merely the node open.
         var holderStreams = true

@@ -105,7 +105,7 @@ struct PassingOnTests {
         #expect(camera.look(\.starts) == 1)
     }
 
-    @Test("What is done once for who asks is done again for the next one")
+    @Test("What is done once for a session is done again for the next one")
     func focusesAgain() async throws {
         let focus = ScriptedCamera.control(camarb_cid_focus_auto, camarb_control_boolean, 0, 1, usual: 1)
         let once = ScriptedCamera.control(camarb_cid_auto_focus_start, camarb_control_button, 0, 0, usual: 0)
@@ -168,7 +168,7 @@ struct PassingOnTests {
         _ = lent
     }
 
-    @Test("Buffers with the last holder's pictures are not lent to the next one, who gets copies")
+    @Test("Buffers with the last holder's pictures are not lent to the next one, which gets copies")
     func oldBuffersAreNotLent() async throws {
         let camera = Self.camera()
         camera.change { $0.lends = true }
@@ -254,7 +254,7 @@ struct PassingOnTests {
         #expect(told == "privacy-on" && !camera.look(\.isOpen))
     }
 
-    @Test("Who asks about the device while nobody has it finds it stopped")
+    @Test("A question about the device between two grants finds it stopped")
     func looksBetween() async throws {
         let camera = Self.camera()
         let test = CaptureUnderTest(camera, feeding: true)

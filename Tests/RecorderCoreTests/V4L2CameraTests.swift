@@ -71,7 +71,7 @@ struct V4L2CameraTests {
     }
 
     @Test(
-        "A look says that a program streams before it says who has the node open, and takes no buffers where none need be"
+        "A look says that a program streams before it says which has the node open, and takes no buffers where none need be"
     )
     func looks() async throws {
         let camera = ScriptedCamera()
@@ -114,7 +114,7 @@ struct V4L2CameraTests {
         _ = try await opened
         let leaving = Mutex<FrameReceiver?>(try await test.stream(1, session: 1))
         let staying = try await test.stream(1, session: 2)
-        // After the capture has looked who is there, and before it sends the first frame that both want.
+        // After the capture has taken in its clients, and before it sends the first frame that both want.
         camera.change { $0.whenTaken = { leaving.withLock { $0 = nil } } }
         let feeder = Feeder(camera)
         defer { feeder.stop() }

@@ -55,7 +55,7 @@ struct CoverageTests {
         #expect(gaps(hot).contains("[[cause]] \"Too hot\": no scenario saw it not match"))
     }
 
-    @Test("Whom [access] names is reached when an app asks for a camera by it, and by nothing that counts before it")
+    @Test("A name in [access] is reached when an app's right to a camera rests on it, and on nothing before it")
     func access() throws {
         let policy = """
             [access]
@@ -138,7 +138,7 @@ struct CoverageTests {
         #expect(!found.clauses.contains(.choice(.tie)), "no two claims began with one start")
     }
 
-    @Test("Choices are reached when they decide: who comes second, waits, is refused, is interrupted or evicted")
+    @Test("Choices are reached when they decide: an app comes second, waits, is refused, is interrupted or evicted")
     func choices() throws {
         let kept = try coverage("[contention]\ntie = \"holder\"", twoApps)
         #expect(kept.fired.isSuperset(of: [.choice(.tie), .choice(.newcomer)]))
@@ -205,7 +205,7 @@ struct CoverageTests {
         #expect(found.unmatched.contains(.rankRule("Not notes")))
     }
 
-    @Test("Conflicts and the budget are reached by who loses to another camera")
+    @Test("Conflicts and the budget are reached by a session that loses to another camera")
     func otherCameras() throws {
         let events = """
             0s   plug front

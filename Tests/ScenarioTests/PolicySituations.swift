@@ -172,7 +172,7 @@ struct PolicySituation {
         ),
     ]
 
-    /// Who plays the parts under a policy that knows its apps by name.
+    /// The apps that play the parts under a policy that knows its apps by name.
     private static let casts: [String: [String: String]] = [
         "kiosk": ["A": "photobooth.service", "B": "guide.service", "CALL": "intercom.service"]
     ]

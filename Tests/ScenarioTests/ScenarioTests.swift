@@ -291,7 +291,7 @@ private func problems(_ text: String) -> [ScenarioError.Problem] {
         #expect(try plan(answering: times) == whole)
     }
 
-    @Test("A plan is about the apps of who asks")
+    @Test("A plan is about the apps of the user that asks")
     func whose() throws {
         let lines = try Scenario.plan(
             "connect photos\n2s presence notes fullscreen", on: Arbiter(policy: .firstCome), at: .zero, user: 0)
@@ -303,7 +303,7 @@ private func problems(_ text: String) -> [ScenarioError.Problem] {
         #expect(others.contains("0s   presence notes@1001 fullscreen"))
     }
 
-    @Test("A plan looks beyond a grace: who is cut when, and which recording with it")
+    @Test("A plan looks beyond a grace: which session is cut when, and which recording with it")
     func grace() throws {
         let before = try parse(
             """

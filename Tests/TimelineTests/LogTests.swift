@@ -103,7 +103,7 @@ struct LogTests {
             ])
     }
 
-    @Test("Who comes and who goes are lanes, and nothing else of an event is")
+    @Test("Clients that come and go are lanes, and nothing else of an event is")
     func lanes() {
         func entry(_ event: String, _ about: String? = "photo booth") -> LogEntry? {
             DecidedPart.event(event, about: about, note: nil, [:]).entry(of: 1, at: .zero)

@@ -6,7 +6,7 @@ import Timeline
 struct TimelineTests {
     static let plain = TerminalStyle(hasColour: false)
 
-    @Test("A handover reads in a terminal: who ran, who was interrupted and why, what was recorded")
+    @Test("A handover reads in a terminal: which app ran, which was interrupted and why, what was recorded")
     func terminal() {
         let lines = handover().timeline(until: 6000).terminalLines(width: 100, style: Self.plain)
         #expect(

@@ -111,7 +111,7 @@ struct EventTableTests {
             #expect(name == kind.rawValue)
             let members = event.described.values(of: event).members.filter { $0.value != .null }
             #expect(fields.keys == members.map(\.key).filter { $0 != "capabilities" })
-            // Who may use cameras is in a policy's text.
+            // The rights to cameras are in a policy's text.
             if case .policyLoaded(let policy) = event { #expect(fields["policy"]?.string == policy.name) }
         }
     }
@@ -186,7 +186,7 @@ struct EventTableTests {
 
     // MARK: What a line means
 
-    /// Who is there before the event, as a broker that is asked in the middle of its life has it.
+    /// The names before the event, as a broker that is asked in the middle of its life has them.
     private static func names(before event: Event) -> Names {
         var names = Names()
         if case .connected = event { return names }

@@ -175,7 +175,7 @@ struct TraceFileTests {
         #expect(refused(Array(text.utf8)) == "a.trace:1: the trace has format version 4, and this program reads 3")
     }
 
-    @Test("A trace of an older version is refused with who wrote it, since the core decides otherwise now")
+    @Test("A trace of an older version is refused with the name of its program, since the core decides otherwise now")
     func olderVersion() throws {
         var writer = TraceWriter()
         let header = writer.header(program: "camarbd 0.1.0", origin: .zero, arbiter: Arbiter(policy: .firstCome))

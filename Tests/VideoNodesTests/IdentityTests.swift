@@ -52,7 +52,7 @@ private final class FakeSys {
     func identities() -> [String] { nodes.all.map { nodes.identity(of: $0) } }
 }
 
-@Suite("Cameras are known by who they are, not by their numbers")
+@Suite("Cameras are known by their identity, not by their numbers")
 struct IdentityTests {
     private func webcam(_ sys: FakeSys, _ number: Int, port: String = "1-4", serial: String?, index: Int = 0) throws {
         let bus = "devices/pci0000:00/0000:00:14.0/usb\(port.prefix(1))"

@@ -1,4 +1,4 @@
-"""Two programs that know no broker, each by a door of its own, and the focus moving between their windows: who has it has the camera,
+"""Two programs that know no broker, each by a door of its own, and the focus moving between their windows: the one in focus has the camera,
 and the other's pictures are slates from the cut on, which the marks in the simulated camera's pictures prove."""
 import contextlib, os, queue, shutil, subprocess, sys, threading, time
 
@@ -14,7 +14,7 @@ import slates
 HANDOVERS = 50
 WIDTH, HEIGHT = 640, 480
 SHIM = ROOT / "clients" / "v4l2" / ".build" / "libcamarb-v4l2.so"
-# What the loser is shown names who has the camera.
+# What the loser is shown names the app that has the camera.
 USED = "Another app has the camera."
 # What is not looked at here.
 QUIET = ("--microphones", "none", "--indicator", "none", "--notifications", "none", "--questions", "none", "--permission-store", "none")

@@ -1,4 +1,4 @@
-"""Who may use a camera at all: root, whom the policy names, and who sits at its seat, as logind tells it."""
+"""The right to use a camera at all: of root, of those that the policy names, and of the user at its seat, as logind tells it."""
 import os, pathlib, signal, subprocess, tempfile
 
 from harness import BROKER, PROGRAMS, Daemon, Refused, as_other, as_user, claim, wait_until
@@ -30,7 +30,7 @@ def refused(session):
     raise AssertionError("the start was taken")
 
 
-@claim("who is in no login session has the right of its user's seat, and is paused with it; others have none")
+@claim("a client in no login session has the right of its user's seat, and is paused with it; others have none")
 def seat():
     with Bus() as bus, Logind(bus, TWO) as logind, broker(bus) as daemon:
         known(daemon, "1", "2")
@@ -68,7 +68,7 @@ def network():
         refused(session)
 
 
-@claim("without logind nobody has a camera by its seat, and the status says so; root and whom the policy names have")
+@claim("without logind nobody has a camera by its seat, and the status says so; root and those that the policy names have")
 def without_logind():
     with broker(None, users=(BOB,)) as daemon:
         refused(client(daemon, ALICE).session())
@@ -77,7 +77,7 @@ def without_logind():
         bob.wait("DidStartRunning")
         said = subprocess.run([PROGRAMS / "camclient", "--socket", daemon.path, "status"], capture_output=True, text=True,
                               timeout=60).stdout
-        assert "only root and whom [access] of the policy names" in said, said
+        assert "only root and those that the policy's [access] names" in said, said
 
 
 @claim("the groups are those that a process connected with, and a name that the machine does not know gives nobody a right")
@@ -96,7 +96,7 @@ def groups():
             assert done.returncode == 1 and "this machine has no user \"no-such-user\"" in done.stdout, done.stdout
 
 
-@claim("a reload that takes the right stops who runs by it, at once and with the reason")
+@claim("a reload that takes the right stops what runs by it, at once and with the reason")
 def reload():
     with tempfile.TemporaryDirectory() as folder:
         policy = pathlib.Path(folder) / "lab.toml"

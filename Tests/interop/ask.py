@@ -1,4 +1,4 @@
-"""Users are asked about their apps: by which answers an app has cameras, who may give them, and what a desktop is shown."""
+"""Users are asked about their apps: by which answers an app has cameras, which clients may give them, and what a desktop is shown."""
 import contextlib, os, pathlib, subprocess, tempfile
 
 import groups
@@ -147,7 +147,7 @@ def claims_a_name():
         assert agent.wait("QuestionEnded") == (question, "allow")
 
 
-@claim("who leaves withdraws its question; who comes to be asked is told the question that stands; one is asked at a time")
+@claim("an app that leaves withdraws its question; a client that comes to ask is told the question that stands; one is asked at a time")
 def withdrawn():
     with broker() as daemon:
         app, _ = starting(daemon, "photos")
@@ -156,7 +156,7 @@ def withdrawn():
         question = agent.wait("Question")[0]
         second = client(daemon, ALICE)
         error = refused(SHELL, "WatchQuestions", "b", True, of=second)
-        assert error.name == NOT_TRUSTED and "is asked for the apps of user 1000 already" in str(error), error
+        assert error.name == NOT_TRUSTED and "asks about the apps of user 1000 already" in str(error), error
         app.close()
         assert agent.wait("QuestionEnded") == (question, "gone")
         (speakers,) = [value for key, value in daemon.app().call(BROKER, "GetStatus")[0].items() if key == "speakers"]
@@ -208,7 +208,7 @@ def stopped():
         app.wait("SessionStopped")
 
 
-@claim("a user's own privacy interrupts that user's sessions, nobody else's, and outlasts who asked for it, and the broker")
+@claim("a user's own privacy interrupts that user's sessions, nobody else's, and outlasts the client that asked for it, and the broker")
 def own_privacy():
     with broker(ASKS_NOBODY, cameras=("front=simulated", "back=simulated")) as daemon:
         app, _ = starting(daemon, "photos")
@@ -285,7 +285,7 @@ def in_terminal():
         assert "already" in inside(scope, daemon, "WatchQuestions", "b", "true")
 
 
-@claim("a desktop is shown who has a camera, since when and who waits, is told once that this changed, and of each recording that was cut")
+@claim("a desktop is shown which app has a camera, since when and which ones wait, is told once that this changed, and of each recording that was cut")
 def use():
     with broker(ASKS_NOBODY) as daemon:
         agent = asked(daemon)

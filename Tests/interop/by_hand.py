@@ -1,4 +1,4 @@
-"""What people meet who type: commands that say what is so, and refuse at once what cannot be meant."""
+"""What people meet at a terminal: commands that say what is so, and refuse at once what cannot be meant."""
 import json, os, pathlib, re, select, signal, subprocess, tempfile
 
 from camclient import PROGRAM, Running, camclient
@@ -82,7 +82,7 @@ def after_the_app():
         assert "another user's apps" in refused, refused
 
 
-@claim("explain says that it would be enough if the holder stopped, and names it to those who may know it")
+@claim("explain says that it would be enough if the holder stopped, and names it to users that may know it")
 def holder_stops():
     with Daemon(policy="desktop", users=(ALICE, BOB)) as daemon:
         with as_user(ALICE):

@@ -147,7 +147,7 @@ def marks_of(stream, count):
 
 
 @claim(f"in {RECORDED_HANDOVERS} handovers between two that record, pictures and files end before the next one's begin, and each cut "
-       "but the last says who follows")
+       "but the last names the next one")
 def passes_on():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)

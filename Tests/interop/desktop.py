@@ -22,7 +22,7 @@ class Agent:
     """A camagent with surroundings of its own."""
 
     def __init__(self, daemon, *words, status=0, user=None, **variables):
-        """With `user` it is that one's, who then can reach no bus and no home of anybody else's."""
+        """With `user` it is that user's, and can reach no bus and no home of anybody else's."""
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-agent."))
         if user is not None:
             os.chown(self.directory, user, user)
@@ -176,7 +176,7 @@ def hand_over(screen, has, other):
 def hand_back_and_forth(daemon, screen):
     """Two apps on a screen whose windows are known: ROUNDS handovers, and every notice that either of them was given."""
     with DesktopApp(daemon, screen, "red") as red, DesktopApp(daemon, screen, "blue") as blue:
-        # Which of the two was there first, and who had the camera for a moment, is not what this is about.
+        # Which of the two was there first, and which had the camera for a moment, is not what this is about.
         for app in (red, blue):
             app.wait("started")
         focus(daemon, screen, red, blue)

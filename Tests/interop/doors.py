@@ -153,7 +153,7 @@ def refusals():
         assert "Not a directory" in home.apps("on", "later", status=5).stderr
 
 
-@claim("of two who change the list at once neither loses the other's change")
+@claim("of two that change the list at once neither loses the other's change")
 def at_once():
     with Home() as home:
         home.owned()

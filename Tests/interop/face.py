@@ -27,7 +27,7 @@ def panel(bus, watcher):
     return Panel(bus, watcher.items[-1])
 
 
-@claim("while a camera is in use the panel has an item that says who has it, since when and who waits, and no longer")
+@claim("while a camera is in use the panel has an item that says which app has it, since when and which ones wait, and no longer")
 def indicator():
     with Bus() as bus, Watcher(bus) as watcher, FalseBroker() as broker, agent(broker, bus):
         broker.wait("ListUse")
@@ -263,7 +263,7 @@ def no_is_kept():
             broker.wait("StopApp")
             broker.signal("Question", "usbssu", 7, "Zoom", False, "/usr/bin/python3", "Front camera", 30)
             asked = server.wait("“Zoom”")
-            # Who hears what camagent hears: what has come here, the bus has sent there, too.
+            # It hears what camagent hears: what has come here, the bus has sent there, too.
             listener = open_dbus_connection(bus=bus.address, auth_timeout=PATIENCE)
             listener.send_and_get_reply(
                 new_method_call(BUS, "AddMatch", "s", ("type='signal',member='ActionInvoked'",)), timeout=PATIENCE)
@@ -377,7 +377,7 @@ def refused():
     with Bus() as bus, Notifications(bus, "actions"), FalseBroker() as broker:
         broker.refuses = {"ListUse", "WatchQuestions", "SetDenied"}
         with agent(broker, bus) as face:
-            face.says("the broker refused to say who has which camera: somebody else speaks")
+            face.says("the broker refused to say which app has which camera: somebody else speaks")
             broker.wait("WatchQuestions", (True,))
             broker.signal("Question", "usbssu", 1, "red", True, "", "Front", 30)
             broker.refuses = set()

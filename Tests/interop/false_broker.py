@@ -99,7 +99,7 @@ class FalseBroker:
             line, state["text"] = state["text"].split(b"\r\n", 1)
             line = line.lstrip(b"\0")
             if line.startswith(b"AUTH"):
-                # Some ask first without saying who they are.
+                # Some ask first without naming their user.
                 peer.send(b"OK 0123456789abcdef0123456789abcdef\r\n" if len(line.split()) > 2 else b"DATA\r\n")
             elif line.startswith(b"DATA"):
                 peer.send(b"OK 0123456789abcdef0123456789abcdef\r\n")

@@ -33,7 +33,7 @@ def made(*paths):
         yield
     finally:
         for folder in reversed(new):
-            # Who was in it has been reaped, and the kernel takes a moment to know.
+            # The process in it has been reaped, and the kernel takes a moment to know.
             wait_until(f"{folder} to be empty", lambda: not (folder / "cgroup.procs").read_text().strip())
             folder.rmdir()
 

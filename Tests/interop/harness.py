@@ -142,8 +142,8 @@ class Daemon:
 
     def __init__(self, policy="desktop", cameras=(SIMULATED,), extra=(), system_bus="", claims=True, users=(), decides_aloud=True,
                  user=None):
-        """`system_bus` is where logind is: nowhere, so that no test depends on who sits at the machine; None is its own.
-        With `claims` apps are what they say they are, else what the kernel says. `users` are those beside root whom a
+        """`system_bus` is where logind is: nowhere, so that no test depends on the machine's present user; None is its own.
+        With `claims` apps are what they say they are, else what the kernel says. `users` are those beside root to which a
         drop-in of the policy gives a right to cameras: without logind nobody else has one. Each decision is a line of
         its log, unless that is asked otherwise: of hundreds of thousands nobody reads it. It is `user`'s own, if one is given."""
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-test."))

@@ -46,7 +46,7 @@ def stray_descriptors():
         # A second keeper may have been started meanwhile, which costs two; kept ones would be eighteen times eight.
         wait_until("the descriptors to be closed", lambda: open_descriptors(daemon) <= before + 2)
         assert app.names() == ["DidStartRunning"], app.names()
-        # Nor do those who have passed one and stay keep others of their user from passing theirs.
+        # Nor do clients that have passed one and stay keep others of their user from passing theirs.
         others = [daemon.app() for _ in range(20)]
         with open(daemon.directory / "file.jpg", "w+b") as file:
             for other in others:
@@ -58,7 +58,7 @@ def stray_descriptors():
             app.wait("PhotoCaptured", lambda body: body[6] == "")
 
 
-@claim("a text of a hundred thousand bytes is refused by its length, and costs those who watch nothing")
+@claim("a text of a hundred thousand bytes is refused by its length, and costs watchers nothing")
 def long_texts():
     with Daemon() as daemon:
         app, watcher = daemon.app("photos"), daemon.app()
@@ -219,7 +219,7 @@ def second():
             try:
                 return daemon.app("photos").session()
             except OSError:
-                return None  # It is still looking at those that gave up, who count until then.
+                return None  # It is still looking at those that gave up, which count until then.
 
         wait_until("camarbd to serve again", served)
 

@@ -62,7 +62,7 @@ class Program:
 
 def live(command, environment=None, holders=None):
     """A session's life, as an app hears it that is started with the broker's address and a camera behind the command; and
-    who had the camera, one after the other, where the app says that, too."""
+    which apps had the camera, one after the other, where the app says that, too."""
     with Daemon() as daemon, Program([*command, daemon.address, CAMERA], environment) as app:
         first = app.wait("properties")["properties"]
         assert first["Running"] is False and first["Configuration"] == {}, first

@@ -1,4 +1,4 @@
-"""Login sessions and sleep, as logind tells of them: who sits at the machine has its cameras, and recordings end before it sleeps."""
+"""Login sessions and sleep, as logind tells of them: the user at the machine has its cameras, and recordings end before it sleeps."""
 import json, os, signal, subprocess
 
 from harness import PROGRAMS, Daemon, claim, played, wait_until

@@ -216,7 +216,7 @@ def formats():
             assert not odd.counts, odd.counts
 
 
-@claim("a camera in PipeWire has its rate as the fraction that it is, 25/2 or 30000/1001, and the next whole one for who knows no others")
+@claim("a camera in PipeWire has its rate as the fraction that it is, 25/2 or 30000/1001, and the next whole one for programs that know no others")
 def rates():
     for rate, whole in (("25/2", 13), ("30000/1001", 30)):
         with filmed(rate) as camera, Video() as video, Daemon(cameras=[camera]) as daemon, agent(daemon, video):
@@ -226,7 +226,7 @@ def rates():
                     mirror.sees("picture", count=3)
 
 
-@claim("a program in PipeWire is who the kernel says, whatever it says of itself")
+@claim("a program in PipeWire is the one that the kernel says, whatever it says of itself")
 def liars():
     with Video() as video, Daemon() as daemon, agent(daemon, video):
         wait_until("the doorway", lambda: "camarb.front" in video.nodes())
@@ -253,7 +253,7 @@ def privacy():
                 mirror.sees("picture")
 
 
-@claim("who may not look for a while, though its session runs, sees why in PipeWire, and the camera as soon as it may again")
+@claim("a program that may not look for a while, though its session runs, sees why in PipeWire, and the camera as soon as it may again")
 def may_not_look():
     with tempfile.TemporaryDirectory() as folder, Video() as video:
         policy = pathlib.Path(folder) / "behind.toml"
@@ -312,7 +312,7 @@ def means_private_node():
                 assert mirror.counts["no access"] == 0 and "was linked" not in door.said(), door.said()
 
 
-@claim("in PipeWire, who is linked to another program's private node by hand sees slates at most, and no picture, and so does that program, "
+@claim("in PipeWire, a program linked to another program's private node by hand sees slates at most, and no picture, and so does that program, "
        "whose camera is free, until it opens it anew")
 def linked_by_hand():
     with Video() as video, Daemon() as daemon, agent(daemon, video) as door:
@@ -384,7 +384,7 @@ def broker_restarts():
             assert video.links() == links
 
 
-@claim("camagent is killed and another takes up who watches, and a program in PipeWire that comes then sees the camera, "
+@claim("camagent is killed and another takes up the programs that watch, and a program in PipeWire that comes then sees the camera, "
        "also where the first gives no buffer back any more")
 def agent_restarts():
     with Video() as video, Daemon() as daemon, agent(daemon, video, status=-signal.SIGKILL) as first:
@@ -509,7 +509,7 @@ def too_many_streams():
             booth.sees("picture")
 
 
-@claim("more happens in PipeWire than camagent takes in at once, and who watches goes on watching")
+@claim("more happens in PipeWire than camagent takes in at once, and a program that watches goes on watching")
 def bursts():
     with Video() as video, Daemon() as daemon, agent(daemon, video) as door:
         wait_until("the doorway", lambda: "camarb.front" in video.nodes())

@@ -17,7 +17,7 @@ cause = "{PRESSURE}"
 
 
 class Machine:
-    """A folder that stands for `/` to who reads how hard a machine is pressed."""
+    """A folder that stands for `/` where the machine's pressure is read."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)

@@ -1,4 +1,4 @@
-"""Properties change aloud for those who read them, and cost nobody else anything."""
+"""Properties change aloud for clients that read them, and cost others nothing."""
 from jeepney import DBusAddress, HeaderFields, MessageType, new_method_call
 
 from clients import Rival
@@ -23,7 +23,7 @@ def whole_life(daemon, app):
     return session
 
 
-@claim("who reads no property, and asks for no such signals, is told of no change")
+@claim("a client that reads no property, and asks for no such signals, is told of no change")
 def told_nothing():
     with Daemon() as daemon:
         app = daemon.app("photos")
@@ -35,7 +35,7 @@ def told_nothing():
         assert not [name for _, name, _ in app.signals if name == "PropertiesChanged"], app.signals
 
 
-@claim("who asks for properties that change by AddMatch is told of them, without having read any")
+@claim("a client that asks for properties that change by AddMatch is told of them, without having read any")
 def told_by_match():
     with Daemon() as daemon:
         app = daemon.app("photos")
@@ -68,7 +68,7 @@ def ramp():
         assert asked == {"frameRate": ("d", 20.0), "videoZoomFactor": ("d", 2.0)}, asked
 
 
-@claim("answers say who sends them as signals do, errors, too")
+@claim("answers name their sender as signals do, errors, too")
 def senders():
     with Daemon() as daemon:
         app = daemon.app("photos")
@@ -84,7 +84,7 @@ def senders():
             assert message.header.fields[HeaderFields.sender] == owner, message.header.fields
 
 
-@claim("who says by AddMatch which signals it wants gets those alone, and others as soon as it says so")
+@claim("a client that says by AddMatch which signals it wants gets those alone, and others as soon as it says so")
 def wanted_alone():
     with Daemon() as daemon:
         app, other = daemon.app("photos"), daemon.app("notes")
@@ -107,7 +107,7 @@ def wanted_alone():
         assert heard == {"HolderChanged"}, heard
 
 
-@claim("a camera that is unplugged and comes back, and who has it, are told to whoever has read of cameras")
+@claim("a camera that is unplugged and comes back, and its holder, are told to clients that have read of cameras")
 def camera():
     with Daemon() as daemon:
         app, shell, watcher = daemon.app("photos"), daemon.shell(), daemon.app()

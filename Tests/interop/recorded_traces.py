@@ -1,4 +1,4 @@
-"""Traces of running brokers: who may record one, who is too slow, and what each kind of policy leaves in one."""
+"""Traces of running brokers: which clients may record one, which are too slow, and what each kind of policy leaves in one."""
 import json, os, signal
 
 from camclient import Running, camclient

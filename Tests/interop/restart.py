@@ -1,4 +1,4 @@
-"""A broker that ends, and the next one on the same socket: what goes on meanwhile, what does not, and who may go on with it."""
+"""A broker that ends, and the next one on the same socket: what goes on meanwhile, what does not, and which client may go on with it."""
 import contextlib, json, os, pathlib, shutil, signal, socket, subprocess, tempfile, threading, time
 
 from camclient import Running, camclient
@@ -300,7 +300,7 @@ def thieves():
             app.close()
 
 
-@claim("a secret that is late is refused, and the session starts anew; who waited had the camera meanwhile")
+@claim("a secret that is late is refused, and the session starts anew; the session that waited had the camera meanwhile")
 def late():
     with Brokers() as brokers:
         holder = Holder(brokers)
@@ -317,7 +317,7 @@ def late():
         holder.close()
 
 
-@claim("who reclaims and whose login session was locked meanwhile is interrupted for that, and has no frame after it")
+@claim("a session that reclaims and whose login session was locked meanwhile is interrupted for that, and has no frame after it")
 def locked():
     with Brokers() as brokers:
         shell = App(brokers.address)

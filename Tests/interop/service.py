@@ -61,7 +61,7 @@ class Manager:
                     return line
 
 
-@claim("a socket that the service manager listens on is served, also for who connected before camarbd ran")
+@claim("a socket that the service manager listens on is served, also for clients that connected before camarbd ran")
 def activated():
     with Manager() as manager:
         # In the queue of the listening socket, perhaps before the daemon has begun.
@@ -71,7 +71,7 @@ def activated():
         app.close()
 
 
-@claim("camarbd says that it is ready, and in its status who has which camera")
+@claim("camarbd says that it is ready, and in its status which app has which camera")
 def ready_and_status():
     with Manager("--trust-claims", activate=False) as manager:
         manager.notice("READY=1")

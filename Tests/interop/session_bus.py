@@ -14,7 +14,7 @@ MENU = "com.canonical.dbusmenu"
 
 class Notification(collections.namedtuple("Notification", "id app replaces icon summary body actions hints time")):
     def key(self, label):
-        """What the button with that label is called to who showed it."""
+        """What the button with that label is called to the program that showed it."""
         return self.actions[self.actions.index(label) - 1]
 
 

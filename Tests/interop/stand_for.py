@@ -1,4 +1,4 @@
-"""A user's agent that speaks for other programs, each on a connection of its own: who may, for whom, and how it ends."""
+"""A user's agent that speaks for other programs, each on a connection of its own: which may, for which programs, and how it ends."""
 import os, pathlib, shutil, subprocess, tempfile
 
 from desktop import tells_apart
@@ -59,7 +59,7 @@ def stands():
         wait_until("the other to end", lambda: not watcher.call(BROKER, "GetStatus")[2])
 
 
-@claim("nobody stands for a process that is gone, that is another user's, or twice, and only who the policy names stands at all")
+@claim("nobody stands for a process that is gone, that is another user's, or twice, and only the one that the policy names stands at all")
 def stands_not():
     with Daemon(claims=False, users=[4242]) as daemon, Program("mirror") as mirror, Program("other", user=4243) as other:
         app = daemon.app()

@@ -168,7 +168,7 @@ def stopped():
             wait_until("the windows to be known", lambda: is_known(daemon))
 
 
-@claim("camclient status names sway as what the windows are known from, and who told it")
+@claim("camclient status names sway as what the windows are known from, and the client that told it")
 def source():
     with Sway() as sway, desk() as daemon, sway.agent(daemon):
         wait_until("the source to be told", lambda: "sway" in said(daemon))

@@ -192,7 +192,7 @@ def killed_recorders(short):
         ends = []
         for _ in range(count):
             ends.append(die_over(daemon, shell, chance))
-            # Everybody is told what becomes of the camera, and who never reads is disconnected.
+            # Everybody is told what becomes of the camera, and a client that never reads is disconnected.
             for app in (beside, shell):
                 app.poll()
         told, frames, marks, lost, apart, fits = zip(*ends)

@@ -14,7 +14,7 @@ ORPHAN_SECONDS = 60
 
 
 def holds(address, descriptor, has_child):
-    """Runs for as long as it lives. Of each grant it passes the stream's socket and a buffer, so that who tests can look at
+    """Runs for as long as it lives. Of each grant it passes the stream's socket and a buffer, so that a test can look at
     what this process has while it is stopped or dead. With `has_child` it has one that has all of it, too, and does nothing:
     its number and its pidfd go along."""
     with socket.socket(fileno=descriptor) as report:

@@ -119,7 +119,7 @@ def speak_nonsense(path, seconds):
 
 
 @row("nonsense", "what is no D-Bus ends its own connection",
-     "one user who says everything else, with and without descriptors and urgent bytes, for 20 s (3 s)")
+     "one user that says everything else, with and without descriptors and urgent bytes, for 20 s (3 s)")
 def nonsense(short):
     seconds = 3 if short else 20
     with broker() as daemon:

@@ -10,8 +10,8 @@ from rows import IDS, Child, Figure, beside, broker, memory, neighbour, row, sta
 # 64 clients in all, of eight users, and eight sessions of each: one fact about the machine is news to 512 sessions.
 CLIENTS_A_USER, SESSIONS_A_CLIENT = 8, 8
 SESSIONS = len(IDS) * CLIENTS_A_USER * SESSIONS_A_CLIENT
-# Who reads slowest may be behind by so many notices, more than two facts cause: a client's share of it is far from the 1,024
-# messages that the broker keeps for one that does not read.
+# The slowest reader may be behind by so many notices, more than two facts cause: a client's share of it is far from the
+# 1,024 messages that the broker keeps for one that does not read.
 BEHIND_MAX = 4 * SESSIONS
 # How much more memory camarbd may have at the end than after the first tenth, in MiB: what its history keeps of decisions is
 # bounded by their number, and those about all sessions are larger.
@@ -52,7 +52,7 @@ class Listener:
     def read(self):
         part = self.peer.recv(1 << 18)
         if not part:
-            raise EOFError("the broker ended the connection of one who reads")
+            raise EOFError("the broker ended the connection of one that reads")
         self.rest += part
         at = 0
         while len(self.rest) - at >= 16:
@@ -119,7 +119,7 @@ def listen(path, shared, slot):
 
 
 def facts():
-    """What is news to everybody, and now and then who shall have the camera, without end."""
+    """What is news to everybody, and now and then another choice of the camera's holder, without end."""
     number = 0
     while True:
         for member, *body in (("SetPrivacy", "sb", "", True), ("SetSleep", "b", True), ("SetPrivacy", "sb", "", False),
@@ -165,7 +165,7 @@ def million_notices(short):
             if said % 100 == 0:
                 daemon.process.send_signal(signal.SIGHUP)
                 stage(f"{machine.decided:,} of {count:,}")
-            catch_up("those who read", lambda: machine.decided - heard() <= BEHIND_MAX)
+            catch_up("those that read", lambda: machine.decided - heard() <= BEHIND_MAX)
             if warm is None and machine.decided > count / 10:
                 warm = memory(daemon)
             if machine.decided >= count:

@@ -1,4 +1,4 @@
-"""A broker that is killed again and again, in the middle of everything: who notices."""
+"""A broker that is killed again and again, in the middle of everything, and what of it is noticed."""
 import json, os, random, signal, socket, subprocess, threading, time
 
 from jeepney import new_method_return
@@ -121,7 +121,7 @@ class Story:
         return has_gap
 
     def hand_over(self):
-        """Who has the other camera stops; returns who waits for it, and how much that one was told by then."""
+        """The holder of the other camera stops; returns the app that waits for it, and how much that was told by then."""
         holder = next(seated for seated in self.pair if seated.believes == "running")
         newcomer = next(seated for seated in self.pair if seated is not holder)
         since = len(newcomer.lines)

@@ -6,7 +6,7 @@ from jeepney import DBusAddress
 from harness import BROKER, ROOT, SHELL, App, Refused
 from rows import Child, Figure, beside, broker, descriptors, memory, neighbour, row, stage
 
-# Who films and drops in, and who only drops in.
+# The user that films and drops in, and the one that only drops in.
 FILMING, VISITING = 1002, 1003
 CAMERAS = ("front=simulated", "back=simulated:iphone6-back")
 # The two policies that a reload changes between: one in which a camera is one app's, and one in which it is shared.

@@ -8,11 +8,11 @@ import ctypes, json, os, select, signal, socket, struct, time, traceback
 from harness import BROKER, App, Daemon, as_user
 
 registered = []
-# Who attacks, and who must not notice. Neither needs an entry in the user database.
+# The user that attacks, and the one that must not notice. Neither needs an entry in the user database.
 ATTACKER, NEIGHBOUR = 65534, 1001
 # Eight of the subordinate ids that one person has, each a user of its own to the broker.
 IDS = range(100_000, 100_008)
-# Who looks on with a few clients, and calls nothing until it is over.
+# The user that looks on with a few clients, and calls nothing until it is over.
 BYSTANDER, BYSTANDERS = 1010, 4
 # What no row may move, whatever it does: the 99th of a hundred calls of somebody else's, on a machine that does nothing
 # else, and the memory of camarbd, of which the unit's `MemoryMax` is a multiple.
@@ -20,7 +20,7 @@ CALL_P99_MS, MEMORY_MIB = 20, 64
 
 
 class Row:
-    # How far the row is that runs now, in words, for who looks on.
+    # How far the row is that runs now, in words, for watchers.
     stage = ""
 
     def __init__(self, name, promise, load, function):
@@ -227,7 +227,7 @@ def neighbour(daemon, seconds, user=NEIGHBOUR, pause=0.005):
 
 
 class Bystanders:
-    """Clients of another user that were there before, each with a session, and whom no row may disconnect."""
+    """Clients of another user that were there before, each with a session, and which no row may disconnect."""
 
     def __init__(self, daemon):
         self.apps = []
@@ -238,7 +238,7 @@ class Bystanders:
             self.apps.append(app)
 
     def disconnected(self):
-        """The figure, at the end of the row: who still is answered was never disconnected."""
+        """The figure, at the end of the row: a client that still is answered was never disconnected."""
         lost = 0
         for app in self.apps:
             try:

@@ -62,7 +62,7 @@ class SlowFile:
             raise OSError(ctypes.get_errno(), what)
 
     def open(self):
-        # The kernel takes it for root's, whom there is none of in here, until it has asked.
+        # The kernel takes it for root's, which does not exist in here, until it has asked.
         os.stat(self.path)
         return os.open(self.path, os.O_RDWR)
 

@@ -1,4 +1,4 @@
-"""What the steps about cameras share: `vivid`'s two cameras by who they are, apps that watch them, and v4l2-ctl."""
+"""What the steps about cameras share: `vivid`'s two cameras by their identity, apps that watch them, and v4l2-ctl."""
 import ctypes, os, pathlib, subprocess, sys, time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "interop"))
@@ -10,7 +10,7 @@ BACK, FRONT = f"back=v4l2:{IDENTITIES[0]}", f"front=v4l2:{IDENTITIES[1]}"
 SMALL = {"activeFormat": "420v 320x180", "frameRate": 15.0}
 DRIVER = pathlib.Path("/sys/bus/platform/drivers/vivid")
 SECONDS_TO_CLOSE = 2.0
-# A policy in which who asked last has the camera, and the other waits: who starts decides when it changes hands.
+# A policy in which the last to ask has the camera, and the other waits: each start decides when it changes hands.
 NEWEST = 'name = "newest"\n\n[contention]\norder = ["newest"]\n'
 
 # `vivid` spins while it waits for its next frame: what is tested goes before it.

@@ -37,7 +37,7 @@ def in_session(user, *words, environment={}, **more):
 
 
 def only_plugins(*names):
-    """Makes a folder with these of GStreamer's plugins, be they installed by now or later, and returns the environment of who
+    """Makes a folder with these of GStreamer's plugins, be they installed by now or later, and returns the environment of a program that
     is to see no others: it starts a program for each to look at it, and an emulated machine has time for few."""
     folder, installed = pathlib.Path("/tmp/plugins"), run("pkg-config", "--variable=pluginsdir", "gstreamer-1.0").strip()
     folder.mkdir()

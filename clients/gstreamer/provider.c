@@ -2,7 +2,7 @@
  * going is not followed, since nobody could be trusted to read what the broker says of it meanwhile. */
 #include "camarbsrc.h"
 
-/* Who asks is often a program's main thread. */
+/* The caller is often a program's main thread. */
 #define PROBE_TIME_MAX ((gint64)2 * GST_SECOND)
 
 struct _CamarbProvider {

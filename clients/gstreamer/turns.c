@@ -237,7 +237,7 @@ static void show_slate(CamarbSrc *self, struct step *step, const camarb_slate *s
     step->buffer = pictures_slate(self, slate, self->slate_due);
     if (step->buffer) step->kind = STEP_BUFFER;
     self->slate_due += interval;
-    /* Who was kept longer does not make up for it. */
+    /* A slate that was delayed is not made up for. */
     if (self->slate_due + interval < at) self->slate_due = at + interval;
 }
 

@@ -1,6 +1,7 @@
 /* camarb-slate.h: pictures in a camera's place that say why it is not there, for programs that cannot be told.
  *
- * A part of camarb.h, and a header of its own for who draws slates and has no client of libcamarb: slate.c needs this header and its font,
+ * A part of camarb.h, and a header of its own for programs that draw slates and have no client of libcamarb: slate.c
+ * needs this header and its font,
  * and nothing else but the C library. What it draws depends on its arguments alone; any thread may call it. */
 #ifndef CAMARB_SLATE_H
 #define CAMARB_SLATE_H

@@ -234,7 +234,7 @@ typedef struct camarb_picture {
 
 /* Whether frames are wanted: a stream is opened each time the session runs. */
 CAMARB_API void camarb_session_set_pictures(camarb_session *session, bool on);
-/* The next frame that is there, or NULL. Two may be held at once; who holds more gets none, and holds nobody else up.
+/* The next frame that is there, or NULL. Two may be held at once; a program that holds more gets none, and delays no other.
  * newest_frame releases all but the last one. */
 CAMARB_API camarb_frame *camarb_session_next_frame(camarb_session *session);
 CAMARB_API camarb_frame *camarb_session_newest_frame(camarb_session *session);
@@ -294,7 +294,7 @@ typedef struct camarb_event {
 } camarb_event;
 
 /* The next event, in the order in which they came; NULL: there is none. Valid until the next call of this function. An event that nobody
- * takes waits; who leaves CAMARB_EVENTS_MAX untaken ends as one that does not read. */
+ * takes waits; a program that leaves CAMARB_EVENTS_MAX untaken ends as one that does not read. */
 CAMARB_API const camarb_event *camarb_client_next_event(camarb_client *client);
 #define CAMARB_EVENTS_MAX 1024
 

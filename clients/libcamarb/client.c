@@ -241,7 +241,7 @@ int camarb_client_wait(camarb_client *client, int64_t nanoseconds) {
     for (;;) {
         int result = client_check(client);
         if (result == -ECHILD || !client) return result;
-        /* Also where there is something already: who leaves a frame untaken hears of all else. */
+        /* Also where there is something already: a caller that leaves a frame untaken hears of all else. */
         turn(client);
         client_arm(client);
         if (client_has_something(client)) return 1;
@@ -275,7 +275,7 @@ int camarb_call_finish(camarb_client *client, camarb_call call, int64_t nanoseco
         int64_t now = now_ns();
         if ((answer = event_take_answer(client, call))) break;
         if (now >= until) {
-            result = fail(client, -ETIME, NULL, "There was no answer in time; it comes as an event, or to who waits again.");
+            result = fail(client, -ETIME, NULL, "There was no answer in time; it comes as an event, or to the next wait.");
             break;
         }
         result = sleep_until(client, until);
@@ -290,7 +290,7 @@ int camarb_call_finish(camarb_client *client, camarb_call call, int64_t nanoseco
         else if (value) *value = answer->told.value;
         event_free(answer);
     }
-    /* What came meanwhile was nobody's to see: whoever waits on the descriptor is told that it is there. Who only asked, and asks again
+    /* Nobody has seen what came meanwhile: a caller that waits on the descriptor is told that it is there. One that only asked, and asks again
      * when the descriptor is readable, is told of what is new: what lies there anyway would make it readable for ever. */
     bool has_something = client_has_something(client), only_asked = result == -ETIME && nanoseconds == 0;
     client->wakes_soon = only_asked ? was_to_wake || client->event_count > event_count || (has_something && !had_something) : has_something;

@@ -63,7 +63,7 @@ static int address_add(camarb_client *client, const char *address) {
 }
 
 int addresses_find(camarb_client *client, const char *address) {
-    /* The environment is not the program's own where it has more rights than who called it. */
+    /* The environment is not the program's own where it has more rights than its caller. */
     if (!address) address = secure_getenv("CAMARB_SOCKET");
     if (address && address[0]) {
         int result = address_add(client, address);

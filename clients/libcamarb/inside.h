@@ -44,7 +44,7 @@
 #define BUFFERS_MAX 1024
 /* A side that no sensor has would overflow products. */
 #define SIDE_MAX 65536
-/* One who never stops talking must not keep the program from its own work: what is left comes with the next dispatch. */
+/* A peer that never stops talking must not keep the program from its own work: what is left comes with the next dispatch. */
 #define MESSAGES_PER_TURN_MAX 1024
 #define RECORDS_PER_TURN_MAX 64
 /* What may lie unsent when the broker does not read; calls are bounded by CAMARB_CALLS_MAX already, and are small. */
@@ -94,7 +94,7 @@ typedef char **words;
 /* NULL for "" and NULL. Cut at TEXT_MAX, between two characters. */
 char *text_copy(camarb_client *client, const char *text);
 bool text_equals(const char *one, const char *other);
-/* Whether D-Bus takes it: a broker ends the connection of who sends another text. */
+/* Whether D-Bus takes it: a broker ends the connection of a client that sends another text. */
 bool text_is_utf8(const char *text);
 
 size_t words_count(words list);

@@ -171,7 +171,8 @@ static void was_interrupted(camarb_session *session, struct event *event) {
     camarb_client *client = session->client;
     struct memory *memory = &session->memory;
     memory->warned = 0;
-    /* Who is interrupted has asked to run, also where the broker ends before it has said so in its answer. */
+    /* A session that is interrupted has asked to run, also where the broker ends before it has said so in its answer.
+     * */
     memory->wants_to_run = true;
     uint64_t mine = see(memory, event->told.interruption);
     if (hold_notes(client, &memory->hold, event->causes, event->interrupter, event->rule)) {

@@ -1,6 +1,7 @@
-/* Slates: pictures in a camera's place that say why it is not there, for whom that cannot be said otherwise.
+/* Slates: pictures in a camera's place that say why it is not there, for programs that cannot be told otherwise.
  *
- * A slate is text on one colour: the camera's name, why it is away, by whom, and what happens next. The colour is its kind's: what the
+ * A slate is text on one colour: the camera's name, why it is away, which app has it, and what happens next. The colour
+ * is its kind's: what the
  * user has switched off must not look like what comes back by itself. White dots are set in the luma alone, so that all formats show the
  * same picture; colour has half its resolution anyway. */
 #include "camarb-slate.h"
@@ -75,7 +76,7 @@ static const struct sentence sentences[] = {
     {"waiting-for-permission", "You are asked whether this app may use the camera.", "Allow it, and the picture comes."},
     {"evicted", "Another app has taken the camera.", "Start the camera again in this app."},
     {"lease-expired", "This app's time with the camera is over.", "Start the camera again in this app."},
-    {"denied-by-policy", "This app may not use the camera.", "Who looks after this machine may allow it."},
+    {"denied-by-policy", "This app may not use the camera.", "This machine's administrator may allow it."},
     {"configuration-lost", "The camera that came back lacks this format.", "Start the camera again in this app."},
     {"stopped-by-user", "You have stopped the camera in this app.", "Start the camera again in this app."},
     {"denied-by-user", "You have said that this app may not use the camera.", "camclient apps allow changes that; then start it again."},
@@ -101,7 +102,7 @@ static struct sentence says(const camarb_slate *slate) {
         break;
     case CAMARB_SLATE_NO_ACCESS:
         if (!*reason) said.why = "This app may not use the camera.";
-        said.next = "Who looks after this machine may allow it.";
+        said.next = "This machine's administrator may allow it.";
         break;
     case CAMARB_SLATE_NO_BROKER:
         if (!*reason) said.why = "The camera service does not run.";

@@ -1,4 +1,4 @@
-/* utf8.h: letters out of bytes, for who judges texts and for who draws them. */
+/* utf8.h: letters out of bytes, for judging texts and for drawing them. */
 #ifndef CAMARB_UTF8_H
 #define CAMARB_UTF8_H
 

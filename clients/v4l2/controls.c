@@ -241,7 +241,7 @@ static bool set(struct file *file, struct control *control, int32_t value) {
         for (size_t at = 0; at < other->subscription_count; at++) {
             const struct subscription *subscription = &other->subscriptions[at];
             if (subscription->type != V4L2_EVENT_CTRL || subscription->id != control->id) continue;
-            /* Who set it knows, unless it asked to hear of that, too. */
+            /* The file that set it knows, unless it asked to hear of that, too. */
             if (other != file || subscription->flags & V4L2_EVENT_SUB_FL_ALLOW_FEEDBACK) file_event(other, &event);
         }
     return is_new;

@@ -83,7 +83,7 @@ static void own_close(int descriptor) {
     close(descriptor);
 }
 
-/* The child has its parent's descriptors and none of its threads. They answer ENODEV from now on; who opens a node anew gets a
+/* The child has its parent's descriptors and none of its threads. They answer ENODEV from now on; a program that opens a node anew gets a
  * connection of its own. What the program does not know of is closed, so that nothing of ours is in its way there. */
 static void in_child(void) {
     pthread_mutex_init(&door_lock, NULL);

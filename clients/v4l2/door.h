@@ -18,8 +18,8 @@
  * What the program holds as descriptor is the read end of a pipe with a byte in it for each buffer that is ready, so that poll, select and
  * epoll work by themselves. A pipe and no eventfd: it has an inode of its own, by which a number that the program closed behind our back
  * and had again for another file is told from ours, and is never writable. While nothing streams there is a byte in it, as the kernel says
- * POLLERR then: who polls before STREAMON must not wait for ever. Events alone (POLLPRI) are said by a hook; they are of the program's own
- * making, and so never missed by a poll that has begun.
+ * POLLERR then: a program that polls before STREAMON must not wait for ever. Events alone (POLLPRI) are said by a hook;
+ * they are of the program's own making, and so never missed by a poll that has begun.
  */
 #ifndef CAMARB_DOOR_H
 #define CAMARB_DOOR_H
@@ -106,7 +106,7 @@ struct ring {
 };
 
 struct queue {
-    struct file *owner; /* who asked for buffers; NULL: nobody */
+    struct file *owner; /* the file that asked for buffers; NULL: none */
     enum v4l2_memory memory;
     bool is_reading; /* the buffers are read()'s */
     bool is_streaming;
@@ -117,7 +117,7 @@ struct queue {
     unsigned count;
     struct buffer buffers[BUFFERS_MAX];
     struct ring queued, ready;
-    unsigned generation; /* grows at each end of streaming: who waits wakes up by it */
+    unsigned generation; /* grows at each end of streaming: a waiting thread wakes up by it */
     uint32_t sequence;
     /* read(): what is being handed out, and how far. */
     int reading;
@@ -137,7 +137,7 @@ struct device {
     size_t control_count;
     unsigned open_count;
     struct file *files; /* that have it open */
-    struct file *first; /* who has set the priority */
+    struct file *first; /* the one that has set the priority */
     enum v4l2_priority priority;
 
     /* The format and the time from frame to frame that the program asked for. */
@@ -234,7 +234,7 @@ camarb_client *door_client(void);
 int door_connect(void);
 /* Frees the client where nothing streams: an idle connection that nobody reads would be ended by the broker. */
 void door_rest(void);
-/* Takes events to whom they concern. */
+/* Takes events to the files that they concern. */
 void door_events(void);
 int64_t door_now(void);
 

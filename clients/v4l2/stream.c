@@ -1,6 +1,7 @@
 /* The one private thread: it lives while anything streams, and puts frames, or slates in their place, into the program's buffers.
  *
- * A session is made at STREAMON and freed at STREAMOFF, so that who stops and starts has cleared what needs an action of his. Between them
+ * A session is made at STREAMON and freed at STREAMOFF, so that a program that stops and starts has cleared what needs
+ * its action. Between them
  * the program sees a camera that always gives pictures: whatever ends (a grant, a session, the broker) shows as a slate, at the program's
  * own rate and format, and is begun again from here. */
 #define _GNU_SOURCE

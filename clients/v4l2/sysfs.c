@@ -83,7 +83,7 @@ int node_stat(int number, struct stat *status) {
     int cancel = door_enter();
     if (present(number)) {
         memset(status, 0, sizeof *status);
-        /* Who asks may open it: the broker says who may. */
+        /* The asking program may open it: the broker says which programs may. */
         status->st_mode = S_IFCHR | 0660;
         status->st_nlink = 1;
         status->st_uid = geteuid();

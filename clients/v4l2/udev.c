@@ -208,7 +208,7 @@ HOOK struct udev_enumerate *udev_enumerate_ref(struct udev_enumerate *of) {
 }
 
 HOOK struct udev_enumerate *udev_enumerate_unref(struct udev_enumerate *of) {
-    /* References from before it was one of video nodes are not known: who has some of them keeps the list to the last one that is. */
+    /* References from before it was one of video nodes are not known: a program that has some of them keeps the list to the last one that is. */
     struct enumeration *known = of ? enumeration_of(of, false) : NULL;
     if (known && !--known->references) {
         free_entries(known->list);

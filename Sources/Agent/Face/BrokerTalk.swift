@@ -7,7 +7,7 @@ import Synchronization
 /// `BrokerLink` has. Lives on the loop's thread; a task of the client library's leaves the answers in a mailbox.
 final class BrokerTalk {
     enum Order: Hashable, Sendable {
-        /// Who has which camera, and whether the user's own privacy switch is on.
+        /// Which app has which camera, and whether the user's own privacy switch is on.
         case use
         case stop(app: String)
         case setOwnPrivacy(Bool)

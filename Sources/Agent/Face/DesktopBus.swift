@@ -11,7 +11,7 @@ protocol DesktopService: AnyObject {
     func begin(_ bus: MessageBus)
     /// Its name has another owner, or none (""). Told when it changes, not at the beginning.
     func owned(by owner: String)
-    /// A signal of anybody's; the service is who it says it is where `sender` is its owner.
+    /// A signal of anybody's; it is the service's where `sender` is the service's owner.
     func heard(_ signal: BusMessage) throws(BrokerError)
     /// There is no bus any more, or none yet.
     func lost()

@@ -50,7 +50,7 @@ final class StatusItem: MessageBusDelegate {
     func show(_ new: Indicator?) {
         guard let new else {
             if bus != nil, leaving?.deadline == nil { leaving?.arm(at: EventLoop.now + Self.lingerTime) }
-            // What it shows while it lingers would be no more true.
+            // What it shows while it lingers would no longer be true.
             if indicator != nil { change(Indicator.nobody) }
             return
         }

@@ -39,13 +39,13 @@ final class UserFace {
     private var isAsked = false
     /// The broker was told everything on this connection.
     private var hasSaid = false
-    /// Not all of it was taken: camagent does not speak for the user yet, or not as who may say that.
+    /// Not all of it was taken: camagent does not speak for the user yet, or not in a role that may say that.
     private var isRefused = false
     /// What was refused on this connection and how often, so that each is written once.
     private var refused: [String: Int] = [:]
     private static let refusedMax = 64
 
-    /// Between two askings who has which camera, in nanoseconds: apps can start and stop faster than anybody looks.
+    /// Between two questions about cameras in use, in nanoseconds: apps can start and stop faster than anybody looks.
     private static let useTime: Int64 = 250_000_000
     /// Before it is asked again where somebody else is asked about the user's apps.
     private static let silenceTime: Int64 = 10_000_000_000
@@ -89,7 +89,7 @@ final class UserFace {
         case .connected(let client):
             (refused, hasSaid) = ([:], false)
             talk?.begin(client)
-        // Not before: who does not speak for the user is refused.
+        // Not before: a client that does not speak for the user is refused.
         case .spoke: if !hasSaid || isRefused { sayAll() }
         case .ended: ended()
         case .notice(let notice): take(notice)
@@ -161,7 +161,7 @@ final class UserFace {
         case (.setOwnPrivacy(let on), .done):
             isPrivate = on
             know(cameras)
-        // Who is asked is shown what is in use.
+        // The client that asks the user is shown what is in use.
         case (.answerQuestions(true), .done): if isRefused { sayAll() }
         case (_, .done): break
         case (_, .failed(let error)): failed(order, error)
@@ -170,7 +170,7 @@ final class UserFace {
 
     private func failed(_ order: BrokerTalk.Order, _ error: BrokerError) {
         if case .answerQuestions = order { isAsked = false }
-        // What ended the connection is told by who has it.
+        // The end of the connection is told by its owner.
         if error.kind == .disconnected { return }
         let words = "the broker refused \(order.words): \(error.message)"
         // A broker may word each refusal anew.
@@ -192,7 +192,7 @@ final class UserFace {
     private func know(_ new: [CameraUse]) {
         cameras = new
         item?.show(Indicator(new, isPrivate: isPrivate, time: Self.timeOfDay))
-        // Whoever turned privacy on knows why apps wait.
+        // Whoever switched privacy on knows why apps wait.
         waits.update(isPrivate ? [] : new, at: Self.now, wallClock: Self.wallClock)
         tell()
     }
@@ -263,7 +263,7 @@ extension BrokerTalk.Order {
     /// What was asked for, for the journal.
     fileprivate var words: String {
         switch self {
-        case .use: "to say who has which camera"
+        case .use: "to say which app has which camera"
         case .stop: "to stop an app"
         case .setOwnPrivacy(let on): "to turn privacy \(on ? "on" : "off")"
         case .answerQuestions: "to ask about apps here"

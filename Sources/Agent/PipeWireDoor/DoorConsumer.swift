@@ -10,7 +10,7 @@ final class DoorConsumer {
     /// Whose it is, for the bounds of one program's.
     enum Owner: Hashable {
         case process(Int32)
-        /// Nobody knows, and so it is whoever has the connection to PipeWire.
+        /// Unknown: its connection to PipeWire stands for it.
         case connection(UInt32)
 
         /// The same for the same one only.

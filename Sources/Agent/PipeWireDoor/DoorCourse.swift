@@ -16,7 +16,7 @@ struct DoorCourse {
     var isLate = false
     private var isRunning = false
     private var hasPreview = true
-    /// Stopped for good. Who pauses and goes on starts it again, and nothing else does.
+    /// Stopped for good. Only a consumer that pauses and goes on starts it again.
     private var isStopped = false
     /// Counts streams.
     private var count = 0
@@ -48,7 +48,7 @@ struct DoorCourse {
     func isToStart(for wish: DoorWish) -> Bool { asked == nil || (isStopped && wish.round != asked?.round) }
 
     /// The session is as it is wished.
-    /// - Returns: what is to be shown: who paused and went on before anybody looked was shown that it waits.
+    /// - Returns: what is to be shown; a consumer that paused and went on unnoticed still shows that it waits.
     mutating func goesOn(with wish: DoorWish) -> DoorSlate? {
         let (isStarted, isNewRound) = (isToStart(for: wish), asked?.round != wish.round)
         if isNewRound {

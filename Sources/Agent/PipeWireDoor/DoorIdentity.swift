@@ -4,7 +4,7 @@ import DesktopFacts
 import Glibc
 import Identity
 
-/// Who a consumer is, as far as this machine shows it.
+/// What a consumer is, as far as this machine shows it.
 enum DoorIdentity: Hashable, Sendable {
     /// A process of this user's, and when it began: the broker looks at it itself.
     case process(Int32, began: UInt64)
@@ -12,7 +12,7 @@ enum DoorIdentity: Hashable, Sendable {
     case claim(String)
 
     /// The process is named by when it began, so that a later one under its number is not meant.
-    /// - Parameter isStill: asked in between, with when it began: whether that number is still who was meant.
+    /// - Parameter isStill: asked in between, with when it began: whether that number still names the same process.
     init?(_ process: Int32, user: UInt32, isStill: (Int64) -> Bool) {
         guard let before = ProcessFacts(of: process), before.user == user, isStill(before.began),
             let after = ProcessFacts(of: process), after.began == before.began
@@ -21,7 +21,7 @@ enum DoorIdentity: Hashable, Sendable {
     }
 }
 
-/// Finds out who consumers are.
+/// Finds out which programs consumers are.
 final class DoorIdentities {
     private let user: UInt32
     private var owners = SocketOwners()

@@ -33,7 +33,7 @@ final class DoorSession: Sendable {
 
     private struct State {
         var wish: DoorWish?
-        /// Counts pauses: who paused and went on before anybody looked has lost its stream by it.
+        /// Counts pauses: a consumer that paused and went on unnoticed has lost its stream by it.
         var round = 0
         var isClosed = false
         var steps: AsyncStream<Step>.Continuation?

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A descriptor on its way to somebody who may not be there any more.
+/// A descriptor on its way to a receiver that may be gone.
 final class PassedOn: Sendable {
     private let descriptor: Mutex<Int32>
 

@@ -99,7 +99,7 @@ final class PipeWireDoor {
         for (number, camera) in shown {
             let now = known.cameras.first { $0.id == camera.id }
             let isUsed = consumers.values.contains { $0.consumer.camera == number }
-            // One that is unplugged stays for those who have it: their slate says so.
+            // One that is unplugged stays for the consumers that have it: their slate says so.
             if let now, now.isPresent || isUsed, now.name == camera.name, now.formats == camera.formats || isUsed {
                 continue
             }
@@ -139,7 +139,8 @@ final class PipeWireDoor {
         for event in events { take(event) }
     }
 
-    /// A frame is shown by a look at what PipeWire has said until then; what comes of it is done when the frame's turn is over.
+    /// A frame is shown after a look at all that PipeWire has said; what follows from that is done after the frame's
+    /// turn.
     private func turnIfNeeded() {
         guard let door, !hasTurnToTake, camarb_door_has_news(door) else { return }
         hasTurnToTake = true
@@ -171,7 +172,7 @@ final class PipeWireDoor {
         func refuse(_ who: String) {
             journal.send(.notice, "a stream \(who) sees a slate only: there are \(consumers.count) with a camera")
         }
-        // Before anything is looked for: finding out who somebody is costs more than refusing.
+        // Before anything is looked for: identifying a consumer costs more than refusing it.
         guard consumers.count < Self.sessionsMax else { return refuse("of connection \(event.client)") }
         let identity = identities.identity(event)
         // A number that a program claims is another's, maybe.

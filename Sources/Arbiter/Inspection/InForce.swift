@@ -4,7 +4,7 @@ extension Arbiter {
     /// Whether any user's apps are told apart by where they are; false: every client counts as foreground.
     public var isPresenceKnown: Bool { state.users.contains { state.isPresenceKnown(for: $0.user) } }
 
-    /// Who says where a user's apps are, or what counts instead.
+    /// Which source says where a user's apps are, or what counts instead.
     public func presenceStanding(for user: UInt32) -> PresenceStanding { state.presenceStanding(for: user) }
 
     /// What a session is configured to: while it runs what is in force on its camera, with what is the session's own;

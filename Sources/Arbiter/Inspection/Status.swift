@@ -1,9 +1,9 @@
 public import Vocabulary
 
-/// Who holds what, who waits, and why: everything in the order of ids.
+/// What each app holds or waits for, and why: everything in the order of ids.
 public struct Status: Sendable {
     public var policy: String
-    /// False: nobody says where apps are, so every client counts as foreground.
+    /// False: no source says where apps are, so every client counts as foreground.
     public var isPresenceKnown: Bool
     /// The privacy switch of the whole machine.
     public var isPrivate: Bool
@@ -20,7 +20,7 @@ public struct Status: Sendable {
         public var tenancy: TenancyState
         public var holder: SessionID?
         public var holderApp: AppID?
-        /// Who has won it, and waits only for the holder's time, a cut or a restart.
+        /// The session that has won it, and waits only for the holder's time, a cut or a restart.
         public var next: SessionID?
         /// The rule that gave it to the holder.
         public var rule: String?
@@ -57,7 +57,7 @@ public struct Status: Sendable {
         public var configuration: Configuration
     }
 
-    /// Who is on a camera without holding it.
+    /// The apps that are on a camera without holding it.
     public struct Company: Sendable {
         public private(set) var waiting: [AppID] = []
         public private(set) var watching: [AppID] = []

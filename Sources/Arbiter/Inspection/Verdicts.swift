@@ -21,7 +21,8 @@ extension Arbiter {
         complete(verdictsFrom: first, seating, look, &notes)
     }
 
-    /// Whose bid a session met, and who else stood in its way: of a winner, those who wait for its camera.
+    /// Names the bid that a session met, and others that stood in its way: for a winner, those that wait for its
+    /// camera.
     func complete(verdictsFrom first: Int, _ seating: Seating, _ look: Int, _ notes: inout StepNotes) {
         let ruling = seating.rulings[look]
         for index in notes.verdicts.indices[first...] {
@@ -86,7 +87,7 @@ package enum Assumption: Sendable {
 }
 
 extension Arbiter {
-    /// Takes these for what is, through the functions that take events, and settles once.
+    /// Makes these the facts, through the functions that take events, and settles once.
     package mutating func assume(_ assumptions: [Assumption]) {
         var notes = StepNotes()
         var seating = Seating(state.policy)

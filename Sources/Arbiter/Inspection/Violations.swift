@@ -95,7 +95,7 @@ private struct InvariantCheck {
 
     // MARK: What users say
 
-    /// Each row has what is said of its name, and nobody whom its user denies asks to run.
+    /// Each row has what is said of its name, and no app that its user denies asks to run.
     private func checkWords() {
         for slot in state.namedApps {
             let name = state.id(slot)
@@ -111,7 +111,8 @@ private struct InvariantCheck {
         }
     }
 
-    /// One a user at most; about who asks, and with an end; and nobody waits for a word unless its user is asked something.
+    /// A user is asked one question at most, about an app that asks, with an end; where an app waits for a word, its
+    /// user is asked something.
     private func checkQuestions() {
         let asking = state.whoAsks.map { state.app(of: $0) }
         func user(_ app: AppRef) -> UInt32 { state.apps[app.slot].user }

@@ -2,10 +2,11 @@ import Vocabulary
 
 /// Who speaks for each app on one camera, before anybody is compared with another app.
 ///
-/// Control before watching is a filter here: on a camera that somebody wants to control, those who only watch do not
-/// contend. So comparing two contenders is comparing two numbers, whatever they want.
+/// Control before watching is a filter here: on a camera that some session wants to control, sessions that only watch
+/// do not contend. So comparing two contenders is comparing two numbers, whatever they want.
 extension Seating {
-    /// Those whose bids count on a camera: who wants control, or, where nobody does, who only watches.
+    /// The bids that count on a camera: of the sessions that want control, or, where there are none, of those that
+    /// watch.
     mutating func noteContenders(on camera: Int) {
         let holder = cameras[camera].holder
         var isControlled = false
@@ -18,8 +19,8 @@ extension Seating {
         for look in cameras[camera].looks where looks[look].watches { looks[look].contends = false }
     }
 
-    /// What cannot run beside a survivor waits for it like its own camera: it has a holder, who is only on the way back. Of
-    /// several survivors the first camera's is named.
+    /// A camera that cannot run beside a survivor is kept for the survivor's app like its own camera: its holder may
+    /// still come back. Of several survivors the first camera's is named.
     mutating func keepSurvivorsNeighboursFree() {
         for survivor in cameras.indices where cameras[survivor].hasSurvivor {
             for other in cameras.indices
@@ -51,8 +52,9 @@ extension Seating {
 
     // MARK: Succession
 
-    /// An app's better session takes its app's seat over, and who wants control takes it from who only watches: nothing
-    /// stands between the two, and whoever else wants the camera is weighed against the new one in a round of its own.
+    /// An app's better session takes over its app's seat, and a session that wants control takes the seat from one that
+    /// only watches. Nothing stands between the two; all other bids are weighed against the new holder in the next
+    /// round.
     mutating func succeed(on camera: Int) {
         guard let session = cameras[camera].holder, let holder = look(of: session, on: camera), looks[holder].bids,
             let successor = successor(of: holder, on: camera), !opensAnew(successor, over: holder)
@@ -61,7 +63,7 @@ extension Seating {
         let rule = isOwn ? sameAppRule : Rule.law(.controlFirst)
         lose(holder, isOwn && replaces(successor, holder) ? .replaced : .waits, to: successor, rule)
         self.rule(successor, .comesNext, rule)
-        // What it takes over from a lost device was given up on other cameras: it has to be won there again.
+        // A lost device counts for nothing on other cameras: the successor must win there again.
         let isDormant = policy.linksCameras && cameras[camera].isLost
         seats.append(Seat(kind: isDormant ? .dormant : .won, look: successor, camera: camera, rule: rule))
     }
@@ -73,9 +75,9 @@ extension Seating {
         return speaker == holder ? nil : speaker
     }
 
-    /// Where newcomers that lose are refused and those held longest give way, a session that starts on its own app's camera
-    /// is looked at like any other newcomer: its app's older session loses to it whatever happens, and costs what it costs
-    /// until its turn comes.
+    /// Where newcomers that lose are refused and the longest held give way, a session that starts on its own app's
+    /// camera is treated like any other newcomer. Its app's older session loses to it in any case, and its cost counts
+    /// until that session is looked at.
     func opensAnew(_ look: Int, over holder: Int) -> Bool {
         policy.budget != nil && policy.contention.givesWay == .longestHeld && policy.contention.newcomer == .refuse
             && occasion.starter == looks[look].session && looks[look].app == looks[holder].app
@@ -93,8 +95,8 @@ extension Seating {
 
     // MARK: Seats and challengers
 
-    /// Seats those who have the camera or are promised it, and sorts the rest into challengers and those who wait for
-    /// their own app. What is ruled about watchers beside a contender comes later.
+    /// Seats the sessions that have the camera or are promised it, and sorts the rest into challengers and sessions
+    /// that wait for their own app. Watchers beside a contender are ruled later.
     mutating func bid(on camera: Int, _ challengers: inout [Int], _ returning: inout [Int]) {
         let (all, holder) = (cameras[camera].looks, cameras[camera].holder)
         for look in all {
@@ -172,7 +174,7 @@ extension Seating {
 
     // MARK: Watching
 
-    /// Those who only watch a camera that somebody wants to control wait for whoever has it.
+    /// Sessions that only watch wait for the holder of a camera that another session wants to control.
     mutating func ruleWatchers(on camera: Int) {
         let sitting = sitting(on: camera)?.look
         for look in cameras[camera].looks where rulings[look].kind == .undecided {
@@ -183,8 +185,8 @@ extension Seating {
         }
     }
 
-    /// Those who lost their camera to a holder on it, and may watch: decided after all seats are taken. A camera that is
-    /// only promised shows nothing yet.
+    /// Sessions that lost their camera to a holder on it, and may watch: decided after all seats are taken. A camera
+    /// that is only promised shows nothing yet.
     mutating func seatSharers() {
         guard policy.shares else { return }
         for seat in seats where seat.kind != .kept && seat.kind != .dormant {

@@ -2,7 +2,7 @@ import Vocabulary
 
 /// Who gives way when the cameras in use would cost more than the budget.
 extension Seating {
-    /// Adds those who give way to the budget; false when the sum stays above it all the same.
+    /// Adds the seats that give way to the budget; false when the sum stays above it all the same.
     func addBudgetRivals(_ rivals: inout [Int], _ look: Int, on camera: Int) -> Bool {
         guard let whole = policy.budget else { return true }
         // A camera that a survivor captures from is as good as held, and nobody there can be beaten.
@@ -13,7 +13,8 @@ extension Seating {
         }
     }
 
-    /// Between tries a camera whose device was lost costs nothing. One that is kept for who waits costs once, as theirs.
+    /// Between tries, a camera whose device was lost costs nothing. One that is kept for a waiting bid costs once, as
+    /// that bid's.
     private func cost(_ seat: Int) -> Int {
         let (kind, camera) = (seats[seat].kind, seats[seat].camera)
         if kind == .dormant { return 0 }
@@ -42,9 +43,9 @@ extension Seating {
         return sum <= budget
     }
 
-    /// One look at each seat, the longest held first: who costs something and is beaten gives way while the sum is
-    /// above the budget. A seat that the bid conflicts with stops counting only when it is looked at, so that one
-    /// held for longer may give way although the conflict alone would have made room.
+    /// One look at each seat, the longest held first: a seat that costs something and is beaten gives way while the sum
+    /// is above the budget. A seat that the bid conflicts with stops counting only when it is looked at, so one held
+    /// for longer may give way although the conflict alone would have made room.
     ///
     /// An app that may exceed the budget because nobody is stronger spares its own cameras, and is let in even if
     /// the sum stays above.
@@ -68,7 +69,7 @@ extension Seating {
         return sum <= budget || isStrongest
     }
 
-    /// Whoever only won a camera and waits for its cut comes after all who hold one, by the start requests.
+    /// A seat that was only won and waits for its cut comes after all that are held, by the start requests.
     private func isHeldLonger(_ a: Seat, _ b: Seat) -> Bool {
         let (x, y) = (granted(a), granted(b))
         return x != y ? x < y : looks[a.look].started < looks[b.look].started

@@ -1,10 +1,10 @@
 import Vocabulary
 
-/// Who wins a seat: by camera, conflict and budget, and when the one who sits there has to go.
+/// Who wins a seat: by camera, conflict and budget, and when the session that has it must go.
 extension Seating {
     /// One challenger, strongest first: it takes a free seat, beats everybody in its way, or waits.
-    /// - Parameter returns: it holds its camera, whose device is to be tried again; what it met on other cameras meanwhile it
-    ///   has to beat.
+    /// - Parameter returns: it holds its camera, whose device is to be tried again; it must beat what it now meets on
+    ///   other cameras.
     mutating func seat(_ look: Int, returns: Bool) {
         let camera = stage(of: look)
         guard findRivals(of: look, on: camera) else {
@@ -69,7 +69,7 @@ extension Seating {
         lose(seat.look, isEvicted ? .evicted : .waits, to: winner, rule)
     }
 
-    /// Who would have to wait for others takes its own app's place all the same, and nobody else's.
+    /// A bid that would have to wait for others still takes its own app's place, and no other app's.
     private mutating func follow(_ look: Int, on camera: Int) -> Bool {
         guard let own = seats.firstIndex(where: { $0.kind != .kept && opensAnew(look, over: $0.look) }) else {
             return false
@@ -84,7 +84,7 @@ extension Seating {
     private mutating func wait(_ look: Int, behind seat: Seat, _ rule: Rule) {
         lose(look, to: seat.look, rule)
         let camera = stage(of: look)
-        // Who has the camera now is who is named, also where somebody stronger waits for it.
+        // The interrupter that is named is the camera's present holder, also where a stronger bid waits for it.
         if seat.kind == .kept, let sitting = sitting(on: camera) {
             rulings[look].interrupter = looks[sitting.look].app
         }
@@ -92,7 +92,7 @@ extension Seating {
         seats.append(Seat(kind: .kept, look: look, camera: camera, rule: .law(.notPassedOver)))
     }
 
-    /// Who has a camera or has won it.
+    /// The seat of the session that has a camera or has won it.
     func sitting(on camera: Int) -> Seat? {
         for place in seats.indices where seats[place].camera == camera && seats[place].kind != .kept {
             return seats[place]
@@ -100,9 +100,9 @@ extension Seating {
         return nil
     }
 
-    /// The seats that a bid cannot sit beside: by camera, by conflict, by budget. Indexes, who holds a camera before who
-    /// only waits for one, because that is whom the client should hear of, and then the strongest first. False when the budget
-    /// has no room for it, whoever goes.
+    /// The seats that a bid cannot sit beside: by camera, by conflict, by budget. Indexes: holders before bids that
+    /// only wait, because the client should hear of a holder, and then the strongest first. False when the budget has
+    /// no room for the bid, whatever goes.
     mutating func findRivals(of look: Int, on camera: Int) -> Bool {
         rivals.clear()
         for index in seats.indices where seats[index].camera == camera || excludes(seats[index], camera) {
@@ -127,11 +127,12 @@ extension Seating {
             && policy.conflict(cameras[seat.camera].place, cameras[camera].place)
     }
 
-    /// Whether a bid beats who sits there.
+    /// Whether a bid beats the one that has the seat.
     func challenge(_ look: Int, _ seat: Seat) -> Comparison {
         if seat.kind == .kept { return Comparison(winner: .second, rule: .law(.notPassedOver)) }
         if opensAnew(look, over: seat.look) { return Comparison(winner: .first, rule: sameAppRule) }
-        // Who was just sent away makes way for who waited, and so for who has the camera since.
+        // A bid that just lost the camera makes way for those that waited, and so for the one that has the camera
+        // since.
         if looks[look].coolsDown { return Comparison(winner: .second, rule: .law(.coolDown)) }
         let session = looks[look].session
         if policy.contention.reDecide == .open, occasion.starter != session, occasion.asker != session {
@@ -172,8 +173,8 @@ extension Seating {
 
     // MARK: What can be opened
 
-    /// Of those who have won a camera, who gets it now: nothing that excludes it is still being cut, or will be in this step,
-    /// and its recorder may be started. A holder whose recorder was lost is opened for anew when its time has come.
+    /// Which of the winners get their camera now: nothing that excludes it is being cut or will be cut in this step,
+    /// and its recorder may be started. A holder whose recorder was lost is opened anew when its wait is over.
     mutating func open() {
         for seat in seats where seat.kind != .kept && seat.kind != .dormant {
             if seat.kind == .held {
@@ -204,7 +205,7 @@ extension Seating {
         if cameras[camera].isBeingCut { return true }
         guard cameras[camera].isCapturing else { return false }
         guard let session = cameras[camera].holder, let holder = look(of: session, on: camera) else {
-            // Its holder has left: it goes on for who follows, and is cut where nobody does.
+            // Its holder has left: it goes on for the next one, and is cut where there is none.
             let hasHeir = seats.contains { $0.camera == camera && $0.kind != .kept && $0.kind != .dormant }
             return !(canPassInPlace(camera) && hasHeir)
         }

@@ -1,8 +1,8 @@
 package import Vocabulary
 
 extension State {
-    /// Every moment at which something ends by itself, in one place: whoever asks for the earliest, meets those that are
-    /// due, or holds them to the contract reads this list.
+    /// Every moment at which something ends by itself, in one place: all code that looks for the earliest one, meets
+    /// those that are due, or checks them reads this list.
     package func forEachDeadline(leases: Bool = true, _ body: (Moment) -> Void) {
         for slot in cameraOrder {
             let held: Held

@@ -18,7 +18,7 @@ extension Seating {
         cameras[seat.camera].isStreaming ? looks[seat.look].rank.grace : 0
     }
 
-    /// The bid that a holder has to make way for at `due`; it is told as long before as its grace is.
+    /// The bid that a holder has to make way for at `due`; the holder is told its grace before that.
     func contest(_ seat: Seat, by look: Int, due: Moment, _ rule: Rule) -> Contest {
         var contest = Contest(
             beneficiary: looks[look].session, due: due, rule: rule,

@@ -38,19 +38,19 @@ extension Arbiter {
         }
     }
 
-    /// A new lease begins: the app left the camera to somebody who waited, or its lease has ended.
+    /// A new lease begins: the app left the camera to an app that waited, or its lease has ended.
     mutating func forgetLease(_ app: AppRef, on camera: Slot<Camera>) {
         state.timers.removeAll { $0.kind == .leaseUsed && $0.app == app && $0.camera == camera }
     }
 
-    /// Whoever gets a camera that another app has left makes that one's next lease a new one.
+    /// When an app gets a camera that another has left, the other's next lease is a new one.
     mutating func forgetLeases(on camera: Slot<Camera>, but app: AppRef) {
         state.timers.removeAll {
             $0.kind == .leaseUsed && $0.camera == camera && $0.app != app && $0.due < .distantFuture
         }
     }
 
-    /// The app ranks behind those who wait for this camera, for a while.
+    /// The app ranks behind all that wait for this camera, for a while.
     mutating func coolDown(_ app: AppRef, on camera: Slot<Camera>) {
         let duration = state.policy.contention.coolDown
         // What is left of an earlier one ends with it, also where the policy has none any more.
@@ -59,7 +59,7 @@ extension Arbiter {
         state.timers.append(TimedFact(.coolDown, until: state.now + duration, camera: camera, app: app))
     }
 
-    /// A lease is over: its session is stopped for good, and its app makes way for those who wait.
+    /// A lease is over: its session is stopped for good, and its app makes way for those that wait.
     mutating func expire(_ held: Held, on camera: Slot<Camera>, _ notes: inout StepNotes) {
         let look = state.look(at: held.session)
         coolDown(look.app, on: camera)
@@ -80,7 +80,7 @@ extension Arbiter {
         return until - since + .nanoseconds(leaseUsed(app, on: camera).map { state.timers[$0].amount } ?? 0)
     }
 
-    /// Takes so much of the lease of a camera's holder to be used up that it ends then: no later than a whole lease from now.
+    /// Sets the used part of the holder's lease so that the lease ends then: at most a whole lease from now.
     package mutating func endLease(on camera: Slot<Camera>, at moment: Moment) {
         guard let held = state.cameras[camera].tenancy.held, let length = leaseLength(on: camera) else { return }
         let used = (length - (moment - state.now)).wholeNanoseconds

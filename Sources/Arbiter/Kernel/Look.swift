@@ -19,21 +19,22 @@ package struct Look: BitwiseCopyable {
     let wish: Access
     /// What all of it leaves, contention apart.
     let access: Access
-    /// It may run, and asks to: nothing but another bid keeps it from its camera. What ends with its first frame does not.
+    /// It asks to run and may: only another bid keeps it from its camera. Causes that end with its first frame do not
+    /// count.
     let bids: Bool
     let rank: RankTerms
     let strength: Strength
     let started: Ordinal
     var bidSince: Ordinal
     let coolsDown: Bool
-    /// Its bid counts on its camera; found out when all who ask for it are looked at.
+    /// Its bid counts on its camera; found out when all sessions that ask for it are looked at.
     var contends = false
     /// Its app has no other session that asks to run.
     let isAlone: Bool
 
     var watches: Bool { wish == .watching }
 
-    /// The strongest first; of equals, who asked first.
+    /// The strongest first; of equals, the one that asked first.
     struct Standing: Comparable, BitwiseCopyable {
         let strength: Strength
         let started: Ordinal
@@ -85,9 +86,9 @@ package struct Look: BitwiseCopyable {
         }
     }
 
-    // MARK: In words, for who is told
+    // MARK: In words, for clients
 
-    /// Every cause that limits the session, with whose bid it waits behind.
+    /// Every cause that limits the session, and the app it waits behind.
     func causes(_ waits: Session.Waiting?) -> CauseSet {
         var causes = machine.union(limits.causes)
         if waits != nil { causes.insert(.videoDeviceInUseByAnotherClient) }
@@ -248,7 +249,7 @@ extension State {
         memory.camera = slot
     }
 
-    /// What the machine says of a camera, whoever asks for it; a recorder that does not end apart.
+    /// What the machine says of a camera, whichever session asks for it, except a recorder that does not end.
     func causes(of camera: Camera) -> CauseSet {
         var causes = CauseSet()
         if !camera.isPresent { causes.insert(.videoDeviceDisconnected) }
@@ -276,7 +277,7 @@ extension State {
 }
 
 extension CauseSet {
-    /// Nothing but what stands until the session runs again: that does not keep it from bidding for its camera.
+    /// Only causes that end when the session runs again: these do not keep it from bidding for its camera.
     fileprivate var allEndWithTheFirstFrame: Bool {
         var rest = self
         for cause in [Cause.recorderReset, .brokerRestarted, .deviceError] { rest.remove(cause) }

@@ -1,12 +1,12 @@
 import Vocabulary
 
-/// Decides who has which of some cameras that depend on each other: from looks to one ruling a session.
+/// Decides who has which camera, for cameras that depend on each other: from looks to one ruling a session.
 ///
-/// Pure: what it reads was put in, and nothing is carried out here. A camera is a seat that controls; who else may watch it
-/// is found when all seats are taken.
+/// Pure: what it reads was put in, and nothing is carried out here. A seat is a camera that is controlled; which
+/// sessions may watch it is found when all seats are taken.
 ///
 ///     looks ──▶ bids: who speaks for each app, control before watching
-///           ──▶ succession: an app's better session, or who wants control, takes its own seat over; then a new round
+///           ──▶ succession: a better session of the same app, or one that wants control, takes the seat; a new round
 ///           ──▶ seats of holders and promises ──▶ challengers, strongest first ──▶ who watches, what can be opened
 struct Seating {
     private(set) var policy: CompiledPolicy
@@ -21,7 +21,7 @@ struct Seating {
     var seats: [Seat] = []
     /// Some session followed in its app's own place: nothing else was decided in this round.
     private(set) var isSuccession = false
-    /// A newcomer took its own app's place: it is weighed against who waits in the next round.
+    /// A newcomer took its own app's place: it is weighed against waiting bids in the next round.
     var takesOwnPlace = false
     /// The looks in the order of their sessions' ids, whatever their cameras.
     private(set) var order: [Int] = []
@@ -31,7 +31,7 @@ struct Seating {
     /// Of the challenger that is looked at: the seats in its way, and how it stands against each.
     var rivals: [Int] = []
     var comparisons: [Comparison] = []
-    /// Who a ruling had to beat, or lost to, by look; gathered only where `explain` will ask.
+    /// Which looks a ruling had to beat, or lost to, by look; gathered only where `explain` will ask.
     private(set) var opponents: [Int: [Int]] = [:]
 
     /// What makes some of the bids special in this step.
@@ -45,15 +45,15 @@ struct Seating {
         var isObserved = false
     }
 
-    /// One of the cameras, as far as who gets it depends on it, and the looks of those who ask for it. Its row is not kept
-    /// whole: a round reads its stages all the time, and would copy it each time.
+    /// One of the cameras, as far as its next holder depends on it, and the looks of the sessions that ask for it. Its
+    /// row is not kept whole: a round reads its stages all the time, and would copy it each time.
     struct Stage {
         let slot: Slot<Camera>
         let place: Int8
         let looks: Range<Int>
-        /// Its holder left in this step, and it goes on for who follows.
+        /// Its holder left in this step, and the camera goes on for the next one.
         let isPassing: Bool
-        /// Who has it, unless that left in this step.
+        /// Its tenancy's holder, unless that left in this step.
         let held: Held?
         let holder: Slot<Session>?
         let promise: Camera.Promise?
@@ -96,7 +96,7 @@ struct Seating {
             case promised
             /// Won in this look.
             case won
-            /// Nobody's: a stronger bid waits for it that is not passed over.
+            /// Free, but kept: a stronger bid waits for it and is not passed over.
             case kept
         }
 
@@ -104,7 +104,7 @@ struct Seating {
         /// Indexes of the look that sits there, and of the camera.
         let look: Int
         let camera: Int
-        /// What gave it to who sits there.
+        /// The rule that gave it to its session.
         var rule: Rule
     }
 
@@ -127,7 +127,7 @@ struct Seating {
 
         var kind = Kind.undecided
         var rule = Rule.law(.noOtherBid)
-        /// Whom it lost to, as an index of a look; negative: nobody.
+        /// The look it lost to, as an index; negative: none.
         var opponent = -1
         var interrupter: AppRef?
         /// It has won, and only waits for the holder's time.
@@ -161,7 +161,7 @@ struct Seating {
         rulings.append(Ruling())
     }
 
-    /// A camera, after the looks of those who ask for it.
+    /// A camera, after the looks of the sessions that ask for it.
     mutating func add(_ stage: Stage) {
         cameras.append(stage)
         contests.append(nil)
@@ -213,7 +213,7 @@ struct Seating {
         rulings[look] = ruling
     }
 
-    /// For who asks why: whom a bid had to beat.
+    /// For `explain`: which looks a bid had to beat.
     mutating func noteOpponents(_ rivals: [Int], of look: Int) {
         if occasion.isObserved { opponents[look] = rivals.map { seats[$0].look } }
     }
@@ -237,13 +237,13 @@ struct Seating {
             self.look = place
         }
 
-        /// Who was just sent away does not come before those who waited.
+        /// A bid that was just cut does not come before those that waited.
         static func < (a: SortKey, b: SortKey) -> Bool {
             a.coolsDown != b.coolsDown ? b.coolsDown : a.standing < b.standing
         }
     }
 
-    /// The first of those who contend on a camera, in that order, and fulfil a condition.
+    /// The first of the looks that contend on a camera, in that order, and fulfil a condition.
     func strongest(on camera: Int, where isMeant: (Int) -> Bool = { _ in true }) -> Int? {
         var best: SortKey?
         for look in cameras[camera].looks where looks[look].contends && isMeant(look) {
@@ -253,7 +253,7 @@ struct Seating {
         return best?.look
     }
 
-    /// The look of who holds a camera, or is promised it.
+    /// The look of the session that holds a camera, or is promised it.
     func look(of session: Slot<Session>, on camera: Int) -> Int? {
         cameras[camera].looks.first { looks[$0].session == session }
     }

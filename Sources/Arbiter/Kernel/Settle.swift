@@ -25,7 +25,7 @@ extension Arbiter {
             carryOut(seating, &notes)
             // Once is enough: what is seated from here on was weighed by the new policy.
             if !seating.isSuccession { notes.isReload = false }
-            // Whoever follows in its own place was decided alone; everybody else is weighed against it now.
+            // A successor in its app's place was decided alone; all others are weighed against it now.
             if seating.isSuccession || seating.takesOwnPlace { notes.touch(cameras) }
         }
         askUsers(&notes)
@@ -61,7 +61,7 @@ extension Arbiter {
         return component
     }
 
-    /// Looks at everybody who asks for a camera, and notes since when each contends.
+    /// Looks at every session that asks for a camera, and notes since when each contends.
     private mutating func look(at camera: Slot<Camera>, _ seating: inout Seating, _ notes: inout StepNotes) {
         if state.cameras[camera].tenancy.survivor != nil, state.barsSurvivor(camera) { endSurvivor(camera, &notes) }
         let first = seating.looks.count
@@ -85,7 +85,7 @@ extension Arbiter {
         seating.add(stage)
     }
 
-    /// The session that was looked at last begins to contend, or does no more.
+    /// The session that was looked at last begins to contend, or no longer does.
     @inline(__always) private mutating func noteBid(of slot: Slot<Session>, _ seating: inout Seating) {
         let look = seating.looks.count - 1
         let isNoted = state.sessions[slot].request?.bidSince != nil
@@ -120,7 +120,7 @@ extension Arbiter {
             grant(seating.looks[look], seating.rulings[look].rule, &notes)
             observe(seating, look, .granted, &notes)
         }
-        // Who watches has something to watch only now.
+        // Only now is there something to watch.
         for look in seating.order where seating.rulings[look].watches && !removed.contains(look) {
             tell(seating, look, &notes)
         }
@@ -144,8 +144,9 @@ extension Arbiter {
         }
     }
 
-    /// Who reclaimed its grant holds the camera since this step began: the recorder core hears of it now that nothing keeps
-    /// the session from running. Where the camera is shared it may go on for another session of the app at once.
+    /// The session that reclaimed its grant has held the camera since this step began. The recorder core hears of it
+    /// now that nothing keeps the session from running. Where the camera is shared, it may pass to another session of
+    /// the app at once.
     private mutating func resumeReclaimer(_ seating: Seating, _ notes: inout StepNotes) {
         guard let reclaimer = notes.reclaimer,
             let index = seating.looks.firstIndex(where: { $0.session == reclaimer })
@@ -182,11 +183,11 @@ extension Arbiter {
         }
         let ruling = seating.rulings[holder]
         guard !ruling.keepsItsCamera, ruling.kind != .evicted, ruling.kind != .replaced else { return }
-        // Somebody else has its place: that its device was lost is no reason of its own any more.
+        // Another session has its place, so the lost device is no longer a reason of its own.
         if ruling.kind == .waits { state.sessions[session].lost = nil }
         // A camera that is shared goes on for its next holder, and for the last one too if that may still watch.
         leave(camera, why: .interrupted, goesOn: heirs, keepsWatching: ruling.watches, &notes)
-        // Where nothing else depends on it, who follows was decided with it.
+        // Where nothing else depends on it, its next holder was decided with it.
         if state.policy.shares || state.policy.linksCameras { notes.touch(camera) }
         removed.append(holder)
     }
@@ -227,7 +228,7 @@ extension Arbiter {
         else { return false }
         let (look, ruling) = (seating.looks[index], seating.rulings[index])
         guard ruling.kind == .waits, !ruling.isWinning else { return false }
-        // Who asked to watch only is not refused while there is something to watch, or about to be.
+        // A session that asked only to watch is not refused while there is something to watch, or about to be.
         let sitting = seating.seats.first { $0.kind != .kept && seating.looks[$0.look].camera == look.camera }
         if look.watches, ruling.watches || sitting.map({ seating.mayWatch(index, beside: $0.look) }) == true {
             return false

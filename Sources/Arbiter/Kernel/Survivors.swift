@@ -2,8 +2,8 @@ import Vocabulary
 
 /// Grants that outlive the broker (semantics.md §5): kept for whoever had them, taken up again, or cut.
 ///
-/// A survivor is a camera that is in use by nobody whom this broker knows. It ends with its reservation at the latest, by
-/// the same cut as every other stream, so that two never capture from one camera.
+/// A survivor is a camera that is in use by no session that this broker knows. It ends with its reservation at the
+/// latest, by the same cut as every other stream, so that two never capture from one camera.
 extension Arbiter {
     // MARK: Keeping it
 
@@ -16,17 +16,18 @@ extension Arbiter {
             state.ledger.lastRecording = max(state.ledger.lastRecording, survivor.recording ?? 0)
         }
         guard let camera = state.cameraNames[id] else { return }
-        // Told twice, it is kept for the later app, and what captured for the earlier one does so no more.
+        // Told of twice, it is kept for the later app, and no longer captures for the earlier one.
         endSurvivor(camera, &notes)
         let earlier = state.timers.filter { $0.kind == .reservation && $0.camera == camera }
         state.timers.removeAll { $0.kind == .reservation && $0.camera == camera }
-        // Kept for the app that the kernel vouches for, and for whoever only claims the name while that one is not there.
+        // Kept for the app that the kernel vouches for, and, while that is not there, for one that only claims the
+        // name.
         let row = state.row(of: app)
         let ref = state.ref(row, isClaimed: false)
         state.timers.append(
             TimedFact(.reservation, until: state.now + Bound.reservation, camera: camera, app: ref))
         for timer in earlier { if let app = timer.app { state.release(app.slot) } }
-        // Of a camera that this broker has given to somebody, no recorder core is left that another one began.
+        // Once this broker has given out a camera, no recorder core of another broker is left on it.
         if let survivor, state.cameras[camera].grant == GrantID(0) { keep(survivor, on: camera, &notes) }
         notes.touch(camera)
     }
@@ -39,7 +40,7 @@ extension Arbiter {
         if !hasRoom { endSurvivor(camera, &notes) }
     }
 
-    /// Whether the policy lets the camera be in use beside those that are: it may be another one than the former broker's.
+    /// Whether the policy lets the camera be used beside those in use: it may differ from the former broker's policy.
     /// Of several survivors that exclude each other the first that is told of stays.
     private func hasRoom(for camera: Slot<Camera>) -> Bool {
         let taken = state.cameraOrder.filter {
@@ -53,8 +54,8 @@ extension Arbiter {
 
     // MARK: Taking it up again
 
-    /// The session had the grant, and is its holder from here on like any other: its client was told so by the former broker.
-    /// What else keeps it from running ends that as it would a minute later; if nothing does, its recorder core goes on.
+    /// The session had the grant, and is its holder from here on like any other: its client was told so by the former
+    /// broker. Causes that keep it from running end that as at any time; without any, its recorder core goes on.
     mutating func reclaim(_ slot: Slot<Session>, _ grant: GrantID, _ notes: inout StepNotes) {
         let session = state.sessions[slot]
         guard !session.has.contains(.insideBatch) else { return refuseInsideBatch(&notes) }
@@ -108,7 +109,7 @@ extension Arbiter {
 
     /// The recording goes on under its number, and ends as if it had begun here.
     private mutating func takeUp(_ recording: RecordingID, _ slot: Slot<Session>) {
-        // Of two that a wrong file gives one number, the first has it.
+        // Where a wrong file gives two recordings one number, the first has it.
         guard !state.ledger.recordings.contains(where: { $0.id == recording }) else { return }
         state.ledger.recordings.append(Ledger.Recording(id: recording, session: state.sessions[slot].id))
         state.sessions[slot].ledger.recording = recording
@@ -134,7 +135,7 @@ extension Arbiter {
         state.timers.remove(at: place)
         let settings = state.cameraSettings[camera]
         var missing = settings.inForce.changes(since: inForce)
-        // What was ordered since its reclaim is on its way, and later.
+        // What was ordered since its reclaim is newer, and on its way.
         for batch in settings.asked { for (key, _) in batch.ordered.ordered { missing[key] = nil } }
         state.cameraSettings[camera].inForce = inForce
         guard let session = state.cameras[camera].tenancy.holder else { return }
@@ -151,8 +152,8 @@ extension Arbiter {
         guard state.timers.contains(where: isOver) else { return }
         let over = state.timers.filter(isOver)
         state.timers.removeAll(where: isOver)
-        // Clients return in any order, and it says nothing: who asked while the camera was kept is no newcomer against who came
-        // back to it, nor newer. Of several that came back, each keeps its place among the others.
+        // Clients return in any order, which says nothing: a session that asked while the camera was kept is neither a
+        // newcomer against one that came back to it, nor newer. Those that came back keep their order among themselves.
         var returned: [(granted: Ordinal, camera: Slot<Camera>)] = []
         for camera in state.cameraOrder {
             guard let app = over.first(where: { $0.camera == camera })?.app else { continue }
@@ -190,7 +191,8 @@ extension Arbiter {
         }
     }
 
-    /// Its recorder core does not capture for it any more. The camera stays kept for its app, as long as that was said to be.
+    /// Its recorder core does not capture for it any more. The camera stays kept for its app until its reservation
+    /// ends.
     mutating func freeSurvivor(_ camera: Slot<Camera>, _ notes: inout StepNotes) {
         state.cameras[camera].tenancy = .free
         touchLinked(camera, &notes)
@@ -207,7 +209,8 @@ extension State {
         return privateUsers.contains(apps[app.slot].user)
     }
 
-    /// The app that a camera is kept for: what is said by name reaches who only claims it while nobody vouched-for is there.
+    /// The app that a camera is kept for. The name reaches an app that only claims it while no vouched-for one of that
+    /// name is there.
     func reservation(of camera: Slot<Camera>) -> AppRef? {
         guard let timer = timers.first(where: { $0.kind == .reservation && $0.camera == camera }), let app = timer.app
         else { return nil }
@@ -221,7 +224,7 @@ extension Contention {
 }
 
 extension Survivor {
-    /// Told from a file: a number that no broker can have come to is none.
+    /// It was read from a file: a number that no broker can have reached is not believed.
     package var isCredible: Bool {
         (1...Bound.survivorMax).contains(grant.rawValue) && (1...Bound.survivorMax).contains(recording ?? 1)
     }

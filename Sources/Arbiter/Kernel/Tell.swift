@@ -55,7 +55,7 @@ extension Arbiter {
         let waits = state.sessions[slot].waits
         let causes = look.causes(waits)
         let by = interrupter(of: look, waits, causes)
-        // Nearly always nothing is new to who waits.
+        // Nearly always a waiting session has nothing new to hear.
         if case .interrupted(let told, let before) = state.sessions[slot].shown, told == causes,
             by == nil || by == before
         {
@@ -174,7 +174,7 @@ extension Arbiter {
         notify(slot, .configurationApplied(asked: asked, inForce: applied, by: by), &notes)
     }
 
-    /// What was asked, and what is another value than the client last heard of.
+    /// What was asked, and values that differ from those that the client last heard.
     private func withNews(
         _ asked: Configuration, _ inForce: Configuration, for slot: Slot<Session>
     ) -> Configuration {

@@ -1,8 +1,8 @@
 import Vocabulary
 
-/// What is told on a camera that is shared: to who watches, and to its holder about who does.
+/// What is told on a camera that is shared: to the sessions that watch, and to its holder about them.
 extension Arbiter {
-    /// Who lost its camera to a holder on it, and may watch: as soon as there is something to see.
+    /// A session that lost its camera to a holder on it, and may watch: as soon as there is something to see.
     mutating func tellSharer(_ look: Look, _ notes: inout StepNotes) {
         let slot = look.session
         switch state.cameras[look.camera].tenancy {

@@ -76,7 +76,7 @@ extension Arbiter {
         state.sessions[look.session].lost = nil
         let isSet = whole.changes(since: soon).isEmpty
         if !isSet { order(whole, asked: whole, of: look.session, by: .client, &notes) }
-        // What is not set yet is told when it is; that its camera is another one, at once.
+        // What is not set yet is told when it is; a change of camera is told at once.
         let tells = isSet || state.sessions[look.session].has.contains(.switched)
         tellRunning(look.session, applied: tells ? (Configuration(), settings.inForce, .client) : nil, &notes)
     }
@@ -93,12 +93,12 @@ extension Arbiter {
         let request = state.sessions[held.session].request
         let by: Applier = request?.hasHeld == true ? .resumption : .client
         var asked = state.sessionSettings[held.session].confirmed
-        // How it shares was said when it was said, and is no news on another camera.
+        // Its sharing mode was told when it was set; on another camera that is no news.
         if state.sessions[held.session].has.contains(.switched) { asked[.sharingMode] = nil }
         tellRunning(held.session, applied: (asked, inForce, by), &notes)
-        // What is announced from now on has a grace; who shares it has something to watch.
+        // What is announced from now on has a grace; sessions that share the camera have something to watch.
         if held.contest != nil || state.policy.shares { notes.touch(camera) }
-        // The device works again for everybody who lost it.
+        // The device works again for every session that lost it.
         for other in state.requests(on: camera) where other != held.session && state.sessions[other].lost != nil {
             guard !state.findsNoRoom(other) else { continue }
             state.sessions[other].lost = nil
@@ -123,8 +123,8 @@ extension Arbiter {
         notes.touch(camera)
     }
 
-    /// The camera's present holder leaves it. A stream is ordered cut, or only its own streams are closed where the
-    /// camera goes on for who shares it; a recorder that was lost has none.
+    /// The camera's present holder leaves it. Its stream is ordered cut, or only its own streams are closed where the
+    /// camera goes on for other sessions; a recorder that was lost has none.
     mutating func leave(
         _ camera: Slot<Camera>, why: RecordingEnd, goesOn: Bool, keepsWatching: Bool = false, _ notes: inout StepNotes
     ) {
@@ -147,7 +147,7 @@ extension Arbiter {
         }
     }
 
-    /// Cuts the stream: a camera that went on for a next holder, and nobody came, too.
+    /// Cuts the stream, also of a camera that went on for a next holder that did not come.
     mutating func cut(_ camera: Slot<Camera>, why: RecordingEnd, _ notes: inout StepNotes) {
         notes.cuts.append(notes.effects.count)
         notes.effects.append(.cut(state.cameraNames[camera], state.cameras[camera].grant, why: why, next: nil))
@@ -158,8 +158,8 @@ extension Arbiter {
         notes.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
     }
 
-    /// Says in the step's cuts who follows. A cut comes before it is known who has won the camera: the winner is found out in
-    /// the rounds that come after it.
+    /// Names the next holder in the step's cuts. A cut is ordered before the winner is known: the rounds after it find
+    /// that.
     mutating func nameFollowers(_ notes: inout StepNotes) {
         for place in notes.cuts {
             guard case .cut(let camera, let grant, let why, _) = notes.effects[place],
@@ -193,7 +193,7 @@ extension Arbiter {
         held.leaseUntil = nil
         held.leaseSince = nil
         held.streamingSince = nil
-        // There is nothing left to finish; who was winning still is.
+        // There is nothing left to finish; the bid that was winning still is.
         held.contest?.announced = nil
         state.cameras[camera].tenancy = .lost(held, cut: cut)
         forgetOrders(on: camera)
@@ -219,7 +219,8 @@ extension Arbiter {
         state.sessions[session].has.remove(.recording)
     }
 
-    /// The session's own format found no room on the bus: whoever waits is tried, and it again after a wait of its own.
+    /// The session's own format found no room on the bus: the next waiter is tried, and this session again after a wait
+    /// of its own.
     mutating func findNoRoom(_ camera: Slot<Camera>, cut: Cut, _ notes: inout StepNotes) {
         guard let held = state.cameras[camera].tenancy.held else { return }
         bankLease(held, on: camera)
@@ -246,7 +247,7 @@ extension Arbiter {
     mutating func closeStreams(of session: Slot<Session>, on camera: Slot<Camera>, _ notes: inout StepNotes) {
         guard state.cameras[camera].tenancy.isCapturing else { return }
         let order = Effect.closeStreams(state.cameraNames[camera], state.cameras[camera].grant, state.id(session))
-        // Who leaves the camera and is interrupted loses its streams once: none is opened within a step.
+        // A session that leaves the camera and is interrupted loses its streams once: none is opened within a step.
         guard !notes.effects.contains(order) else { return }
         notes.effects.append(order)
         state.timers.removeAll { $0.kind == .closing && $0.session == session }

@@ -10,7 +10,7 @@ extension Seating {
         return looks[look].bidSince > held.granted
     }
 
-    /// Of two that the policy does not tell apart, who came later or who was there first, as it says of ties.
+    /// Of two bids that the policy does not tell apart, the later or the earlier one, as it says of ties.
     func staysBefore(_ a: Seat, _ b: Seat) -> Bool {
         switch compare(a.look, b.look).winner {
         case .first: return true
@@ -22,7 +22,7 @@ extension Seating {
         return policy.contention.tie == .holder ? x < y : x > y
     }
 
-    /// Whoever waits for a cut came after all who hold.
+    /// A bid that waits for a cut came after all that hold.
     func granted(_ seat: Seat) -> Ordinal {
         isHolder(seat) ? cameras[seat.camera].held?.granted ?? .max : .max
     }

@@ -35,7 +35,7 @@ package final class CompiledPolicy: Sendable {
     /// Copied out of the policy, because every comparison asks.
     let contention: Contention
     let budget: Int?
-    /// Who is believed about presence, the most trusted first.
+    /// Which sources are believed about presence, the most trusted first.
     let sources: [PresenceSource]
 
     package init(_ policy: Policy) {

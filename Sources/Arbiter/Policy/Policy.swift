@@ -2,17 +2,17 @@ public import Vocabulary
 
 /// Who may have a camera, as a value: what a policy file says, and nothing else.
 ///
-/// It answers four questions, in this order. **May it use the camera at all?** `rights` says. **May this session run now?** Every cause rule is asked;
-/// for each cause the first matching rule answers with the access it leaves. **How strong is its
-/// bid?** The first matching rank rule answers. **Who wins when bids meet?** `contention` does,
+/// It answers four questions, in this order. **May it use the camera at all?** `rights` says. **May this session run
+/// now?** Every cause rule is asked; for each cause the first matching rule answers with the access it leaves. **How
+/// strong is its bid?** The first matching rank rule answers. **Who wins when bids meet?** `contention` answers, by
 /// one named choice for each question. There is no unwritten rule.
 public struct Policy: Hashable, Sendable {
     public var name: String
     public var summary: String
-    /// Who is believed about presence, the most trusted first. Empty: every client counts as foreground.
+    /// Which sources are believed about presence, the most trusted first. Empty: every client counts as foreground.
     public var sources: [PresenceSource]
-    /// The unit that is the user's shell, or the user's agent; nil: the first who says so. Which client that is, is not
-    /// decided by the core.
+    /// The unit that is the user's shell, or the user's agent; nil: the first client that says so. The core does not
+    /// decide which client that is.
     public var shellUnit: String?
     public var agentUnit: String?
     /// What rules and the order list may read of an app beyond the built-in facts.
@@ -28,7 +28,7 @@ public struct Policy: Hashable, Sendable {
     /// A lower pressure counts only after it has lasted this long, so that cameras do not flicker
     /// on and off at a threshold.
     public var pressureSettle: Duration
-    /// From where on the machine's own figures count as which pressure. Who looks at them is not the core.
+    /// From where on the machine's own figures count as which pressure. The core does not look at them.
     public var pressure: PressureSettings
     /// What the policy promises about itself; for `camclient policy verify`, never for a decision.
     public var statements: [Statement]
@@ -106,7 +106,7 @@ public struct RankRule: Hashable, Sendable {
     public var minHold: Duration
     /// How long it may hold the camera at a time; nil: as long as it wins.
     public var lease: Duration?
-    /// Who matches may not have a camera at all: a start is refused, and a reload stops who runs.
+    /// A session that matches may not have a camera at all: its start is refused, and a reload stops it if it runs.
     public var deny: Bool
 
     public init(
@@ -138,11 +138,11 @@ public struct Contention: Hashable, Sendable {
     /// Whose sessions share the holder's camera, where cameras are shared.
     public var shareWith: ShareWith
     public var reDecide: ReDecide
-    /// How long an expired or evicted tenant ranks behind everybody who waits.
+    /// How long an expired or evicted tenant ranks behind all that wait.
     public var coolDown: Duration
     /// The sum of the held cameras' costs stays at or below it; nil: no budget.
     public var budget: Int?
-    /// Who goes when the budget is short.
+    /// Which holder goes when the budget is short.
     public var givesWay: GivesWay
     /// The strongest app may exceed the budget.
     public var strongestMayExceed: Bool
@@ -183,12 +183,12 @@ public struct Contention: Hashable, Sendable {
     public enum GivesWay: String, Hashable, Sendable, CaseIterable {
         /// As few as it takes, the weakest first; the newcomer has to beat them all.
         case weakest
-        /// Each in turn that the newcomer beats, the longest held first.
+        /// One after another of those that the newcomer beats, the longest held first.
         case longestHeld = "longest-held"
     }
     public enum Newcomer: String, Hashable, Sendable, CaseIterable { case queue, refuse }
     public enum Loser: String, Hashable, Sendable, CaseIterable { case interrupt, evict }
-    /// Only `none` is served so far; the other two are refused where a policy is read.
+    /// `all` is not served yet, and is refused where a policy is read.
     public enum Sharing: String, Hashable, Sendable, CaseIterable {
         case none, all
         case readOnly = "read-only"

@@ -1,7 +1,7 @@
 import Vocabulary
 
-/// The names that a policy's rules mention, as small numbers from 1; whoever is not mentioned is 0, and looks to every
-/// rule like everybody else who is not.
+/// The names that a policy's rules mention, as small numbers from 1. Any other name is 0, and all of those look the
+/// same to every rule.
 package struct PolicyNames: Sendable {
     private let apps: [String: UInt64]
     private let claimedApps: [String: UInt64]
@@ -36,7 +36,7 @@ package struct PolicyNames: Sendable {
         return numbers
     }
 
-    // MARK: Who somebody is to the rules
+    // MARK: Apps, users and cameras, as the rules see them
 
     func who(app: String?, claimedApp: String?, user: UInt32) -> UInt64 {
         (app.flatMap { apps[$0] } ?? 0) << UInt64(FactBits.Who.app)

@@ -2,8 +2,8 @@ import Vocabulary
 
 /// "May it use the camera at all?": asked before anybody is weighed. A policy file's `[access]`.
 ///
-/// Root may, always: who can read and write every device needs nobody's leave. Everybody else needs to be named here, or
-/// to sit at the camera's seat.
+/// Root may, always: a user that can read and write every device needs no leave. Everybody else needs to be named here,
+/// or to sit at the camera's seat.
 public struct Rights: Hashable, Sendable {
     /// The user of a local login session at the camera's seat may.
     public var seat: Bool
@@ -25,8 +25,8 @@ public struct Rights: Hashable, Sendable {
 
     public enum Identity: String, Hashable, Sendable, CaseIterable {
         case any
-        /// Who was looked up by the number of its process has no right; root alone is excepted, whose right is its user's
-        /// and not its process's.
+        /// A client that was looked up by the number of its process has no right, except root's: that right is the
+        /// user's and not the process's.
         case strong
     }
 

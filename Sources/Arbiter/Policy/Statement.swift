@@ -17,7 +17,7 @@ public struct Statement: Hashable, Sendable {
         case always(when: [FactTest], is: Part)
     }
 
-    /// A part, and what is known about who plays it. No fact: anybody.
+    /// A part, and what is known about its app. No fact: any app.
     public struct Player: Hashable, Sendable {
         public var part: Part
         public var when: [FactTest]
@@ -39,9 +39,9 @@ public struct Statement: Hashable, Sendable {
         case recording
         /// It watches beside the holder, where the policy shares cameras.
         case sharer
-        /// It asks to run, and another app's bid keeps the camera from it. Who has won, and only waits for a grace, a
-        /// min-hold or a cut that is under way, is not waiting any more; and whose client has lowered itself, waits by
-        /// its own will.
+        /// It asks to run, and another app's bid keeps the camera from it. A session that has won, and only waits for
+        /// a grace, a min-hold or a cut that is under way, no longer counts as waiting; one whose client has lowered
+        /// itself waits by its own will.
         case waiting
         /// It was told that it is interrupted, for whatever cause.
         case interrupted

@@ -29,7 +29,7 @@ struct OrderField: Sendable {
     /// 6 bits for an attribute's place, one for a truth; 4 truths and 8 attributes are 52, below the rank's six.
     private static let attributeWidth: UInt64 = 6
 
-    /// What follows the age of the start request tells nobody apart any more: no two requests are of one age.
+    /// Keys after the age of the start request decide nothing: no two requests are of one age.
     static func fields(of policy: Policy, from text: Int) -> (
         fields: [OrderField], age: (isNewestFirst: Bool, rule: Rule)?
     ) {
@@ -40,7 +40,7 @@ struct OrderField: Sendable {
             fields.append(OrderField(reads: .fact(field), shift: shift, rule: rule))
         }
         for (index, key) in policy.contention.order.enumerated() {
-            // Said twice, a key tells nobody apart the second time.
+            // A key that is written twice decides nothing the second time.
             if policy.contention.order[..<index].contains(key) { continue }
             let rule = Rule(.order, text + index)
             switch key {
@@ -51,7 +51,7 @@ struct OrderField: Sendable {
             case .newest: return (fields, (true, rule))
             case .oldest: return (fields, (false, rule))
             case .attribute(let name):
-                // One that the policy lacks tells nobody apart; a file with such an order is refused.
+                // A key that the policy lacks decides nothing; a file with such an order is refused.
                 guard let place = policy.attributes.firstIndex(where: { $0.name == name }) else { continue }
                 shift -= attributeWidth
                 fields.append(OrderField(reads: .attribute(place), shift: shift, rule: rule))

@@ -31,8 +31,8 @@ extension Arbiter {
         }
     }
 
-    /// What a session was decided by does not change under it: the name and the kind are fixed with the first. What an app
-    /// can do beside others counts from when it says so.
+    /// The name and the kind stay as they were at its first session, which was decided by them. What an app can do
+    /// beside others may change at any time.
     mutating func declare(_ id: ClientID, _ attributes: ClientAttributes, _ notes: inout StepNotes) {
         guard let slot = state.client(id) else { return }
         let client = state.clients[slot]
@@ -56,7 +56,7 @@ extension Arbiter {
         noteApp(state.clients[slot].app.slot, since: before, &notes)
     }
 
-    /// A client that nobody vouches for says that it is of another app.
+    /// A client that the kernel does not vouch for says that it is of another app.
     private mutating func move(
         _ slot: Slot<Client>, to name: String, since before: Facts.ForegroundApps, _ notes: inout StepNotes
     ) {
@@ -122,8 +122,8 @@ extension Arbiter {
         state.release(client.app.slot)
     }
 
-    /// A name's clients, what is said of it, or what it says of itself changed: whoever reads that is looked at again, and
-    /// everybody of its user where the number of apps in front is another one now.
+    /// A name's clients, what is said of it, or what it says of itself changed: its sessions are looked at again, and
+    /// all of its user's where the number of apps in front has changed.
     mutating func noteApp(_ name: Slot<App>, since before: Facts.ForegroundApps, _ notes: inout StepNotes) {
         state.updateInFront(name)
         state.updateAttributes(name)
@@ -207,7 +207,7 @@ extension State {
         updateUser(of: app.slot) { $0.declared -= 1 }
     }
 
-    /// Who a client is to the rules of the policy in force.
+    /// What a client is to the rules of the policy in force.
     mutating func identify(_ slot: Slot<Client>) {
         let client = clients[slot]
         let texts = clientTexts[Int(slot.index)]

@@ -58,7 +58,7 @@ struct ConfigurationCheck {
         case (.usesAudio, _): "usesAudio takes true or false, not \"\(value.description)\"."
         case (.frameRate, _), (.videoZoomFactor, _), (.videoZoomRampRate, _):
             "\(key.rawValue) takes a number, not \"\(value.description)\"."
-        // What a control takes, the camera's list of them says.
+        // The camera's list of controls says what each takes.
         default: nil
         }
     }
@@ -71,7 +71,7 @@ struct ConfigurationCheck {
             ?? capabilities.formats.first { "\($0.pixelFormat) \($0.width)x\($0.height)" == name }
     }
 
-    /// What the format that a batch names begins with.
+    /// The values with which the format that a batch names begins.
     func defaults(_ batch: Configuration) -> Configuration {
         guard let format = format(batch[.activeFormat]) else { return Configuration() }
         return Configuration([

@@ -84,7 +84,7 @@ extension Arbiter {
         order(ordered, asked: wanted, of: slot, by: .client, &notes)
     }
 
-    /// Gives a batch to the recorder, and remembers who will hear the answer.
+    /// Gives a batch to the recorder, and remembers the session that will hear the answer.
     mutating func order(
         _ ordered: Configuration, asked: Configuration, of slot: Slot<Session>, by: Applier, _ notes: inout StepNotes
     ) {

@@ -70,7 +70,7 @@ extension Arbiter {
         if session.request != nil { notes.touch(session.camera) }
     }
 
-    /// Every camera that somebody asks for, or that is captured from for nobody yet.
+    /// Every camera that a session asks for, or that has a survivor.
     func touchAll(_ notes: inout StepNotes) {
         for camera in state.cameraOrder
         where state.cameras[camera].firstRequest != nil || state.cameras[camera].tenancy.survivor != nil {
@@ -101,7 +101,7 @@ extension Arbiter {
         touch(app: state.ref(name, isClaimed: true), &notes)
     }
 
-    /// Who would win may be another one now.
+    /// Another app may win now.
     func notePriorities(of app: AppRef, _ notes: inout StepNotes) {
         let user = state.apps[app.slot].user
         guard !notes.priorities.contains(user) else { return }

@@ -47,7 +47,7 @@ extension Arbiter {
         cutIsDone(camera, &notes)
     }
 
-    /// The answer goes to who asked, also when another session controls the camera since.
+    /// The answer goes to the session that asked, also when another session has taken control meanwhile.
     private mutating func recorderConfigured(_ camera: Slot<Camera>, _ inForce: Configuration, _ notes: inout StepNotes)
     {
         guard state.cameras[camera].tenancy.isStreaming, !state.cameraSettings[camera].asked.isEmpty else { return }

@@ -10,14 +10,14 @@ package struct Camera: Sendable, Codable, BitwiseCopyable {
     /// Sessions with a start request, in the order of their ids.
     package var firstRequest: Slot<Session>?
     package var tenancy = Tenancy.free
-    /// Who gets it as soon as the cut under way is done, or the device may be tried again.
+    /// The session that gets it as soon as the cut under way is done, or the device may be tried again.
     package var promise: Promise?
     /// Faults in a row: how long the next wait is.
     package var faults: UInt8 = 0
     /// The grant it was last given, and the decision that its present cut or grant came from.
     var grant = GrantID(0)
     var handover: DecisionID = 0
-    /// Its place in the policy's table, negative where that says nothing of it, and who it is to the rules.
+    /// Its place in the policy's table, negative where that says nothing of it, and its number in the rules.
     var place: Int8 = -1
     var who: UInt64 = 0
     var position: UInt8 = 0
@@ -27,7 +27,7 @@ package struct Camera: Sendable, Codable, BitwiseCopyable {
     package struct Promise: Hashable, Sendable, Codable, BitwiseCopyable {
         package var session: Slot<Session>
         package var rule: Rule
-        /// Won while the device was not to be tried: what it met on other cameras meanwhile it has to beat before it opens.
+        /// Won while the device was not to be tried: before it opens it must beat what it then meets on other cameras.
         package var isDormant = false
     }
 }
@@ -37,7 +37,7 @@ package struct CameraSettings: Hashable, Sendable, Codable {
     package var capabilities: CameraCapabilities
     /// What the camera is set to, as far as its recorder said since the grant.
     package var inForce = Configuration()
-    /// Batches that the recorder was given and has not answered, in that order: the answer goes to who asked.
+    /// Batches that the recorder was given and has not answered, in that order, each with the session that asked.
     package var asked: [Asked] = []
 
     package struct Asked: Hashable, Sendable, Codable {
@@ -58,14 +58,14 @@ package struct CameraSettings: Hashable, Sendable, Codable {
 ///     starting, streaming ──▶ lost ──▶ starting (after the backoff), or revoking, free (outranked, stopped)
 ///
 /// What the contract calls `granted` is the camera's `promise`: the winner's place while the loser's cut
-/// is under way, here or on a conflicting camera. It is dropped as soon as the winner stops bidding for,
-/// so that one who vanished meanwhile leaves no trace.
+/// is under way, here or on a conflicting camera. It is dropped as soon as the winner stops bidding,
+/// so that a winner that vanished meanwhile leaves no trace.
 package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
     case free
-    /// Nobody's, and kept: its recorder core captures on for a grant of the broker before this one. As long as that is so
-    /// there is a reservation for its app, and nobody else gets this camera, nor one that it excludes.
+    /// Kept, without a holder: its recorder core captures on for a grant of the former broker. Meanwhile there is a
+    /// reservation for its app, and no other app gets this camera, nor one that it excludes.
     case surviving(Survivor)
-    /// Granted, and the recorder was told; its first frame is not there yet, and has failed if it is not there `until` then.
+    /// Granted, and the recorder was told; it has failed if its first frame is not there by `until`.
     case starting(Held, until: Moment)
     case streaming(Held)
     /// The recorder was lost, or the device failed, under this holder. It keeps its place on this camera; for others the
@@ -74,7 +74,7 @@ package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
     /// The stream was ordered cut.
     case revoking(Cut)
 
-    /// Who has the camera, whatever access it has.
+    /// The holder of the camera, whatever access it has.
     package var held: Held? {
         switch self {
         case .starting(let held, _), .streaming(let held), .lost(let held, _): held
@@ -166,7 +166,7 @@ package struct Held: Hashable, Sendable, Codable, BitwiseCopyable {
 
 /// A stronger bid that has to wait a little: for the holder's grace, or for its min-hold.
 package struct Contest: Hashable, Sendable, Codable, BitwiseCopyable {
-    /// Who gets the camera when time is up.
+    /// The session that gets the camera when time is up.
     package var beneficiary: Slot<Session>
     /// When the decision is looked at again: the announcement, or the cut.
     package var due: Moment

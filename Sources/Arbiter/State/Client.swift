@@ -29,7 +29,7 @@ package struct Client: Sendable, Codable, BitwiseCopyable {
     package var firstSession: Slot<Session>?
     /// Of the same app, in the order of their ids.
     package var nextOfApp: Slot<Client>?
-    /// Who it is to the policy's rules.
+    /// Its names and user, as numbers of the policy's rules.
     var who: UInt64 = 0
     package let marks: Marks
     /// Where it may use cameras: found out when a fact behind it changes.
@@ -42,7 +42,7 @@ package struct Client: Sendable, Codable, BitwiseCopyable {
         static let weak = Marks(rawValue: 1)
         /// The broker is its user's own.
         static let own = Marks(rawValue: 2)
-        /// Nobody speaks of its login session: its user sits wherever it is asked.
+        /// No source tells of its login session: its user counts as sitting at every seat.
         static let sits = Marks(rawValue: 4)
     }
 

@@ -39,7 +39,7 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
     }
 
     package struct Waiting: Hashable, Sendable, Codable, BitwiseCopyable {
-        /// Whose bid stands in the way; nil: nobody's, or nobody's that is left.
+        /// The app whose bid stands in the way; nil: none, or one that is gone.
         package var interrupter: AppRef?
         package var rule: Rule
         /// It watches beside the holder meanwhile.
@@ -58,7 +58,7 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
     ///     stopped ──▶ pending ──▶ running ──▶ interrupted ──▶ running
     ///
     /// Everything leads to `stopped` by a stop, and to `interrupted` by causes. An interruption ends with the first frame:
-    /// who has won and waits for it is `interrupted` by what it was last told.
+    /// a session that has won and waits for the frame is still `interrupted`, with the causes it was last told.
     package enum Shown: Hashable, Sendable, Codable, BitwiseCopyable {
         case stopped
         /// A start request that is being served: nothing has been said yet.

@@ -1,4 +1,4 @@
-/// Copies into memory that is there already: for who steps many copies of one state, each only for a moment.
+/// Copies into memory that is there already: for callers that step many copies of one state, each for a moment.
 ///
 /// What hardly any step changes is shared; what nearly every step changes is copied byte by byte, so that changing it
 /// allocates nothing.

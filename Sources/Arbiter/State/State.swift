@@ -23,7 +23,7 @@ package struct State: Sendable {
     package var microphones: [Slot<App>] = []
     /// What is said of apps, by user and name; of most of them nothing, and they need not be there.
     package var words: [AppWord] = []
-    /// Users whose own privacy switch is on, and users who would see a question. The one who came last is last.
+    /// Users whose own privacy switch is on, and users who would see a question. The latest one is last.
     package var privateUsers: [UInt32] = []
     package var questionWatchers: [UInt32] = []
 
@@ -137,7 +137,7 @@ extension State {
     package func forEachClient(_ body: (Slot<Client>) -> Void) { for slot in clientSlots.slots { body(slot) } }
     package func forEachSession(_ body: (Slot<Session>) -> Void) { for slot in sessionSlots.slots { body(slot) } }
 
-    /// Those who ask for a camera, in the order of their ids.
+    /// The sessions that ask for a camera, in the order of their ids.
     package func requests(on camera: Slot<Camera>) -> [Slot<Session>] {
         Self.list(from: cameras[camera].firstRequest) { sessions[$0].nextOnCamera }
     }

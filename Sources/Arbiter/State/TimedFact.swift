@@ -11,14 +11,15 @@ package struct TimedFact: Hashable, Sendable, Codable, BitwiseCopyable {
         case noRoom
         /// A stream was ordered closed while its camera goes on: the recorder is killed at the end.
         case closing
-        /// The app lost the camera by lease or eviction, and ranks behind everybody who waits.
+        /// The app lost the camera by lease or eviction, and ranks behind all that wait.
         case coolDown
         /// How much of its lease the app has used on this camera (`amount`, nanoseconds). It has no end while the app asks
         /// for the camera; once it has left, a new lease begins at the end.
         case leaseUsed
         /// A lower pressure, which counts once it has lasted until then.
         case falling
-        /// A recorder core that outlived the broker was told whose it is now: it is killed where it says nothing until then.
+        /// A recorder core that outlived the broker was told whose it is now: it is killed if it has not answered by
+        /// then.
         case resuming
         /// The app's user is asked about it: no answer until then is a no.
         case question

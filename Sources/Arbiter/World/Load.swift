@@ -6,7 +6,7 @@ extension Arbiter {
         if policy != self.policy {
             carryTexts(to: CompiledPolicy(policy))
             identifyAll()
-            // What the policy before allowed beside each other, and to whom, is not asked again without a session.
+            // A policy's leave to run beside others is asked again only of a session, and a survivor has none.
             for camera in state.cameraOrder { endSurvivor(camera, &notes) }
         }
         for camera in state.cameraOrder { shortenTimes(on: camera) }
@@ -35,7 +35,7 @@ extension Arbiter {
         state.updateAllInFront()
     }
 
-    /// Of a deadline that runs and one that a new policy would set: neither grows the other.
+    /// Each deadline becomes the earlier one: as it runs now, or as the new policy would set it.
     private mutating func shortenTimes(on camera: Slot<Camera>) {
         guard var held = state.cameras[camera].tenancy.held else { return }
         let look = state.look(at: held.session)
@@ -57,7 +57,7 @@ extension Arbiter {
         state.cameras[camera].tenancy.update { $0 = held }
     }
 
-    /// Rules of the policy before that something in force still names keep their texts.
+    /// Texts of rules of the former policy are kept where something in force still names them.
     private mutating func carryTexts(to policy: CompiledPolicy) {
         let old = state
         state.policy = policy

@@ -77,7 +77,7 @@ extension State {
         permission(of: clients[sessions[session].client])
     }
 
-    /// Whether the policy has its user asked: nobody is about root's apps, and about what the policy itself names.
+    /// Whether the policy has its user asked: not about root's apps, nor about services that it names itself.
     func isAsked(_ client: Client, _ app: AppID) -> Bool {
         guard policy.rights.asks, app.user != 0 else { return false }
         return client.app.isClaimed || !policy.rights.names(service: app.name)
@@ -111,7 +111,7 @@ extension State {
         }
     }
 
-    /// Changes what is said; what says nothing any more is forgotten.
+    /// Changes what is said; an entry that says nothing is removed.
     fileprivate mutating func say(of app: AppID, isClaimed: Bool, _ change: (inout AppWord) -> Void) {
         let place = place(of: app, isClaimed)
         if said(of: app, isClaimed: isClaimed) == nil {
@@ -188,7 +188,7 @@ extension Arbiter {
         if let slot = state.appNames[app] { obeyWords(slot, &notes) }
     }
 
-    /// Both apps of a name: what the store denies, neither may.
+    /// Both apps of a name: what the store denies is denied to either.
     private mutating func obeyWords(_ slot: Slot<App>, _ notes: inout StepNotes) {
         for isClaimed in [false, true] {
             let app = state.ref(slot, isClaimed: isClaimed)
@@ -239,7 +239,7 @@ extension Arbiter {
         guard let place = state.ledger.questions.firstIndex(where: { $0.app == app }) else { return }
         let question = state.ledger.questions.remove(at: place)
         state.timers.removeAll { $0.kind == .question && $0.app == app }
-        // Whoever is next may ask for a camera that this step does not look at.
+        // The next app may ask for a camera that this step does not look at.
         notes.meetsUndecided = true
         notes.effects.append(
             .announce(.questionEnded(question.id, user: state.apps[app.slot].user, end)))
@@ -252,8 +252,8 @@ extension Arbiter {
         endQuestion(about: app, .late, &notes)
     }
 
-    /// After everything else of a step: questions whose app does not ask any more are withdrawn, and each user who is not
-    /// asked anything is asked about who asked first.
+    /// After everything else of a step: questions whose app no longer asks are withdrawn, and each user with no
+    /// question is asked about the app that asked first.
     mutating func askUsers(_ notes: inout StepNotes) {
         if !notes.meetsUndecided, state.ledger.questions.isEmpty { return }
         let asking = state.whoAsks
@@ -286,8 +286,8 @@ extension Arbiter {
 }
 
 extension State {
-    /// Sessions whose user is asked, or will be: who asked first comes first. While its user is away or the machine sleeps
-    /// nobody could answer.
+    /// Sessions whose user is asked, or will be, in the order in which they asked. While its user is away or the
+    /// machine sleeps nobody could answer.
     var whoAsks: [Slot<Session>] {
         if world.isAsleep { return [] }
         return requesting.filter { slot in
@@ -302,7 +302,7 @@ extension State {
     }
 }
 
-// MARK: For who shows it
+// MARK: For the program that shows it
 
 extension Arbiter {
     /// The questions that stand, in the order in which they were asked: at most one a user.

@@ -1,6 +1,6 @@
 import Vocabulary
 
-/// Where apps are, and who is believed about it.
+/// Where apps are, and which source is believed about it.
 extension Arbiter {
     mutating func attachSource(_ source: PresenceSource, _ user: UInt32?, _ notes: inout StepNotes) {
         guard source == .shell || source == .agent else { return }
@@ -66,7 +66,7 @@ extension Arbiter {
         state.release(app)
     }
 
-    /// The focus is one for each user: who gets it takes it from the app that had it.
+    /// The focus is one for each user: the app that gets it takes it from the app that had it.
     private mutating func moveFocus(
         to app: Slot<App>, _ placed: Placed?, _ source: PresenceSource, _ notes: inout StepNotes
     ) {
@@ -152,7 +152,7 @@ extension State {
                 case nil: continue
                 }
             case .selfDeclared:
-                // Between users nobody comes to the front by its own word: it counts as not said.
+                // Between users no app comes to the front by its own word: it counts as not said.
                 let declared = app[ref].declared
                 if declared.isSomewhere, !(world.severalUsersAsk && declared.isForeground) { return declared }
             case .loginSession:
@@ -178,10 +178,10 @@ extension State {
         return nil
     }
 
-    // MARK: Who is in front
+    // MARK: Apps in front
 
     func foregroundApps(of user: UInt32) -> Facts.ForegroundApps {
-        // Nobody says where apps are: then none is known to be beside another.
+        // No source says where apps are: then none is known to be beside another.
         guard !policy.sources.isEmpty, isPresenceKnown(for: user) else { return .one }
         return switch users.first(where: { $0.user == user })?.inFront ?? 0 {
         case 0: .none
@@ -230,7 +230,7 @@ extension State {
         return true
     }
 
-    /// Counts a name's apps among those in front, or no more.
+    /// Counts a name's apps among those in front, or no longer.
     mutating func updateInFront(_ slot: Slot<App>) {
         updateInFront(ref(slot, isClaimed: false))
         updateInFront(ref(slot, isClaimed: true))

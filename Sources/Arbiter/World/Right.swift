@@ -2,7 +2,7 @@ package import Vocabulary
 
 /// Where a client may use cameras: a bit for each seat, so that a decision asks for one bit.
 ///
-/// Worked out when one of the facts behind it changes (who connects, login sessions, the policy), and at no other time.
+/// Worked out when one of the facts behind it changes (clients, login sessions, the policy), and at no other time.
 struct Right: Hashable, Sendable, Codable, BitwiseCopyable {
     /// By its user, a group, its unit, or as root: at every seat, and whoever sits there.
     var isNamed = false
@@ -125,8 +125,8 @@ extension Arbiter {
             "\(app.name) of user \(app.user) has no right to camera \"\(state.cameraNames[camera].name)\": the policy \"\(policy.name)\" gives it to \(allowed.joined(separator: ", "))\(strong)."
     }
 
-    /// Sessions of more than one user ask to run, or do no more: then what apps say of themselves counts otherwise. Looked at
-    /// once a round, so that all bids of a round are seen in one light.
+    /// Sessions of more than one user ask to run, or no longer do: then what apps say of themselves counts differently.
+    /// Looked at once a round, so that all bids of a round are judged alike.
     mutating func noteUsersWhoAsk(_ notes: inout StepNotes) {
         let several = state.users.count { $0.requests > 0 } > 1
         guard several != state.world.severalUsersAsk else { return }

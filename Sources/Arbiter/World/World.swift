@@ -118,7 +118,8 @@ extension Arbiter {
             state.world.pressure = level
             return touchAll(&notes)
         }
-        // What was lower than this has not lasted; that it was as low as this has, since the first of those.
+        // Timers of levels up to this one end. Pressure has been this low since the first of them began, so its due
+        // counts.
         let since = state.timers.first { $0.kind == .falling && $0.amount <= raw }
         state.timers.removeAll { $0.kind == .falling && $0.amount <= raw }
         let due = since?.due ?? state.now + policy.pressureSettle

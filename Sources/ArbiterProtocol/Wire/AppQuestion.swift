@@ -39,7 +39,7 @@ public struct RecordingCut: Hashable, Sendable {
     /// Whose recording it was.
     public var app: String
     public var camera: CameraID
-    /// Who took the camera, as far as the user may know; nil where nobody did.
+    /// The app that took the camera, as far as the user may know; nil where none did.
     public var interrupter: Interrupter?
     public var cause: Cause
 

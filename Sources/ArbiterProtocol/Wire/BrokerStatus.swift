@@ -1,4 +1,4 @@
-/// Who holds what, who waits, and why: the answer of `Broker1.GetStatus`.
+/// Each camera's holder, the sessions that wait, and why: the answer of `Broker1.GetStatus`.
 public struct BrokerStatus: Hashable, Sendable {
     public var version: String
     /// The policy in force, by name.
@@ -7,11 +7,12 @@ public struct BrokerStatus: Hashable, Sendable {
     public var degraded: String
     /// False: no presence source, so every client counts as foreground.
     public var presenceKnown: Bool
-    /// What counts as where apps are: of the asker's user; who is trusted is told of every user that has apps. By user.
+    /// What counts as where apps are: of the asker's user; for a trusted client, of every user that has apps. By user.
     public var placements: [PlacementStatus]
     /// What nobody tells the broker about the asker's desktop.
     public var unknown: [UnknownFact]
-    /// Who speaks for the asker's desktop, and for everybody's; for all there are where the asker is trusted. By role.
+    /// The clients that speak for the asker's desktop, and for everybody's; all there are where the asker is trusted.
+    /// By role.
     public var speakers: [SpeakerStatus]
     /// The privacy switch of the whole machine is on.
     public var isPrivate: Bool
@@ -26,7 +27,7 @@ public struct BrokerStatus: Hashable, Sendable {
     /// What rules read: the harder of the two words, and a while longer after it fell.
     public var pressure: SystemPressure
     public var pressureWords: PressureStatus
-    /// What the asker's user has of what is bounded; who is trusted is told of every user, and of all together.
+    /// What the asker's user has of what is bounded; for a trusted client, of every user, and of all together.
     public var budgets: [BudgetUse]
     /// When the answer was true, on the broker's clock.
     public var moment: Moment

@@ -2,7 +2,7 @@
 public enum DecidedPart: Hashable, Sendable {
     /// What happened: its name in traces, such as `startRunning`, and its fields by their keys (`docs/trace.md`).
     /// - `about`: what the journal calls the session that it is about, or else the client; nil: neither.
-    /// - `note`: what a picture of who had the camera says of it; nil: nothing.
+    /// - `note`: what a picture of a camera's holders says of it; nil: nothing.
     case event(String, about: String?, note: String?, WireDictionary)
     /// A session was told. `app`: what the journal calls the session.
     case notice(app: String, SessionID, SessionSignal)
@@ -50,7 +50,7 @@ package enum DecidedKey {
     package static let effect = "effect"
     /// What the journal calls the session that it is about, or else the client.
     package static let name = "name"
-    /// What a picture of who had the camera says of an event.
+    /// What a picture of a camera's holders says of an event.
     package static let note = "note"
 
     package static let all = [event, effect, name, note]

@@ -49,7 +49,7 @@ extension LoginSessionStatus: WireRecord {
     }
 }
 
-/// Who says how hard the machine is pressed.
+/// How hard the machine is pressed, and which source says so.
 public struct PressureStatus: Hashable, Sendable {
     /// A shell, until it says otherwise.
     public var said: SystemPressure
@@ -81,7 +81,7 @@ extension PressureStatus {
 
 /// A client that tells the broker of a user's desktop.
 public struct SpeakerStatus: Hashable, Sendable {
-    /// `shell` and `agent` place apps, `microphones` says who has one.
+    /// `shell` and `agent` place apps, `microphones` says which apps have one.
     public var role: String
     /// Whose desktop; nil: everybody's.
     public var user: UInt32?

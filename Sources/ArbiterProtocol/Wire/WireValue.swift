@@ -1,7 +1,7 @@
 /// A value of the D-Bus type system, as far as camarb's interfaces use it.
 ///
 /// A descriptor is a borrowed number while a message is built and an owned one when it was read:
-/// who reads it closes it.
+/// the reader closes it.
 public enum WireValue: Hashable, Sendable {
     case boolean(Bool)
     case int32(Int32)

@@ -50,7 +50,7 @@ extension CameraLink {
         broker.loop.defer { [self] in broker.cameras.becameKnown() }
     }
 
-    /// A program that did not ask has the camera, or has it no more.
+    /// A program that did not ask has the camera, or no longer has it.
     func heldOutside(by holder: String?) {
         guard holder != outside else { return }
         outside = holder

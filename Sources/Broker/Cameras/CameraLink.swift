@@ -31,9 +31,9 @@ class CameraLink {
     var seat = SeatID.usual
     /// Why apps can open its node themselves; nil when they cannot, and for a camera without a node.
     var bypass: String?
-    /// Who has it, as last announced.
+    /// Its holder, as last announced.
     var holder: AppID?
-    /// Nobody has it any more, and that has not been announced yet.
+    /// No app has it any more, and that has not been announced yet.
     var freeIsUntold = false
     /// It was described, or could not be.
     var isKnown = false
@@ -53,13 +53,13 @@ class CameraLink {
             if grant == nil, oldValue != nil, isFollowed { node.ownUseChanged() }
         }
     }
-    /// What of it outlives this broker, and what outlived the one before.
+    /// What of the grant outlives this broker, and what outlived the former one.
     var survival = GrantSurvival()
     /// The grant has not reached a recorder yet: it waits for the next one, and has no part in the end of this one.
     private var grantWaits = false
-    /// What its device failed of last, as its recorder core said it; nil: it streamed since, or was plugged in anew.
+    /// Its device's last failure, in its recorder core's words; nil: it has streamed or been plugged in since.
     private(set) var fault: String?
-    /// The first frame of the grant was there.
+    /// The grant's first frame has come.
     private var grantStreams = false
     private var batchesUnderWay = 0
     /// As far as is known: a recorder core that does not know `PassOn` says so once.
@@ -137,7 +137,7 @@ class CameraLink {
         broker.step(.deviceFailed(camera, DeviceFault(message: message), message: message))
     }
 
-    /// - Parameter passesOn: Somebody else is granted the camera when this is done: its device may go on.
+    /// - Parameter passesOn: Another session is granted the camera when this is done: its device may go on.
     func cut(_ granted: GrantID, _ why: RecordingEnd, passesOn: Bool) {
         if grant == granted {
             forgetKept()
@@ -220,7 +220,7 @@ class CameraLink {
             } catch {
                 if recorder.isStopping { return }
                 trouble = error.message
-                // What is not there is waited for; what is there and is no camera, nothing is asked of again.
+                // A missing device is waited for; a device that is no camera is not asked again.
                 if isFollowed, error.kind == .unknownCamera {
                     trouble = nil
                     isKnown = true
@@ -310,8 +310,8 @@ extension CameraLink: RecorderLifeOwner {
         if end.isUntold && ((grant != nil && !grantWaits) || end.wasKilled) { gone() }
         outputs.abandon()
         if recorder.isStopping { return }
-        // Nobody watches any more whether the other program lets go, or the switch is switched back: the next one who
-        // wants the camera finds out.
+        // Nothing follows any more whether the other program lets go, or the switch is switched back: the next session
+        // that wants the camera finds out.
         let wasOutside = outside != nil
         heldOutside(by: nil)
         broker.desktops.forget { $0.forget(.camera(camera)) }

@@ -26,7 +26,7 @@ class CameraOutputs {
     }
 
     /// Calls that one session may have under way. With more, a recorder core would come to the next cut so late that it
-    /// would be killed, under everybody else who shares the camera.
+    /// would be killed, under all other sessions that share the camera.
     static let underWayMax = 8
     /// Photos of one session that are not taken yet: as many as a recorder core keeps for all.
     static let photosMax = 16
@@ -154,7 +154,7 @@ class CameraOutputs {
         let end = Event.recordingFinished(recording, why: why, frames: frames, duration: duration, bytes: bytes)
         if link.keepsForSurvivor(recording, end) { return true }
         link.broker.step(end)
-        // The client first: whoever hears it twice knows that it did, and whoever never hears it does not.
+        // The client first: one that hears it twice can tell, one that never hears it cannot.
         link.recordingEnded(recording)
         return true
     }

@@ -89,7 +89,7 @@ final class Cameras {
     // MARK: Until they are known
 
     /// A broker that has just started does not know its cameras yet. Questions about them wait, a little, in their order.
-    /// - Parameter camera: the only one that it is about: who has it reserved does not wait for slower ones.
+    /// - Parameter camera: the only one that it is about: the app it is reserved for does not wait for slower ones.
     func whenKnown(
         _ client: BrokerClient, about camera: CameraID? = nil, _ work: @escaping () -> Void
     ) throws(BrokerError) {

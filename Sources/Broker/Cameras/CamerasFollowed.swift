@@ -79,7 +79,7 @@ final class CamerasFollowed {
         for link in broker.cameras.order where link.isFollowed && present[link.camera] == nil { link.isNotThere() }
     }
 
-    /// The seat that udev's rules gave it; what nobody gave to another one is at the usual one.
+    /// The seat that udev's rules gave it; without one, the usual seat.
     private static func seat(of node: VideoNode) -> SeatID {
         switch DeviceMonitor.property("ID_SEAT", of: node.sysPath) {
         case .value(let name): SeatID(name)
@@ -150,8 +150,8 @@ final class CamerasFollowed {
 /// A node in one of its pluggings.
 private struct PluggedNode {
     let node: VideoNode
-    /// sysfs makes a folder for each plugging in, and gives each a number of its own. So one that is back already is told
-    /// from the one before, whose end udev may tell of later.
+    /// sysfs makes a folder for each plugging in, and gives each a number of its own. So a device that is back already
+    /// is told apart from its former plugging, whose end udev may tell later.
     let number: UInt64
 
     init(_ node: VideoNode) {

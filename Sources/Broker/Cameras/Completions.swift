@@ -5,10 +5,10 @@ import Machine
 
 /// Recordings whose recorder core was lost over them, while the camera's next one completes their files.
 ///
-/// The broker has had their envelopes all along, and opens none. Each is given to one recorder core, once: a file that ends
-/// the one that looks at it ends no other. The client is told of the recording's end when that has answered, with what is in
-/// the file; or at the bound, with how long it ran, and with no frames and bytes, since nobody has counted them. Nothing
-/// else waits for it: the camera's next grant does not.
+/// The broker has had their envelopes all along, and opens none. Each is given to one recorder core, once: a file that
+/// kills its reader kills no other. The client is told of the recording's end when that has answered, with what is in
+/// the file; or at the bound, with how long it ran, and with no frames and bytes, since nobody has counted them.
+/// Nothing else waits for it: the camera's next grant does not.
 final class Completions {
     /// From the recorder core's end until the client is told, in nanoseconds: somewhat longer than a recorder core takes at
     /// most (`Completer.timeMax`), its start included. Nobody waits this long but for a recording of hours, or for a disk

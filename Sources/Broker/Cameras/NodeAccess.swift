@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// Who may open a camera's node without asking the broker.
+/// Which users and groups may open a camera's node without asking the broker.
 ///
-/// Arbitration binds only those who ask: a program that can open the node itself takes the camera when it likes, and
+/// Arbitration binds only programs that ask: one that can open the node itself takes the camera when it likes, and
 /// Linux cannot take an open camera away again (reliability, finding 9). So the broker looks at each node's rights when
 /// the camera appears, and status tells what it found.
 package enum NodeAccess {
-    /// The rights to one node, as far as they decide who may open it.
+    /// The rights to one node, as far as opening it depends on them.
     package struct Rights: Hashable, Sendable {
         package var owner: UInt32
         package var group: UInt32
@@ -36,7 +36,7 @@ package enum NodeAccess {
     package struct Names: Sendable {
         package var user: @Sendable (UInt32) -> String
         package var group: @Sendable (UInt32) -> String
-        /// Who is in a group, by the group's own list.
+        /// The members of a group, by the group's own list.
         package var members: @Sendable (UInt32) -> [String]
 
         package init(

@@ -2,12 +2,12 @@ package import ArbiterProtocol
 import Glibc
 package import Loop
 
-/// Whom a watch asks, and whom it tells, on the loop's thread.
+/// What an observer asks and tells, on the loop's thread.
 package protocol NodeObserverOwner: AnyObject {
     /// Has the camera's node watched where `descriptor` is read.
     func watchNode(_ descriptor: Int32, _ done: @escaping (Result<Void, BrokerError>) -> Void)
-    /// Has a recorder core look whether anybody streams, and by whom the node is open as far as that can be seen ("": it cannot).
-    /// While a session has the camera the device is left alone.
+    /// Has a recorder core look whether any program streams, and which one has the node open as far as that can be seen
+    /// ("": it cannot). While a session has the camera the device is left alone.
     func lookAtNode(_ done: @escaping (Result<String, BrokerError>) -> Void)
     /// What our own recorder core does with the node now.
     var nodeUse: NodeObserver.OwnUse { get }
@@ -15,7 +15,7 @@ package protocol NodeObserverOwner: AnyObject {
     var isHeldOutside: Bool { get }
     /// How many files of the node can be open at most; nil: nobody knows.
     var nodeUsersMost: Int? { get }
-    /// Who has the node open without streaming changed.
+    /// Another program has the node open without streaming, or none has any more.
     func nodeIsOpen(in program: String?)
 }
 
@@ -30,9 +30,9 @@ package protocol NodeObserverOwner: AnyObject {
 ///                                        └────────▶ merely open: shown, blocks nobody, looked at again ever more rarely
 /// ```
 ///
-/// The broker may not read the node, so its recorder core has it watched in the broker's queue. Opens of that core are told from others by
-/// when they are: a count is believed only when none of its own uses is under way, and outside of a grant only right behind a look,
-/// whose own opening and closing are in the queue by the time it is answered.
+/// The broker may not read the node, so its recorder core has it watched in the broker's queue. That core's own opens
+/// are known by their time: the number is believed only while none of its own uses is under way, and outside of a grant
+/// only right after a look, whose own opening and closing are in the queue by the time it is answered.
 ///
 /// Threading: on the loop's thread.
 package final class NodeObserver {
@@ -52,7 +52,8 @@ package final class NodeObserver {
     private var lookedAt: Int64?
     private var pause = pauses.lowerBound
 
-    /// What comes close together is one, in nanoseconds: a program opens a camera several times while it looks for one.
+    /// News that come close together count as one, in nanoseconds: a program opens a camera several times while it
+    /// looks for one.
     static let settleTime: Int64 = 100_000_000
     /// Between two looks at a device that is merely open, in nanoseconds: growing. The lower one is kept also where programs open and
     /// close it without end, each look being a call of the driver, and a process at times.
@@ -74,7 +75,7 @@ package final class NodeObserver {
             owner.watchNode(queue.descriptor) { [weak self] result in
                 guard let self, self.queue === queue else { return }
                 switch result {
-                // Who had it open before is seen by a look alone.
+                // Only a look shows programs that had it open before.
                 case .success: look()
                 case .failure(let error):
                     self.queue = nil
@@ -104,7 +105,7 @@ package final class NodeObserver {
         openers.take(news, atMost: owner.nodeUsersMost)
         guard !isLooking else { return }
         pause = Self.pauses.lowerBound
-        // Who waits for the other program to let go is not kept waiting for things to settle.
+        // A session that waits for the other program to let go need not wait for things to settle.
         arm(at: EventLoop.now + (owner.isHeldOutside && news.closed > 0 ? 0 : Self.settleTime))
     }
 
@@ -128,7 +129,7 @@ package final class NodeObserver {
 
     private func look() {
         let now = EventLoop.now
-        // Never before its pause is over, whoever opens and closes the node how often.
+        // Never before its pause is over, however often programs open and close the node.
         if let lookedAt, now < lookedAt + Self.pauses.lowerBound { return arm(at: lookedAt + Self.pauses.lowerBound) }
         lookedAt = now
         isLooking = true
@@ -142,7 +143,7 @@ package final class NodeObserver {
         }
     }
 
-    /// - Parameter program: who has the node open as far as could be seen; nil: there was no look.
+    /// - Parameter program: which has the node open as far as could be seen; nil: there was no look.
     private func found(_ program: String?) {
         openers.isOurs = owner.nodeUse == .open
         openers.bound(atMost: owner.nodeUsersMost)
@@ -150,7 +151,7 @@ package final class NodeObserver {
         if program != nil || !isOpen {
             tell(isOpen && !owner.isHeldOutside ? Self.words(program ?? "") : nil)
         }
-        // Who streams is followed by the recorder core that found it, and by the next close.
+        // A program that streams is followed by the recorder core that found it, and by the next close.
         guard isOpen, owner.nodeUse == .none, !owner.isHeldOutside else { return }
         arm(at: EventLoop.now + pause)
         pause = min(pause * 2, Self.pauses.upperBound)

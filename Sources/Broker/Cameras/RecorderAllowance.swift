@@ -1,8 +1,7 @@
 /// How much a recorder core may say by itself, counted by the second. Pure: times come from outside.
 ///
-/// Its words go on to clients, to subscribers, into the journal: one that never stops talking would have others cut off,
-/// who do not read as fast. What it was asked for, the end of a recording or a photo, is not counted: of that there is as
-/// much as was asked for.
+/// Its words go on to clients, to subscribers, into the journal: one that never stops talking would have readers cut off
+/// that are slower. The end of a recording or a photo is not counted: it comes only as often as it was asked for.
 package struct RecorderAllowance {
     /// Runtime errors a second that are told on. A device that fails is started three times before it is given up
     /// (`CaptureLoop.restartsMax`), and a control that changes by itself does so a few times a second.

@@ -9,8 +9,8 @@ import Machine
 package enum RecorderIdentity: Hashable, Sendable {
     /// A unit that the service manager starts for a connection to `camrecorder.socket`.
     case unit
-    /// Any process of the user who listens on the socket, but the broker: in tests, and with a recorder core of one's own.
-    /// Where root listens, which may be the service manager, a unit too.
+    /// Any process of the user that listens on the socket, except the broker: in tests, and with a recorder core of
+    /// one's own. Where root listens, which may be the service manager, a unit too.
     case process(ofUser: UInt32)
 
     /// What the kernel says of a process.

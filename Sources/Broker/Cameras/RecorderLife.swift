@@ -4,10 +4,11 @@ import Glibc
 import Loop
 import Machine
 
-/// Whom a recorder core's life is told to, on the loop's thread.
+/// The object that hears of a recorder core's life, on the loop's thread.
 protocol RecorderLifeOwner: AnyObject {
     func recorder(said message: BusMessage)
-    /// The process has ended. What waited for that alone has been told already, what waits to be done next is done after.
+    /// The process has ended. Calls that waited only for that have been told; work that waits for it is done
+    /// afterwards.
     func recorderEnded(_ end: RecorderLife.End)
     /// All of that is done, after an end in order.
     func recorderLeft()
@@ -135,8 +136,8 @@ final class RecorderLife: BusConnectionDelegate {
         return true
     }
 
-    /// It is killed, and nothing more of what it said is listened to: its end is one by order, a reset for whoever was
-    /// granted on it, and for nobody else.
+    /// It is killed, and nothing more of what it said is listened to: its end is by order, a reset for the session that
+    /// was granted on it, and for no other.
     /// - Parameter what: a sentence, from the recorder core at least in part.
     func saidNonsense(_ what: String) {
         guard case .running(let process, let connection) = state else { return }

@@ -3,10 +3,10 @@ package import ArbiterProtocol
 import Bus
 import Machine
 
-/// What a recorder core says by itself, read and bounded: whatever got this far may be counted with, stored and told.
+/// What a recorder core says by itself, read and bounded: what passes may be counted on, stored and told.
 ///
-/// Texts are cut, since a long one may be honest. A number out of its bounds is not, and neither is a word that is not
-/// known where only some are: the recorder core that says it is broken, or not ours any more.
+/// Texts are cut, since a long one may be honest. A number out of its bounds is not, nor is an unknown word where only
+/// some are allowed: a recorder core that says such a thing is broken, or not ours any more.
 package enum RecorderNews {
     case recordingFinished(RecordingID, RecordingEnd, frames: UInt64, duration: Duration, bytes: UInt64)
     case photoCaptured(PhotoCaptured)

@@ -2,7 +2,7 @@ import ArbiterProtocol
 import Bus
 import Loop
 
-/// Who hears news for all: the clients' connections, side by side. Walking the clients would cost as much as telling them.
+/// The connections that hear news for all, side by side. Walking the clients would cost as much as telling them.
 final class Audience {
     struct Listener {
         var connection: BusConnection
@@ -14,7 +14,7 @@ final class Audience {
     private var listeners: [Listener] = []
 
     /// How long a client may take from connecting to its first call before it counts as one that only listens, in
-    /// nanoseconds. What it misses until then it could not have known the beginning of.
+    /// nanoseconds. Until then it misses only changes whose beginning it could not have known.
     static let silenceTimeMax: Int64 = 2_000_000_000
 
     var count: Int { listeners.count }
@@ -41,7 +41,8 @@ final class Audience {
 
     func isSilent(_ client: BrokerClient) -> Bool { listeners[client.place].isSilentUntil != nil }
 
-    /// One sealed message for all who may know everything, and one for the others; none for them where `others` is nil.
+    /// One sealed message for clients that may know everything, and one for the others; none for them where `others` is
+    /// nil.
     func tell(
         _ member: String, _ arguments: [WireValue], others: [WireValue]? = nil,
         to isTold: (UInt32) -> Bool = { _ in true }

@@ -3,8 +3,8 @@ import Bus
 import Identity
 import Loop
 
-/// One connection, and who is behind it. The identity is the kernel's, taken when it connected, and changes no more; a user's
-/// agent alone may say once that the connection is another process (`Broker+StandFor`).
+/// One connection, and its identity: the kernel's, taken when it connected and never changed. Only a user's agent may
+/// say, once, that the connection is another process (`Broker+StandFor`).
 ///
 /// Kept small: a broker has many clients that hardly ever say anything.
 final class BrokerClient {
@@ -13,7 +13,8 @@ final class BrokerClient {
     private(set) var pid: Int32
     let uid: UInt32
     private(set) var process: ProcessHandle
-    /// Who it seemed to be when it connected, where the kernel named it by its number only; nil: it is who it is.
+    /// What it seemed to be when it connected, where the kernel named it by its number only; nil: the kernel vouches
+    /// for it.
     private(set) var weak: WeakIdentity?
     /// The app it counts as; nil until it does something that concerns decisions.
     var app: AppID?
@@ -43,7 +44,7 @@ final class BrokerClient {
         /// What it knows the windows from, in its own words.
         var sourceWords = ""
         var microphones: [AppID] = []
-        /// It speaks for who has a microphone.
+        /// It says which apps have a microphone.
         var reportsMicrophones = false
         /// It asks the user about apps.
         var answersQuestions = false
@@ -53,7 +54,7 @@ final class BrokerClient {
         var knowsClients = false
         /// Apps it has placed, so that their number can be bounded.
         var placed: Set<AppID> = []
-        /// Who speaks in its place, as a sentence; nil: it was never displaced.
+        /// Which client speaks in its place, as a sentence; nil: it was never displaced.
         var displaced: String?
         /// The process that connected, where that is not the one the connection is of; and whether what is known of the other
         /// may vouch for it.

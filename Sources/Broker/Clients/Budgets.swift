@@ -3,7 +3,7 @@
 /// Three bounds stand before a charge, and each refusal names its own:
 ///
 /// 1. a **ceiling** for one user, whatever is left;
-/// 2. a **share** of what is left: with n users who have some of a resource, the asker counted, it may have at most
+/// 2. a **share** of what is left: with n users that have some of a resource, the asker included, it may have at most
 ///    1/(n+1) of what is left and its own together. That is dbus-broker's rule (`user_charge_check` in its
 ///    `src/util/user.c`: a share between 1/n and 1/n² of the whole). A fixed number a user is no bound where one person
 ///    has 65,536 subordinate ids; under a share the eighth of them still leaves a ninth user its part. A user's first unit
@@ -11,8 +11,8 @@
 /// 3. the **whole**, of which a part is kept for root and the broker's own user, and a little for each user who holds a
 ///    camera: they must be able to stop what goes on.
 ///
-/// Who is trusted with everybody's facts is bounded by the whole, and by the ceiling for connections: it could end the
-/// broker by simpler means. Releasing needs no budget and never fails; a user who has nothing has no record.
+/// A user trusted with everybody's facts is bounded by the whole, and by the ceiling for connections: it could end the
+/// broker by simpler means. Releasing needs no budget and never fails; a user that has nothing has no record.
 ///
 /// A value; nothing of it depends on the order of a dictionary.
 package struct Budgets: Sendable {
@@ -102,7 +102,7 @@ package struct Budgets: Sendable {
             self.which = which
         }
 
-        /// Who has how much, and which bound that is.
+        /// How much the user has, and which bound that is.
         package var sentence: String {
             let wanted = asked == 1 ? "" : " and wants \(asked) more"
             let has = "User \(user) has \(has) \(resource.noun)\(wanted)"
@@ -119,14 +119,14 @@ package struct Budgets: Sendable {
     private let trusted: Set<UInt32>
     /// The users who hold a camera now.
     package var holders: Set<UInt32> = []
-    /// By user, and by resource; who has nothing is not here.
+    /// By user, and by resource; a user that has nothing is not here.
     private var uses: [UInt32: [Int]] = [:]
     /// By resource.
     private var used: [Int]
     /// Users who have some, by resource.
     private var usersCount: [Int]
 
-    /// - Parameter trusted: who is bounded by the whole alone.
+    /// - Parameter trusted: the users that are bounded by the whole alone.
     package init(
         connections: Bound, sessions: Bound = .sessions, placedApps: Bound = .placedApps,
         microphones: Bound = .microphones, questions: Bound = .questions, trusted: Set<UInt32>

@@ -26,7 +26,7 @@ extension Clients {
         if freed.note(resource, amount, at: EventLoop.now) { giveBackSoon() }
     }
 
-    /// Who holds a camera is heard among the first, and has a part of each budget in any case.
+    /// The user that holds a camera is heard among the first, and has a part of each budget in any case.
     func noteHolders() {
         budgets.holders = Set(cameras.order.compactMap { $0.holder?.user })
         let holding = Set(
@@ -51,7 +51,7 @@ extension Clients {
         camarb_give_back_heap()
     }
 
-    /// What the asker may know of the budgets: its own user's part; who is trusted, everybody's and the sums.
+    /// What the asker may know of the budgets: its own user's part; a trusted one, everybody's and the sums.
     func budgetUses(for client: BrokerClient) -> [BudgetUse] {
         func uses(of user: UInt32) -> [BudgetUse] {
             Budgets.Resource.allCases.map { resource in

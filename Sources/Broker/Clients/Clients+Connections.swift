@@ -17,7 +17,7 @@ extension Clients: BusConnectionDelegate {
         do throws(SystemFault) {
             credentials = try PeerCredentials(ofSocket: descriptor, byNumber: broker.options.hasWeakIdentities)
         } catch {
-            // Never "assume": who cannot be named is not served.
+            // Never "assume": a peer that cannot be named is not served.
             refusedConnection("\(error)", of: nil)
             keepers.close(descriptor, user: .max)
             return
@@ -151,7 +151,7 @@ extension Clients: BusConnectionDelegate {
         if client.app != nil { unregister(client) }
         client.app = app
         var membership = login.map { .session($0) } ?? LoginSessionObserver.membership(identity.membership)
-        // Outside of its user's sessions is only who is there by root's word, which an agent's is not.
+        // Only root's word puts a client outside of its user's sessions, and an agent's is not that.
         if let agent = client.more?.agent, !agent.isVouched, membership == .outside { membership = agent.login }
         client.loginSessions = LoginSessionObserver.sessions(for: membership, of: client.uid)
         for session in client.loginSessions { broker.desktops.logins?.join(session, user: client.uid) }

@@ -39,8 +39,8 @@ extension Clients {
         return false
     }
 
-    /// The path is read first and the process looked at then: of one that has ended, /proc has nothing or somebody else's, and
-    /// nothing would be no sandbox.
+    /// The path is read before the process is looked at: for a process that has ended, /proc has nothing or another's
+    /// path, and nothing would count as no sandbox.
     func livingGroup(of client: BrokerClient) throws(BrokerError) -> ControlGroup {
         try requireSameProcess(client)
         guard let path = AppIdentity.controlGroup(client.pid), client.process.isAlive else {

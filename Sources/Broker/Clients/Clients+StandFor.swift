@@ -9,8 +9,8 @@ import Machine
 /// The agent has a connection for each, and says once which process it is. From there on nothing differs from a client that
 /// connected itself: its app, its groups and its login session are what the kernel says of that process, and it ends with it.
 ///
-/// What the agent says is believed of its own user's processes alone, which share that user's right to cameras; and no name
-/// that root alone can give comes of it unless the agent's own is one, since everything of that user's may have come by the
+/// What the agent says is believed only of its own user's processes, which share that user's right to cameras. It gives
+/// no name that only root can give unless the agent's own name is one, since any program of that user's may be in the
 /// agent's unit.
 extension Clients {
     func standFor(_ process: UInt32, began: UInt64, _ request: Request) throws(BrokerError) {
@@ -44,8 +44,8 @@ extension Clients {
         }
     }
 
-    /// The handle first, then what /proc says under the number, then whether the handle's process still lives: so what was said
-    /// is that one's.
+    /// The handle first, then what /proc says under the number, then whether the handle's process still lives: so what
+    /// /proc said is about that process.
     private func lookUp(
         _ process: UInt32, _ began: UInt64, for client: BrokerClient, _ isVouched: Bool
     ) throws(BrokerError) -> BrokerClient.More.StoodFor {
@@ -59,8 +59,8 @@ extension Clients {
             )
         }
         var groups = PeerGroups.of(process: pid)
-        // What the agent says may come from anything of its user's: nothing that root alone gives comes of it. A service of that
-        // user's may be in further groups, or in no login session, by root's word.
+        // What the agent says may come from any program of its user's, so it gives nothing that only root can give: a
+        // service of that user's may be in further groups, or in no login session, by root's word.
         if !isVouched { groups = groups.filter(Set(client.groups).contains) }
         guard handle.isAlive else { throw BrokerError(.invalidValue, "Process \(process) has just ended.") }
         return BrokerClient.More.StoodFor(

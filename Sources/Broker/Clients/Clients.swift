@@ -5,7 +5,7 @@ import Loop
 import Machine
 import Metrics
 
-/// The registry of those who are connected: who they are, what they and their users have of what there is, and whose each
+/// The registry of connected clients: their identities, what they and their users have of what there is, and whose each
 /// session is.
 ///
 /// It decides nothing about cameras: what a client's coming and going means is an event for the core.

@@ -9,7 +9,7 @@ struct Doors {
     private let options: BrokerOptions
     init(_ options: BrokerOptions) { self.options = options }
 
-    /// - Parameter clients: who gets the connections.
+    /// - Parameter clients: they get the connections.
     func open(on loop: EventLoop, _ clients: Clients) throws(SystemFault) -> [UnixListener] {
         let refused: (SystemFault) -> Void = { [unowned clients] fault in
             clients.refusedConnection("\(fault)", of: nil)

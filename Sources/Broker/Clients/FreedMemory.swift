@@ -7,9 +7,10 @@ import Loop
 struct FreedMemory {
     /// Below this nobody would notice. In bytes.
     static let worthwhileBytes = 4 << 20
-    /// Between a large release and giving back, in nanoseconds: a user who goes takes its connections along, one by one.
+    /// Between a large release and giving back, in nanoseconds: a user's connections end one by one when it leaves.
     static let delay: Int64 = 500_000_000
-    /// Between two times, in nanoseconds: who takes and releases in a loop pays for a thousandth of the broker's time.
+    /// Between two times, in nanoseconds: a client that takes and releases in a loop costs a thousandth of the broker's
+    /// time.
     static let pause: Int64 = 5_000_000_000
 
     var timer: Timer?

@@ -37,12 +37,12 @@ package struct HalfOpenConnections: Sendable {
         return gone
     }
 
-    /// It has authenticated, or it is gone. Of one that is not here, nothing.
+    /// It has authenticated, or it is gone. Does nothing for one that is not here.
     package mutating func remove(_ tag: UInt64) { entries.removeAll { $0.tag == tag } }
 
     private func count(of user: UInt32) -> Int { entries.count { $0.user == user } }
 
-    /// The oldest one of the user who has most; of several such users, of the one whose oldest is the oldest.
+    /// The oldest one of the user that has most; of several such users, of the one whose oldest is the oldest.
     private func oldestOfTheMost() -> Int {
         var counts: [UInt32: Int] = [:]
         for entry in entries { counts[entry.user, default: 0] += 1 }

@@ -1,6 +1,6 @@
 /// Which of the lines that clients cause are written, so that nobody fills the journal by connecting, failing and
 /// leaving in a loop (13,400 lines a second were measured). journald drops a unit's other lines together with such a
-/// flood; here it is only the lines about the user who causes them that go untold, and they are counted.
+/// flood; here only the lines about the user that causes them go untold, and they are counted.
 ///
 /// Two token buckets stand before each line: one of the user it is about, and one of all users together, since one person
 /// may have many user ids (`/etc/subuid`). A value without a clock: moments are nanoseconds of one monotonic clock.
@@ -106,7 +106,7 @@ package struct LineLimiter: Sendable {
         return accounts.count < Self.usersMax ? .user(user) : .everybodyElse
     }
 
-    /// Who has its whole credit again, and nothing untold, is as one who was never seen.
+    /// A user with its whole credit, and nothing untold, is as one that was never seen.
     private mutating func forgetIdle(at now: Int64) {
         accounts = accounts.filter { _, bucket in
             bucket.untold > 0 || bucket.credit + max(0, now - bucket.asOf) < ofUser.creditMax

@@ -18,6 +18,6 @@ package struct NamePool: Sendable {
         return name
     }
 
-    /// Of a name that is not taken, nothing.
+    /// Does nothing for a name that is not taken.
     package mutating func give(back name: String) { taken.remove(name) }
 }

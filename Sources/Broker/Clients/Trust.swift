@@ -1,7 +1,7 @@
 import ArbiterProtocol
 import Glibc
 
-/// Who may know what, and whose word counts for everybody.
+/// What a client may know, and whose word counts for everybody.
 ///
 /// Root is trusted with everybody's facts. So is a broker's own user, where that user started it; as a service the broker has
 /// a user of its own, whose other programs are no more than anybody's.
@@ -14,10 +14,10 @@ struct Trust {
     func isTrusted(_ client: BrokerClient) -> Bool { isTrusted(client.uid) }
     func isTrusted(_ uid: UInt32) -> Bool { uid == 0 || (uid == ownUser && !isService) }
 
-    /// Who is, as sentences say it.
+    /// The trusted users, as sentences name them.
     var words: String { isService || ownUser == 0 ? "root" : "root and user \(ownUser)" }
 
-    /// An app is shown by name to its own user, and to those who are trusted.
+    /// An app is shown by name to its own user, and to trusted ones.
     func mayKnow(_ app: AppID, _ client: BrokerClient) -> Bool { mayKnow(app, client.uid) }
     func mayKnow(_ app: AppID, _ uid: UInt32) -> Bool { uid == app.user || isTrusted(uid) }
 

@@ -57,7 +57,7 @@ extension MethodTables {
         },
         "GetStatus": { (broker, request, reader) throws(BrokerError) in
             try broker.cameras.whenKnown(request.client) {
-                // Its own privacy is told to one that only looks on, too.
+                // A client that only looks on is told of its user's own privacy, too.
                 broker.permissions.load(of: request.client.uid)
                 broker.inquiries.answerStatus(request)
             }

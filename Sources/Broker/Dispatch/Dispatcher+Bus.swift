@@ -18,7 +18,7 @@ extension Dispatcher {
         case "AddMatch":
             let rule = try self.rule(message)
             broker.properties.addMatch(rule, client)
-            // Nothing but what it wants, from here on; and everything again where it wants too much to be looked through.
+            // From here on only what it wants; and everything again where its rules are too many to look through.
             var rules = client.connection.wanted ?? SignalRules()
             if !client.hasManyRules {
                 client.hasManyRules = !rules.add(rule)

@@ -92,7 +92,7 @@ extension Dispatcher {
             }
         }
         let client = request.client
-        // What runs in a sandbox is called as that is: an answer for it is not to be had by claiming another name.
+        // A program in a sandbox is named by it: it cannot get another app's answer by claiming another name.
         if attributes.claimedApp != nil, !broker.options.trustsClaims, try clients.livingGroup(of: client).isSandbox {
             attributes.claimedApp = nil
         }

@@ -18,7 +18,7 @@ enum BusObject {
     var hasProperties: Bool { if case .node = self { false } else { true } }
 }
 
-/// Who is called by which call: paths, interfaces, methods, and what each takes. Every call is answered once.
+/// Finds what each call is for: paths, interfaces, methods, and what each takes. Every call is answered once.
 final class Dispatcher {
     unowned let broker: Broker
     private let methods = MethodTables()
@@ -29,7 +29,7 @@ final class Dispatcher {
 
     init(_ broker: Broker) { self.broker = broker }
 
-    /// Every call is answered once: here, or by whom `answerLater` was called for.
+    /// Every call is answered once: here, or by the code that called `answerLater`.
     func dispatch(_ request: Request) {
         do throws(BrokerError) {
             try route(request)

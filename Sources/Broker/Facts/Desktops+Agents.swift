@@ -3,7 +3,7 @@ import ArbiterProtocol
 import Bus
 import Loop
 
-/// What the broker and a user's agent tell each other beside facts: who the clients are, and what is not known.
+/// What the broker and a user's agent tell each other beside facts: its clients, and what is not known.
 extension Desktops {
     private var clients: Clients { broker.clients }
     private var trust: Trust { broker.trust }
@@ -16,7 +16,7 @@ extension Desktops {
         _ places: [(app: AppID, presence: Presence, focused: Bool)], by source: PresenceSource, _ client: BrokerClient
     ) throws(BrokerError) -> [Event] {
         let more = client.withMore()
-        // An agent alone forgets; for anybody else nobody has to be looked for.
+        // Only an agent forgets; for others no client has to be looked for.
         let connected = source == .agent ? Set(clients.values.compactMap(\.app)) : []
         func isForgotten(_ place: (app: AppID, presence: Presence, focused: Bool)) -> Bool {
             source == .agent && place.presence == .background && !connected.contains(place.app)
@@ -45,9 +45,9 @@ extension Desktops {
         }
     }
 
-    /// Takes the place of a source, says where apps are, and only then that the source is there: nobody believes it until
-    /// then. A long list goes on in further turns of its connection, each step of the core being some ten to a hundred
-    /// microseconds; who is displaced meanwhile says no more.
+    /// Takes the place of a source, says where apps are, and only then that the source is there: until then it is not
+    /// believed. A long list goes on in further turns of its connection, as each step of the core takes some ten to a
+    /// hundred microseconds; a client that is displaced meanwhile says no more.
     func place(_ events: ArraySlice<Event>, _ source: PresenceSource, _ mayBe: MaySpeak, _ request: Request) {
         let client = request.client
         let isNew = sit(source, client, mayBe)
@@ -62,7 +62,7 @@ extension Desktops {
 
     /// Within the turn of the call, or, where the list is long, in further turns of its connection; then the call is answered.
     /// - Parameters:
-    ///   - fault: asked before each: why the rest is not said.
+    ///   - fault: asked before each; an error stops the rest.
     ///   - last: once all is said.
     func say(
         _ events: ArraySlice<Event>, _ request: Request, unless fault: @escaping () -> BrokerError? = { nil },
@@ -108,7 +108,7 @@ extension Desktops {
             })
     }
 
-    /// To the agents of the client's user: another app, or one less.
+    /// Tells the agents of the client's user that an app came, went or changed.
     func tellClientsChanged(of user: UInt32) {
         guard clientLists > 0 else { return }
         for client in clients.values
@@ -119,7 +119,7 @@ extension Desktops {
 
     // MARK: What is not known
 
-    /// Whose desktops a client asks about: its own user's; who is trusted hears of every user that has apps here.
+    /// The users whose desktops a client asks about: its own; for a trusted client, every one that has apps here.
     private func usersAskedAbout(by client: BrokerClient) -> Set<UInt32> {
         guard trust.isTrusted(client) else { return [client.uid] }
         let others = Set(clients.values.compactMap { $0.app?.user })

@@ -3,7 +3,7 @@ import ArbiterProtocol
 import Identity
 import Machine
 
-/// Who speaks for users' desktops: clients ask to, and those who do no more are told (`Speakers` decides).
+/// Which clients speak for users' desktops: clients ask to, and one that is displaced is told (`Speakers` decides).
 extension Desktops {
     private var clients: Clients { broker.clients }
     private var trust: Trust { broker.trust }
@@ -12,14 +12,14 @@ extension Desktops {
     struct MaySpeak {
         var seat: Speakers.Seat
         var speaker: Speakers.Speaker
-        /// Who does so far, and does no more then.
+        /// The present speaker, which then stops being one.
         var displaced: Speakers.Speaker?
     }
 
     // MARK: Asking
 
     /// Changes nothing yet.
-    /// - Throws: `.notTrusted`, with the sentence that says who speaks already, or why this client may not.
+    /// - Throws: `.notTrusted`, with a sentence: which client speaks already, or why this one may not.
     func askToSpeak(as role: Speakers.Role, _ client: BrokerClient) throws(BrokerError) -> MaySpeak {
         try clients.requireSameProcess(client)
         let group = ControlGroup(path: AppIdentity.controlGroup(client.pid) ?? "")
@@ -37,13 +37,13 @@ extension Desktops {
         }
     }
 
-    /// For whom a client speaks: an agent for its own user alone, since it sees no other's desktop; the shell of who is
-    /// trusted for everybody.
+    /// The user that a client speaks for: an agent for its own user alone, since it sees no other's desktop; a trusted
+    /// client's shell for everybody.
     private func seat(_ role: Speakers.Role, _ client: BrokerClient) -> Speakers.Seat {
         Speakers.Seat(role, user: role == .shell && trust.isTrusted(client) ? nil : client.uid)
     }
 
-    /// Those that the policy in force names. Microphones either of them may know.
+    /// Those that the policy in force names. Either of them may say which apps have microphones.
     private func units(for role: Speakers.Role) -> [String] {
         let policy = broker.arbiter.policy
         return switch role {
@@ -53,13 +53,14 @@ extension Desktops {
         }
     }
 
-    /// What is said of a user's apps beside where they are: by whoever speaks for that user, and by who is trusted.
+    /// What is said of a user's apps beside where they are: by the client that speaks for that user, and by trusted
+    /// ones.
     func requireSpeaker(of app: AppID, _ client: BrokerClient) throws(BrokerError) {
         if trust.isTrusted(client) || speakers.speaks(client.id, for: app.user) { return }
         throw BrokerError(
             .notTrusted,
             client.more?.displaced
-                ?? "Only who speaks for the user's desktop may say this; call Attach or WatchMicrophones first."
+                ?? "Only a client that speaks for the user's desktop may say this; call Attach or WatchMicrophones first."
         )
     }
 
@@ -70,13 +71,13 @@ extension Desktops {
         throw BrokerError(
             .notTrusted,
             client.more?.displaced
-                ?? "Only who speaks for the user's desktop is shown this; call Attach, WatchMicrophones or WatchQuestions first."
+                ?? "This is for clients that speak for the user's desktop; call Attach, WatchMicrophones or WatchQuestions first."
         )
     }
 
-    // MARK: Whom they mean
+    // MARK: What they mean
 
-    /// The app a shell means: `name@uid`, or a name, of a user who has such an app connected, or of its own user.
+    /// The app a shell means: `name@uid`, or a name, of a user that has such an app connected, or of its own user.
     func app(_ text: String, by client: BrokerClient) throws(BrokerError) -> AppID {
         let named = AppID.namingUser(text)
         let name = named?.name ?? text[...]
@@ -104,7 +105,7 @@ extension Desktops {
         if sit(source, client, mayBe) { broker.step(.sourceAttached(source, user: mayBe.seat.user)) }
     }
 
-    /// Takes the seat of a source; who had it does no more.
+    /// Takes the seat of a source; its former speaker stops being one.
     /// - Returns: false: the client had it already. Else the core is to be told, as soon as what comes with it is said.
     func sit(_ source: PresenceSource, _ client: BrokerClient, _ mayBe: MaySpeak) -> Bool {
         if client.more?.sources.contains(source) == true { return false }
@@ -112,7 +113,7 @@ extension Desktops {
         return true
     }
 
-    /// Takes a seat; who had it does no more.
+    /// Takes a seat; its former speaker stops being one.
     private func sit(_ client: BrokerClient, _ mayBe: MaySpeak) -> BrokerClient.More {
         if let displaced = mayBe.displaced { silence(displaced, mayBe.seat, for: mayBe.speaker) }
         let more = client.withMore()
@@ -136,7 +137,7 @@ extension Desktops {
         sit(client, try askToSpeak(as: .microphones, client)).reportsMicrophones = true
     }
 
-    /// It knows no more who has a microphone.
+    /// It no longer says which apps have a microphone.
     func forgetMicrophones(_ client: BrokerClient) {
         guard let more = client.more, more.reportsMicrophones else { return }
         more.reportsMicrophones = false
@@ -160,14 +161,14 @@ extension Desktops {
 
     // MARK: Speaking no more
 
-    /// What it said ends as when it leaves, and it is told who speaks in its place.
-    /// - Parameter successor: nil: nobody does, and it may not.
+    /// What it said ends as when it leaves, and it is told which client speaks in its place.
+    /// - Parameter successor: nil: none does, and it may not.
     private func silence(_ speaker: Speakers.Speaker, _ seat: Speakers.Seat, for successor: Speakers.Speaker?) {
         guard let client = clients[speaker.client.rawValue], let more = client.more else { return }
         let who = successor?.words ?? "a unit that the policy names"
         clients.lines.send(
-            .notice, about: speaker.user, "\(speaker.words) is the \(seat.words) no more, which is for \(who)")
-        more.displaced = "This client is the \(seat.words) no more, which is for \(who)."
+            .notice, about: speaker.user, "\(speaker.words) is no longer the \(seat.words): that is for \(who)")
+        more.displaced = "This client is no longer the \(seat.words): that is for \(who)."
         switch seat.role {
         case .shell: detach(.shell, client)
         case .agent: detach(.agent, client)
@@ -189,7 +190,7 @@ extension Desktops {
 
     // MARK: Telling
 
-    /// Who speaks for what, as far as the asker may know: its own user's by name.
+    /// Which client speaks for what, as far as the asker may know: its own user's by name.
     func speakers(for client: BrokerClient) -> [SpeakerStatus] {
         speakers.all.filter { trust.isTrusted(client) || $0.seat.user == nil || $0.seat.user == client.uid }
             .map { seat, speaker in

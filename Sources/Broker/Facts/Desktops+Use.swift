@@ -3,7 +3,7 @@ import ArbiterProtocol
 import Bus
 import Glibc
 
-/// What a user's desktop shows of cameras: who has each, since when, and which of its apps wait.
+/// What a user's desktop shows of cameras: the holder of each, since when, and which of its apps wait.
 extension Desktops {
     private var clients: Clients { broker.clients }
 
@@ -43,12 +43,12 @@ extension Desktops {
         return real - (Broker.now() - moment).wholeNanoseconds / 1000
     }
 
-    /// What a step means for those who show it: that something is in use otherwise, and that a recording was cut.
+    /// What a step means for clients that show it: that use has changed, and that a recording was cut.
     func tell(_ event: Event, _ effects: [Effect]) {
         if speakers.isEmpty, useLists == 0 { return }
         var isOther = false
         switch event {
-        // Whoever waited and leaves is told nothing; and no session may be there that a user's own switch means anything to.
+        // An app that waited and leaves is told nothing, and a user's own switch may concern no session.
         case .disconnected, .closed, .ownPrivacy: isOther = true
         default: break
         }
@@ -66,7 +66,7 @@ extension Desktops {
         if isOther { tellUseChanged() }
     }
 
-    /// Once to each who asked since it was last told.
+    /// Once to each client that asked since it was last told.
     func tellUseChanged() {
         guard useLists > 0 else { return }
         for client in clients.values where client.more?.wantsUse == true && client.connection.isReady {
@@ -99,7 +99,7 @@ extension Desktops {
 }
 
 extension SessionEvent {
-    /// Who waits, or who records, may be others now.
+    /// The apps that wait or record may have changed.
     fileprivate var changesUse: Bool {
         switch self {
         case .wasInterrupted, .interruptionChanged, .interruptionEnded, .sessionStopped, .recordingStarted,

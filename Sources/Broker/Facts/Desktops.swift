@@ -4,17 +4,17 @@ import Bus
 import Loop
 import Machine
 
-/// What is so around the cameras, from whoever knows: who speaks for users' desktops, what they and the machine said, and
-/// what follows from it for the core (`FactBoard`).
+/// The facts around the cameras: the clients that speak for users' desktops, what they and the machine said, and what
+/// follows from it for the core (`FactBoard`).
 final class Desktops {
     unowned let broker: Broker
-    /// Who speaks for users' desktops.
+    /// The clients that speak for users' desktops.
     var speakers = Speakers()
     /// What was said, by whom.
     private(set) var facts = FactBoard()
     /// Clients that are told when their user's clients change.
     var clientLists = 0
-    /// Clients that are told when cameras are in use otherwise.
+    /// Clients that are told when the use of cameras changes.
     var useLists = 0
     private(set) var logins: LoginSessionObserver?
     private(set) var pressure: PressureObserver?
@@ -46,7 +46,7 @@ final class Desktops {
         request?.answer()
     }
 
-    /// The same for what is no more; nobody asked for it.
+    /// The same for what ends by itself, without a request.
     func forget(_ words: (inout FactBoard) -> [Event]) { for event in words(&facts) { broker.step(event) } }
 
     /// The event of a placement, for the caller to step in its turn.

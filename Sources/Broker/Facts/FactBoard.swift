@@ -1,7 +1,7 @@
 package import Arbiter
 package import ArbiterProtocol
 
-/// Who said what about the world, where several may speak of one fact, and what follows from it for the core.
+/// What each speaker said about the world, where several may speak of one fact, and what follows from it for the core.
 ///
 ///     speakers ──say──▶ what each said last ──combined──▶ the one event for the core, where that changed
 ///         └────forget──▶ without one of them ────────────▶ the events for what changed by that
@@ -37,7 +37,7 @@ package struct FactBoard {
         }
     }
 
-    /// What one speaker said, the one who spoke last at the end.
+    /// What each speaker said, the latest at the end.
     private typealias Words<Value> = [(speaker: Speaker, value: Value)]
 
     /// By the camera; nil: all of them. Only switches that are on are there.
@@ -107,10 +107,10 @@ package struct FactBoard {
 
     // MARK: Forgetting
 
-    /// It is there no more, and nothing that it said holds for its sake.
+    /// It has gone, and nothing holds any more because it said so.
     ///
-    /// What it placed, and nobody else did, is left to the core, which goes on with it for a moment after a source is lost
-    /// (semantics.md §9): nothing is said of that here. To be called before the core is told that the source is gone.
+    /// Places that only it gave are left to the core, which keeps them for a moment after a source is lost
+    /// (semantics.md §9): no event here tells of them. To be called before the core is told that the source is gone.
     package mutating func forget(_ speaker: Speaker) -> [Event] {
         var events: [Event?] = []
         for camera in Self.spokenOf(privacy, by: speaker).sorted(by: { ($0?.name ?? "") < ($1?.name ?? "") }) {

@@ -19,7 +19,7 @@ final class LoginSessionObserver {
     private var logind: Logind?
     /// Why login sessions are not known; empty when they are.
     private(set) var trouble = ""
-    /// Known, or known not to be: questions about who may have a camera wait for it after a start.
+    /// Known, or known not to be: after a start, questions about the right to a camera wait for it.
     private(set) var isSettled = false
     /// logind has spoken, if only once.
     private var wasKnown = false
@@ -147,7 +147,7 @@ final class LoginSessionObserver {
         Self.user(of: id) ?? sessions[id.name]?.user
     }
 
-    /// Ordered by id; only those that an asker may know, who is trusted or their user.
+    /// Ordered by id; only those that the asker may know: as a trusted one, or as their user.
     func status(where isKnown: (UInt32) -> Bool) -> [LoginSessionStatus] {
         sessions.values.filter { isKnown($0.user) }.sorted { $0.id < $1.id }
     }

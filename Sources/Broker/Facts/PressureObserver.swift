@@ -40,7 +40,7 @@ final class PressureObserver {
         timer = try desktops.broker.loop.addTimer { [unowned self] in timerRang() }
     }
 
-    /// By which reading the machine is pressed; empty while it is not.
+    /// The reading that says that the machine is pressed; empty while it is not.
     var why: String { gauge.why }
 
     // MARK: What may begin or end it

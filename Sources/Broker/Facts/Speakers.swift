@@ -1,20 +1,20 @@
 package import ArbiterProtocol
 package import Identity
 
-/// Who speaks to the broker for a user's desktop: one for each role and user, and one shell of root's for everybody.
+/// Which client speaks for a user's desktop: one for each role and user, and one shell of root's for everybody.
 ///
 ///     nobody ──first──▶ one speaks ──the policy's unit, or root──▶ that one speaks, and the other hears so
 ///                          │ ▲
 ///                          └─┘ anybody else is refused
 ///
-/// A shell's word decides which of a user's apps has the camera, so that not everything of that user's may be it. Which
-/// program is the right one a policy says by its unit (`[shell] unit`, `[agent] unit`): that one displaces whoever else
-/// was there first, so that nobody can lock it out, and as long as a unit is named no app and no sandbox speaks at all.
-/// Where none is named, the first who comes keeps the role. Root always may, and displaces. Who asks the user may sit at a
+/// A shell's word decides which of a user's apps has the camera, so not every program of that user's may be it. A
+/// policy names the right program by its unit (`[shell] unit`, `[agent] unit`): that one displaces whichever was there
+/// first, so that none can lock it out, and while a unit is named no app and no sandbox speaks at all. Where none is
+/// named, the first client keeps the role. Root always may, and displaces. A client that asks the user may run in a
 /// terminal, also where units are named: it hears questions, and says nothing of where apps are and what they have.
 ///
-/// This is who may *speak*, which is a matter of identity and of this edge; what is decided by what was said is the
-/// core's. It knows no connection and no clock.
+/// This decides who may *speak*, which depends on identity, at this edge; what follows from what was said is the core's
+/// to decide. It knows no connection and no clock.
 package struct Speakers {
     package enum Role: String, Hashable, Sendable, CaseIterable {
         /// Where apps are, from the compositor.
@@ -23,7 +23,7 @@ package struct Speakers {
         case agent
         /// Which apps have a microphone, which a user's agent may know without knowing where any app is.
         case microphones
-        /// Who asks the user about its apps.
+        /// Asks the user about its apps.
         case ask
     }
 
@@ -62,7 +62,7 @@ package struct Speakers {
     package enum Answer: Hashable, Sendable {
         /// It speaks already.
         case speaks
-        /// It may, and whoever did so far does no more.
+        /// It may, and the present speaker, if there is one, no longer does.
         case mayDisplacing(Speaker?)
         /// It may not, and why, as a sentence.
         case refused(String)
@@ -94,18 +94,18 @@ package struct Speakers {
         speaker.origin.unit.map(units.contains) ?? false
     }
 
-    /// Nobody but root displaces whom the policy names too, or root itself.
+    /// Only root displaces a speaker that the policy names too, or root itself.
     private static func isUnmoved(_ present: Speaker?, _ units: [String]) -> Bool {
         guard let present else { return false }
         return present.user == 0 || isNamed(present, units)
     }
 
-    /// Who asks gives a person's word, which may come from a terminal; that no sandbox gives it is said elsewhere.
+    /// The role that asks gives a person's word, which may come from a terminal; sandboxes are refused elsewhere.
     private static func isShutOut(_ speaker: Speaker, _ seat: Seat, _ units: [String]) -> Bool {
         seat.role != .ask && speaker.user != 0 && !units.isEmpty && speaker.origin.isApp && !isNamed(speaker, units)
     }
 
-    // MARK: Who speaks
+    // MARK: The speakers
 
     package mutating func seat(_ speaker: Speaker, _ seat: Seat) { seated[seat] = speaker }
 
@@ -119,14 +119,14 @@ package struct Speakers {
 
     package func isTaken(_ seat: Seat) -> Bool { seated[seat] != nil }
 
-    /// Whether a client says what is so on a user's desktop: in any role but that of who asks.
+    /// Whether a client says what is so on a user's desktop: in any role but `ask`.
     package func speaks(_ client: ClientID, for user: UInt32) -> Bool {
         Role.allCases.contains { role in
             role != .ask && [user, nil].contains { seated[Seat(role, user: $0)]?.client == client }
         }
     }
 
-    /// Everybody who speaks: by role, whoever speaks for all first, then by user.
+    /// All speakers: by role, the one for everybody first, then by user.
     package var all: [(seat: Seat, speaker: Speaker)] {
         func order(_ seat: Seat) -> (Int, Int64) {
             (Role.allCases.firstIndex(of: seat.role) ?? 0, seat.user.map(Int64.init) ?? -1)
@@ -134,7 +134,7 @@ package struct Speakers {
         return seated.sorted { order($0.key) < order($1.key) }.map { ($0.key, $0.value) }
     }
 
-    /// Those who may not speak any more under the units that a policy names now, in the order of `all`.
+    /// The speakers that may not speak any more under the units that a policy names now, in the order of `all`.
     package func shutOut(units: (Role) -> [String]) -> [(seat: Seat, speaker: Speaker)] {
         all.filter { Self.isShutOut($0.speaker, $0.seat, units($0.seat.role)) }
     }
@@ -179,8 +179,8 @@ extension Speakers.Seat {
         return switch role {
         case .shell: "shell \(whose)"
         case .agent: "agent \(whose)"
-        case .microphones: "one who knows the microphones \(whose)"
-        case .ask: "one who is asked for the apps \(whose)"
+        case .microphones: "client that knows the microphones \(whose)"
+        case .ask: "client that asks about the apps \(whose)"
         }
     }
 }

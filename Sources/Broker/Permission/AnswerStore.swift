@@ -6,10 +6,10 @@ import Machine
 /// What users said of their apps, kept from one broker to the next: a file for each user, in a folder that is the broker's
 /// alone.
 ///
-/// A file is read when the first client of its user comes, and written as a whole, in one step, when something is said: a
-/// broker that is killed meanwhile leaves the old one or the new one. Beside the loop it is brought to the disk then, so
-/// that a machine that loses its power a moment later has it. A line that is nothing a broker wrote is said in the
-/// journal and passed over; the others count.
+/// A file is read when the first client of its user comes, and written as a whole, in one step, when something is said:
+/// a broker that is killed meanwhile leaves the old one or the new one. It is then synced beside the loop, so that it
+/// survives a loss of power a moment later. A line that no broker wrote is reported in the journal and skipped; the
+/// others count.
 final class AnswerStore {
     /// As many answers as the core takes, with names as long as they may be.
     static let bytesMax = 512 * 1024
@@ -140,7 +140,7 @@ final class AnswerStore {
         write(user)
     }
 
-    /// Never over what could not be read: that would be lost.
+    /// Never over a file that could not be read, which would be lost.
     private func write(_ user: UInt32) {
         guard let folder, let said = users[user] else { return }
         Self.makeFolder(folder)
@@ -151,7 +151,7 @@ final class AnswerStore {
         sync(in: folder)
     }
 
-    /// One file at a time; what is written meanwhile waits for the next turn. Where there is no thread to be had it waits for
+    /// One file at a time; what is written meanwhile waits for the next turn. Where no thread can be had it waits for
     /// the next writing.
     private func sync(in folder: String) {
         guard let user = unsynced.first else { return }

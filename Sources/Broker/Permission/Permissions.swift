@@ -6,7 +6,7 @@ import Loop
 import Machine
 
 /// What `Shell1` says of a user's apps: questions, answers, what is in use, and ending it. The core decides all of it;
-/// here is who may say what, who is shown a question, and what is kept.
+/// this file says which client may say what and is shown a question, and what is kept.
 extension MethodTables {
     static let answerMethods: [String: Handler] = [
         "WatchQuestions": { (broker, request, reader) throws(BrokerError) in
@@ -81,7 +81,7 @@ final class Permissions {
         tell(question)
     }
 
-    /// To who is asked for its user, if anybody is.
+    /// To the client that asks its user, if there is one.
     func tell(_ question: Question) {
         let left = (question.until - Broker.now()).wholeNanoseconds
         tellAsked(
@@ -121,12 +121,13 @@ final class Permissions {
     ) throws(BrokerError) {
         let client = request.client
         try requireAnswerer(client)
-        // Whether there is a question of another user's is nothing that anybody else learns here.
+        // No client learns here whether another user has a question.
         let user = broker.arbiter.questions.first { $0.id == id }?.app.user ?? client.uid
         guard trust.isTrusted(client) || desktops.speakers.speaker(in: .init(.ask, user: user))?.client == client.id
         else {
             throw BrokerError(
-                .notTrusted, client.more?.displaced ?? "Only who is asked answers; call WatchQuestions first.")
+                .notTrusted,
+                client.more?.displaced ?? "Only a client that shows questions answers them; call WatchQuestions first.")
         }
         broker.decide(.questionAnswered(id, answer), request)
     }

@@ -1,12 +1,13 @@
 import ArbiterProtocol
 
-/// What those who read properties were last told, so that `PropertiesChanged` says what differs from it and nothing else.
+/// What clients that read properties were last told, so that `PropertiesChanged` says what differs from it and nothing
+/// else.
 ///
 /// Clients that never read a property, and never asked for signals that such a change is among, have nothing that could
 /// be out of date: they are told nothing, and cost nothing.
 struct PropertyNews {
     /// Sessions that are looked at in one turn of the loop without anything having been told to them; a look takes some
-    /// microseconds, and whoever holds a camera waits no longer than for so many.
+    /// microseconds, and a camera's holder waits for no more looks than these.
     static let looksMax = 16
 
     /// Clients that read properties.

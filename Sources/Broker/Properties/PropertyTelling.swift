@@ -4,11 +4,11 @@ import Bus
 import EventTable
 import Loop
 
-/// `PropertiesChanged`, for those who read properties: one signal a step and object, behind the step's notices and before
-/// the answer to the call that it came of.
+/// `PropertiesChanged`, for clients that read properties: one signal a step and object, after the step's notices and
+/// before the answer to the call that caused it.
 final class PropertyTelling {
     private unowned let broker: Broker
-    /// What those who read properties were last told.
+    /// What clients that read properties were last told.
     var news = PropertyNews()
 
     private var clients: Clients { broker.clients }
@@ -68,7 +68,7 @@ final class PropertyTelling {
             tellChanges(of: session)
         }
         switch event {
-        // What is in force, or what is kept for later, may be another without a word to whom it concerns.
+        // What is in force, or kept for later, may change without a word to the session it concerns.
         case .recorderStreaming(let camera, _, _), .recorderRefusedConfiguration(let camera, _, _, _),
             .cameraAppeared(let camera, _, _):
             news.noteSessions(on: camera)
@@ -171,7 +171,7 @@ final class PropertyTelling {
             var changed = WireDictionary()
             if facts.generation != before.generation { changed["Generation"] = .uint64(facts.generation) }
             if facts.isPresent != before.isPresent { changed["Present"] = .boolean(facts.isPresent) }
-            // Of two of another user's apps one may be as good as the other.
+            // Two apps of another user look the same to the client.
             let holder = holderWords(facts.holder, facts.outside, for: client)
             if holder != holderWords(before.holder, before.outside, for: client) { changed["Holder"] = .string(holder) }
             tell(client, ObjectPath.camera(link.camera), InterfaceName.camera, changed, named)
@@ -201,7 +201,7 @@ final class PropertyTelling {
 }
 
 extension SessionEvent {
-    /// False where it says all there is to know itself.
+    /// False where the event itself says all there is to know.
     fileprivate var mayChangeProperties: Bool {
         switch self {
         case .willBeInterrupted, .interruptionWithdrawn, .sharersChanged, .recordingStarted, .recordingFinished,

@@ -84,7 +84,7 @@ final class Inquiries {
             why: desktops.pressure?.why ?? "", trouble: desktops.pressure?.trouble ?? "")
     }
 
-    /// Names of those who wait for a camera, or watch it, in a status: as many as a person reads.
+    /// Names of apps that wait for a camera, or watch it, in a status: as many as a person reads.
     static let companyMax = 64
 
     // MARK: Sessions, page by page
@@ -111,8 +111,8 @@ final class Inquiries {
         return page
     }
 
-    /// Of another user's session only that it is there, where, and whether it runs: its camera's holder and those who wait
-    /// say as much.
+    /// Of another user's session only that it is there, where, and whether it runs: the holder of its camera and the
+    /// apps that wait say as much.
     private func session(of status: Status.SessionStatus, for client: BrokerClient) -> ArbiterProtocol.SessionStatus {
         guard trust.mayKnow(status.app, client) else {
             let state: ArbiterProtocol.SessionStatus.State =
@@ -143,7 +143,7 @@ final class Inquiries {
     // MARK: Why
 
     /// What an explanation may take of the thread that searches, in nanoseconds: its bound of attempts is met before that
-    /// on most machines, and a caller waits at the most so long for each who asked before.
+    /// on most machines, and a caller waits at the most so long for each that asked before.
     static let explainTimeMax: Int64 = 100_000_000
 
     private struct Found: Sendable {
@@ -220,7 +220,7 @@ final class Inquiries {
     private func wire(
         _ verdict: Explanation.Verdict, of decision: DecisionID, _ client: BrokerClient
     ) -> WireDictionary {
-        // That its opponent is there is told with the verdict; of others' apps nothing is.
+        // The verdict tells of its opponent; of other users' apps nothing is told.
         let holders = verdict.stops.filter { trust.mayKnow($0, client) || $0 == verdict.opponent }
             .map { trust.shown($0, to: client).description }
         // A change of a fact that the client may not know is not for it either.

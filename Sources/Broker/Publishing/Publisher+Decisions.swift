@@ -50,7 +50,8 @@ extension Publisher {
         }
     }
 
-    /// Whose doing a step is, as far as the journal's limit goes: who asked, else who is told of it; nil: nobody's.
+    /// The user that a step is counted for in the journal's limit: the one that asked, else one that is told of it;
+    /// nil: none.
     private func user(behind event: Event, _ effects: [Effect]) -> UInt32? {
         // A login session's change is no client's doing.
         if let user = users(of: event, logins: { _ in [] }).first { return user }
@@ -60,9 +61,9 @@ extension Publisher {
         return nil
     }
 
-    /// `Decided`, for those who asked. One who may not know everything sees what concerns nobody but its own user, facts of
-    /// the machine without anybody's name in them, and of all else the notices of its own user's sessions. Text and data are
-    /// made of the same event and the same effects, so that neither says what the other may not.
+    /// `Decided`, for clients that asked. One that may not know everything sees what concerns its own user alone, facts
+    /// of the machine that name no user, and of all else the notices of its own user's sessions. Text and data are made
+    /// of the same event and the same effects, so that neither says what the other may not.
     private func inform(
         _ lines: [String], _ event: Event, _ effects: [Effect], _ writer: ScenarioWriter, _ now: Moment
     ) {
@@ -103,7 +104,7 @@ extension Publisher {
             ])
     }
 
-    /// Whether one who is not trusted may hear of an event by name.
+    /// Whether a client that is not trusted may hear of an event by name.
     /// - Parameter told: the users of the sessions that were told something by it, as far as they are known.
     func isAudible(_ event: Event, told: [UInt32], to user: UInt32) -> Bool {
         guard told.allSatisfy({ $0 == user }) else { return false }
@@ -130,7 +131,7 @@ extension Publisher {
         }
     }
 
-    /// Whose a login session is: who logind says, and whose clients are in it.
+    /// Whose a login session is: the user that logind names, and the users of clients in it.
     private func usersOf(_ session: LoginSessionID) -> [UInt32] {
         let members = clients.values.filter { $0.loginSessions.contains(session) }.map(\.uid)
         return members + [broker.desktops.logins?.user(of: session)].compactMap(\.self)

@@ -14,7 +14,7 @@ extension Publisher {
         metrics.note(event, effects, at: now, asker: asker?.uid, sessions: sessions)
     }
 
-    /// Everything for who is trusted, and for others what happened to their own user's sessions.
+    /// Everything for a trusted client, and for others what happened to their own user's sessions.
     func metricsText(for client: BrokerClient) -> String {
         guard trust.isTrusted(client) else { return metrics.text(of: client.uid) }
         let status = broker.arbiter.status()

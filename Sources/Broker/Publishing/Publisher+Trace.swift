@@ -6,7 +6,7 @@ import Glibc
 import Loop
 import Trace
 
-/// What the core was told and what it did, step by step, for the file of `--trace` and for those who record.
+/// What the core was told and what it did, step by step, for the file of `--trace` and for clients that record.
 extension Publisher {
     var program: String { "camarbd \(Release.version)" }
 
@@ -20,7 +20,7 @@ extension Publisher {
             journal: broker.journal, on: broker.loop)
     }
 
-    /// Once for each step, after its effects; a line is made once, for all who want it.
+    /// Once for each step, after its effects; a line is made once, for all that want it.
     func trace(_ event: Event, _ effects: [Effect], _ now: Moment) {
         guard traceFile != nil || tracers > 0 else { return }
         let body = TraceWriter.step(

@@ -14,7 +14,7 @@ final class Publisher {
     let decisionLines: ClientLines
     /// Subscribed clients, so that nobody pays for a trace that nobody reads.
     private(set) var subscribers = 0
-    /// Those who record a trace.
+    /// Clients that record a trace.
     var tracers = 0
     var traceFile: TraceFile?
     var statusIsDue = false
@@ -92,7 +92,7 @@ final class Publisher {
         broker.audience.tell("HolderChanged", [.string(camera.name), .string("")])
     }
 
-    /// A program outside the broker has the camera, or has it no more.
+    /// A program outside the broker has the camera, or no longer has it.
     func tellOutside(_ link: CameraLink) {
         statusIsDue = true
         broker.desktops.tellUseChanged()
@@ -113,7 +113,7 @@ final class Publisher {
         let unknown = broker.arbiter.policy.rights.unknownNames
         if !unknown.isEmpty {
             reasons.append(
-                "[access] of the policy names whom this machine does not know: \(unknown.joined(separator: ", ")).")
+                "[access] names users or groups that this machine does not know: \(unknown.joined(separator: ", ")).")
         }
         for link in cameras.order {
             if let trouble = link.trouble { reasons.append("Camera “\(link.camera.name)”: \(trouble)") }

@@ -1,14 +1,14 @@
 import ArbiterProtocol
 import Bus
 
-/// Pages of sessions that were made since the last step: many who ask what a status is pay for one of them.
+/// Pages of sessions that were made since the last step: many clients that ask for a status cost one of them.
 ///
 /// A page depends on nothing but the core's state and on what the asker may know, so that it holds until the next step.
 struct SessionPages {
     /// Sessions of a page: one or two milliseconds to make and to send (256 took ten under load), and more than a desktop
     /// has.
     static let sessionsMax = 64
-    /// Pages that are kept. A screen of status lines of a few users, or one who goes through all pages.
+    /// Pages that are kept. Enough for the status lines of a few users, or one client that reads all pages.
     static let pagesMax = 8
 
     enum Audience: Hashable {

@@ -5,14 +5,14 @@ import Loop
 /// loop, on copies of the values they are about, one at a time for all clients: a broker has one processor's worth of
 /// patience for them, and the loop keeps its own.
 ///
-/// The others wait, few of each user: refused at once they would never be answered beside somebody who asks without
+/// The others wait, few of each user: refused at once they would never be answered beside a client that asks without
 /// end, and the last of a full queue waits two seconds at the most, far less than a caller's 25.
 final class SlowQuestions {
     /// Of one user, the one under way counted.
     static let ofUserMax = 2
-    /// The same for who is trusted: tools that ask several things at once.
+    /// The same for a trusted user: tools that ask several things at once.
     static let ofTrustedMax = 8
-    /// In all; the last places are for who is trusted.
+    /// In all; the last places are for trusted users.
     static let countMax = 32
     static let keptForTrusted = 8
 
@@ -27,7 +27,7 @@ final class SlowQuestions {
     private let side: SideWork
     private let isTrusted: (UInt32) -> Bool
 
-    /// One is under way, be it that nobody waits for it any more.
+    /// One is under way, even if nobody waits for it any more.
     var isBusy: Bool { side.isBusy || !waiting.isEmpty }
 
     init(on loop: EventLoop, isTrusted: @escaping (UInt32) -> Bool) throws(SystemFault) {

@@ -166,7 +166,7 @@ final class TraceFile {
         _ = ftruncate(descriptor, off_t(written + whole))
     }
 
-    /// The trace ends here; who asks for the status is told, and the journal.
+    /// The trace ends here; the status and the journal say so.
     private func give(up why: String) {
         if descriptor >= 0 { close(descriptor) }
         descriptor = -1

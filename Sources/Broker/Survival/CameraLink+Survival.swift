@@ -4,8 +4,7 @@ import Glibc
 import Loop
 import Machine
 
-/// What a camera's grant has of a life beyond the broker's: the one that this broker leaves to the next, and the one that it
-/// found.
+/// How a camera's grant outlives a broker: the one that this broker leaves to the next, and the one that it found.
 struct GrantSurvival {
     enum Keeping: Hashable {
         case nothing
@@ -189,7 +188,7 @@ extension CameraLink {
         }
     }
 
-    /// The camera is there, and who had it is told to the core.
+    /// The camera is there, and the core is told which app had it.
     func tellReservation() {
         guard let app = broker.store?.takeHolder(of: camera) else { return }
         let survivor = survival.survivor
@@ -239,7 +238,7 @@ extension CameraLink {
             case .success(let answer):
                 broker.step(.recorderStreaming(camera, granted, inForce: Self.configuration(answer)))
             case .failure(let error) where error.kind == .disconnected: recorder.whenGone { [self] _ in gone() }
-            // It has the grant, and does not go on with it: only its end makes sure of what becomes of it.
+            // It has the grant and does not go on with it: only its end settles what becomes of the grant.
             case .failure: kill()
             }
         }

@@ -4,7 +4,7 @@ import Glibc
 import Loop
 import Machine
 
-/// Who has which camera, and by which grant, for the next broker: when this one is restarted, each camera is kept for its
+/// Each camera's holder and grant, for the next broker: when this one is restarted, each camera is kept for its
 /// holder until the holder's client has returned, or for as long as the core says; and where the recorder core goes on, the
 /// holder's client may go on with it.
 ///
@@ -80,14 +80,14 @@ final class GrantStore {
 
     // MARK: What the broker before this one left
 
-    /// Who had a camera. Told once.
+    /// The app that had a camera. Told once.
     func takeHolder(of camera: CameraID) -> AppID? {
         guard let app = holdersLeft.removeValue(forKey: camera) else { return nil }
         if entries[camera]?.kept == nil { entries[camera] = nil } else { unreclaimed.insert(camera) }
         return app
     }
 
-    /// The same, to be told once all the same.
+    /// The same, and it still counts as not told.
     func holderLeft(of camera: CameraID) -> AppID? { holdersLeft[camera] }
 
     /// The grant that a recorder core may have kept. Told once.
@@ -133,7 +133,7 @@ final class GrantStore {
         guard entries[camera]?.kept != nil else { return }
         forgetListener(of: camera)
         entries[camera]?.kept = nil
-        // Whoever had it before this broker began has it no more.
+        // The app that had it before this broker began no longer has it.
         if unreclaimed.remove(camera) != nil { entries[camera] = nil }
         write()
     }
@@ -158,7 +158,7 @@ final class GrantStore {
         let name = StoredHolder.listenerPrefix + ReclaimSecret.hexadecimal(try ReclaimSecret.random(8))
         let descriptor = camarb_unix_listen(listenerPath(name), Self.backlog)
         guard descriptor >= 0 else { throw SystemFault("listen in \(folder)", -descriptor) }
-        // The folder is nobody else's already.
+        // The folder is the broker's alone already.
         chmod(listenerPath(name), 0o600)
         return (name, descriptor)
     }

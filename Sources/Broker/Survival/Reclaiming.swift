@@ -10,7 +10,8 @@ final class Reclaiming {
 
     init(_ broker: Broker) { self.broker = broker }
 
-    /// `GetReclaimSecret`: the grant outlives this broker from here on, and who shows the secret to the next goes on with it.
+    /// `GetReclaimSecret`: the grant outlives this broker from here on, and the client that shows the secret to the
+    /// next goes on with it.
     func giveReclaimSecret(_ session: SessionID, _ request: Request) throws(BrokerError) {
         let client = request.client
         try clients.requireSameProcess(client)
@@ -52,8 +53,8 @@ final class Reclaiming {
     private static let nothingToReclaim = BrokerError(
         .staleGrant, "There is nothing to reclaim with this secret for this session; StartRunning starts anew.")
 
-    /// `Reclaim`: in place of `StartRunning`. The secret is compared before anything is known of who asks, and is used up
-    /// only by whom it was given to.
+    /// `Reclaim`: in place of `StartRunning`. The secret is compared before anything is known of the asker, and only
+    /// the app that it was given to uses it up.
     func reclaim(_ session: SessionID, _ secret: String, _ request: Request) throws(BrokerError) {
         try clients.requireSameProcess(request.client)
         guard let shown = ReclaimSecret(secret), let app = request.client.app,
@@ -76,7 +77,7 @@ extension CameraLink {
 }
 
 extension SessionEvent {
-    /// The session has the camera no more.
+    /// The session no longer has the camera.
     var endsRunning: Bool {
         switch self {
         case .didStopRunning, .sessionStopped, .wasInterrupted: true

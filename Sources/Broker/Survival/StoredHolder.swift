@@ -1,6 +1,6 @@
 package import ArbiterProtocol
 
-/// Who has a camera, as a line of the store: for the next broker.
+/// A camera's holder, as a line of the store: for the next broker.
 ///
 /// The user's number, the camera's id and the app's name, with tabs between. Where the grant may outlive the broker there are
 /// six more words before the name: `kept`, grant, session, recording, listener, secret and the camera's spec; `-` is none.
@@ -101,7 +101,7 @@ package struct StoredHolder {
             secret: secret, spec: words[8])
     }
 
-    /// Without its end; nil where a name has what separates words or lines.
+    /// Without the line's end; nil where a name contains what separates words or lines.
     package var line: String? {
         var words = ["\(app.user)", camera.name]
         if let kept {

@@ -47,9 +47,9 @@ int camarb_folder_watch(const char *path);
 /* Takes back what a watch has seen so far: whoever watches looks at the folder itself. */
 void camarb_folder_watch_drain(int fd);
 
-/* Who opens and closes a node is told of one file alone: a folder such as /dev would tell of each opening of /dev/null. */
+/* Opening and closing is told of one file alone: a folder such as /dev would tell of each opening of /dev/null. */
 struct camarb_open_news {
-    /* Files that were opened and closed. The kernel makes one of the same news twice in a row that nobody has read. */
+    /* Files that were opened and closed. The kernel merges two equal news in a row that nobody has read. */
     uint32_t opened;
     uint32_t closed;
     /* There was more than is kept: what came between is not known. */
@@ -57,7 +57,7 @@ struct camarb_open_news {
     /* There is more to take. */
     uint32_t has_more;
 };
-/* Where news arrive, once somebody who may read the node has it watched: close-on-exec, non-blocking; or -errno. */
+/* Where news arrive, once a process that may read the node has it watched: close-on-exec, non-blocking; or -errno. */
 int camarb_open_watch_new(void);
 /* Has a node watched there. 0; -EACCES where the caller may not read the node, -EPERM where its unit may not. */
 int camarb_open_watch_add(int watch, const char *path);

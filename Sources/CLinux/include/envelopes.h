@@ -1,12 +1,12 @@
 /* A descriptor that travels without being in anybody's table.
  *
- * close(2) of a file may ask whoever serves the file, and wait for him without end: a FUSE mount's daemon, a file server
+ * close(2) of a file may ask whatever serves the file, and wait for it without end: a FUSE mount's daemon, a file server
  * that hangs. An envelope is one end of a SOCK_SEQPACKET pair in whose queue lie two packets, of one byte each, with the
- * descriptor: one for who writes the file, and one for who completes it should the first have been lost over it. It can be
- * kept, passed on and closed by those who must never wait; who means to use the file opens it.
+ * descriptor: one for the process that writes the file, and one for another that completes it where the first was lost.
+ * Processes that must never wait can keep it, pass it on and close it; the one that uses the file opens it.
  *
- * With the writer's packet comes the write end of a pipe, with the completer's the read end: who opens the envelope and
- * keeps what came with it marks the file as being written, for as long as his process lives. The pipe's end cannot be
+ * With the writer's packet comes the write end of a pipe, with the completer's the read end: a process that opens the
+ * envelope and keeps what came with it marks the file as being written, for as long as it lives. The pipe's end cannot be
  * forgotten by a process that crashes, nor faked by one that hangs. */
 #pragma once
 

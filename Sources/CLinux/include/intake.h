@@ -26,7 +26,7 @@ int camarb_pass(int socket, const void *bytes, size_t count, const int *descript
 /* One packet of a trusted peer and its descriptors, at most `max`; never waits. Bytes, 0 at the end, or -errno. */
 ssize_t camarb_receive_passed(int socket, void *bytes, size_t capacity, int *descriptors, size_t max, size_t *count);
 
-/* The user who connected a socket, as the kernel says. 0 or -errno. */
+/* The user that connected a socket, as the kernel says. 0 or -errno. */
 int camarb_peer_user(int socket, uid_t *user);
 
 /* A number that no other socket ever has, also not after this one's end; 0 for what is no socket. */

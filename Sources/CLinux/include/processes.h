@@ -1,9 +1,9 @@
-/* Who a peer is, whether it still lives, starting children, and the clock. */
+/* A peer's process, whether it still lives, starting children, and the clock. */
 #pragma once
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The kernel's word about who connected a socket. */
+/* The kernel's word about the process that connected a socket. */
 struct camarb_peer {
     pid_t pid;
     uid_t uid;

@@ -1,4 +1,4 @@
-/* Who may open a file, without opening it. */
+/* The owner, group and mode bits that decide on opening a file, without opening it. */
 #pragma once
 #include <stdint.h>
 

@@ -32,7 +32,7 @@ struct camarb_writer_order {
 #define CAMARB_WRITER_PART_MAX 65536
 /* Bytes of one read: a page, in which the heads of a few small frames lie. */
 #define CAMARB_WRITER_READ_MAX 4096
-/* How long opening again waits for who still writes, in milliseconds. Such a one ends by itself within a write or two,
+/* How long opening again waits for a process that still writes, in milliseconds. It ends by itself within a write or two,
  * once its recorder core has; what takes longer hangs. Less than a recorder core waits for an answer. */
 #define CAMARB_WRITER_PATIENCE_MS 1000
 

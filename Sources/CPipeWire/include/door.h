@@ -1,7 +1,7 @@
 /* Cameras as PipeWire's programs see them: a doorway for each camera, which shows slates only, and a private node for each
  * program that has found one. A script in the session manager links the two (desktop/wireplumber).
  *
- * Who may have which picture is the caller's: a node shows a slate until it is given a frame, and again as soon as it is told to.
+ * The caller decides which program sees which picture: a node shows a slate until it is given a frame, and again as soon as told.
  * Everything happens on the caller's thread, in camarb_door_turn; libpipewire's own thread carries buffers and no more. */
 #pragma once
 #include <stdbool.h>

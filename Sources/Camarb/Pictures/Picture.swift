@@ -5,8 +5,9 @@ import FrameStream
 /// A frame of the camera, in memory that the camera's recorder core owns.
 ///
 /// The buffer goes back when the last reference to the picture is gone; nothing has to be called. A session has two of them
-/// at once: who keeps one misses nothing yet, who keeps two gets no further picture until one is gone. That stalls nobody, and
-/// is no error: frames that find no buffer are dropped, and the newest comes next. What is to be kept for longer is copied.
+/// at once: an app that keeps one misses nothing yet; one that keeps two gets no further picture until one is gone.
+/// That stalls nobody, and is no error: frames that find no buffer are dropped, and the newest comes next. What is to be
+/// kept for longer is copied.
 ///
 /// **Its memory is blanked when the camera is taken away**, at any moment, so that nobody goes on looking. Reading it is always
 /// safe; what was read, or copied, before `isIntact` said true is the picture, and what was read without asking may be partly
@@ -18,7 +19,8 @@ public final class Picture: Sendable {
     public let width: Int
     /// In pixels, even.
     public let height: Int
-    /// `420v` (video range) or `420f` (full range): a plane of Y, and one of Cb and Cr in turn, in half the size either way.
+    /// `420v` (video range) or `420f` (full range): a plane of Y, and one of Cb and Cr alternating, in half the size
+    /// either way.
     public let pixelFormat: String
     /// When it was captured, on `CLOCK_MONOTONIC`; never later than now.
     public let captured: Moment

@@ -3,7 +3,7 @@ import FrameStream
 import Glibc
 import Synchronization
 
-/// A session's pictures: what its events mean for them, the stream in use, and who waits.
+/// A session's pictures: what its events mean for them, the stream in use, and the readers that wait.
 ///
 /// Its lock is taken before a stream's, and never while one is held.
 final class PictureFeed: Sendable {
@@ -20,11 +20,11 @@ final class PictureFeed: Sendable {
     private struct State {
         var course = PictureCourse()
         var stream: PictureStream?
-        /// Those who iterate. While nobody does, nothing is read: the recorder core then copies nothing either.
+        /// Readers that iterate. Without any, nothing is read: the recorder core then copies nothing either.
         var readers = 0
         var waiting: [Waiter] = []
         var nextWaiter: UInt64 = 0
-        /// What went wrong with the stream, for who asks next.
+        /// What went wrong with the stream, for the next reader that asks.
         var fault: BrokerError?
         /// No more pictures: why, or that the client has closed the session.
         var end: Outcome?
@@ -39,7 +39,7 @@ final class PictureFeed: Sendable {
         self.session = session
     }
 
-    // MARK: Who looks
+    // MARK: Readers
 
     func readerCame() {
         let (duty, stream) = state.withLock { state in
@@ -146,7 +146,8 @@ final class PictureFeed: Sendable {
         }
     }
 
-    /// Said once, to those who wait or to who asks next; whoever goes on asking gets the pictures of the next grant.
+    /// Said once, to the readers that wait or to the next one that asks; one that goes on asking gets the pictures of
+    /// the next grant.
     private func broke(_ error: BrokerError) {
         let waiting = state.withLock { state in
             if state.waiting.isEmpty { state.fault = error }

@@ -28,7 +28,7 @@ final class PictureStream: Sendable {
         var fault: FrameStreamFault?
     }
 
-    /// One who never stops talking must not keep the thread from the other streams; what is left comes with its next turn.
+    /// A stream that never pauses must not keep the thread from the others; what is left comes with its next turn.
     private static let framesPerTurnMax = 64
 
     /// - Parameter descriptor: the socket of `OpenStream`; owned from here on.
@@ -57,7 +57,7 @@ final class PictureStream: Sendable {
         tell(news)
     }
 
-    /// There is nobody who could read it.
+    /// No thread could read it.
     func cannotBeRead(_ why: String) {
         let fault = FrameStreamFault(why, code: 0)
         state.withLock { $0.fault = fault }

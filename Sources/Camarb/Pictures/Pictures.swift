@@ -38,7 +38,7 @@ public struct Pictures: AsyncSequence, Sendable {
         }
     }
 
-    /// One who iterates.
+    /// One iteration.
     private final class Reader: Sendable {
         let core: SessionCore
 

@@ -37,9 +37,9 @@ extension ReconnectingTransport {
         }
         for declaration in state.withLock({ $0.memory.declarations }) {
             do throws(BrokerError) { _ = try await transport.call(declaration.call) } catch {
-                // Nor is it anybody else's than whom it stands for.
+                // A connection that does not stand for its process must not go on.
                 if error.isOfTheConnection || declaration.key == "StandFor" { throw error }
-                // Another policy may know no such rank or attribute: then it counts no more.
+                // Another policy may know no such rank or attribute: then it no longer counts.
             }
         }
         for session in state.withLock({ $0.memory.sessions }) {

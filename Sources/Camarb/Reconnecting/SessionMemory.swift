@@ -189,7 +189,8 @@ struct SessionMemory {
             return [.interruptionWithdrawn(id: id + offset)]
         case .wasInterrupted(let id, let causes, let interrupter, let cutting, let rule):
             warned = nil
-            // Who is interrupted has asked to run, also where the broker ends before it has said so in its answer.
+            // A session that is interrupted has asked to run, also where the broker ends before it has said so in its
+            // answer.
             wantsToRun = true
             let mine = see(id)
             if hold.notes(causes, interrupter, rule) { return [] }

@@ -3,7 +3,7 @@ public import ArbiterProtocol
 /// Something that happened to one of the user's apps, and that its user would want to know.
 public enum AppNotice: Hashable, Sendable {
     /// An interruption ended its recording.
-    /// - Parameter by: who took the camera, as far as the user may know.
+    /// - Parameter by: the app that took the camera, as far as the user may know.
     case recordingCut(app: String, camera: String, by: Interrupter?, cause: Cause)
     /// It has waited for a camera longer than `Waits.patience`.
     case waits(app: String, camera: String, holder: Interrupter?)

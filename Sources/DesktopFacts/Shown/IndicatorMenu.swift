@@ -2,8 +2,8 @@ public import ArbiterProtocol
 
 /// The lines of the indicator's menu with the numbers that panels know them by.
 ///
-/// A number stands for one line as it reads, and is never given to another: who clicks on what a panel showed a moment ago
-/// stops the app whose name was there, or nobody.
+/// A number stands for one line as it reads, and is never given to another: a click on what a panel showed a moment ago
+/// stops the app whose name was there, or none.
 public struct IndicatorMenu: Sendable {
     public struct Item: Hashable, Sendable {
         public var id: Int32

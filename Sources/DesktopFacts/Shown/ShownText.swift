@@ -8,7 +8,7 @@ enum ShownText {
         var shown = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             switch scalar.properties.generalCategory {
-            // Among the formats are those that turn a text's direction around.
+            // Among the formats are those that reverse a text's direction.
             case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: shown.append(" ")
             default: shown.append(scalar)
             }

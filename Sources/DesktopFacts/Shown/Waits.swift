@@ -46,10 +46,10 @@ public struct Waits: Hashable, Sendable {
         waits.contains { $0.app == app && $0.camera == camera }
     }
 
-    /// When somebody will have waited too long; nil: nobody waits of whom it was not told.
+    /// When the next app will have waited too long; nil: every waiting app has been told of.
     public var deadline: Moment? { waits.lazy.filter { !$0.isTold }.map(\.toldAt).min() }
 
-    /// Those who have waited too long, the longest first. They count as told.
+    /// The apps that have waited too long, the longest first. They count as told.
     public mutating func due(at now: Moment) -> [AppNotice] {
         let due = waits.indices.filter { !waits[$0].isTold && waits[$0].toldAt <= now }
         for place in due { waits[place].isTold = true }

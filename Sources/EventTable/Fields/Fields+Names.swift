@@ -27,7 +27,7 @@ extension EventField where Value == SessionID {
 }
 
 extension EventField where Value == GrantID {
-    /// `grant=7`; where a line does not say it, whoever performs the line knows which one there is.
+    /// `grant=7`; where a line does not say it, the runner knows which one there is.
     static var grant: EventField {
         grant { (reader) throws(LineProblem) in try reader.grant() ?? GrantID(0) }
     }

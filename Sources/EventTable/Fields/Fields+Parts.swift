@@ -18,7 +18,7 @@ extension EventField where Value == Configuration {
                 }))
     }
 
-    /// No line says it: whoever performs the line knows what was asked.
+    /// No line says it: the runner knows what was asked.
     static func unsaid(_ key: String) -> EventField { field(key, .unsaid(Configuration())) }
 
     private static func field(_ key: String, _ phrase: Phrase<Configuration>) -> EventField {
@@ -105,7 +105,7 @@ extension EventField where Value == SeatID {
 }
 
 extension EventField where Value == Policy {
-    /// Subscribers have its name: the text says who may use cameras, and `GetPolicy` has it for those who may read it.
+    /// Subscribers have its name: the text says who may use cameras, and `GetPolicy` gives it to clients that may read it.
     static var policy: EventField {
         EventField(
             [EventMember(key: "policy", type: "s")],

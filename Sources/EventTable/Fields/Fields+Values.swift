@@ -91,7 +91,7 @@ extension EventField where Value == UInt64 {
 }
 
 extension EventField where Value == UInt32 {
-    /// Whose it is: `user=1001`, or who is meant where nobody says.
+    /// Whose it is: `user=1001`; a line without it means the reader's usual user.
     static var user: EventField {
         EventField(
             "user", "u",

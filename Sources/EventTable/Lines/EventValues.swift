@@ -6,7 +6,7 @@ package import JSONText
 /// A trace has all of them, and `null` where there is none; a dictionary on the wire has those that a subscriber may have,
 /// and no entry where there is none.
 package struct EventValues: Sendable {
-    /// Who has a value.
+    /// Which readers have a value.
     package enum Reach: Sendable {
         case everybody
         /// It is long, or says more than a subscriber may know: only what replays has it.

@@ -2,8 +2,8 @@ package import Arbiter
 import ArbiterProtocol
 import PolicyFile
 
-/// Who may use cameras came later than the first traces of this version: what their lines do not say is what held then.
-/// Whoever was connected had a right, and every login session and camera was at the one seat.
+/// Rights to cameras came later than the first traces of this version. Lines without them are read as things were then:
+/// every connected client had a right, and every login session and camera was at the one seat.
 extension TraceFields {
     mutating func identity() throws(LineFault) -> ClientIdentity {
         let verified = try flag("verified")

@@ -33,7 +33,7 @@ extension Policy {
 /// fingerprints against `StateText` on long walks. What a fold writes, too, is in State+Parts.swift.
 private struct WholeState {
     let state: State
-    /// All places in the order of what happened that can still turn a decision, sorted.
+    /// All places in the order of what happened that can still change a decision, sorted.
     let ordinals: [Ordinal]
 
     init(_ state: State) {
@@ -77,11 +77,11 @@ private struct WholeState {
         writer.ordered(state.ledger.photos) { $0.combine($1.session) }
     }
 
-    // MARK: Who is meant
+    // MARK: Which slot is which
 
     private func id(_ slot: Slot<Session>) -> UInt64 { state.sessions.rows[Int(slot.index)].id }
 
-    /// Of a row that another app has now, nothing is left but that it was somebody else's.
+    /// Of an app whose row another one has now, only that it was another's is written.
     private func write(_ app: AppRef?, into writer: inout FingerprintWriter) {
         guard let app else { return writer.combine(0) }
         guard state.isThere(app) else { return writer.combine(1) }

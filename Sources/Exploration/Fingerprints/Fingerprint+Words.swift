@@ -47,7 +47,7 @@ extension FingerprintWriter {
 
     private mutating func combine(_ control: CameraControl) {
         combine(control.key.rawValue)
-        // Which of the three it is, follows from the key.
+        // Which of the three it is follows from the key.
         switch control.takes {
         case .flag: break
         case .words(let words): ordered(words) { $0.combine($1) }

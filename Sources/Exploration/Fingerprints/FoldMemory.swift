@@ -55,7 +55,7 @@ struct FoldMemory: Sendable {
     }
 }
 
-/// Who has to do with a camera.
+/// The sessions that have to do with a camera.
 struct CameraRoles: BitwiseCopyable {
     let promise: Camera.Promise?
     let holder: Slot<Session>?

@@ -1,7 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 
-// Parts of a state as both fingerprints write them, the whole one and the fold: seen from now, without who is meant.
+// Parts of a state as both fingerprints write them, the whole one and the fold: seen from now, without ids.
 
 extension State {
     /// How far away it is; what is past is here.
@@ -14,8 +14,8 @@ extension State {
         min(now.nanoseconds - moment.nanoseconds, longest.wholeNanoseconds)
     }
 
-    /// What a camera is like, and what is under way on it. Its grants and decisions only count (that there was one keeps
-    /// survivors out that are told of too late, which no broker does), `place`, `who` and
+    /// What a camera is like, and what is under way on it. Of its grants and decisions only their number is left out
+    /// (that there was one keeps out survivors that are told of too late, which no broker does). `place`, `who` and
     /// `position` follow from the policy and its capabilities, and `firstRequest` from the sessions.
     @inline(__always) func write(
         _ slot: Slot<Camera>, countsLeases: Bool, into writer: inout FingerprintWriter
@@ -50,7 +50,7 @@ extension State {
         writer.combine(cut.isKilled)
     }
 
-    /// Who it is, and since when beside others, the caller writes. `since` is history.
+    /// The caller writes which session it is, and since when beside others. `since` is history.
     private func write(
         _ held: Held, on camera: Slot<Camera>, _ faults: UInt8, _ countsLeases: Bool,
         into writer: inout FingerprintWriter
@@ -91,7 +91,7 @@ extension State {
         return clients.rows[Int(client.index)].app != timer.app
     }
 
-    /// What becomes of it and when; whose it is, the caller writes.
+    /// What becomes of it and when; the caller writes whose it is.
     @inline(__always) func write(_ timer: TimedFact, into writer: inout FingerprintWriter) {
         let camera = UInt64(timer.camera.map { UInt32($0.index) + 1 } ?? 0)
         writer.combine(UInt64(timer.kind.rawValue) << 40 | (timer.app?.isClaimed == true ? 1 << 32 : 0) | camera)
@@ -149,8 +149,8 @@ extension State {
         }
     }
 
-    /// What is said of an app by its name, in one word. Who of a name is in front, its requests and the places of its
-    /// attributes follow from the rest.
+    /// What is said of an app by its name, in one word. Which apps of a name are in front, its requests and the places
+    /// of its attributes follow from the rest.
     @inline(__always) func word(of slot: Slot<App>) -> UInt64 {
         let app = apps.rows[Int(slot.index)]
         var word = app.byShell.mark | app.byAgent.mark << 8
@@ -166,7 +166,7 @@ extension State {
 }
 
 extension Client {
-    /// What it said of itself but for its texts, and how the kernel knows it.
+    /// What it said of itself, without its texts, and how the kernel knows it.
     var word: UInt64 {
         (app.isClaimed ? 1 : 0) | (multitasking ? 2 : 0) | (requiresFullScreen ? 4 : 0)
             | UInt64(kind.rawValue) << 8 | (login == nil ? 0 : 1 << 16) | UInt64(marks.rawValue) << 24
@@ -174,8 +174,8 @@ extension Client {
 }
 
 extension Session {
-    /// What it is, in one word; who and what it waits for, the caller writes. What its ledger counts is left out, and that
-    /// something is under way is not.
+    /// What it is, in one word; the caller writes which session it is and what it waits for. The numbers of its ledger
+    /// are left out, but not that something is under way.
     @inline(__always) func word(readsBids: Bool) -> UInt64 {
         var word = UInt64(has.rawValue)
         switch shown {

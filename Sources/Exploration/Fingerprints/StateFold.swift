@@ -26,11 +26,11 @@ public struct FoldedCast: Sendable {
     }
 }
 
-/// A state as a walk remembers it that folds mirror images: what concerns nobody in particular, and for each app of
-/// the cast what concerns it. States that go on alike are equal; a fingerprint of the whole state tells more apart.
+/// A state as a walk remembers it that folds mirror images: what concerns no app of the cast, and for each app what
+/// concerns it. States that go on alike are equal; a fingerprint of the whole state tells more apart.
 ///
-/// It has neither ids nor names, nor what only changes what somebody is told: names of rules, whose bid stands in the
-/// way, who watches, what a client heard to be in force.
+/// It has neither ids nor names, nor what only changes what clients are told: names of rules, whose bid stands in the
+/// way, which sessions watch, what a client heard to be in force.
 public struct StateFold: Sendable {
     fileprivate var shared = Fingerprint(first: 0, second: 0)
     /// In the order of the cast.
@@ -62,7 +62,7 @@ extension Arbiter {
     /// Writes the state down as a fold. Every app that it speaks of is in the cast.
     /// - Parameters:
     ///   - session: what the caller remembers about a session besides.
-    ///   - camera: what the caller remembers about a camera, and of whom nobody in particular.
+    ///   - camera: what the caller remembers about a camera, which names no app.
     public func fold(
         _ cast: FoldedCast, into fold: inout StateFold, session: (SessionID) -> UInt64, camera: (CameraID) -> UInt64
     ) {
@@ -153,7 +153,7 @@ extension State {
         let session = sessions.rows[Int(slot.index)]
         writer.combine(note(SessionID(session.id)))
         writer.combine(session.word(readsBids: cast.readsBids))
-        // Whether another app keeps the camera from it, a statement may ask.
+        // A statement may ask whether another app keeps the camera from it.
         let isKeptOut = session.waits?.interrupter.map { $0 != app } ?? false
         writer.combine(UInt64(session.camera.index) << 1 | (isKeptOut ? 1 : 0))
         writer.combine(memory.settings[slot.index])
@@ -165,7 +165,7 @@ extension State {
         writeTimers(cast, into: &writer) { $0.session == slot }
     }
 
-    /// Those that concern somebody. Where there are none that count, nothing is written.
+    /// Timers that concern a session, app or camera. Where none counts, nothing is written.
     @inline(__always) private func writeTimers(
         _ cast: FoldedCast, into writer: inout FingerprintWriter, _ concern: (TimedFact) -> Bool
     ) {

@@ -83,7 +83,7 @@ struct StateText {
         case let rule as Rule: text += state.text(rule)
         case let held as Held: addMembers(of: held, "Held", streaming: streaming(held), used: used(held))
         case let number as UInt64 where Self.numbers.contains(label): text += number == 0 ? "" : "one"
-        case let ordinal as UInt64 where ["started", "claimed", "granted"].contains(label):
+        case let ordinal as UInt64 where ["started", "bidSince", "granted"].contains(label):
             text += "\(ordinals.firstIndex(of: ordinal) ?? -1)"
         default: addMembers(of: value, "\(type(of: value))")
         }

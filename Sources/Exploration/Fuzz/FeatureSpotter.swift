@@ -2,7 +2,8 @@ import Arbiter
 import ArbiterProtocol
 import Scenario
 
-/// Sees from outside which features a story meets: in events, in what clients are told, and in who has what at rest.
+/// Sees from outside which features a story meets: in events, in what clients are told, and in what each session has at
+/// rest.
 struct FeatureSpotter: Sendable {
     private(set) var features = CaseSet<FuzzFeature>()
     private(set) var kinds = CaseSet<EventKind>()
@@ -108,7 +109,7 @@ struct FeatureSpotter: Sendable {
 
     // MARK: At rest
 
-    /// Who runs and who asks, once a line is through.
+    /// Which sessions run and ask, once a line is through.
     mutating func rest(_ arbiter: Arbiter) {
         let asking = arbiter.status().sessions.filter { $0.state != .stopped }
         if asking.contains(where: { $0.state == .running && !$0.isHolder }) { features.insert(.sharing) }

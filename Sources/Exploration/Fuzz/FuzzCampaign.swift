@@ -26,7 +26,7 @@ public final class FuzzCampaign: Sendable {
         public var broken: FuzzVerdict.Broken
         public var count = 1
 
-        /// The shorter story is found sooner to be small; among equals the number decides, and not who was quicker.
+        /// The shorter story is preferred; among equals the lower number, and not the one that was found first.
         fileprivate func isShorter(than other: Finding) -> Bool {
             (broken.lines ?? .max, number) < (other.broken.lines ?? .max, other.number)
         }

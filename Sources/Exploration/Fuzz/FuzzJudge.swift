@@ -1,7 +1,7 @@
 public import Arbiter
 public import Scenario
 
-/// Somebody besides the stage's own checks who watches a story, and may object: an arbiter written in another way, say.
+/// A second check of a story, besides the stage's own: an arbiter written in another way, say.
 public protocol FuzzJudge: Sendable {
     /// A story begins, under this policy.
     mutating func begin(_ policy: Policy)

@@ -3,7 +3,7 @@ import Scenario
 
 /// Lives one story with every check on.
 ///
-/// What the core does wrong may stop the process; whoever wants to survive that runs stories in another one.
+/// What the core does wrong may stop the process; a caller that must survive that runs stories in another one.
 public struct FuzzRun {
     private var stage: Stage
     private var spotter = FeatureSpotter()
@@ -11,7 +11,7 @@ public struct FuzzRun {
     private var steps = 0
     private var policies = 1
 
-    /// - Parameter judge: who else looks at each step.
+    /// - Parameter judge: also looks at each step.
     public static func run(_ text: String, judge: (any FuzzJudge)? = nil) -> FuzzVerdict {
         do {
             // A story names no file, so that no folder is read.
@@ -37,7 +37,7 @@ public struct FuzzRun {
         self.judge?.begin(scenario.world.policy)
     }
 
-    /// Up to the first broken promise: what comes after it was promised by nobody.
+    /// Up to the first broken promise: what comes after it is not promised.
     private mutating func live(_ scenario: Scenario) -> FuzzVerdict.Outcome {
         var performed = 0
         func broken(_ message: String) -> FuzzVerdict.Outcome {

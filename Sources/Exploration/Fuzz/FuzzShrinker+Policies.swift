@@ -143,14 +143,14 @@ extension Policy {
         }
     }
 
-    /// Who had the rank has the one above it.
+    /// Rules that gave the rank give the one above it.
     private func withoutRank(_ rank: Int) -> Policy {
         with { policy in
             policy.ranks.remove(at: rank)
             for index in policy.rankRules.indices where policy.rankRules[index].rank >= rank {
                 policy.rankRules[index].rank -= 1
             }
-            // A file gives who is denied no rank, which is read as the weakest.
+            // A file gives a denied app no rank, which is read as the weakest.
             for index in policy.rankRules.indices where policy.rankRules[index].deny {
                 policy.rankRules[index].rank = policy.ranks.count - 1
             }

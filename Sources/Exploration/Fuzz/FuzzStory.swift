@@ -74,7 +74,7 @@ extension FuzzStory.Line {
         }
     }
 
-    /// Whom it speaks of: the lines that give them come before.
+    /// The client or session it speaks of: the line that gives it comes before.
     var needs: Name? {
         let words = words
         guard words.count > 1 else { return nil }
@@ -101,7 +101,7 @@ extension FuzzStory.Line {
 }
 
 extension [FuzzStory.Line] {
-    /// Without the lines that speak of somebody whom no line before them brings.
+    /// Without the lines that speak of a client or session that no line before them gives.
     var withoutOrphans: [FuzzStory.Line] {
         var there: Set<FuzzStory.Line.Name> = []
         return filter { line in

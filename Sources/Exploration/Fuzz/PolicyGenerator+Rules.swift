@@ -24,7 +24,7 @@ extension PolicyGenerator {
         for index in 0..<random.below(5) {
             rules.append(rankRule("k\(index)", facts(policy.attributes, emptyPercent: 5), policy.ranks))
         }
-        // Else who matches nothing has neither grace nor lease.
+        // Otherwise an app that matches no rule has neither grace nor lease.
         if random.chance(60) { rules.append(rankRule("rest", [], policy.ranks)) }
         return rules
     }

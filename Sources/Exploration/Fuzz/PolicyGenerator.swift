@@ -81,7 +81,7 @@ public struct PolicyGenerator: Sendable {
         policy.cameras = cameras()
         // They decide nothing, so that they are seldom worth their time; that they are read is worth a little.
         if random.chance(5) { policy.statements = statements(policy.attributes) }
-        // Nor do these: who speaks is decided before the core hears of it.
+        // Nor do these: the speakers are decided before the core hears of them.
         if random.chance(5) { policy.shellUnit = "shell.service" }
         if random.chance(5) { policy.agentUnit = "camagent.service" }
         return policy
@@ -91,7 +91,7 @@ public struct PolicyGenerator: Sendable {
         func account(_ number: UInt32) -> Rights.Account { Rights.Account(number: number) }
         var rights = Rights(seat: random.chance(70))
         if random.chance(40) { rights.users = some([1000, 1001], atLeast: 1).map(account) }
-        // Whom no machine knows: nobody, and written all the same.
+        // A name that no machine knows: it means nobody, and is written all the same.
         if random.chance(10) { rights.users.append(Rights.Account(name: "mallory", number: nil)) }
         if random.chance(50) { rights.groups = some(FuzzNames.groups, atLeast: 1).map(account) }
         if random.chance(50) { rights.services = some(FuzzNames.apps, atLeast: 1) }

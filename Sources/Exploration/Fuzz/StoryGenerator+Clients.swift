@@ -69,8 +69,8 @@ extension StoryGenerator {
         say("disconnect \(name)")
     }
 
-    /// The broker was restarted: cameras wait for those who had them, and these say that they ran, or go on with what
-    /// their recorder cores still capture.
+    /// The broker was restarted: cameras wait for the apps that had them, and these say that they ran, or go on with
+    /// what their recorder cores still capture.
     mutating func restart() {
         for camera in cameras where random.chance(70) {
             let app = random.pick(FuzzNames.apps)

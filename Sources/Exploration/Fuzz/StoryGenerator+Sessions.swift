@@ -10,7 +10,7 @@ extension StoryGenerator {
         if random.chance(92) { words.append("camera=\(camera())") }
         if random.chance(25) { words.append("audio") }
         if random.chance(30) { words.append("sharingMode=\(random.pick(["sharedReadOnly", "exclusiveControl"]))") }
-        // Who asks for what the camera lacks gets no session, and plays no part in what follows.
+        // A client that asks for what the camera lacks gets no session, and plays no part in what follows.
         if random.chance(15) { words.append(random.pick(["frameRate=15", "videoZoomFactor=1"])) }
         if random.chance(15) { words.append("activeFormat=\"\(random.pick(Self.formats.prefix(2).map(\.name)))\"") }
         if random.chance(3) { words += settings(valid: false) }

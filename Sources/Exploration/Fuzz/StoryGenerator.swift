@@ -3,8 +3,8 @@ import ArbiterProtocol
 
 /// Random stories in the scenario language, under random policies; the same for the same numbers.
 ///
-/// Stories are made without looking at what the arbiter does: a session is started that runs, somebody is ready for a
-/// warning that never came. What clients and the world may do at any time, a story may hold.
+/// Stories are made without looking at what the arbiter does: a running session is started, a client is ready for a
+/// warning that never came. A story may hold whatever clients and the world may do at any time.
 struct StoryGenerator: Sendable {
     var random: SeededRandom
     private var policies: PolicyGenerator
@@ -103,7 +103,7 @@ struct StoryGenerator: Sendable {
     }
 
     mutating func app() -> String {
-        // Of those that are there, mostly: who is not has no session that could feel it.
+        // Of connected apps, mostly: the others have no session that could feel it.
         if random.chance(85), !clients.isEmpty { return random.pick(clients).app }
         return FuzzNames.app(random.pick(FuzzNames.apps), user: random.pick(FuzzNames.users))
     }
@@ -126,7 +126,7 @@ struct StoryGenerator: Sendable {
         case client, newSession, session, user, machine, recorder, reload, reserve, word
     }
 
-    /// What a story is about: of most it has some things not at all, so that the others get the room in which they meet.
+    /// What a story is about: each story leaves out some themes, so that the others have room to meet.
     private mutating func mood() -> [Theme] {
         let weights: [(theme: Theme, weight: Int)] = [
             (.client, 7), (.newSession, 7), (.user, 16), (.machine, 11), (.recorder, 10), (.reload, 8),

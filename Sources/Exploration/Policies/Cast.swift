@@ -1,13 +1,14 @@
 import Arbiter
 import ArbiterProtocol
 
-/// Who is in a small world: a session each, and whose client it belongs to.
+/// The members of a small world: a session each, and whose client it belongs to.
 struct Cast {
     /// What the session's client is, for each session.
     var sessions: [Character]
     /// Which client each session belongs to, by its number from 0 on; two of one client stand side by side.
     var clients: [Int]
-    /// The casts of a policy are counted by who takes part; who of two alike are one client makes another world of one cast.
+    /// Casts of the same members have one number; which of two alike are one client only makes another world of the
+    /// same cast.
     var number: Int
 
     /// Sessions for which nothing but their names differs have one key.
@@ -51,7 +52,7 @@ struct Casting {
         }
     }
 
-    /// Whether everybody who is wanted is in a cast.
+    /// Whether all wanted members are in a cast.
     private static func has(_ cast: [Int], _ wanted: [Int]) -> Bool {
         var rest = cast
         return wanted.allSatisfy { kind in

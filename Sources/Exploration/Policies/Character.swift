@@ -13,7 +13,7 @@ struct Character: Hashable {
     var usesAudio = false
     /// It wants to watch beside whoever has the camera.
     var watches = false
-    /// Nil: who sits at the seat; `none`: a process outside any login session.
+    /// Nil: its user sits at the seat; `none`: a process outside any login session.
     var login: String?
     /// A group that a policy gives a right.
     var group: UInt32?

@@ -4,17 +4,17 @@ import ArbiterProtocol
 /// How time passes in a walk that does not count what is left of leases.
 ///
 /// A lease lasts for minutes and is used up in pieces of seconds, whenever its holder is cut and comes back: counted,
-/// most states of a world differ in nothing else. Here a state stands for all that are like it but for what is left of
+/// most states of a world differ in nothing else. Here a state stands for all that are like it except in what is left of
 /// each lease, which may be anything up to the longest lease there is.
 ///
 /// No violation is lost. Of what is left of a lease the core sees nothing but its end, and time passes here in every
 /// way in which it could pass in any of the states that one stands for: some leases end at any moment up to the earliest
 /// other deadline, or none does until then. Moments are `step` apart: every time of the policy is a multiple of it, so
-/// all deadlines are that have come of them. So for each way through the states that count their leases there is one
+/// all deadlines that come of them are, too. So for each way through the states that count their leases there is one
 /// of the same length through these, with the same events and, leases apart, the same states.
 ///
 /// The other way round it does not hold: a lease that was only just granted cannot be over. What is found broken here
-/// is looked for again with leases counted, and only what is found then was found.
+/// is looked for again with leases counted, and only what is found then counts.
 struct Leases: Sendable {
     let step: Duration
     let longest: Duration

@@ -6,12 +6,13 @@ import ArbiterProtocol
 /// Facts are of two sorts: those that a client keeps as long as it is connected, and those that change. Put in what it
 /// keeps, and a rule never matches, or is left with the facts that change. Two kinds of clients for which the same
 /// rules are left, with the same answers, are one: exchange one for the other in any world, and every decision is as it
-/// was but for the names of rules.
+/// was, except the names of rules.
 struct Nature: Hashable {
     private var causes: [[Answer]] = []
     private var ranks: [[Answer]] = []
     private var statements: [[FactTest]?] = []
-    /// Who a client is decides more than what rules say of it: which clients are one app, and which users are another's.
+    /// A client's identity decides more than what rules say of it: which clients are one app, and which users are
+    /// another's.
     private var identity: [Bool] = []
     private var login: String?
     private var user: UInt32?

@@ -1,7 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 
-/// What a step came to for those who see it: words for the ways in which two policies differ.
+/// What a step came to for the clients that see it: words for the ways in which two policies differ.
 enum Outcomes {
     /// Nil: nobody notices. Else, for each session that was told something else, what the first policy did and what
     /// the second did.
@@ -22,7 +22,7 @@ enum Outcomes {
                 refused.0 ? "refuses it" : outcome(events, first), refused.1 ? "refuses it" : outcome(events, second),
             ])
         }
-        // Whoever was refused says it for the session already.
+        // The refusal says it for the session already.
         if refused.0 != refused.1, found.count > 1 { found.removeFirst(found.count - 1) }
         if found.isEmpty, holders(news.first) != holders(news.second) {
             found.append(["changes the holder", "leaves the holder"])

@@ -3,7 +3,7 @@ import ArbiterProtocol
 public import Scenario
 
 /// Walks two policies in step over the same events, breadth first, and finds where clients notice which of them
-/// is in force: what they are told, and who holds which camera. Names of rules are no difference.
+/// is in force: what they are told, and which session holds which camera. Names of rules are no difference.
 ///
 /// Recorders answer at once: a step is something that happens, and everything that follows from it. All worlds are
 /// walked side by side, one step at a time, so that the first difference is the shortest there is in any of them.

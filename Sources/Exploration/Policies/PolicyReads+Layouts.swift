@@ -10,7 +10,7 @@ extension PolicyReads {
         }
     }
 
-    /// Exchanging the two leaves every list of rules as it was, but for the names of rules, and for the order of
+    /// Exchanging the two leaves every list of rules as it was, except the names of rules and the order of
     /// neighbours that never match together.
     private func areAlike(_ a: Presence.Layout, _ b: Presence.Layout) -> Bool {
         func other(_ layout: Presence.Layout) -> Presence.Layout { layout == a ? b : layout == b ? a : layout }

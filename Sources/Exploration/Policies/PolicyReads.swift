@@ -54,7 +54,8 @@ struct PolicyReads {
     /// An app's word about itself counts otherwise where another user's sessions ask to run.
     var declares: Bool { sources.contains(.selfDeclared) }
 
-    // Who may use cameras at all. Where all policies agree, everybody in a world may, as who sits at the seat.
+    // Rights to use cameras at all. Where all policies agree, every client in a world has them, as its user sits at the
+    // seat.
     private var differInRights: Bool { Set(policies.map(\.rights)).count > 1 }
     /// By the number of its user.
     var entitledUsers: [UInt32] {
@@ -64,7 +65,7 @@ struct PolicyReads {
         differInRights ? unique(policies.flatMap { $0.rights.groups.compactMap(\.number) }) : []
     }
     var entitledServices: [String] { differInRights ? unique(policies.flatMap(\.rights.services)) : [] }
-    /// Who is outside any login session has no right but by its name.
+    /// A client outside any login session has a right by name only.
     var outsiders: Bool { !(entitledUsers.isEmpty && entitledGroups.isEmpty && entitledServices.isEmpty) }
     var weakness: Bool { differInRights && policies.contains { $0.rights.identity == .strong } }
 
@@ -114,7 +115,7 @@ struct PolicyReads {
 }
 
 extension Statement {
-    /// The tests that stand together, of each who has a part in it.
+    /// The tests that stand together, for each player.
     var conjunctions: [[FactTest]] {
         switch assertion {
         case .never(let players): players.map(\.when)

@@ -64,7 +64,7 @@ private struct WorldLimits {
 }
 
 extension FactTest {
-    /// Whom it names, if it is about that.
+    /// The app it names, if it names one.
     fileprivate var appName: String? {
         switch self {
         case .app(let name), .claimedApp(let name): name

@@ -66,7 +66,7 @@ public struct PolicyWalk: Sendable {
     /// - Parameters:
     ///   - pairsOnly: not every choice of kinds of clients, but only enough that every two kinds meet.
     ///   - countsLeases: states that differ in nothing but what is left of leases are walked each. Slow, and only of
-    ///     use to those who doubt the other way.
+    ///     use where the other way is doubted.
     public init(
         _ policy: Policy, clients: Int, cameras: Int, scope: WalkScope = .everything, pairsOnly: Bool = false,
         isFolded: Bool = true, countsLeases: Bool = false
@@ -82,7 +82,7 @@ public struct PolicyWalk: Sendable {
         worlds = try SmallWorld.worlds([policy], casting, cameras: cameras, scope: scope)
     }
 
-    /// Who stands for whom, and what counts.
+    /// Which apps of the world may stand for one another, and what counts.
     func cast(of world: SmallWorld, _ leases: Leases?) -> FoldedCast {
         var cast = isFolded ? world.cast : world.cast.unfolded
         cast.countsLeases = leases == nil

@@ -2,12 +2,12 @@ import Arbiter
 import ArbiterProtocol
 import Scenario
 
-/// Who is in a small world, and what may happen in it, as lines of a scenario.
+/// The members of a small world, and what may happen in it, as lines of a scenario.
 extension SmallWorld {
-    /// Who takes the microphone: nobody of the cast, so that it concerns all of its user's apps.
+    /// The app that takes the microphone: it is not in the cast, so it concerns all of its user's apps.
     static let caller = "phone"
 
-    // MARK: Who is there
+    // MARK: Members
 
     /// A session, and the client that it belongs to.
     struct Member {

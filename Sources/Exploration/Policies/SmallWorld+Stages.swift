@@ -1,7 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 
-/// Which cameras a small world has, and who is on which.
+/// Which cameras a small world has, and which session is on which.
 extension SmallWorld {
     typealias Stage = [(id: CameraID, position: CameraPosition)]
 
@@ -53,7 +53,7 @@ extension SmallWorld {
         }
     }
 
-    /// Who is on which camera. Sessions of one key may change places without changing anything.
+    /// Which session is on which camera. Sessions of one key may change places without changing anything.
     static func placings(of keys: [[Int]], on cameras: Int) -> [[Int]] {
         var found: [[Int]] = []
         var seen: Set<[[Int]]> = []

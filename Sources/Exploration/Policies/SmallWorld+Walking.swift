@@ -60,8 +60,8 @@ extension SmallWorld {
         case .startRecording(let session):
             return state.checker.isRunning(session) && state.checker.mark(of: session) & 16 == 0
         case .stopRecording(let session): return state.checker.mark(of: session) & 16 != 0
-        // Who asks for nothing has nothing to leave. Who records is taken to stop that first, and its file to be
-        // finished: it comes back under its old ids, which the old file's end would be taken for its own.
+        // A client that asks for nothing has nothing to leave. One that records is expected to stop that first, and
+        // have its file finished: it comes back under its old ids, which the old file's end would be taken for its own.
         case .disconnected(let client):
             let sessions = state.arbiter.sessions(of: client)
             return sessions.contains(where: state.arbiter.asksToRun)

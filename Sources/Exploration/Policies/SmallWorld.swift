@@ -88,14 +88,14 @@ struct SmallWorld: Sendable {
             for line in lines { actions += try Scenario.input(line, names: &names) }
             moves.append(Move(lines: lines, actions: actions))
         }
-        // Connecting again gives a client its old identity, so that it is the same one who comes back.
+        // Connecting again gives a client its old identity, so that the same one comes back.
         self.names = scenario.names
         self.moves = moves.map { Self.returning($0, to: scenario.names) } + Self.reloads(reads, scope)
         let kinds = unique(members.map(\.kind))
         var apps: [(app: AppID, kind: Int)] = []
         for member in members where !apps.contains(where: { $0.app == member.app }) {
             let kind = kinds.firstIndex(of: member.kind) ?? 0
-            // Two sessions of one app are nobody's mirror image but each other's.
+            // Two sessions of one app mirror only each other.
             let isSingle = members.filter { $0.app == member.app }.count == 1
             apps.append((member.app, isSingle ? kind : 100 + apps.count))
         }

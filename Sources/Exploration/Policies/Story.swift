@@ -2,7 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import Scenario
 
-/// A path through a small world as a scenario: without whoever plays no part in it, and with recorders that answer
+/// A path through a small world as a scenario: without members that play no part in it, and with recorders that answer
 /// by themselves wherever that tells the same.
 struct Story {
     let world: SmallWorld
@@ -32,7 +32,8 @@ struct Story {
         return stage.arbiter.brokenStatement()?.statement.name == statement
     }
 
-    /// The shortest text that still shows it: recorders answering by themselves, and only who has a part in it.
+    /// The shortest text that still shows it: recorders answer by themselves, and only members with a part in it are
+    /// left.
     /// - Parameter shows: whether a stage at the end of the scenario shows what it is about.
     func telling(
         _ events: [(event: Event, moment: Moment)], _ title: String, _ policy: Policy, _ shows: (Stage) -> Bool
@@ -76,7 +77,7 @@ struct Story {
         return ends[0] == ends[1] ? nil : (Array(told[0].prefix(shared)), ends)
     }
 
-    /// The machine and the inputs, of whoever has a part in them.
+    /// The machine, and the inputs of members with a part in them.
     func inputLines(_ events: [(event: Event, moment: Moment)], _ policy: Policy) -> [String] {
         lines(events, policy, isManual: false, isWhole: false)
     }

@@ -3,11 +3,11 @@ import ArbiterProtocol
 import Glibc
 import Synchronization
 
-/// Walks the worlds of a policy on two threads, and reports what one thread would have that walks them one by one.
+/// Walks the worlds of a policy on two threads, and reports what one thread would report that walked them one by one.
 ///
-/// Worlds know nothing of each other, but for the bound on the states of all of them: a world that may have passed it is
-/// walked again when it is known what came before it. Of several findings the one in the first world counts. Who asked is
-/// asked back about time and memory on its own thread alone.
+/// Worlds know nothing of each other, except for the bound on the states of all of them: a world that may have passed
+/// it is walked again when it is known what came before it. Of several findings the one in the first world counts. The
+/// caller is asked about time and memory on its own thread only.
 final class WorldCrew: Sendable {
     private let walk: PolicyWalk
     private let bounds: SearchBounds
@@ -128,12 +128,12 @@ final class WorldCrew: Sendable {
             shared.underWay[thread] = progress
             return (shared.progress, shared.cut)
         }
-        // Who was told to stop is not asked again.
+        // A thread that was told to stop does not ask again.
         if let known { return known }
         let cut = limiter(all)
         return shared.withLock { shared in
             shared.cut = shared.cut ?? cut
-            // What is found behind a finding is not asked for; the bound that is named then is not told.
+            // Worlds after a finding do not matter; the bound that is given here is never shown.
             return shared.cut ?? (index > shared.last ? .time : nil)
         }
     }

@@ -26,7 +26,7 @@ struct PolicyAsHouse: HousePolicy {
     func limits(_ sight: Sight) -> [Limit] {
         CauseRule.causes.compactMap { cause in
             let rule = policy.causeRules.first { $0.cause == cause && $0.when.allSatisfy(sight.passes) }
-            // A rule that leaves everything exempts whom it names.
+            // A rule that leaves everything exempts the sessions it matches.
             return rule.flatMap { $0.access == .all ? nil : Limit(cause: cause, access: $0.access) }
         }
     }

@@ -92,7 +92,7 @@ extension ReferenceArbiter {
         client.kind = attributes.kind
         client.multitasking = attributes.multitasking
         client.requiresFullScreen = attributes.requiresFullScreen
-        // Who nobody vouches for is of the app that it names.
+        // A client that the kernel does not vouch for belongs to the app that it names.
         if let name, before.isClaimed {
             client.app = WholeWorld.App(AppID(name, user: before.id.user), isClaimed: true)
         }

@@ -4,16 +4,16 @@ import EventTable
 import ReferenceArbiter
 public import Scenario
 
-/// Compares the real arbiter with the naive one after each line of a story: who has each camera, what each session is,
-/// and who records.
+/// Compares the real arbiter with the naive one after each line of a story: which session has each camera, what state
+/// each session is in, and which ones record.
 ///
 /// It judges while recorders behave. Once one fails, is late or refuses, and once a camera came back without what a
-/// session needs, it knows nothing any more and is silent. What happens between an order and its answer is none of its
-/// business either.
+/// session needs, it knows nothing any more and is silent. It does not look at what happens between an order and its
+/// answer either.
 public struct ReferenceJudge: FuzzJudge {
     private var reference = ReferenceArbiter(policy: PolicyAsHouse(.firstCome))
     private var recordings: [RecordingID: SessionID] = [:]
-    /// Whom each question is about: numbers are the core's.
+    /// The app each question is about: numbers are the core's.
     private var questions: [QuestionID: WholeWorld.App] = [:]
     /// What is recorded for grants of before a restart.
     private var survivors: [GrantID: RecordingID] = [:]

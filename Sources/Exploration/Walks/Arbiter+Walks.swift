@@ -13,7 +13,7 @@ extension Arbiter {
     }
 
     /// Whether some session was told nothing yet, or waits for nothing but a recorder, a device, or a camera that nobody
-    /// has: whoever wants to know more has to look closer.
+    /// has: only a closer look tells.
     var isAnybodyPerhapsForgotten: Bool {
         let isAnybodyServed = state.cameras.rows.contains { $0.tenancy.held != nil }
         return state.sessions.rows.contains { session in
@@ -101,8 +101,8 @@ extension Arbiter {
         state.cameraOrder.filter { state.cameras.rows[Int($0.index)].tenancy.held?.leaseUntil != nil }
     }
 
-    /// When the last of the times is over that nobody has to be woken for: min-holds, but for those of the holders of
-    /// some cameras, and the frames after which faults are forgotten.
+    /// When the last of the times is over that wake nobody: min-holds, except those of the holders of some cameras, and
+    /// the frames after which faults are forgotten.
     func lastUnwatchedTime(besides cameras: [Slot<Camera>]) -> Moment {
         var last = state.now
         for slot in state.cameraOrder {

@@ -6,7 +6,7 @@ public struct StatementCheck: Sendable {
     private let sources: [Statement]
     private let assertions: [Assertion]
 
-    /// A statement without its words, which only who breaks it is told.
+    /// A statement without its words, which are told only of one that is broken.
     private enum Assertion: Sendable {
         case never([(part: Statement.Part, when: Condition)])
         case always(when: Condition, part: Statement.Part)
@@ -24,7 +24,7 @@ public struct StatementCheck: Sendable {
         }
     }
 
-    /// The first of the statements that a state breaks, and by whom; nil when all hold.
+    /// The first of the statements that a state breaks, and by which sessions; nil when all hold.
     public func broken(in arbiter: Arbiter) -> (statement: Statement, sessions: [SessionID])? {
         var applied = sources.map { _ in 0 }
         return broken(in: arbiter, counting: &applied)
@@ -60,13 +60,14 @@ public struct StatementCheck: Sendable {
 }
 
 extension Arbiter {
-    /// The first of the policy's statements that this state breaks, and by whom; nil when all hold.
+    /// The first of the policy's statements that this state breaks, and by which sessions; nil when all hold.
     public func brokenStatement() -> (statement: Statement, sessions: [SessionID])? {
         StatementCheck(self).broken(in: self)
     }
 }
 
-/// Who asks to run at one moment, each looked at once. The state is handed to who needs it: kept, it would be copied.
+/// The sessions that ask to run at one moment, each looked at once. The state is passed to each method: kept, it would
+/// be copied.
 private struct StatementMoment {
     let asking: [(slot: Slot<Session>, session: Session, look: Look)]
 
@@ -114,7 +115,7 @@ private struct StatementMoment {
         return fill(playing)?.map { asking[$0].slot }
     }
 
-    /// Who has to play a part now, by their places: nobody while something is under way.
+    /// The sessions that have to play a part now, by their places: none while something is under way.
     func obliged(_ when: Condition, _ state: borrowing State) -> [Int] {
         guard isSettled(state) else { return [] }
         var obliged: [Int] = []

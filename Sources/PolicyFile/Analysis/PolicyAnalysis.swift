@@ -55,7 +55,7 @@ struct PolicyAnalysis {
                 neverMatches(rule)
                 continue
             }
-            // Who shares no facts with it hides nothing of it; most rules do not.
+            // A rule that shares no facts with it hides nothing of it; most rules do not.
             let box = space.box(rule.when)
             let near = live.filter { space.meet(box, space.box($0.when)) }
             switch answer(rule.when, by: near.map(\.when)) {
@@ -131,7 +131,7 @@ struct PolicyAnalysis {
 
     private func lookAtRanks(_ rules: [Rule], live: Set<String>) {
         guard let entry = root.entry("ranks"), case .array(let nodes) = entry.node.value else { return }
-        // Who matches no rule has the weakest rank.
+        // A session that matches no rule has the weakest rank.
         let weakest = policy.ranks.count - 1
         let isWeakestFree = answer([], by: rules.map(\.when)) != .covered
         for (rank, node) in nodes.enumerated() where rank < policy.ranks.count && !(rank == weakest && isWeakestFree) {
@@ -141,7 +141,7 @@ struct PolicyAnalysis {
             problems.warn(
                 "no rule gives the rank \(Wording.quoted(policy.ranks[rank]))", at: node.place,
                 hint: rank == weakest
-                    ? "the rules leave nobody over to whom it would fall" : "a client may only lower itself to it")
+                    ? "every session matches another rule" : "a client may only lower itself to it")
         }
     }
 

@@ -57,7 +57,7 @@ package protocol CameraSource: AnyObject {
     /// Draws the frame that is due, or was taken.
     func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError)
 
-    /// The frame is drawn for all who want it.
+    /// The frame is drawn for all that want it.
     func frameIsDone() throws(BrokerError)
 
     /// Descriptors of the device's own buffers, for reading only, where a picture lies in them as the layout wants it:
@@ -89,10 +89,10 @@ package protocol CameraSource: AnyObject {
     /// Looks whether its condition is still the same, without a grant.
     func look()
 
-    /// Has the kernel say in an inotify queue who opens and closes its node.
+    /// Has the kernel say in an inotify queue when its node is opened and closed.
     func watchNode(in queue: Int32) throws(BrokerError)
 
-    /// Who has its node open beside this process, as far as that can be seen.
+    /// The program that has its node open beside this process, as far as that can be seen.
     func opener() -> String?
 
     /// There is not even a node any more: that it is back will be told from outside.
@@ -107,7 +107,7 @@ package enum DeviceCondition: Hashable, Sendable {
     case usable
     /// It is not plugged in, or was unplugged.
     case disconnected(String)
-    /// A program that did not ask the broker has it: who, as far as that can be seen.
+    /// A program that did not ask the broker has it, named as far as that can be seen.
     case heldOutside(String)
     /// The switch on the camera is on.
     case privacyOn

@@ -131,7 +131,7 @@ public final class Capture: Sendable {
 
     /// Ends a grant; answers with the capture time of its last frame (0: none). A recording is finished afterwards.
     /// - Parameter passesOn: another grant is opened right after the answer. The device goes on until then where it can, for
-    ///   a quarter of a second at most, and what it captures meanwhile nobody gets.
+    ///   a quarter of a second at most, and nobody gets what it captures meanwhile.
     public func cut(_ grant: GrantID, why: RecordingEnd, passesOn: Bool = false, _ reply: @escaping Reply<Int64>) {
         commands.post(.cut(grant, why, passesOn: passesOn, reply))
     }
@@ -140,8 +140,9 @@ public final class Capture: Sendable {
     /// - Parameter queue: owned by the capture from here on.
     public func watchNode(_ queue: Int32, _ reply: @escaping Reply<Void>) { commands.post(.watchNode(queue, reply)) }
 
-    /// Looks whether a program outside the broker has the device, and answers with who has its node open, as far as that can be seen
-    /// ("": it cannot); `.deviceChanged` comes before the answer. During a grant the device is left alone.
+    /// Looks whether a program outside the broker has the device, and answers with the one that has its node open, as
+    /// far as that can be seen ("": it cannot); `.deviceChanged` comes before the answer. During a grant the device is
+    /// left alone.
     public func look(_ reply: @escaping Reply<String>) { commands.post(.look(reply)) }
 
     /// Completes a recording of a recorder core that was lost over it: cuts a frame that is not whole, and writes duration

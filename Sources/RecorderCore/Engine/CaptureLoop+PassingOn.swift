@@ -19,9 +19,9 @@ extension CaptureLoop {
         var until: Int64
     }
 
-    /// How long the device goes on for a grant that is to follow. The broker orders it when it has heard of the cut, a turn
-    /// of its loop later; this is time for a busy machine. Longer, and the light would say that somebody has the camera
-    /// when the one who was to follow has gone.
+    /// How long the device goes on for a grant that is to follow. The broker orders it when it has heard of the cut, a
+    /// turn of its loop later; this is time for a busy machine. Longer, and the light would be on although the next app
+    /// has gone.
     static let passingMax = Duration.milliseconds(250)
 
     /// Has the device go on beyond a grant.
@@ -75,7 +75,7 @@ extension CaptureLoop {
                 return true
             }
         } catch {
-            // What it fails of, it fails of again when it is started, and says it then.
+            // A fault shows again when the device is started, and is told then.
         }
         stopPassingOn()
         return false

@@ -6,7 +6,8 @@ extension CaptureLoop {
     func resume(
         _ id: GrantID, from before: SessionID, to now: SessionID
     ) throws(BrokerError) -> Configuration {
-        // Whoever watched beside the holder is to be admitted anew, and a photo's number means nothing to another broker.
+        // Sessions that watched beside the holder are admitted anew, and a photo's number means nothing to another
+        // broker.
         for session in Set(try granted(id).streams.map(\.session)) where session != before {
             try closeStreams(id, session)
         }

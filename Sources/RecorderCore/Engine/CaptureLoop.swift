@@ -16,7 +16,7 @@ final class CaptureLoop {
 
     var source: (any CameraSource)?
     var grant: OpenGrant?
-    /// The highest grant ever opened: a lower one is somebody's who was late.
+    /// The highest grant ever opened: an order for a lower one came too late.
     var newestGrant = GrantID(0)
     /// Bytes of buffers that were given out in grants that are over, which clients may keep, each for as long as it likes.
     var keptBytesMost: UInt64 = 0
@@ -27,7 +27,7 @@ final class CaptureLoop {
     private var saidIdle = false
     private var isStopping = false
     private var saidOverrun = false
-    /// A grant was ended, and its device is still to be let go: whoever waits for the cut does not wait for that.
+    /// A grant was ended, and its device is still to be let go: the answer to the cut does not wait for that.
     var isHalted = false
     /// A grant was cut for another one, and the device goes on until that is opened.
     var passing: Passing?
@@ -76,7 +76,7 @@ final class CaptureLoop {
         while !isStopping {
             for command in commands.takeAll() {
                 carryOut(command)
-                // Who asks for something may ask for more: describing a slow device takes longer than the limit.
+                // A caller that asked once may ask again: describing a slow device takes longer than the limit.
                 idleSince = camarb_monotonic_ns()
             }
             if isStopping { break }
@@ -106,7 +106,7 @@ final class CaptureLoop {
 
     private func noteIdle() {
         let now = camarb_monotonic_ns()
-        // A device that somebody else has is watched until it is free: those who wait for it are told by nobody else.
+        // A device that another program has is watched until it is free: nothing else tells those that wait for it.
         if grant != nil || passing != nil || writing > 0 || lookAt != nil {
             idleSince = now
             saidIdle = false
@@ -169,7 +169,7 @@ final class CaptureLoop {
         reply(.success(inForce(open.settings)))
     }
 
-    /// Takes one frame for everybody who wants it. The first of them is drawn into, the others get copies.
+    /// Takes one frame for all that want it. The first of them is drawn into, the others get copies.
     /// - Parameter now: when it was captured.
     func capture(_ open: inout OpenGrant, at now: Int64) throws(BrokerError) {
         guard let source else { throw BrokerError(.deviceFault, "The camera is not open.") }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Messages to a thread, in order, with a descriptor that wakes it.
 ///
-/// Any thread posts; one thread takes. What may pile up in it is bounded by those who post.
+/// Any thread posts; one thread takes. What may pile up in it is bounded by its senders.
 final class Mailbox<Message: Sendable>: Sendable {
     /// Readable while messages may be there.
     let descriptor: Int32

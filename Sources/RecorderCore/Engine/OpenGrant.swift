@@ -18,7 +18,7 @@ struct OpenGrant {
     var restartAt: Int64?
     /// Why it is not started again.
     var failure: BrokerError?
-    /// Who waits for the first frame.
+    /// The caller that waits for the first frame.
     var opening: Capture.Reply<Configuration>?
     var streams: [Stream] = []
     let memory = StreamMemory()

@@ -5,8 +5,8 @@ package import FrameStream
 ///
 /// A client may keep a buffer mapped for as long as it likes: nobody can take its pages back, and they are charged to the
 /// recorder core. So a stream that a session opens anew gets the buffers of one that it closed: they were blanked, and show
-/// the session nothing that it may not see. Never two streams that live have one pool, never two sessions, and never two
-/// grants: with the grant all of it ends (`end()`), also what somebody still maps.
+/// the session nothing that it may not see. Two live streams never share a pool, nor do two sessions or two grants: all
+/// of it ends with the grant (`end()`), also what is still mapped somewhere.
 ///
 /// The capture thread's alone.
 package final class StreamMemory {
@@ -17,8 +17,8 @@ package final class StreamMemory {
     /// Bytes of buffers that one grant makes, live or on the shelf: half of what the unit may have (`MemoryMax=1G` of
     /// camrecorder@.service). The other half is for the recorder core itself and for what clients keep of earlier grants.
     package static let bytesMax = 512 << 20
-    /// Of these, what a session gets that has none yet: the rest is for those that stream already, who would lose a stream
-    /// with a change of format.
+    /// Of these, what a session gets that has none yet: the rest is for those that stream already, which would lose a
+    /// stream with a change of format.
     package static let newcomerBytesMax = 384 << 20
     /// Of these, one session's: two streams of 4K, or ten of 1080p.
     package static let sessionBytesMax = 128 << 20
@@ -96,8 +96,8 @@ package final class StreamMemory {
         accounts[session]?.shelf.append(pool)
     }
 
-    /// One session goes on under another number. Numbers begin anew with another broker: what any other session closed is
-    /// nobody's, and must not become that of whoever has its number next.
+    /// One session goes on under another number. Numbers begin anew with another broker: what other sessions closed
+    /// belongs to none, and must not go to the next session with such a number.
     package func keepOnly(_ before: SessionID, as now: SessionID) {
         let kept = accounts.removeValue(forKey: before)
         for account in accounts.values { for pool in account.shelf { pool.blank() } }

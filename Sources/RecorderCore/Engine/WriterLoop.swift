@@ -45,8 +45,8 @@ enum WriterWork: Sendable {
 
 /// The writer thread: encodes, and has files written.
 ///
-/// It waits until a recording's frame is in the file, at most as long as a file may take. It never waits for a photo's: whose
-/// file that is may be another client's than the one that records.
+/// It waits until a recording's frame is in the file, at most as long as a file may take. It never waits for a photo's
+/// file, which may be another client's than the recording's.
 final class WriterLoop {
     private let mailbox: Mailbox<WriterWork>
     private let emit: @Sendable (RecorderEvent) -> Void
@@ -152,9 +152,9 @@ final class WriterLoop {
                     id: ticket.id, why: why, frames: current.matroska?.frames ?? 0,
                     duration: current.matroska?.duration ?? 0, bytes: UInt64(current.file.committed))))
         done()
-        // What an encoder had, tens of MiB in pieces of all sizes, stays with the allocator in the heap of each of its threads
-        // otherwise, and the next one, in other threads, takes its own. Here, on the writer's thread, it delays no frame: a
-        // recording that begins meanwhile has its frames wait for it in the mailbox.
+        // Otherwise an encoder's memory, tens of MiB in pieces of all sizes, stays in the heaps of its threads, and the
+        // next encoder, in other threads, takes its own. Here, on the writer's thread, giving it back delays no frame:
+        // frames of a recording that begins meanwhile wait in the mailbox.
         camarb_give_back_heap()
     }
 

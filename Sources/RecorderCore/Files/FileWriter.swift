@@ -29,7 +29,7 @@ package enum FileFault: Error, Hashable {
 /// with it, and nothing of this one. One that is opened again, to be completed, is read by it, too.
 ///
 /// Orders are queued, sent as the process takes them, and answered where an answer is wanted. What waits here is bounded by
-/// who asks: a recording waits for each frame's answer, a photo is one order.
+/// its callers: a recording waits for each frame's answer, a photo is one order.
 ///
 /// Threading: the thread of its house only.
 package final class FileWriter {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The Exif APP1 segment of a photo: who made it, when, and which side is up.
+/// The Exif APP1 segment of a photo: its maker, its time, and which side is up.
 package enum ExifSegment {
     /// - Parameters:
     ///   - seconds: when it was captured, since 1970, shown in local time as cameras do.

@@ -76,7 +76,7 @@ package struct RecordingCompletion {
 
     private mutating func walk() throws(CompletionFault) {
         while end < window.size {
-            // Each turn is a question to another process: so looking at the clock costs little beside it.
+            // Each round asks another process: looking at the clock costs little beside that.
             guard camarb_monotonic_ns() < deadline else { throw .late }
             guard let element = try element(at: end) else { return try checkTail() }
             guard let next = element.end, [ID.cluster, ID.cues, ID.tags, ID.void].contains(element.id),
@@ -110,8 +110,8 @@ package struct RecordingCompletion {
         throw .foreign("bytes behind the last cluster", at: end)
     }
 
-    /// A cluster that the file ends in is one frame that was being written, and no wrong size behind which others hide: its
-    /// block ends where it does.
+    /// A cluster in which the file ends must be one frame that was being written, not a wrong size that hides others:
+    /// its block ends where it does.
     private mutating func checkTorn(_ cluster: EBMLElement, _ end: Int64) throws(CompletionFault) {
         guard cluster.id == ID.cluster else { return }
         var place = cluster.body

@@ -119,7 +119,7 @@ private struct CoveredStep {
         }
     }
 
-    // MARK: Who lost, and to what
+    // MARK: Losers, and what they lost to
 
     private func noteLoss(_ verdict: Verdict, _ coverage: inout PolicyCoverage) {
         let isStarter = event == .startRunning(verdict.session)
@@ -172,14 +172,14 @@ private struct CoveredStep {
         }
     }
 
-    /// Who lost because of another camera lost by conflict or by budget.
+    /// A session that lost because of another camera lost by conflict or by budget.
     private func noteOtherCameras(
         _ verdict: Verdict, _ held: Observation.Tenure?, _ coverage: inout PolicyCoverage
     ) {
         guard let camera = verdict.facts?.camera else { return }
         var others = verdict.opponents.filter { $0 != camera }
         if let held, held.camera == camera, arbiter.status(of: camera)?.holder == nil {
-            // Its own camera is left to nobody: it had to go for a session on another one.
+            // Its own camera goes to no session: it had to go for a session on another one.
             others += effects.compactMap { effect in
                 if case .open(let opened, _, _, _) = effect, opened != camera { opened } else { nil }
             }

@@ -1,7 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 
-/// What a look from outside finds in the core between two steps: what rules read, and who holds.
+/// What a look from outside finds in the core between two steps: what rules read, and the holders.
 struct Observation: Sendable {
     let at: Moment
     /// Every session that asks to run, in the order of ids, with what rules read about it now.
@@ -42,6 +42,6 @@ struct Observation: Sendable {
         }
     }
 
-    /// The one who has a camera, or nil.
+    /// The tenure of a camera's holder, or nil.
     func tenure(of camera: CameraID) -> Tenure? { tenancies.first { $0.camera == camera } }
 }

@@ -2,10 +2,10 @@ public import Arbiter
 public import ArbiterProtocol
 public import PolicyFile
 
-/// One thing that a policy says and a scenario can make count: who may use a camera, a rule, a right or duty of a rank, or a
+/// One thing that a policy says and a scenario can test: a right to cameras, a rule, a right or duty of a rank, or a
 /// choice of `[contention]` that can decide something.
 public enum PolicyClause: Hashable, Sendable {
-    /// Whom `[access]` names.
+    /// A user, group or service that `[access]` names.
     case access(Named)
     case causeRule(String)
     case rankRule(String)
@@ -20,7 +20,7 @@ public enum PolicyClause: Hashable, Sendable {
         case user(Rights.Account)
         case group(Rights.Account)
         case service(String)
-        /// `identity = "strong"`: who is not, is not meant.
+        /// `identity = "strong"`: clients without it have no right.
         case strong
     }
 
@@ -29,7 +29,7 @@ public enum PolicyClause: Hashable, Sendable {
         case minHold = "min-hold"
     }
 
-    /// The choices of `[contention]` but for its order list, by their keys.
+    /// The choices of `[contention]` except its order list, by their keys.
     public enum ContentionChoice: String, Hashable, Sendable, CaseIterable {
         case tie, newcomer, loser, sharing, budget
         case sameApp = "same-app"

@@ -56,7 +56,7 @@ extension SVGDrawing {
         return svg + label(of: span.state, from, to, y)
     }
 
-    /// Why and who, as far as it fits; else the letter of the cause.
+    /// The cause and the other app, as far as they fit; else the letter of the cause.
     private func label(of state: Timeline.State, _ from: Double, _ to: Double, _ y: Double) -> String {
         let room = Int((to - from - 10) / Self.columnWidth)
         let shown: String

@@ -127,7 +127,7 @@ struct SVGDrawing {
         CauseSet(lanes.flatMap { $0.spans.compactMap(\.state.reason) }).ordered
     }
 
-    /// The picture for who does not see it.
+    /// The picture in words, for people that cannot see it.
     private var description: String {
         let whole = "\(timeline.lanes.count) lanes over \(timeline.duration.shortText)."
         return lanes.reduce(whole) { words, lane in

@@ -145,7 +145,7 @@ struct TerminalDrawing {
         cells[column] = (glyph, ink)
     }
 
-    /// Names what a drawing alone does not say: why, and who.
+    /// Names what a drawing alone does not say: the cause, and the other app.
     private func write(_ span: Timeline.Span, _ range: Range<Int>, _ ink: TerminalStyle.Ink?, _ cells: inout [Cell]) {
         var start = range.lowerBound
         let shown: String

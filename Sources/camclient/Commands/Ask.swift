@@ -12,7 +12,7 @@ struct Ask: AsyncParsableCommand {
         discussion: """
             Where the policy has [access] apps = "ask", each app that nothing is said of is asked about when it starts: \
             y lets it have cameras from now on, n denies them, and after 30 seconds without an answer it is no for this \
-            time. One who asks is there for a user at a time, which on a desktop is camagent. Ends with Ctrl-C, \
+            time. One client at a time asks each user; on a desktop that is camagent. Ends with Ctrl-C, \
             or with its input. With --json each line is an object, and answers are lines such as "3 allow".
             Examples:
               camclient ask

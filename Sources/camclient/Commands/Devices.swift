@@ -4,7 +4,7 @@ import Camarb
 import JSONText
 import Timeline
 
-/// Which cameras there are, and who has them.
+/// Which cameras there are, and their holders.
 struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the cameras: who has each, and who waits.",

@@ -23,7 +23,7 @@ struct AppsList: AsyncParsableCommand {
         let list = try DoorList.read()
         var search = ProgramSearch()
         let programs = search.programs()
-        // Whom the list names and who was not found has a line, too.
+        // A listed program that was not found has a line, too.
         let unknown = list.entries.filter { entry in
             entry != DoorList.all && !programs.contains { $0.name.isMeant(by: entry) }
         }
@@ -75,7 +75,7 @@ struct AppsOn: AsyncParsableCommand {
         guard let names = try choice.names() else {
             try MachineProtection.set(true)
             Output.notice(
-                "The machine's cameras are the broker's: programs come through it. Who has a camera open keeps it until he closes it."
+                "The machine's cameras are the broker's: programs come through it. One that has a camera open keeps it until it closes it."
             )
             return
         }
@@ -198,7 +198,7 @@ struct DoorTarget {
             isScriptOf = program.runsAs
             outOfReach = desktop?.sandbox.map { "sandboxed by \($0)" } ?? program.outOfReach
             name = program.name
-            // By the path for whom that was said: the door compares it with where the file really is.
+            // By the path, where one was given: the door compares it with where the file really is.
             entry = said.contains("/") ? program.name.file ?? program.entry : program.entry
             return
         }

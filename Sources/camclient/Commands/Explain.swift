@@ -66,7 +66,7 @@ struct Plan: AsyncParsableCommand {
         abstract: "Say what would happen, without anything happening.",
         discussion: """
             Takes input lines of the scenario language, camarb-scenario(5), as arguments or on standard input, and \
-            answers with the notices they would lead to now. Behind them, as comments: who would be interrupted, in \
+            answers with the notices they would lead to now. Behind them, as comments: which apps would be interrupted, in \
             which order and by which rule, also after a grace, and what that would cut; and for a start that fails the \
             smallest change of facts that would let it through. Times count from now. Names are those that \
             `camclient watch` shows, and apps are yours unless user= says whose. With --json, "outcome" has the lines \

@@ -56,7 +56,8 @@ struct Preview: AsyncParsableCommand {
                 target: target, overwriting: overwrite, framesMax: frames, frameRate: rate)
             let inbox = Inbox(handle.notices, interrupts: interrupts)
             try await handle.startRunning()
-            // Waiting for the camera is no part of it: who comes while another app has it gets all of his time later.
+            // Time spent waiting for the camera is not counted: after another app's turn there is still the whole
+            // duration.
             var end: Int?
             while true {
                 switch await inbox.next() {

@@ -4,7 +4,7 @@ import Camarb
 import JSONText
 import Timeline
 
-/// Who holds what, who waits, and why.
+/// Each camera's holder, the sessions that wait, and why.
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say who holds what, who waits, and why.",
@@ -38,7 +38,7 @@ extension BrokerStatus {
         if !loginSessionsUnknown.isEmpty {
             lines.append("login sessions are not known: \(loginSessionsUnknown.printable)")
             lines.append(
-                "  so nobody has a camera by sitting at its seat: only root and whom [access] of the policy names")
+                "  so nobody has a camera by sitting at its seat: only root and those that the policy's [access] names")
         }
         // Those that come and go at a machine's screen; a server may have hundreds of the others.
         lines += loginSessions.filter { !$0.seat.isEmpty }.map(\.line)
@@ -87,9 +87,9 @@ extension BrokerStatus {
         return lines
     }
 
-    /// Where nobody says where apps are: what counts instead.
+    /// Where no source says where apps are: what counts instead.
     private var placementLines: [String] {
-        // A broker of before says whether anybody does, and no more.
+        // An older broker says only whether any source does.
         guard !placements.isEmpty else { return presenceKnown ? [] : [PresenceStanding.nobody.words ?? ""] }
         return placements.compactMap { placement in
             placement.standing.words.map { placements.count == 1 ? $0 : "user \(placement.user): \($0)" }
@@ -134,9 +134,9 @@ extension PresenceStanding {
         switch self {
         case .told: nil
         case .kept:
-            "who said where apps are has left: what it said holds a few seconds longer, then every app counts as background"
+            "the source of presence has left: what it said holds a few seconds longer, then every app counts as background"
         case .lost:
-            "who said where apps are has left: every app counts as background until a shell or a camagent says otherwise"
+            "the source of presence has left: every app counts as background until a shell or a camagent says otherwise"
         case .login: "no presence source tells windows apart: apps of an active login session count as foreground"
         case .nobody: "no presence source: every app counts as foreground"
         }

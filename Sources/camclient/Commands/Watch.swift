@@ -7,7 +7,7 @@ import Timeline
 /// Decisions as they fall.
 struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show every decision as it falls: what happened, and whom the broker told what.",
+        abstract: "Show every decision as it falls: what happened, and what the broker told each app.",
         discussion: """
             Lines are those of the scenario language, with the decision's id for `camclient explain` as a comment; with --timeline each app has a column; with --json each line is \
             an object that `camclient timeline --from FILE` reads again. Ends with Ctrl-C, or after --duration.

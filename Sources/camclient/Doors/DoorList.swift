@@ -50,8 +50,8 @@ struct DoorList {
 
     mutating func removeAll() { lines.removeAll { Self.isEntry($0.trimmed) } }
 
-    /// Reads the user's list, changes it and writes it in one step: who looks meanwhile sees the one or the other, and of two who
-    /// change it at once the second sees what the first has done.
+    /// Reads the user's list, changes it and writes it in one step: a reader meanwhile sees the old list or the new
+    /// one, and of two changes at once the second begins with the result of the first.
     static func change(_ change: (inout DoorList) throws(Failure) -> Void) throws(Failure) -> DoorList {
         let path = try userPath()
         let folder = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))

@@ -24,7 +24,7 @@ struct ProgramSearch {
     private static let filesMax = 16_384
     /// Programs that name a device do so among their constants; larger ones are browsers and the like, which are known by name.
     private static let searchedBytesMax = 4 << 20
-    /// Libraries that nobody links who has nothing to do with cameras' nodes.
+    /// Libraries that only programs link that use cameras' nodes.
     private static let nodeLibraries = [
         "libv4l1.so", "libv4l2.so", "libavdevice.so", "libcheese", "libgviewv4l2core", "libopencv_videoio",
     ]

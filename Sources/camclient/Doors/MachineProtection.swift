@@ -14,7 +14,7 @@ enum MachineProtection {
 
     static var isOn: Bool { isInstalled && rules.contains { target("\(administrators)/\($0)") != nothing } }
 
-    /// - Parameter isOn: true: the cameras are the broker's; false: they are whoever's the distribution gives them to.
+    /// - Parameter isOn: true: the cameras are the broker's; false: they are as the distribution has them.
     static func set(_ isOn: Bool) throws(Failure) {
         guard isInstalled else {
             throw Failure(

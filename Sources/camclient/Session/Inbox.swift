@@ -29,7 +29,7 @@ final class Inbox {
         tasks.append(
             Task.detached {
                 for await notice in notices {
-                    // Whoever owns the inbox has left, and with it whom the events were for.
+                    // The inbox's owner has left: nothing takes the events any more.
                     if Task.isCancelled { return }
                     onNotice(notice)
                     continuation.yield(.notice(notice))
@@ -65,7 +65,7 @@ final class Inbox {
     /// What came during a pause, for the next to wait.
     private var kept: [Item] = []
 
-    /// What failed last, in the words of whoever it failed to; nil: nothing since the session ran.
+    /// The last failure, in words; nil: nothing since the session ran.
     private(set) var lastError: String?
 
     func next() async -> Item {

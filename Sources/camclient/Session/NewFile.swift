@@ -52,7 +52,7 @@ struct NewFile: ~Copyable {
                     : Failure.file(path, "cannot be written", number)
             }
             var existing = open(path, O_RDWR | O_CLOEXEC)
-            // One that this user may write and not read takes a recording all the same.
+            // A file that this user may write but not read takes a recording, too.
             if existing < 0, errno == EACCES { existing = open(path, O_WRONLY | O_CLOEXEC) }
             number = errno
             guard existing >= 0 else { throw Failure.file(path, "cannot be written", number) }

@@ -112,7 +112,7 @@ enum ShellCommand {
             do throws(BrokerError) {
                 try await client.takeMicrophone(app: app)
             } catch  where error.kind == .notTrusted {
-                // Who is not root says first that it knows.
+                // Any user but root says first that it knows.
                 try await client.reportMicrophones(true)
                 try await client.takeMicrophone(app: app)
             }
@@ -134,7 +134,7 @@ enum ShellCommand {
     }
 }
 
-/// The commands of a command line, in order: each for itself, but for the apps that are placed as the shell comes.
+/// The commands of a command line, in order: each for itself, except apps that are placed as the shell comes.
 struct ShellLines {
     private var rest: ArraySlice<String>
 

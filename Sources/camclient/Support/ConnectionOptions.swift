@@ -104,7 +104,7 @@ func readSettings(_ settings: [String]) throws(Failure) -> Configuration {
 }
 
 extension Failure {
-    /// What is wrong with one of several commands, said to somebody who may have left out the quotation marks.
+    /// What is wrong with one of several commands, for a user that may have left out the quotation marks.
     func ofScript(_ commands: [String]) -> Failure {
         guard commands.count > 1, message.contains("missing") else { return self }
         return Failure(status, message + " Each argument is a whole command, in quotation marks if it has spaces.")

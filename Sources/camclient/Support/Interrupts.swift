@@ -3,7 +3,8 @@ import Synchronization
 
 /// SIGINT and SIGTERM as a stream, so that a recording is finished and a drawing written before the end.
 ///
-/// The first goes to who asked for the stream; the second, and the first where nobody asked, ends the process.
+/// The first goes to the caller that asked for the stream; the second, and the first where none asked, ends the
+/// process.
 enum Interrupts {
     private static let listener = Mutex<AsyncStream<Void>.Continuation?>(nil)
 

@@ -14,7 +14,7 @@ func writeText(_ text: String, to path: String) throws(Failure) {
     }
 }
 
-/// The same in one step: who looks meanwhile sees the old file or the new one.
+/// The same in one step: a reader meanwhile sees the old file or the new one.
 func writeTextAtOnce(_ text: String, to path: String) throws(Failure) {
     let unfinished = "\(path).\(getpid())"
     do throws(Failure) {

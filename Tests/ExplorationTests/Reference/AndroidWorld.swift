@@ -189,7 +189,7 @@ struct AndroidWorld {
     }
 
     private mutating func expectQuiet(_ effects: [Effect], _ what: String) {
-        // Who would win may be another one now: that is said, and nothing is done about it.
+        // Another app may win now: that is said, and nothing is done about it.
         let others = effects.filter { if case .announce(.prioritiesChanged) = $0 { false } else { true } }
         if !others.isEmpty { differ("\(what) has effects: \(others)") }
     }

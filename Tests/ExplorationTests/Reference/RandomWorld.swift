@@ -16,7 +16,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// Who and what the random worlds are made of.
+/// The members of the random worlds.
 enum Cast {
     static let cameras = [CameraID("back"), CameraID("front")]
     static let ranks = ["safety", "staff", "call", "booth", "other", "attract"]
@@ -24,7 +24,7 @@ enum Cast {
         "evacuation.service", "intercom.service", "photobooth.service", "attract.service", "menu.service",
     ]
     .map { AppID($0, user: 0) }
-    /// Who comes: the booth and the intercom meet most often, since only theirs is a grace.
+    /// The apps that come: the booth and the intercom meet most often, since only theirs is a grace.
     static let kioskVisitors = [0, 1, 1, 1, 2, 2, 2, 3, 4].map { kioskApps[$0] }
     /// Two users, and a service that belongs to no login session.
     static let desktopApps = [

@@ -112,7 +112,7 @@ struct ReferenceTests {
                 var shorter = run
                 shorter.remove(at: index)
                 var both = SideBySide(policy: policy, house: house.policy)
-                // A request of somebody who was left out is another disagreement, and no shorter form of this one.
+                // A request of a client that was left out is another disagreement, and no shorter form of this one.
                 guard let difference = take(shorter, by: &both), isRefusal(difference) == isRefusal(failure) else {
                     continue
                 }

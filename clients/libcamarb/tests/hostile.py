@@ -133,7 +133,7 @@ def huge_pages():
         assert session.state is State.RUNNING
 
 
-@claim("who looks whether a picture is whole hears of other buffers first: they are announced before the old ones are blanked")
+@claim("a program that looks whether a picture is whole hears of other buffers first: they are announced before the old ones are blanked")
 def other_buffers():
     with FalseBroker() as broker, App(broker.address) as app:
         session, stream = streaming(broker, app)
@@ -226,7 +226,7 @@ def closed_descriptor():
         app.client.close()
 
 
-@claim("who leaves a frame untaken hears of all else")
+@claim("a program that leaves a frame untaken hears of all else")
 def frames_left():
     with FalseBroker() as broker, App(broker.address) as app:
         session, stream = streaming(broker, app)
@@ -255,7 +255,7 @@ def peaceful():
         assert app.wait(EventType.RAMP_FINISHED).number == 2.0
 
 
-@claim("who goes on listening after the last event hears at once that there is none")
+@claim("a program that goes on listening after the last event hears at once that there is none")
 def after_the_last():
     with FalseBroker() as broker:
         app = App(broker.address)

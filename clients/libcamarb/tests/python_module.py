@@ -10,7 +10,7 @@ from lifetimes import preloaded
 CLIENTS = pathlib.Path(__file__).resolve().parents[2]
 
 
-@claim("the example, of at most 40 lines, shows pictures, says who interrupts it, takes a photo and records")
+@claim("the example, of at most 40 lines, shows pictures, says which app interrupts it, takes a photo and records")
 def webcam():
     example = CLIENTS / "python" / "examples" / "webcam.py"
     assert len(example.read_text().splitlines()) <= 40

@@ -24,7 +24,7 @@ def cameras():
         assert form.pixel_format in ("420v", "420f") and form.width % 2 == 0 and form.max_frame_rate >= form.min_frame_rate > 0, form
 
 
-@claim("no broker, nobody who listens and an address that is none are told apart")
+@claim("no broker, a socket without a listener and a malformed address are told apart")
 def addresses():
     with Daemon() as daemon:
         for address, number in ((str(daemon.path) + "x", errno.ENOENT), ("tcp:host=here", errno.EINVAL),
@@ -197,14 +197,14 @@ def order():
         refused(lambda: [session.start() for _ in range(64)][-1], number=errno.EAGAIN)
         for call in calls:
             call.result()
-        # Who has waited for an answer hears no event of it; who waits twice is told that there is none.
+        # A program that waited for an answer gets no event of it; one that waits twice is told that there is none.
         app.take()
         told = {event.call for event in app.events if event.type is EventType.ANSWERED}
         assert not told & {call.number for call in calls}
         refused(calls[0], number=errno.EINVAL)
 
 
-@claim("who asks for the first camera learns which that is")
+@claim("a program that asks for the first camera learns which that is")
 def first():
     with Daemon() as daemon, App(daemon.address, "photos") as app:
         session = app.session("")

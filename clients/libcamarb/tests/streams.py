@@ -156,7 +156,7 @@ def newer():
         assert "RampFinished" in app.wait(EventType.ENDED).error
 
 
-@claim("who leaves 1024 events untaken ends as one that does not read, and can still read them")
+@claim("a program that leaves 1024 events untaken ends as one that does not read, and can still read them")
 def untaken():
     with FalseBroker() as broker, App(broker.address) as app:
         session, _ = streaming(broker, app)

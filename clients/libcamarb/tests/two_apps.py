@@ -9,7 +9,7 @@ def focus(shell, app, other):
     shell.call(SHELL, "PlaceApp", "ssb", other, "fullscreen", False)
 
 
-@claim("who comes forward interrupts, by name, and who was interrupted goes on by itself and without its recording")
+@claim("an app that comes forward interrupts, by name, and the interrupted one goes on by itself and without its recording")
 def interrupted():
     with Daemon() as daemon, App(daemon.address, "red") as red, App(daemon.address, "blue") as blue:
         shell = daemon.shell()

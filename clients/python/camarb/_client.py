@@ -234,7 +234,7 @@ class Call:
 
 
 class Frame:
-    """A picture in memory that another process owns. Two of a session may be held at once; who holds more gets none.
+    """A picture in memory that another process owns. Two of a session may be held at once; a program that holds more gets none.
 
     `planes` are memoryviews: Y, and half as high, CbCr interleaved; `strides` bytes from one row to the next. The memory goes back
     when the frame is released, by `release` or at the end of a `with`, and nobody has a view of it any more."""
@@ -511,8 +511,8 @@ class Client:
         return True
 
     def next_event(self) -> Optional[Event]:
-        """The next event, in the order in which they came, or None. An event that nobody takes waits; who leaves 1024 untaken ends
-        as one that does not read."""
+        """The next event, in the order in which they came, or None. An event that nobody takes waits; a program that leaves 1024 untaken
+        ends as one that does not read."""
         pointer = lib.camarb_client_next_event(self._open())
         if not pointer:
             return None

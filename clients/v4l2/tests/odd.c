@@ -104,7 +104,7 @@ static int pictures(const char *how) {
         REQUIRE(fcntl(camera, F_SETFL, 0) == 0);
         uint8_t *picture = malloc(bytes);
         for (;;) {
-            /* In two parts, as who reads through a small buffer. */
+            /* In two parts, as a program reads with a small buffer. */
             REQUIRE(read(camera, picture, 1000) == 1000);
             REQUIRE(read(camera, picture + 1000, bytes) == (ssize_t)bytes - 1000);
             if (write(1, picture, WIDTH * HEIGHT) != WIDTH * HEIGHT) return 0;
@@ -204,7 +204,7 @@ static void opens_twice(void) {
     close(one);
     close(other);
     REQUIRE(ioctl(one, VIDIOC_QUERYCAP, &first) < 0 && errno == EBADF);
-    /* The camera is free for who comes next, in this process too. */
+    /* The camera is free for the next program, in this process too. */
     one = open(node, O_RDWR);
     set_format(one);
     begin(one, V4L2_MEMORY_MMAP);

@@ -1,4 +1,4 @@
-/* Says what a program sees that has more rights than who called it, which must not be made another one by its caller's environment. It has
+/* Says what a program sees that has more rights than its caller, whose environment must not make it another one. It has
  * the door as a library of its own, since the program loader preloads none into such programs.
  *
  * usage: secure          prints AT_SECURE, what opening a node came to, and what libcamarb says of the broker */

@@ -212,7 +212,8 @@ var Teller = class Teller {
         ];
     }
 
-    // Who steps back comes first and the focused one last, so that no moment shows two in front where there never were two.
+    // An app that steps back comes first and the focused one last, so that no moment shows two in front where there
+    // never were two.
     _changes(seen) {
         const gone = [...this._told.keys()].filter(app => !seen.has(app))
             .map(app => [app, {presence: 'background', focused: false}]);

@@ -1,7 +1,7 @@
 -- camarb's part of WirePlumber (0.4, as in Debian 12): links each program that wants one of camarb's cameras to the node that
 -- camagent keeps for that program alone.
 --
--- One node in PipeWire sends the same picture to all who are linked to it. So a camera is a doorway, which programs find and
+-- One node in PipeWire sends the same picture to all that are linked to it. So a camera is a doorway, which programs find and
 -- choose and which shows slates only, and for each program that means it camagent has a private node, which says in
 -- node.camarb.consumer whose it is. Where this script does not run, programs are linked to the doorway, and see slates.
 --
@@ -73,7 +73,7 @@ local function meant(properties)
   return nil, true
 end
 
--- The doorway that an item is, or is behind, by its name. Who means a private node of somebody else's means the doorway: what
+-- The doorway that an item is, or is behind, by its name. An item that means another's private node means the doorway: what
 -- is shown there is for one program alone.
 local function doorwayNameOf(item)
   local properties = item.properties
@@ -136,7 +136,7 @@ local function link(output, input)
   end)
 end
 
--- The doorway that an item means, for who has waited long enough for a node of its own.
+-- The doorway that an item means, for one that has waited long enough for a node of its own.
 local function doorwayOf(properties)
   local item = meant(properties)
   local name = item and doorwayNameOf(item)

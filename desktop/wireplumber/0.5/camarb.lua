@@ -26,7 +26,7 @@ local function targetOf(properties)
   if default and default ~= 4294967295 then return "node.id", tostring(default) end
 end
 
--- The doorway that is meant. Who means a private node of somebody else's means its doorway: what is shown there is for one
+-- The doorway that is meant. An item that means another's private node means its doorway: what is shown there is for one
 -- program alone.
 local function meantDoorway(items, properties)
   local key, value = targetOf(properties)

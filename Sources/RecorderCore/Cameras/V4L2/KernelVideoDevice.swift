@@ -4,7 +4,7 @@ import CVideo4Linux
 import Glibc
 import VideoNodes
 
-/// A real node, found by who it is each time it is opened: its number may have changed.
+/// A real node, found by its identity each time it is opened: its number may have changed.
 final class KernelVideoDevice: VideoDevice {
     private let identity: String
     private(set) var descriptor: Int32 = -1

@@ -42,8 +42,8 @@ extension V4L2Camera {
 
     package func opener() -> String? { device.otherHolder() }
 
-    /// Who has buffers has the device; asking for some shows whether anybody else has, before anything is set.
-    /// - Throws: `EBUSY` when somebody has.
+    /// A program that has buffers has the device; asking for some shows whether another has, before anything is set.
+    /// - Throws: `EBUSY` when one has.
     func requireUnused() throws(VideoFault) {
         _ = try device.request(buffers: 1)
         _ = try device.request(buffers: 0)

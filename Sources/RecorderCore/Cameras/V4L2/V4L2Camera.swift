@@ -9,7 +9,7 @@ import Glibc
 ///
 /// It is open only during a grant, and for a moment when it is described or looked at, so that its light is off and
 /// other programs find it free when no app of ours has it. A fault leaves it closed; whoever has the grant starts it
-/// again. What it diagrams not: a fault that says *why* there are no pictures (unplugged, held outside, privacy) also
+/// again. Not in the diagram: a fault that says *why* there are no pictures (unplugged, held outside, privacy) also
 /// changes `condition`.
 package final class V4L2Camera: CameraSource {
     package let capabilities: CameraCapabilities

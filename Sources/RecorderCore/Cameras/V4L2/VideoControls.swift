@@ -45,7 +45,7 @@ final class VideoControls {
     }
 
     /// Sets every control that is not as wanted, modes first.
-    /// - Parameter wanted: keys that it has not get their usual values.
+    /// - Parameter wanted: keys that it lacks get their usual values.
     /// - Throws: what the device refused; all are then as they were, as far as it lets them.
     func apply(_ wanted: Configuration) throws(VideoFault) {
         let before = applied
@@ -58,7 +58,7 @@ final class VideoControls {
         }
     }
 
-    /// For somebody else: what is done once for who asks is done again.
+    /// For another session: what is done once for each is done again.
     func beginAnew() { applied = Configuration() }
 
     func reset() {

@@ -24,7 +24,8 @@ package protocol VideoDevice: AnyObject {
     /// Buffers of the driver's memory. 0 gives them back.
     /// - Returns: how many there are.
     func request(buffers: Int) throws(VideoFault) -> Int
-    /// Whether anybody has buffers of it, without asking for any; nil where a driver does not say so to who has none itself.
+    /// Whether any program has buffers of it, without asking for any; nil where a driver says so only to programs with
+    /// buffers.
     func hasBuffers() -> Bool?
     func map(_ index: Int) throws(VideoFault) -> UnsafeMutableRawBufferPointer
     func unmap(_ memory: UnsafeMutableRawBufferPointer)
@@ -57,10 +58,10 @@ package protocol VideoDevice: AnyObject {
         _ bytes: UnsafeRawBufferPointer, _ format: camarb_video_format, into target: UnsafeMutableRawBufferPointer
     ) throws(VideoFault)
 
-    /// Has the kernel say in an inotify queue who opens and closes the node, also after this process has ended.
+    /// Has the kernel say in an inotify queue when the node is opened and closed, also after this process has ended.
     func watch(in queue: Int32) throws(VideoFault)
 
-    /// Who has the node open beside this process, as far as that can be seen: `PID 1234 (cheese)`.
+    /// The program that has the node open beside this process, as far as that can be seen: `PID 1234 (cheese)`.
     func otherHolder() -> String?
 }
 

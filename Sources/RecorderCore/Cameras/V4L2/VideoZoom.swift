@@ -66,7 +66,7 @@ final class VideoZoom {
         }
     }
 
-    /// Back to the whole picture, for who has the device next.
+    /// Back to the whole picture, for the device's next user.
     func reset() {
         if let control { try? device.set(control.id, to: control.least) }
         if let usual, (try? device.set(crop: usual)) != nil { isWhole = true }

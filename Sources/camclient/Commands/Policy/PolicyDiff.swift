@@ -16,7 +16,7 @@ struct PolicyDiff: AsyncParsableCommand {
         discussion: """
             Two policies that say the same, names and orders that are nothing apart, are said to: nothing is walked then.
             Else both live through the same events, in small worlds made of what either of them can see; recorders answer
-            at once. A difference is what clients are told, and who holds which camera; names of rules are none.
+            at once. A difference is what clients are told, and which app holds which camera; names of rules are none.
             Exit status 0: no difference. 1: a difference. 6: cut off by a bound, and no difference so far.
             Examples:
               camclient policy diff policies/ios9.toml policies/ipados16.toml

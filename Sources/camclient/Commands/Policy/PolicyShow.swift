@@ -109,7 +109,7 @@ private struct ShownPolicy {
         lines += columns(PolicyWriter.pairs(policy.contention).map { row($0, .contention($0.key)) })
         for (role, unit) in [("shell", policy.shellUnit), ("agent", policy.agentUnit)] {
             guard let pairs = unit.map(PolicyWriter.pairs(speakingUnit:)) else { continue }
-            lines += ["", "who is believed to be the user's \(role), before anybody else"]
+            lines += ["", "the unit that is believed to be the user's \(role), before any other"]
             lines += columns(pairs.map { row($0, .speaker(table: role, key: $0.key)) })
         }
         section("cameras", policy.cameras.map { (.camera($0.camera.name), PolicyWriter.pairs($0)) }, &lines)

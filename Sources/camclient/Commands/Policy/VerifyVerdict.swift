@@ -21,7 +21,7 @@ struct VerifyVerdict {
         guard report.isComplete, report.casts == report.castsInAll else { return walk.strangers }
         return walk.strangers
             + zip(statements, report.applied).filter { $0.1 == 0 }.map { statement, _ in
-                "the statement “\(statement.name)” applied in no state: nobody of whom it speaks ever asks to run, "
+                "the statement “\(statement.name)” applied in no state: no session that it speaks of ever asks to run, "
                     + "or they never meet on one camera"
             }
     }

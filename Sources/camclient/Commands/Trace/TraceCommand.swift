@@ -19,7 +19,7 @@ struct TraceCommand: AsyncParsableCommand {
 }
 
 extension Failure {
-    /// A file that is not there is one thing; a trace that is none, another.
+    /// A missing file and a file that is no trace have statuses of their own.
     init(_ error: TraceError) { self.init(error.isFault ? .file : .usage, "\(error)") }
 }
 

@@ -69,7 +69,7 @@ struct TraceRecord: AsyncParsableCommand {
                 continue
             }
         }
-        // Who was disconnected does not know what it missed: a trace without an end says just that.
+        // A client that was disconnected does not know what it missed: a trace without an end says just that.
         if failure == nil { try sink.end() }
         Output.notice("\(sink.steps) steps in \(file)" + (lost > 0 ? ", and \(lost) missing in between" : ""))
         if let failure { throw failure }
