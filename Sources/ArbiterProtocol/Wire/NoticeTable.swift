@@ -35,7 +35,7 @@ extension NoticeDescription {
             }
         },
         NoticeDescription(
-            .interruptionEnded, "Ended after `duration` nanoseconds; `causes` are all it had.",
+            .interruptionEnded, "Ended after `duration` nanoseconds; `causes` lists all that it had.",
             SessionEvent.interruptionEnded, .number("interruption"), .causes, .duration, .flag("willResume")
         ) {
             if case .interruptionEnded(let id, let causes, let duration, let willResume) = $0 {
