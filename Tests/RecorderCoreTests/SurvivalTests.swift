@@ -63,7 +63,9 @@ import Testing
         }
     }
 
-    @Test("A kept grant goes on without a broker: no frame is missing in stream and recording when another takes it up")
+    @Test(
+        "A kept grant goes on without a broker: its stream goes on and no frame is missing in its recording when another takes it up"
+    )
     func goesOn() throws {
         let kept = try Kept()
         let recorder = kept.recorder
@@ -86,7 +88,9 @@ import Testing
         let inForce = try recorder.call("Resume", [.uint64(1), .uint64(7), .uint64(2)])
         #expect(inForce.first?.dictionary?["activeFormat"] == .string("420v 640x480@30 binned"))
         for _ in 0..<5 { numbers.append(try #require(try stream.mark()).record.sequence) }
-        #expect(numbers == Array(numbers[0]..<numbers[0] + UInt64(numbers.count)))
+        // Numbers count captured frames, and nothing begins anew. A stream leaves frames out while this test reads none, which
+        // on a busy machine may be so during the calls above.
+        #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }, "\(numbers)")
         // The number is the holder's now, and whoever had it before has nothing any more.
         try watcher.drain()
         watcher.withEveryBuffer { _, bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
@@ -94,6 +98,7 @@ import Testing
         let finished = try recorder.signal("RecordingFinished")
         let marks = try DecodedVideo(file.path).marks.map { try #require($0).frameNumber }
         #expect(finished[2] == .uint64(UInt64(marks.count)))
+        #expect(numbers.allSatisfy { marks.contains(UInt32($0)) }, "what was streamed was recorded, too")
         #expect(marks == Array(marks[0]..<marks[0] + UInt32(marks.count)), "no frame is missing in between")
     }
 
