@@ -195,9 +195,17 @@ extension Arbiter {
         held.streamingSince = nil
         // There is nothing left to finish; the bid that was winning still is.
         held.contest?.announced = nil
-        state.cameras[camera].tenancy = .lost(held, cut: cut)
+        // A holder that has left in this step gave the camera to whoever follows, and now nobody can: it is free.
+        let hasLeft = notes.passing.contains(camera)
+        if hasLeft {
+            state.cameras[camera].tenancy = cut.map { .revoking($0) } ?? .free
+            notes.passing.removeAll { $0 == camera }
+            notes.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
+        } else {
+            state.cameras[camera].tenancy = .lost(held, cut: cut)
+            lose(session, lost)
+        }
         forgetOrders(on: camera)
-        if !notes.passing.contains(camera) { lose(session, lost) }
         for other in state.requests(on: camera) where other != session && state.sessions[other].shown.isRunning {
             lose(other, lost)
         }
@@ -206,7 +214,7 @@ extension Arbiter {
         state.timers.append(
             TimedFact(.backoff, until: state.now + Bound.backoff(after: state.cameras[camera].faults), camera: camera))
         notes.touch(camera)
-        guard lost == .recorder else { return }
+        guard lost == .recorder, !hasLeft else { return }
         state.sessions[session].deaths += 1
         if state.sessions[session].deaths >= Bound.deathsMax {
             stopForGood(session, .recorderFailed, .law(.recorderFailed), why: .recorderReset, &notes)
