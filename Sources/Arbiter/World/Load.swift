@@ -16,6 +16,8 @@ extension Arbiter {
                 expire(held, on: camera, &notes)
             }
         }
+        // What apps say of themselves counts differently where the leases left a single user, and a rule may deny by it.
+        noteUsersWhoAsk(&notes)
         for slot in state.requesting {
             let look = state.look(at: slot)
             let isEntitled = state.mayUse(look.camera, state.sessions[slot].client)
