@@ -42,13 +42,13 @@ extension PolicyReader {
             return nil
         }
         // In a [[rank]] rule a fact stands beside the rule's own keys, and in the order list beside its words.
+        let key = EarlierNames.rules[name] ?? name
         let taken =
-            FactReader.keys.contains(name) || EarlierNames.rules[name].map(FactReader.keys.contains) == true
+            FactReader.keys.contains(key)
             ? "a built-in fact"
             : Contention.OrderKey.builtIn.contains { $0.name == name }
                 ? "a word of the order list"
-                : (Self.causeKeys + Self.rankKeys).contains(EarlierNames.rules[name] ?? name)
-                    ? "a key of the rules" : nil
+                : (Self.causeKeys + Self.rankKeys).contains(key) ? "a key of the rules" : nil
         if let taken {
             problems.add(
                 "\(reader.subject("name")) is \(Wording.quoted(name)), which is \(taken); an attribute needs a name of its own",

@@ -142,9 +142,15 @@ extension Arbiter {
         } else if tenancy.isCapturing {
             cut(camera, why: why, &notes)
         } else {
-            state.cameras[camera].tenancy = tenancy.cut.map { .revoking($0) } ?? .free
-            notes.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
+            vacate(camera, tenancy.cut, &notes)
         }
+    }
+
+    /// Nobody has the camera any more, and nobody is to take it over in this step: it is free, or will be once it is cut.
+    private mutating func vacate(_ camera: Slot<Camera>, _ cut: Cut?, _ notes: inout StepNotes) {
+        state.cameras[camera].tenancy = cut.map { .revoking($0) } ?? .free
+        notes.passing.removeAll { $0 == camera }
+        notes.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
     }
 
     /// Cuts the stream, also of a camera that went on for a next holder that did not come.
@@ -153,9 +159,7 @@ extension Arbiter {
         notes.effects.append(.cut(state.cameraNames[camera], state.cameras[camera].grant, why: why, next: nil))
         state.cameras[camera].handover = lastDecision
         forgetOrders(on: camera)
-        state.cameras[camera].tenancy = .revoking(Cut(until: state.now + Bound.cut))
-        notes.passing.removeAll { $0 == camera }
-        notes.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
+        vacate(camera, Cut(until: state.now + Bound.cut), &notes)
     }
 
     /// Names the next holder in the step's cuts. A cut is ordered before the winner is known: the rounds after it find
@@ -198,9 +202,7 @@ extension Arbiter {
         // A holder that has left in this step gave the camera to whoever follows, and now nobody can: it is free.
         let hasLeft = notes.passing.contains(camera)
         if hasLeft {
-            state.cameras[camera].tenancy = cut.map { .revoking($0) } ?? .free
-            notes.passing.removeAll { $0 == camera }
-            notes.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
+            vacate(camera, cut, &notes)
         } else {
             state.cameras[camera].tenancy = .lost(held, cut: cut)
             lose(session, lost)
@@ -234,12 +236,11 @@ extension Arbiter {
         bankLease(held, on: camera)
         lose(held.session, .device)
         forgetOrders(on: camera)
-        state.cameras[camera].tenancy = .revoking(cut)
+        vacate(camera, cut, &notes)
         state.cameras[camera].handover = lastDecision
         state.sessions[held.session].refusals = min(state.sessions[held.session].refusals + 1, Bound.faultsCounted)
         let wait = Bound.backoff(after: state.sessions[held.session].refusals)
         state.timers.append(TimedFact(.noRoom, until: state.now + wait, camera: camera, session: held.session))
-        notes.effects.append(.announce(.holderChanged(state.cameraNames[camera], nil)))
         notes.touch(camera)
     }
 
