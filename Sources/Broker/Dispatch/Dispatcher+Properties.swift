@@ -3,7 +3,17 @@ import Bus
 
 /// `org.freedesktop.DBus.Properties`. Whoever reads a property is told from then on when it changes (`PropertyTelling`).
 extension Dispatcher {
-    func getProperty(_ request: Request, _ object: BusObject) throws(BrokerError) {
+    /// `org.freedesktop.DBus.Properties`, of an object that has it.
+    func propertiesMethod(_ request: Request, _ object: BusObject) throws(BrokerError) {
+        let message = request.message
+        if message.isMember("Get") { return try getProperty(request, object) }
+        if message.isMember("GetAll") { return try getAllProperties(request, object) }
+        if message.isMember("Set") { return try setProperty(request, object) }
+        throw BrokerError(
+            .unknownMethod, "\(StandardInterface.properties) has no method \(message.member.quotedShort).")
+    }
+
+    private func getProperty(_ request: Request, _ object: BusObject) throws(BrokerError) {
         let message = request.message
         try take("ss", message)
         broker.properties.isRead(by: request.client)
@@ -20,7 +30,7 @@ extension Dispatcher {
         message.answer(variant: value)
     }
 
-    func getAllProperties(_ request: Request, _ object: BusObject) throws(BrokerError) {
+    private func getAllProperties(_ request: Request, _ object: BusObject) throws(BrokerError) {
         try take("s", request.message)
         broker.properties.isRead(by: request.client)
         let wanted = try request.message.readString()
@@ -37,7 +47,7 @@ extension Dispatcher {
         request.answer([.dictionary(all)])
     }
 
-    func setProperty(_ request: Request, _ object: BusObject) throws(BrokerError) {
+    private func setProperty(_ request: Request, _ object: BusObject) throws(BrokerError) {
         try take("ssv", request.message)
         let wanted = try request.message.readString()
         let name = try request.message.readString()

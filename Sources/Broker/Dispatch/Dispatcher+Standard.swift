@@ -85,9 +85,6 @@ extension Dispatcher {
         case (StandardInterface.peer, "GetMachineId"):
             guard let id = LoginSessions.machineID else { throw BrokerError(.failed, "This machine has no id.") }
             request.answer([.string(id)])
-        case (StandardInterface.properties, "Get"): try getProperty(request, object)
-        case (StandardInterface.properties, "GetAll"): try getAllProperties(request, object)
-        case (StandardInterface.properties, "Set"): try setProperty(request, object)
         case (StandardInterface.objectManager, "GetManagedObjects"):
             try take("", message)
             try cameras.whenKnown(request.client) { [self] in answerManagedObjects(message, request.client) }

@@ -46,7 +46,7 @@ final class Dispatcher {
             return
         }
         if message.isInterface("org.camarb.Session1"), let number = message.pathNumber(after: "/org/camarb/session/") {
-            try ownSession(SessionID(number), request)
+            try checkOwner(of: object(of: SessionID(number), for: request.client), request)
             try run(methods.session, request)
             return
         }
@@ -56,8 +56,8 @@ final class Dispatcher {
             return
         }
         let object = try object(of: message, for: request.client)
-        if message.isInterface("org.freedesktop.DBus.Properties") && message.isMember("Get") && object.hasProperties {
-            try getProperty(request, object)
+        if message.isInterface("org.freedesktop.DBus.Properties") && object.hasProperties {
+            try propertiesMethod(request, object)
             return
         }
         if message.interface.hasPrefix("org.freedesktop.DBus.") {
@@ -71,7 +71,7 @@ final class Dispatcher {
                 throw BrokerError(
                     .unknownMethod, "The object \(message.path) has no method \(message.member.quotedShort).")
             }
-            if case .session(let session, _) = object { try ownSession(session, request) }
+            try checkOwner(of: object, request)
             try run(table, request)
             return
         }
@@ -82,7 +82,7 @@ final class Dispatcher {
                 .unknownInterface,
                 "The object \(message.path) has no interface \(interface.quotedShort); it has \(names).")
         }
-        if case .session(let session, _) = object { try ownSession(session, request) }
+        try checkOwner(of: object, request)
         try run(table, request)
     }
 
@@ -132,16 +132,9 @@ final class Dispatcher {
         }
     }
 
-    /// A session answers its own client only. Another user's does not even exist for the caller.
-    func ownSession(_ session: SessionID, _ request: Request) throws(BrokerError) {
-        guard let owner = clients.owner(of: session),
-            owner.uid == request.client.uid || trust.isTrusted(request.client)
-        else {
-            throw unknownSession(session)
-        }
-        guard owner === request.client else {
-            throw anothersSession(session)
-        }
+    /// A session answers its own client only.
+    private func checkOwner(of object: BusObject, _ request: Request) throws(BrokerError) {
+        if case .session(let session, let owner) = object, owner !== request.client { throw anothersSession(session) }
     }
 
     func anothersSession(_ session: SessionID) -> BrokerError {
@@ -163,6 +156,7 @@ final class Dispatcher {
         return try object(at: message.path, for: client)
     }
 
+    /// Another user's session does not even exist for the caller.
     private func object(of session: SessionID, for client: BrokerClient) throws(BrokerError) -> BusObject {
         guard let owner = clients.owner(of: session), owner.uid == client.uid || trust.isTrusted(client) else {
             throw unknownSession(session)
