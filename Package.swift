@@ -128,10 +128,13 @@ let package = Package(
         library("Metrics", ["Arbiter", "Vocabulary"]),
 
         // Policies, scenarios and exploration, all on the one core.
-        library("PolicyFile", ["Arbiter", "ArbiterProtocol", "CToml", "CLinux"]),
+        // TOML that people write, read with the place of each value, so that every problem has its line and its hint.
+        library("TomlFile", ["ArbiterProtocol", "CToml"]),
+        library("PolicyFile", ["Arbiter", "ArbiterProtocol", "CLinux", "TomlFile"]),
+        library("CameraFile", ["ArbiterProtocol", "CLinux", "TomlFile"]),
         // What each event is called, in traces, on the wire and in scenarios: described once, for all who write or read them.
-        library("EventTable", ["Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile"]),
-        library("Scenario", ["Arbiter", "ArbiterProtocol", "EventTable", "Explain", "PolicyFile"]),
+        library("EventTable", ["Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile", "TomlFile"]),
+        library("Scenario", ["Arbiter", "ArbiterProtocol", "EventTable", "Explain", "PolicyFile", "TomlFile"]),
         library("Exploration", ["Arbiter", "ArbiterProtocol", "EventTable", "ReferenceArbiter", "Scenario"]),
         library("Trace", ["Arbiter", "ArbiterProtocol", "EventTable", "JSONText", "PolicyFile", "Scenario"]),
         library("Timeline", ["ArbiterProtocol", "JSONText"]),
@@ -153,12 +156,15 @@ let package = Package(
         library("MachineLoad", ["Vocabulary"]),
         library(
             "RecorderCore",
-            ["ArbiterProtocol", "FrameStream", "VideoNodes", "CLibav", "CTurboJPEG", "CVideo4Linux", "CLinux"]),
+            [
+                "ArbiterProtocol", "CameraFile", "FrameStream", "TomlFile", "VideoNodes", "CLibav", "CTurboJPEG",
+                "CVideo4Linux", "CLinux",
+            ]),
         library(
             "Broker",
             [
-                "Arbiter", "ArbiterProtocol", "EventTable", "Explain", "JSONText", "MachineLoad", "Metrics",
-                "PolicyFile", "Scenario",
+                "Arbiter", "ArbiterProtocol", "CameraFile", "EventTable", "Explain", "JSONText", "MachineLoad", "Metrics",
+                "PolicyFile", "Scenario", "TomlFile",
                 "Trace", "Bus", "Loop", "Machine", "Identity", "Flags", "VideoNodes", "CLinux",
             ]),
 
@@ -174,7 +180,7 @@ let package = Package(
         // What reads bytes that somebody else wrote, and what must hold of it.
         library(
             "FuzzTargets",
-            ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Trace", "Bus", "Identity", "Broker", "CLinux"]),
+            ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "TomlFile", "Trace", "Bus", "Identity", "Broker", "CLinux"]),
 
         // The programs: thin, everything testable is in a library.
         // The daemon carries the Swift runtime in itself: half the memory and half the time to start
@@ -187,12 +193,12 @@ let package = Package(
         installedInC("camkeeper"),
         // Each user runs one, all the time: small for the same reasons.
         installed("camagent", ["Agent", "Loop", "Machine", "Flags"]),
-        installed("camrecorder", ["RecorderCore", "ArbiterProtocol", "Bus", "Loop", "Machine", "Flags", "CLinux"]),
+        installed("camrecorder", ["RecorderCore", "ArbiterProtocol", "CameraFile", "Bus", "Loop", "Machine", "Flags", "CLinux"]),
         installed(
             "camclient",
             [
                 "Arbiter", "ArbiterProtocol", "EventTable", "PolicyFile", "Scenario", "Exploration", "JSONText",
-                "Metrics", "Trace",
+                "Metrics", "TomlFile", "Trace",
                 "Timeline", "Camarb", "Loop", "Machine", "FrameStream", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -215,7 +221,8 @@ let package = Package(
         tests("ArbiterTests", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario"]),
         tests("MetricsTests", ["Metrics", "Arbiter", "Vocabulary"]),
         tests("ExplainTests", ["Explain", "Arbiter", "Vocabulary"]),
-        tests("PolicyFileTests", ["PolicyFile", "Arbiter"]),
+        tests("CameraFileTests", ["CameraFile", "ArbiterProtocol", "TomlFile"]),
+        tests("PolicyFileTests", ["PolicyFile", "Arbiter", "TomlFile"]),
         tests("ScenarioTests", ["Scenario", "Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile"]),
         tests(
             "ExplorationTests",
@@ -242,7 +249,7 @@ let package = Package(
         tests("MachineLoadTests", ["MachineLoad", "Vocabulary"]),
         tests(
             "RecorderCoreTests",
-            ["RecorderCore", "FrameStream", "ArbiterProtocol", "Bus", "Loop", "CVideo4Linux", "CLinux"],
+            ["RecorderCore", "FrameStream", "ArbiterProtocol", "CameraFile", "Bus", "Loop", "CVideo4Linux", "CLinux"],
             optimized: true),
         tests(
             "BrokerTests",

@@ -1,5 +1,6 @@
 public import ArbiterProtocol
 import Bus
+import CameraFile
 import CLinux
 import Flags
 import Glibc
@@ -148,17 +149,24 @@ public struct BrokerOptions: Sendable {
             throw Mistake("--camera is there more than \(Self.camerasMax) times.")
         }
         let spec = String(text[text.index(after: equals)...])
-        if spec != DryCamera.spec {
-            do throws(BrokerError) { _ = try CameraSpec(parsing: spec) } catch {
-                guard !spec.hasPrefix("v4l2:") || spec == "v4l2:" else {
-                    throw Mistake("--camera \(id.name): \(error.message)")
-                }
-                throw Mistake(
-                    "--camera \(id.name): “\(spec)” is no camera; it takes simulated, simulated:MODEL (\(CameraSpec.models.joined(separator: ", "))), file:PATH, v4l2:IDENTITY, or none for no pictures."
-                )
-            }
-        }
+        if spec != DryCamera.spec { try Self.check(spec, of: id) }
         cameras.append(Camera(id: id, spec: spec))
+    }
+
+    private static func check(_ text: String, of id: CameraID) throws(Mistake) {
+        let spec: CameraSpec
+        do throws(BrokerError) { spec = try CameraSpec(parsing: text) } catch {
+            guard !text.hasPrefix("v4l2:") || text == "v4l2:" else {
+                throw Mistake("--camera \(id.name): \(error.message)")
+            }
+            throw Mistake(
+                "--camera \(id.name): “\(text)” is no camera; it takes simulated, simulated:MODEL (\(CameraPlaces.names.joined(separator: ", "))), file:PATH, v4l2:IDENTITY, or none for no pictures."
+            )
+        }
+        guard case .simulated(let model) = spec, CameraPlaces.path(of: model) == nil else { return }
+        throw Mistake(
+            "--camera \(id.name): there is no simulated camera “\(model)”; there are "
+                + "\(CameraPlaces.names.joined(separator: ", ")), and files by their whole path.")
     }
 
     static let help = """

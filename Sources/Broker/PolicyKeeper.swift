@@ -2,6 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import Machine
 import PolicyFile
+import TomlFile
 
 /// The policy in force: where it was read, and what was wrong with the one that was asked for.
 final class PolicyKeeper {
@@ -23,7 +24,7 @@ final class PolicyKeeper {
             trouble = "No policy was given (--policy FILE): first come, first served."
             return nil
         }
-        do throws(PolicyProblems) {
+        do throws(FileProblems) {
             let loaded = try readPolicy(path)
             sources = PolicySources(loaded)
             return loaded.policy
@@ -41,7 +42,7 @@ final class PolicyKeeper {
             return
         }
         ServiceManager.reloading()
-        do throws(PolicyProblems) {
+        do throws(FileProblems) {
             let loaded = try readPolicy(path)
             let policy = loaded.policy
             trouble = ""
@@ -60,7 +61,7 @@ final class PolicyKeeper {
     }
 
     /// The policy with its drop-ins. The usual folder of drop-ins is looked into where it is there.
-    private func readPolicy(_ path: String) throws(PolicyProblems) -> LoadedPolicy {
+    private func readPolicy(_ path: String) throws(FileProblems) -> LoadedPolicy {
         try PolicyFile.load(
             path: path, dropIns: options.policyFolder.isEmpty ? nil : options.policyFolder,
             dropInsRequired: options.policyFolder != BrokerOptions.usualPolicyFolder, accounts: MachineAccounts())

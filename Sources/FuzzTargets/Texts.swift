@@ -2,6 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import PolicyFile
 import Scenario
+import TomlFile
 import Trace
 
 /// The texts: policies, scenarios, traces.
@@ -9,10 +10,10 @@ extension FuzzTarget {
     /// What was read can be written, and reads back as the same.
     static func policy(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
-        do throws(PolicyProblems) {
+        do throws(FileProblems) {
             let policy = try PolicyFile.parse(text, file: "policy.toml")
             let written = PolicyWriter.text(policy)
-            do throws(PolicyProblems) {
+            do throws(FileProblems) {
                 let again = try PolicyFile.parse(written, file: "written.toml")
                 precondition(again == policy, "A policy reads back as another one:\n\(written)")
             } catch {

@@ -1,13 +1,5 @@
 /// The bounds of a policy file. Each keeps what a decision costs, or what a message shows, in proportion.
 public enum Bounds {
-    /// A hundred times a long policy; what is larger is another file given by mistake. Counts for all files of
-    /// a policy together, too.
-    public static let fileBytesMax = 1 << 20
-    /// The parser and the destructors of its tree recurse once a dotted key, and a line bounds those: one that is longer is
-    /// refused before anything is parsed.
-    public static let lineBytesMax = 1024
-    /// A policy's includes and drop-ins, with the file itself: more than a person can keep in mind.
-    public static let filesMax = 64
     /// A file that includes a file that …: nobody follows a longer chain.
     public static let includeDepthMax = 8
     /// Every decision walks the rules of each kind once.
@@ -26,8 +18,6 @@ public enum Bounds {
     static let accountNumber = 0...Int(UInt32.max) - 1
     /// `policy verify` asks each of them in every state.
     public static let statementsMax = 64
-    /// A name is part of every verdict, log line and notice.
-    public static let nameBytesMax = 120
     /// Two or three lines of a terminal.
     public static let summaryBytesMax = 300
 
@@ -72,17 +62,5 @@ public enum Bounds {
             default: false
             }
         }
-    }
-
-    /// What is wrong with a text for people, as the end of a sentence; nil when it is fine.
-    static func complaint(_ text: String, emptyAllowed: Bool = false, bytesMax: Int = nameBytesMax) -> String? {
-        if text.isEmpty { return emptyAllowed ? nil : "is empty" }
-        if text.utf8.count > bytesMax {
-            return "has \(text.utf8.count) bytes; it takes at most \(bytesMax)"
-        }
-        if !text.unicodeScalars.allSatisfy(\.isPrintable) {
-            return "is \(Wording.quoted(text)); it takes one line without control characters"
-        }
-        return nil
     }
 }

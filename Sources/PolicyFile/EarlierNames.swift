@@ -1,3 +1,5 @@
+import TomlFile
+
 /// Keys that had another name once. Policies of those days still read, and say the same.
 enum EarlierNames {
     /// Of rank rules and of facts: each earlier name and the one of today. Nobody can declare an attribute by either.

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import TomlFile
 
 /// Reads the conditions of a rule: facts, each with a closed set of values.
 struct FactReader {

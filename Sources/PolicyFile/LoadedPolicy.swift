@@ -1,4 +1,5 @@
 public import Arbiter
+import TomlFile
 
 /// A policy, and where each part of it was written.
 public struct LoadedPolicy: Sendable {
@@ -31,7 +32,7 @@ public struct LoadedPolicy: Sendable {
         }
     }
 
-    init(_ policy: Policy, _ root: TomlTable, _ texts: PolicyTexts, files: [String]) {
+    init(_ policy: Policy, _ root: TomlTable, _ texts: FileTexts, files: [String]) {
         self.policy = policy
         self.files = files
         origins = [:]

@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+public import TomlFile
 
 /// Reads policy files: TOML text to a `Policy`, or everything that is wrong with it, each with its place.
 ///
@@ -13,15 +14,15 @@ public enum PolicyFile {
     /// `includes` says that it is what stands, or is to stand, in that file.
     public static func parse(
         _ text: String, file: String, includes: Bool = false, accounts: any Accounts = NoAccounts()
-    ) throws(PolicyProblems) -> Policy {
+    ) throws(FileProblems) -> Policy {
         var loader = PolicyLoader()
         loader.read(Array(text.utf8), name: file, includesFrom: includes ? file : nil)
         return try policy(loader, accounts).policy
     }
 
-    /// Reads a policy from a regular file of at most `Bounds.fileBytesMax` bytes, with what it includes.
+    /// Reads a policy from a regular file of at most `FileBounds.bytesMax` bytes, with what it includes.
     /// A file that cannot be read is a problem without a line.
-    public static func load(path: String, accounts: any Accounts = NoAccounts()) throws(PolicyProblems) -> Policy {
+    public static func load(path: String, accounts: any Accounts = NoAccounts()) throws(FileProblems) -> Policy {
         try load(path: path, dropIns: nil, accounts: accounts).policy
     }
 
@@ -30,7 +31,7 @@ public enum PolicyFile {
     /// - Parameter dropInsRequired: a folder that is not there is a problem, and not one without drop-ins.
     public static func load(
         path: String, dropIns folder: String?, dropInsRequired: Bool = true, accounts: any Accounts = NoAccounts()
-    ) throws(PolicyProblems) -> LoadedPolicy {
+    ) throws(FileProblems) -> LoadedPolicy {
         var loader = PolicyLoader()
         loader.read(path: path)
         if let folder { loader.readDropIns(folder, mayBeMissing: !dropInsRequired) }
@@ -42,7 +43,7 @@ public enum PolicyFile {
     /// that nobody bears. Nil when it is clean.
     public static func check(
         path: String, dropIns folder: String? = nil, accounts: (any Accounts)? = nil
-    ) -> PolicyProblems? {
+    ) -> FileProblems? {
         var loader = PolicyLoader()
         loader.read(path: path)
         if let folder { loader.readDropIns(folder, mayBeMissing: false) }
@@ -52,14 +53,14 @@ public enum PolicyFile {
     /// The same of a text.
     public static func check(
         _ text: String, file: String, includes: Bool = false, accounts: (any Accounts)? = nil
-    ) -> PolicyProblems? {
+    ) -> FileProblems? {
         var loader = PolicyLoader()
         loader.read(Array(text.utf8), name: file, includesFrom: includes ? file : nil)
         return check(loader, accounts)
     }
 
-    private static func check(_ loader: PolicyLoader, _ accounts: (any Accounts)?) -> PolicyProblems? {
-        do throws(PolicyProblems) {
+    private static func check(_ loader: PolicyLoader, _ accounts: (any Accounts)?) -> FileProblems? {
+        do throws(FileProblems) {
             let loaded = try policy(loader, accounts ?? NoAccounts())
             if let root = loader.merged {
                 PolicyAnalysis.run(loaded.policy, root, loader.problems, looksForAccounts: accounts != nil)
@@ -72,10 +73,10 @@ public enum PolicyFile {
 
     private static func policy(
         _ loader: PolicyLoader, _ accounts: any Accounts
-    ) throws(PolicyProblems) -> LoadedPolicy {
+    ) throws(FileProblems) -> LoadedPolicy {
         guard let root = loader.merged else {
             throw loader.problems.all
-                ?? PolicyProblems([PolicyProblem(file: "", line: 0, column: 0, message: "nothing was read")])
+                ?? FileProblems([FileProblem(file: "", line: 0, column: 0, message: "nothing was read")])
         }
         var reader = PolicyReader(root, accounts: accounts, problems: loader.problems)
         let policy = reader.policy()

@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import TomlFile
 
 /// Reads the files of a policy and merges them: the file asked for, what it includes, and drop-ins over it.
 ///
@@ -36,8 +37,8 @@ struct PolicyLoader {
 
     /// Reads the policy's own text. `path` is where includes start from; nil: they are refused.
     mutating func read(_ bytes: [UInt8], name: String, includesFrom path: String?) {
-        guard bytes.count <= Bounds.fileBytesMax else {
-            return refuse(name, "the file has \(bytes.count) bytes; a policy has at most \(Bounds.fileBytesMax)")
+        guard bytes.count <= FileBounds.bytesMax else {
+            return refuse(name, "the file has \(bytes.count) bytes; a policy has at most \(FileBounds.bytesMax)")
         }
         main = take(bytes, name, nil, mayInclude: path != nil)
     }
@@ -55,11 +56,11 @@ struct PolicyLoader {
                     let file = try RegularFile.read(path)
                     // The policy itself may lie among its drop-ins, and an include may be one of them.
                     guard !seen.contains(file.identity) else { continue }
-                    guard filesRead < Bounds.filesMax else {
-                        return refuse(folder, "a policy has at most \(Bounds.filesMax) files, and here are more")
+                    guard filesRead < FileBounds.filesMax else {
+                        return refuse(folder, "a policy has at most \(FileBounds.filesMax) files, and here are more")
                     }
-                    guard bytesRead + file.bytes.count <= Bounds.fileBytesMax else {
-                        return refuse(path, "with it the policy has more than \(Bounds.fileBytesMax) bytes")
+                    guard bytesRead + file.bytes.count <= FileBounds.bytesMax else {
+                        return refuse(path, "with it the policy has more than \(FileBounds.bytesMax) bytes")
                     }
                     _ = take(file.bytes, path, file.identity)
                 } catch {
@@ -94,46 +95,21 @@ struct PolicyLoader {
         }
         defer { if identity != nil { chain.removeLast() } }
         let number = problems.addFile(name, bytes)
-        // Before it is parsed: the parser recurses once a dotted key, and only a line's length bounds how often.
-        guard !refuseLongLines(bytes, number) else {
+        guard var table = problems.parse(bytes, number) else {
             isWhole = false
             return nil
         }
-        do throws(TomlError) {
-            var table = try TomlDocument.parse(bytes, file: number)
-            if table.entry("include") != nil {
-                if mayInclude {
-                    include(table, name)
-                } else if let place = table.entry("include")?.keyPlace {
-                    problems.add(
-                        "\"include\" is for files, whose folder its paths count from; this text is none", at: place)
-                }
-                table.entries.removeAll { $0.key == "include" }
+        if table.entry("include") != nil {
+            if mayInclude {
+                include(table, name)
+            } else if let place = table.entry("include")?.keyPlace {
+                problems.add(
+                    "\"include\" is for files, whose folder its paths count from; this text is none", at: place)
             }
-            layers.append(table)
-            return table
-        } catch {
-            isWhole = false
-            // toml++ reads on behind a missing quote and stops at the line's end.
-            let hint = error.message.holds("unescaped control") ? "is a closing quote missing?" : ""
-            problems.add("this is not TOML: \(error.spoken)", at: error.place, hint: hint)
-            return nil
+            table.entries.removeAll { $0.key == "include" }
         }
-    }
-
-    /// A problem for each line that is too long. A key cannot go on in the next line, whatever strings and comments are
-    /// around it, so that nothing of the text has to be understood for this.
-    /// - Returns: whether there is one.
-    private func refuseLongLines(_ bytes: [UInt8], _ file: Int) -> Bool {
-        var isRefused = false
-        for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
-        where line.count > Bounds.lineBytesMax {
-            isRefused = true
-            problems.add(
-                "the line has \(line.count) bytes; it may have at most \(Bounds.lineBytesMax)",
-                at: Place(file: file, line: index + 1, column: 1, length: 1))
-        }
-        return isRefused
+        layers.append(table)
+        return table
     }
 
     // MARK: Includes
@@ -141,12 +117,12 @@ struct PolicyLoader {
     private mutating func include(_ table: TomlTable, _ includer: String) {
         let reader = TableReader(table, owner: "", problems: problems)
         let takes = "a list of files, as in [\"base.toml\"]"
-        guard let paths = reader.strings("include", takes: takes, countMax: Bounds.filesMax) else {
+        guard let paths = reader.strings("include", takes: takes, countMax: FileBounds.filesMax) else {
             isWhole = false
             return
         }
         for (path, place) in paths {
-            if let complaint = Bounds.complaint(path, bytesMax: Bounds.lineBytesMax) {
+            if let complaint = FileBounds.complaint(path, bytesMax: FileBounds.lineBytesMax) {
                 isWhole = false
                 problems.add("a file in \"include\" \(complaint)", at: place)
                 continue
@@ -173,11 +149,11 @@ struct PolicyLoader {
             guard chain.count <= Bounds.includeDepthMax else {
                 return refuse("which is deeper than includes may go: \(Bounds.includeDepthMax)")
             }
-            guard filesRead < Bounds.filesMax else {
-                return refuse("one file more than a policy may have: \(Bounds.filesMax)")
+            guard filesRead < FileBounds.filesMax else {
+                return refuse("one file more than a policy may have: \(FileBounds.filesMax)")
             }
-            guard bytesRead + file.bytes.count <= Bounds.fileBytesMax else {
-                return refuse("with which the policy has more than \(Bounds.fileBytesMax) bytes")
+            guard bytesRead + file.bytes.count <= FileBounds.bytesMax else {
+                return refuse("with which the policy has more than \(FileBounds.bytesMax) bytes")
             }
             _ = take(file.bytes, path, file.identity)
         } catch {
@@ -189,18 +165,5 @@ struct PolicyLoader {
     private static func resolve(_ path: String, from includer: String) -> String {
         guard !path.hasPrefix("/"), let slash = includer.lastIndex(of: "/") else { return path }
         return includer[...slash] + path
-    }
-}
-
-extension TomlError {
-    /// toml++ begins every message with what it was doing, which the place says, and may end with the name
-    /// of its own setting. It quotes the text, too: what could steer a terminal comes out as a sign.
-    fileprivate var spoken: String {
-        var rest = message[...]
-        if rest.hasPrefix("Error while parsing "), let colon = rest.firstIndex(of: ":") {
-            rest = rest[rest.index(after: colon)...].drop { $0 == " " }
-        }
-        let setting = " (TOML_MAX_NESTED_VALUES)"
-        return Wording.visible(String(rest.hasSuffix(setting) ? rest.dropLast(setting.count) : rest))
     }
 }

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import TomlFile
 
 extension PolicyReader {
     static let accessKeys = ["seat", "users", "groups", "services", "identity", "apps"]
@@ -16,7 +17,7 @@ extension PolicyReader {
         let services =
             reader.strings("services", takes: "a list of systemd units", countMax: Bounds.accessNamesMax) ?? []
         for (name, place) in services {
-            if let complaint = Bounds.complaint(name) {
+            if let complaint = FileBounds.complaint(name) {
                 problems.add("a unit in \(reader.subject("services")) \(complaint)", at: place)
             }
         }
@@ -58,7 +59,7 @@ extension TableReader {
     ) -> Rights.Account? {
         switch node.value {
         case .string(let name):
-            if let complaint = Bounds.complaint(name) {
+            if let complaint = FileBounds.complaint(name) {
                 problems.add("a name in \(subject(key)) \(complaint)", at: node.place)
                 return nil
             }

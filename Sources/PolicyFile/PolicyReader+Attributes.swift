@@ -1,4 +1,5 @@
 import Arbiter
+import TomlFile
 
 extension PolicyReader {
     static let attributeKeys = ["name", "values", "default"]

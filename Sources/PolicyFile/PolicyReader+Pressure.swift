@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import TomlFile
 
 extension PolicyReader {
     static let pressureKeys = ["watch", "memory", "processor", "temperature", "throttling"]

@@ -1,4 +1,5 @@
 import Arbiter
+import TomlFile
 
 extension PolicyReader {
     static let neverKeys = ["name"] + Statement.Part.allCases.map(\.rawValue)

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import TomlFile
 
 extension PolicyReader {
     static let contentionKeys = [
@@ -89,7 +90,7 @@ extension PolicyReader {
             let conflicts =
                 reader.strings("conflicts", takes: "a list of camera ids", countMax: Bounds.camerasMax) ?? []
             for (other, place) in conflicts {
-                if let complaint = Bounds.complaint(other) {
+                if let complaint = FileBounds.complaint(other) {
                     problems.add("a camera in \(reader.subject("conflicts")) \(complaint)", at: place)
                 } else if other == id {
                     problems.add("\(reader.subject("conflicts")) has the camera itself in it", at: place)

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import TomlFile
 
 /// Builds a policy from a TOML tree, noting everything that is wrong on the way.
 ///
@@ -62,7 +63,7 @@ struct PolicyReader {
             problems.add("\"ranks\" is empty; it takes \(takes)", at: entry.node.place)
         }
         for (name, place) in names {
-            if let complaint = Bounds.complaint(name) { problems.add("a name in \"ranks\" \(complaint)", at: place) }
+            if let complaint = FileBounds.complaint(name) { problems.add("a name in \"ranks\" \(complaint)", at: place) }
         }
         return names.isEmpty ? nil : names.map(\.text)
     }
@@ -198,7 +199,7 @@ struct PolicyReader {
 extension TableReader {
     /// The rule's name without a second complaint about it.
     fileprivate var ruleName: String? {
-        guard let entry = entry("name"), case .string(let text) = entry.node.value, Bounds.complaint(text) == nil
+        guard let entry = entry("name"), case .string(let text) = entry.node.value, FileBounds.complaint(text) == nil
         else { return nil }
         return text
     }

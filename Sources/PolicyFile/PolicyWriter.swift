@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+import TomlFile
 
 /// Writes a policy as TOML text that reads back equal.
 ///
@@ -204,48 +205,8 @@ extension Policy {
     }
 }
 
-/// Values as TOML writes them.
-enum TomlText {
-    /// What a line of a written policy may have; far below `Bounds.lineBytesMax`, and a screen is not wider.
-    private static let lineBytesMax = 120
-
-    static func fitsOnALine(_ text: String) -> Bool { text.utf8.count <= lineBytesMax }
-
-    static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\":
-                quoted += "\\"
-                quoted.unicodeScalars.append(scalar)
-            case _ where !scalar.isPrintable:
-                let digits = String(scalar.value, radix: 16)
-                quoted += scalar.value > 0xFFFF ? "\\U" : "\\u"
-                quoted += String(repeating: "0", count: (scalar.value > 0xFFFF ? 8 : 4) - digits.utf8.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
-    }
-
-    static func quoted(_ duration: Duration) -> String { quoted(DurationText.write(duration)) }
-
-    /// On one line where it fits, else an element a line.
-    static func list(_ texts: [String]) -> String { list(values: texts.map(quoted)) }
-
-    /// The same of values as they stand.
-    static func list(values: [String]) -> String {
-        let short = "[\(values.joined(separator: ", "))]"
-        if fitsOnALine(short) { return short }
-        return "[\n" + values.map { "    \($0),\n" }.joined() + "]"
-    }
-
-    /// A whole number without a point.
-    static func number(_ value: Double) -> String {
-        // Beyond this not every whole number is one any more.
-        abs(value) < 0x1p53 && value == value.rounded() ? "\(Int64(value))" : "\(value)"
-    }
-
+/// Values of policies as TOML writes them.
+extension TomlText {
     /// Those that there are, from the lowest, as an inline table.
     static func levels(_ levels: PressureSettings.Levels) -> String {
         let pairs = SystemPressure.allCases.compactMap { level in

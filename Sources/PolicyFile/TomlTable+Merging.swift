@@ -1,3 +1,5 @@
+import TomlFile
+
 /// How one file stands on another: what is read later wins.
 ///
 /// ```

@@ -38,7 +38,7 @@ enum CameraText {
         if seat != .usual { words.append("seat=\(seat.name.scenarioWord)") }
         if capabilities.name != camera.name { words.append("name=\(capabilities.name.scenarioWord)") }
         words.append("sensor=\(capabilities.sensorWidth)x\(capabilities.sensorHeight)")
-        for format in capabilities.formats {
+        for (index, format) in capabilities.formats.enumerated() {
             let binned = format.isBinned ? " binned" : ""
             words.append(
                 "format=\"\(format.pixelFormat) \(format.width)x\(format.height)@"
@@ -47,9 +47,56 @@ enum CameraText {
             if format.videoZoomFactorUpscaleThreshold != 1 {
                 words.append("lossless=\(format.videoZoomFactorUpscaleThreshold.shortDescription)")
             }
+            words += write(format.optics)
+            if index == capabilities.defaultFormatIndex, index > 0 { words.append("default") }
         }
         for control in capabilities.controls { words.append("control=\"\(write(control))\"") }
         return words.joined(separator: " ")
+    }
+
+    /// `stills=2576x1932 focus=phase iso=34-2176 exposure=0.000013-0.5 stabilization=standard,cinematic hdr`: what there is.
+    private static func write(_ optics: CameraFormat.Optics) -> [String] {
+        func range(_ key: String, _ range: CameraFormat.Optics.Range?) -> String? {
+            range.map { "\(key)=\($0.least.plainDescription)-\($0.most.plainDescription)" }
+        }
+        let modes = optics.videoStabilizationModes.map(\.rawValue).joined(separator: ",")
+        return [
+            optics.highResolutionStill.map { "stills=\($0.width)x\($0.height)" },
+            optics.autoFocusSystem == .none ? nil : "focus=\(optics.autoFocusSystem.rawValue)",
+            range("iso", optics.iso), range("exposure", optics.exposureDuration),
+            modes.isEmpty ? nil : "stabilization=\(modes)", optics.isVideoHDRSupported ? "hdr" : nil,
+        ].compactMap(\.self)
+    }
+
+    /// Takes one of the words above into a format.
+    /// - Returns: how it is written, where it is wrong; nil where it was taken.
+    static func take(_ key: String?, _ text: String, into optics: inout CameraFormat.Optics) -> String? {
+        func range() -> CameraFormat.Optics.Range? {
+            let ends = text.split(separator: "-").compactMap { Double($0) }
+            guard ends.count == 2, ends[0] > 0, ends[0] <= ends[1], ends[1].isFinite else { return nil }
+            return CameraFormat.Optics.Range(least: ends[0], most: ends[1])
+        }
+        switch key {
+        case "stills":
+            let sides = text.split(separator: "x").compactMap { Int($0) }
+            guard sides.count == 2, sides.allSatisfy({ (1...65536).contains($0) }) else { return "stills=2576x1932" }
+            optics.highResolutionStill = CameraFormat.Optics.Size(width: sides[0], height: sides[1])
+        case "focus":
+            guard let system = CameraFormat.AutoFocusSystem(rawValue: text) else { return "focus=contrast or focus=phase" }
+            optics.autoFocusSystem = system
+        case "iso":
+            guard let range = range() else { return "iso=34-2176" }
+            optics.iso = range
+        case "exposure":
+            guard let range = range() else { return "exposure=0.000013-0.5, in seconds" }
+            optics.exposureDuration = range
+        case "stabilization":
+            let modes = text.split(separator: ",").map { CameraFormat.VideoStabilizationMode(rawValue: String($0)) }
+            guard !modes.contains(nil) else { return "stabilization=standard,cinematic" }
+            optics.videoStabilizationModes = modes.compactMap(\.self)
+        default: optics.isVideoHDRSupported = true
+        }
+        return nil
     }
 
     /// `brightness 0..255 by 1 usually 128`, `gainMode locked,continuousAuto usually locked`, `videoMirrored usually false`.
@@ -127,6 +174,10 @@ extension ScenarioParser {
                 } else {
                     formats[formats.count - 1].videoZoomFactorUpscaleThreshold = factor
                 }
+            case "stills", "focus", "iso", "exposure", "stabilization":
+                try take(word, into: &formats)
+            case nil where word.text == "hdr": try take(word, into: &formats)
+            case nil where word.text == "default" && !formats.isEmpty: capabilities.defaultFormatIndex = formats.count - 1
             case "control":
                 guard let control = CameraText.control(word.text),
                     capabilities.control(control.key) == nil
@@ -141,10 +192,23 @@ extension ScenarioParser {
                 throw LineProblem(
                     word,
                     notOne(
-                        word.key ?? word.text, of: ["seat", "name", "sensor", "format", "zoom", "lossless", "control"]))
+                        word.key ?? word.text,
+                        of: [
+                            "seat", "name", "sensor", "format", "zoom", "lossless", "stills", "focus", "iso", "exposure",
+                            "stabilization", "hdr", "default", "control",
+                        ]))
             }
         }
         if !formats.isEmpty { capabilities.formats = formats }
         return Scenario.Camera(id: camera, capabilities: capabilities, seat: seat)
+    }
+
+    private func take(_ word: Word, into formats: inout [CameraFormat]) throws(LineProblem) {
+        guard !formats.isEmpty else {
+            throw LineProblem(word, "\(word.key ?? word.text) stands behind the format that has it")
+        }
+        if let written = CameraText.take(word.key, word.text, into: &formats[formats.count - 1].optics) {
+            throw LineProblem(word, "it is written \(written)")
+        }
     }
 }

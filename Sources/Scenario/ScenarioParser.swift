@@ -2,6 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import EventTable
 import PolicyFile
+import TomlFile
 
 /// Reads a scenario's text line by line, and goes on after a problem to find the others.
 struct ScenarioParser {
@@ -260,7 +261,7 @@ struct ScenarioParser {
         }
     }
 
-    private mutating func loadPolicy(_ path: String) throws(PolicyProblems) -> Policy {
+    private mutating func loadPolicy(_ path: String) throws(FileProblems) -> Policy {
         let policy = try PolicyFile.load(path: path)
         if !policyFiles.contains(where: { $0.path == path }) {
             policyFiles.append(Scenario.NamedPolicy(path: path, policy: policy))

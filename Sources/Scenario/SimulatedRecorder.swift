@@ -267,6 +267,6 @@ public struct SimulatedRecorder: Hashable, Sendable {
         {
             return format
         }
-        return capabilities.formats.first
+        return capabilities.defaultFormat
     }
 }

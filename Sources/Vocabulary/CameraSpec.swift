@@ -1,6 +1,7 @@
 /// What `--camera` takes: which camera a recorder core serves.
 public enum CameraSpec: Hashable, Sendable {
-    /// `simulated` or `simulated:MODEL`.
+    /// `simulated`, `simulated:MODEL` or `simulated:/PATH/MODEL.toml`: a camera that a file describes
+    /// (`docs/simulated-cameras.md`).
     case simulated(model: String)
     /// `file:PATH`, anything libav decodes.
     case file(path: String)
@@ -10,22 +11,19 @@ public enum CameraSpec: Hashable, Sendable {
     /// The camera a development machine without any gets.
     public static let modelUsual = "iphone6s-back"
 
-    /// The simulated cameras that a recorder core knows.
-    public static let models = [
-        "iphone5-back", "iphone6-back", "iphone6-front", "iphone6plus-back", "iphone6plus-front", "iphone6s-back",
-        "iphone6s-front", "iphone6splus-back", "iphone6splus-front",
-    ]
-
     /// - Throws: `.invalidValue`, with what is allowed.
     public init(parsing text: String) throws(BrokerError) {
         if text == "simulated" {
             self = .simulated(model: Self.modelUsual)
         } else if text.hasPrefix("simulated:") {
             let model = String(text.dropFirst("simulated:".count))
-            guard Self.models.contains(model) else {
+            guard model.hasPrefix("/") ? model.hasSuffix(".toml") : Self.isWord(model) else {
                 throw BrokerError(
                     .invalidValue,
-                    "\(model.quotedShort) is no simulated camera; there are \(Self.models.joined(separator: ", ")).")
+                    """
+                    \(text.quotedShort) is no simulated camera; write simulated:NAME, as camrecorder --help lists them, or \
+                    simulated:/PATH/NAME.toml.
+                    """)
             }
             self = .simulated(model: model)
         } else if text.hasPrefix("file:"), text.utf8.count > "file:".utf8.count {
@@ -60,6 +58,22 @@ public enum CameraSpec: Hashable, Sendable {
 
     /// Longer than any bus path with a serial number behind it, and short enough for a camera's id.
     public static let identityBytesMax = 200
+
+    /// The name of a file in a folder, and nothing that leads out of it.
+    private static func isWord(_ text: String) -> Bool {
+        (1...wordBytesMax).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    /// Longer than any camera's name, and short enough for a message.
+    private static let wordBytesMax = 64
 
     private static func isNodeName(_ text: String) -> Bool {
         let digits = text.hasPrefix("video") ? text.dropFirst("video".count) : text[...]

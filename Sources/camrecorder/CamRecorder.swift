@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import CameraFile
 import CLinux
 import Glibc
 import Loop
@@ -17,9 +18,9 @@ enum CamRecorder {
         Owns one camera and serves org.camarb.Recorder1 to the broker on a connected socket. camarbd starts it, or the
         service manager does when camarbd connects.
 
-          --camera SPEC   simulated, simulated:MODEL, file:PATH (anything libav decodes, looped), or
-                          v4l2:IDENTITY (a camera of the machine); without it, what the broker says first
-                          models: \(SimulatedModel.all.map(\.id).joined(separator: ", "))
+          --camera SPEC   simulated, simulated:MODEL (also a file /PATH/MODEL.toml), file:PATH (anything libav decodes,
+                          looped), or v4l2:IDENTITY (a camera of the machine); without it, what the broker says first
+                          models: \(CameraPlaces.names.joined(separator: ", "))
           --fd N          the socket's descriptor; 3 if not given, also where the service manager passes it
           --list-cameras  the machine's cameras: identity, node just now, name; tabs in between
           --fault NAME    misbehave, for tests: \(Capture.Fault.allCases.map(\.rawValue).joined(separator: ", "))

@@ -2,6 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import PolicyFile
 import Testing
+import TomlFile
 
 /// A machine with two users and a group.
 private struct TwoUsers: Accounts {

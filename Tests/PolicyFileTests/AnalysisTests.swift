@@ -2,6 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import PolicyFile
 import Testing
+import TomlFile
 
 @Suite("Rules that can never answer")
 struct AnalysisTests {

@@ -1,6 +1,7 @@
 import Arbiter
 import PolicyFile
 import Testing
+import TomlFile
 
 @Suite("Attributes in a policy file")
 struct AttributeTests {

@@ -1,6 +1,7 @@
 import Arbiter
 import PolicyFile
 import Testing
+import TomlFile
 
 @Suite("docs/policy.md")
 struct DocumentTests {

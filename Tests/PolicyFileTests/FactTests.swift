@@ -2,6 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import PolicyFile
 import Testing
+import TomlFile
 
 @Suite("Facts in a policy file")
 struct FactTests {

@@ -2,6 +2,7 @@ import Arbiter
 import Glibc
 import PolicyFile
 import Testing
+import TomlFile
 
 @Suite("Text that means harm")
 struct HostileTextTests {
@@ -81,7 +82,7 @@ struct HostileTextTests {
         let said = problems("name = \"deep\"\n\(text)\n")
         #expect(said.hasPrefix("p.toml:2:1: the line has \(text.utf8.count) bytes; it may have at most 1024\n"))
         // Only the beginning of the line is shown.
-        #expect(said.utf8.count < 3 * Bounds.lineBytesMax)
+        #expect(said.utf8.count < 3 * FileBounds.lineBytesMax)
     }
 
     @Test("Many lines of a legitimate length stay far from the end of a small stack")
@@ -107,13 +108,13 @@ struct HostileTextTests {
 
     @Test("A line that is too long is refused with its number")
     func longLine() {
-        let text = "name = \"k\"\n# " + String(repeating: "x", count: Bounds.lineBytesMax) + "\n"
+        let text = "name = \"k\"\n# " + String(repeating: "x", count: FileBounds.lineBytesMax) + "\n"
         #expect(problems(text).hasPrefix("p.toml:2:1: the line has 1026 bytes; it may have at most 1024"))
     }
 
     @Test("A text that is too large is refused as a whole")
     func tooLarge() {
-        let text = String(repeating: "# nothing\n", count: Bounds.fileBytesMax / 10 + 1)
+        let text = String(repeating: "# nothing\n", count: FileBounds.bytesMax / 10 + 1)
         #expect(problems(text) == "p.toml: the file has 1048580 bytes; a policy has at most 1048576")
     }
 
@@ -138,7 +139,7 @@ struct HostileTextTests {
     @Test("Bytes that are no UTF-8 are refused with their place")
     func notUTF8() throws {
         let path = try TemporaryFile(bytes: Array("name = \"k\"\nsummary = \"".utf8) + [0xC3, 0x28, 0x22, 0x0A])
-        #expect(throws: PolicyProblems.self) { try PolicyFile.load(path: path.path) }
+        #expect(throws: FileProblems.self) { try PolicyFile.load(path: path.path) }
         do {
             _ = try PolicyFile.load(path: path.path)
         } catch {

@@ -3,6 +3,7 @@ import ArbiterProtocol
 import Glibc
 import PolicyFile
 import Testing
+import TomlFile
 
 /// A folder of a test's own, gone with it.
 final class TemporaryFolder {
@@ -201,13 +202,13 @@ struct MergingTests {
     @Test("A policy has at most 64 files")
     func manyFiles() throws {
         let folder = try TemporaryFolder(["base.toml": Self.base])
-        for index in 10..<10 + Bounds.filesMax - 1 { try folder.write("# nothing\n", to: "d/\(index).toml") }
+        for index in 10..<10 + FileBounds.filesMax - 1 { try folder.write("# nothing\n", to: "d/\(index).toml") }
         #expect(folder.problems("base.toml", dropIns: "d") == "no problem in base")
         try folder.write("# nothing\n", to: "d/a.toml")
         #expect(folder.problems("base.toml", dropIns: "d") == "d: a policy has at most 64 files, and here are more")
         try folder.write("# nothing\n", to: "d/b.toml")
         #expect(
-            folder.problems("base.toml", dropIns: "d") == "d: it has more drop-ins than a policy may have: 64")
+            folder.problems("base.toml", dropIns: "d") == "d: it has more files than are read of a folder: 64")
     }
 
     @Test("All files together have at most the bytes of one")

@@ -2,6 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import PolicyFile
 import Testing
+import TomlFile
 
 @Suite("From where on figures count as pressure")
 struct PressureTests {

@@ -3,6 +3,7 @@ import ArbiterProtocol
 import Glibc
 import PolicyFile
 import Testing
+import TomlFile
 
 /// Files of the checkout that tests read: the package's folder is two above this file's.
 enum Checkout {

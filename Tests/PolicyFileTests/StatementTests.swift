@@ -2,6 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import PolicyFile
 import Testing
+import TomlFile
 
 @Suite("Statements in a policy")
 struct StatementTests {
@@ -32,7 +33,7 @@ struct StatementTests {
     }
 
     private func problems(_ text: String) -> [String] {
-        do throws(PolicyProblems) {
+        do throws(FileProblems) {
             _ = try PolicyFile.parse("name = \"p\"\n" + text, file: "p.toml")
             return []
         } catch {

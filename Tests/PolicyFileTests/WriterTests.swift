@@ -3,6 +3,7 @@ import ArbiterProtocol
 import Glibc
 import PolicyFile
 import Testing
+import TomlFile
 
 @Suite("Writing policies")
 struct WriterTests {

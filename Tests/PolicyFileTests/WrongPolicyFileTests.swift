@@ -1,6 +1,7 @@
 import Glibc
 import PolicyFile
 import Testing
+import TomlFile
 
 /// `Tests/wrong-policies`: policies that are wrong on purpose, each with what is said about it.
 ///
@@ -69,7 +70,7 @@ struct WrongPolicyFileTests {
     }
 
     /// Holds the messages, without the name of the folder that the files are in, to those that are written down.
-    private func expect(_ found: PolicyProblems?, in folder: String, _ name: String) throws {
+    private func expect(_ found: FileProblems?, in folder: String, _ name: String) throws {
         let problems = try #require(found, "\(name) is not wrong")
         // Each file is named at the beginning of a line, and in the chains of includes.
         var said = ""

@@ -1,6 +1,7 @@
 import Arbiter
 import PolicyFile
 import Testing
+import TomlFile
 
 /// What `parse` reports for a text.
 func problems(_ text: String) -> String {

@@ -259,8 +259,9 @@ import Testing
     }
 
     @Test func anUnknownCameraIsRefusedWithTheKnownOnes() async throws {
-        #expect(throws: BrokerError.self) { try CameraSpec(parsing: "simulated:nokia") }
-        #expect(CameraSpec.models == SimulatedModel.all.map(\.id), "what may be asked for is what there is")
+        #expect(throws: BrokerError.self) { try CameraSpec(parsing: "simulated:../../etc/passwd") }
+        let nokia = await error { _ = try await CaptureUnderTest("simulated:nokia").describe() }
+        #expect(nokia?.kind == .unknownCamera && nokia?.message.contains("iphone6s-back") == true)
         #expect(throws: BrokerError.self) { try CameraSpec(parsing: "/dev/video0") }
         let missing = try CaptureUnderTest("file:/nonexistent.mkv")
         let refused = await error { _ = try await missing.describe() }

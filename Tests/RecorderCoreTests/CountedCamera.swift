@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import CameraFile
 import FrameStream
 import RecorderCore
 import Synchronization
@@ -19,7 +20,7 @@ final class CountedCamera: CameraSource {
         func change(_ body: (inout Counts) -> Void) { counts.withLock { body(&$0) } }
     }
 
-    init(_ model: SimulatedModel, _ counts: Counter) {
+    init(_ model: CameraModel, _ counts: Counter) {
         camera = SimulatedCamera(model)
         self.counts = counts
     }

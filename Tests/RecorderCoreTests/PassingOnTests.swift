@@ -1,6 +1,7 @@
 import ArbiterProtocol
 import CLinux
 import CVideo4Linux
+import CameraFile
 import FrameStream
 import Glibc
 import RecorderCore
@@ -292,7 +293,7 @@ struct PassingOnTests {
 
     @Test("Of a simulated camera that passes on ten times, each first frame is captured after the cut before it")
     func manyHandovers() async throws {
-        let model = try #require(SimulatedModel.named("iphone5-back"))
+        let model = try CameraFile.named("iphone5-back")
         let counter = CountedCamera.Counter()
         let test = CaptureUnderTest { CountedCamera(model, counter) }
         _ = try await test.describe()

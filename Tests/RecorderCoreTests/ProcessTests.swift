@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import CameraFile
 import FrameStream
 import Glibc
 import Loop
@@ -14,7 +15,8 @@ import Testing
         let recorder = try RecorderProcess("camrecorder", Self.camera)
         let described = try #require(try recorder.call("Describe").first?.dictionary)
         let capabilities = try CameraCapabilities(wire: described)
-        #expect(capabilities == SimulatedModel.named("iphone5-back")?.capabilities)
+        let model = try CameraFile.named("iphone5-back")
+        #expect(capabilities == model.capabilities)
         let inForce = try recorder.call("Open", [.uint64(1), Self.small]).first?.dictionary
         #expect(inForce?["activeFormat"] == .string("420v 640x480@30 binned"))
         let stream = try recorder.stream(1)

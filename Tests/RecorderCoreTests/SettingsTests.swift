@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import CameraFile
 import RecorderCore
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
     let settings: Settings
 
     init() throws {
-        capabilities = try #require(SimulatedModel.named("iphone5-back")).capabilities
+        capabilities = try CameraFile.named("iphone5-back").capabilities
         settings = Settings(defaultsOf: capabilities)
     }
 
@@ -83,11 +84,11 @@ import Testing
         #expect(full.videoMaxZoomFactor == 108 && full.videoZoomFactorUpscaleThreshold == 1.4545)
         let small = try #require(formats.first { $0.width == 192 })
         #expect(small.isBinned && small.videoZoomFactorUpscaleThreshold == 8.5)
-        let front = try #require(SimulatedModel.named("iphone6s-front"))
+        let front = try CameraFile.named("iphone6s-front")
         let line = try #require(front.capabilities.formats.first { $0.name == "420f 1280x960@60" })
         #expect(line.videoMaxZoomFactor == 60 && line.videoZoomFactorUpscaleThreshold == 1)
         #expect(line.minFrameRate == 2 && line.fieldOfView == 54.4)
-        for model in SimulatedModel.all {
+        for model in try CameraPlaces.names.map(CameraFile.named) {
             let names = model.capabilities.formats.map(\.name)
             #expect(Set(names).count == names.count, "\(model.id) has two formats of one name")
         }

@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import CameraFile
 import FrameStream
 import Glibc
 import RecorderCore
@@ -42,7 +43,7 @@ import Testing
     /// The resolution in hundreds of line widths a picture height: the finest grating seen with at least 30 percent
     /// of its contrast.
     private func resolution(_ picture: [UInt8], zoom: Double) throws -> Double {
-        let model = try #require(SimulatedModel.named("iphone5-back"))
+        let model = try CameraFile.named("iphone5-back")
         let chart = ResolutionChart(width: model.sensorWidth, height: model.sensorHeight)
         let read = Double(try #require(model.formats.first { $0.format.width == 1920 }).readWidth)
         // Pixels of the picture for one of the sensor.
@@ -70,7 +71,7 @@ import Testing
     }
 
     @Test func aZoomAtTheThresholdResolvesWhatZoomOneDoesAndCropAndUpscaleDoesNot() throws {
-        let camera = SimulatedCamera(try #require(SimulatedModel.named("iphone5-back")))
+        let camera = SimulatedCamera(try CameraFile.named("iphone5-back"))
         let threshold = 1.4545
         let whole = try picture(camera, zoom: 1)
         let one = try resolution(whole, zoom: 1)

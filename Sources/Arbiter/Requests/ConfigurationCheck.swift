@@ -65,7 +65,7 @@ struct ConfigurationCheck {
 
     /// The format a name stands for: its full name, or its pixel format and size, of which the first counts.
     func format(_ value: ConfigurationValue?) -> CameraFormat? {
-        guard let value else { return capabilities.formats.first }
+        guard let value else { return capabilities.defaultFormat }
         guard case .text(let name) = value else { return nil }
         return capabilities.formats.first { $0.name == name }
             ?? capabilities.formats.first { "\($0.pixelFormat) \($0.width)x\($0.height)" == name }

@@ -1,13 +1,31 @@
 extension CameraFormat {
     /// One entry of `formats` in `Recorder1.Describe` and of `Camera1.Formats`.
     public var wire: WireDictionary {
-        [
+        var wire: WireDictionary = [
             "pixelFormat": .string(pixelFormat), "width": .uint32(UInt32(clamping: width)),
             "height": .uint32(UInt32(clamping: height)), "minFrameRate": .double(minFrameRate),
             "maxFrameRate": .double(maxFrameRate), "videoMaxZoomFactor": .double(videoMaxZoomFactor),
             "videoZoomFactorUpscaleThreshold": .double(videoZoomFactorUpscaleThreshold),
             "isBinned": .boolean(isBinned), "fieldOfView": .double(fieldOfView),
         ]
+        if let still = optics.highResolutionStill {
+            wire["highResolutionStillWidth"] = .uint32(UInt32(clamping: still.width))
+            wire["highResolutionStillHeight"] = .uint32(UInt32(clamping: still.height))
+        }
+        if optics.autoFocusSystem != .none { wire["autoFocusSystem"] = .string(optics.autoFocusSystem.rawValue) }
+        if let iso = optics.iso {
+            wire["minISO"] = .double(iso.least)
+            wire["maxISO"] = .double(iso.most)
+        }
+        if let exposure = optics.exposureDuration {
+            wire["minExposureDuration"] = .double(exposure.least)
+            wire["maxExposureDuration"] = .double(exposure.most)
+        }
+        if !optics.videoStabilizationModes.isEmpty {
+            wire["videoStabilizationModes"] = .strings(optics.videoStabilizationModes.map(\.rawValue))
+        }
+        if optics.isVideoHDRSupported { wire["videoHDRSupported"] = .boolean(true) }
+        return wire
     }
 
     /// - Parameter place: what errors call the format, such as `formats[2]`.
@@ -37,7 +55,25 @@ extension CameraFormat {
             videoZoomFactorUpscaleThreshold: try fields.number(
                 "videoZoomFactorUpscaleThreshold", atLeast: 1, absent: 1),
             isBinned: try fields.flag("isBinned", absent: false),
-            fieldOfView: try fields.number("fieldOfView", atLeast: 0, absent: 60))
+            fieldOfView: try fields.number("fieldOfView", atLeast: 0, absent: 60), optics: try Optics(fields))
+    }
+}
+
+extension CameraFormat.Optics {
+    /// What is not there is not known.
+    fileprivate init(_ fields: CapabilityFields) throws(BrokerError) {
+        var still: Size?
+        if fields.has("highResolutionStillWidth") || fields.has("highResolutionStillHeight") {
+            still = Size(
+                width: try fields.side("highResolutionStillWidth"), height: try fields.side("highResolutionStillHeight"))
+        }
+        self.init(
+            highResolutionStill: still,
+            autoFocusSystem: try fields.word("autoFocusSystem", absent: CameraFormat.AutoFocusSystem.none),
+            iso: try fields.range("minISO", "maxISO"),
+            exposureDuration: try fields.range("minExposureDuration", "maxExposureDuration"),
+            videoStabilizationModes: try fields.words("videoStabilizationModes"),
+            isVideoHDRSupported: try fields.flag("videoHDRSupported", absent: false))
     }
 }
 
@@ -53,6 +89,7 @@ extension CameraCapabilities {
             "sensorHeight": .uint32(UInt32(clamping: sensorHeight)), "formats": .dictionaries(formats.map(\.wire)),
         ]
         if !controls.isEmpty { wire["controls"] = .dictionaries(controls.map(\.wire)) }
+        if defaultFormatIndex != 0 { wire["defaultFormatIndex"] = .uint32(UInt32(clamping: defaultFormatIndex)) }
         return wire
     }
 
@@ -90,7 +127,8 @@ extension CameraCapabilities {
         }
         self.init(
             name: try fields.text("name"), position: position, sensorWidth: try fields.side("sensorWidth"),
-            sensorHeight: try fields.side("sensorHeight"), formats: formats, controls: controls)
+            sensorHeight: try fields.side("sensorHeight"), formats: formats, controls: controls,
+            defaultFormatIndex: try fields.index("defaultFormatIndex", below: formats.count))
     }
 }
 
@@ -180,6 +218,41 @@ private struct CapabilityFields {
             throw refusal(key, "a finite number from \(least.shortDescription)")
         }
         return number
+    }
+
+    /// A place in a list; 0 where nothing is said.
+    func index(_ key: String, below count: Int) throws(BrokerError) -> Int {
+        guard has(key) else { return 0 }
+        guard let index = wire[key]?.uint64.flatMap(Int.init(exactly:)), index < count else {
+            throw refusal(key, "a place from 0 to \(count - 1)")
+        }
+        return index
+    }
+
+    func has(_ key: String) -> Bool { wire[key] != nil }
+
+    /// Two numbers above 0 of which the first is not the greater one; nil where neither is there.
+    func range(_ least: String, _ most: String) throws(BrokerError) -> CameraFormat.Optics.Range? {
+        guard has(least) || has(most) else { return nil }
+        let first = try number(least, atLeast: Double.leastNormalMagnitude)
+        return CameraFormat.Optics.Range(least: first, most: try number(most, atLeast: first))
+    }
+
+    func word<Word: RawRepresentable<String> & CaseIterable>(
+        _ key: String, absent: Word
+    ) throws(BrokerError) -> Word {
+        guard has(key) else { return absent }
+        guard let word = wire[key]?.string.flatMap(Word.init(rawValue:)) else {
+            throw refusal(key, Word.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return word
+    }
+
+    /// Words that are not known here are passed over: a newer recorder may know of more.
+    func words<Word: RawRepresentable<String>>(_ key: String) throws(BrokerError) -> [Word] {
+        guard has(key) else { return [] }
+        guard let elements = wire[key]?.elements else { throw refusal(key, "a list of texts") }
+        return elements.compactMap { $0.string.flatMap(Word.init(rawValue:)) }
     }
 
     func flag(_ key: String, absent: Bool) throws(BrokerError) -> Bool {

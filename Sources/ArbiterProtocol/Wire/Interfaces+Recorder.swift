@@ -16,7 +16,10 @@ extension Interface {
                 """
                 What the camera can do: `name` s, `position` s, `sensorWidth` u, `sensorHeight` u, and `formats` aa{sv} \
                 (`pixelFormat` s, `width` u, `height` u, `minFrameRate` d, `maxFrameRate` d, `videoMaxZoomFactor` d, \
-                `videoZoomFactorUpscaleThreshold` d, `isBinned` b, `fieldOfView` d), the default first.
+                `videoZoomFactorUpscaleThreshold` d, `isBinned` b, `fieldOfView` d; where they are known or there at all \
+                `highResolutionStillWidth` u, `highResolutionStillHeight` u, `autoFocusSystem` s (contrast, phase), `minISO` d, \
+                `maxISO` d, `minExposureDuration` d, `maxExposureDuration` d (seconds), `videoStabilizationModes` as, \
+                `videoHDRSupported` b), the default first.
                 """),
             Method(
                 "Open", [Argument("grant", "t"), Argument("configuration", "a{sv}")],

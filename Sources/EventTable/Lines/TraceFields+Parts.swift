@@ -1,6 +1,7 @@
 package import Arbiter
 import ArbiterProtocol
 import PolicyFile
+import TomlFile
 
 /// Rights to cameras came later than the first traces of this version. Lines without them are read as things were then:
 /// every connected client had a right, and every login session and camera was at the one seat.
@@ -49,7 +50,7 @@ extension TraceFields {
     package mutating func policy(_ key: String) throws(LineFault) -> Policy {
         let text = try text(key)
         if text == builtInPolicy { return .firstCome }
-        do throws(PolicyProblems) {
+        do throws(FileProblems) {
             return try PolicyFile.parse(text, file: "its policy")
         } catch { throw LineFault("the policy in it is not valid:\n\(error)") }
     }

@@ -173,7 +173,8 @@ package struct TraceFields {
                     maxFrameRate: try format.number("maxFrameRate"),
                     videoMaxZoomFactor: try format.number("videoMaxZoomFactor"),
                     videoZoomFactorUpscaleThreshold: try format.number("videoZoomFactorUpscaleThreshold"),
-                    isBinned: try format.flag("isBinned"), fieldOfView: try format.number("fieldOfView")))
+                    isBinned: try format.flag("isBinned"), fieldOfView: try format.number("fieldOfView"),
+                    optics: try format.optics()))
             try format.end()
         }
         var controls: [CameraControl] = []
@@ -186,9 +187,50 @@ package struct TraceFields {
         let capabilities = CameraCapabilities(
             name: try fields.text("name"), position: try fields.word("position"),
             sensorWidth: try fields.integer("sensorWidth"), sensorHeight: try fields.integer("sensorHeight"),
-            formats: formats, controls: controls)
+            formats: formats, controls: controls,
+            defaultFormatIndex: Int(try fields.optionalNumber("defaultFormatIndex") ?? 0))
         try fields.end()
         return capabilities
+    }
+
+    /// Traces of 0.1 have none of it.
+    private mutating func optics() throws(LineFault) -> CameraFormat.Optics {
+        var optics = CameraFormat.Optics.usual
+        if let width = try optionalNumber("highResolutionStillWidth"),
+            let height = try optionalNumber("highResolutionStillHeight")
+        {
+            optics.highResolutionStill = CameraFormat.Optics.Size(width: Int(width), height: Int(height))
+        }
+        if let word = try optionalText("autoFocusSystem") {
+            guard let system = CameraFormat.AutoFocusSystem(rawValue: word) else {
+                throw wrong("autoFocusSystem", "focus system")
+            }
+            optics.autoFocusSystem = system
+        }
+        optics.iso = try optionalRange("minISO", "maxISO")
+        optics.exposureDuration = try optionalRange("minExposureDuration", "maxExposureDuration")
+        optics.videoStabilizationModes = (optional("videoStabilizationModes")?.array ?? []).compactMap {
+            $0.string.flatMap(CameraFormat.VideoStabilizationMode.init(rawValue:))
+        }
+        optics.isVideoHDRSupported = optional("videoHDRSupported") == .bool(true)
+        return optics
+    }
+
+    private mutating func optionalNumber(_ key: String) throws(LineFault) -> Double? {
+        switch optional(key) {
+        case nil: return nil
+        case .integer(let number): return Double(number)
+        case .number(let number): return number
+        default: throw wrong(key, "number")
+        }
+    }
+
+    private mutating func optionalRange(
+        _ least: String, _ most: String
+    ) throws(LineFault) -> CameraFormat.Optics.Range? {
+        guard let first = try optionalNumber(least), let last = try optionalNumber(most) else { return nil }
+        guard first <= last else { throw wrong(most, "number from \(least)") }
+        return CameraFormat.Optics.Range(least: first, most: last)
     }
 
     private mutating func control() throws(LineFault) -> CameraControl {

@@ -41,8 +41,26 @@ extension FingerprintWriter {
             writer.combine(format.videoZoomFactorUpscaleThreshold.bitPattern)
             writer.combine(format.isBinned)
             writer.combine(format.fieldOfView.bitPattern)
+            writer.combine(format.optics)
         }
         ordered(capabilities.controls) { $0.combine($1) }
+        combine(capabilities.defaultFormatIndex)
+    }
+
+    private mutating func combine(_ optics: CameraFormat.Optics) {
+        combine(optics.highResolutionStill) {
+            $0.combine($1.width)
+            $0.combine($1.height)
+        }
+        combine(optics.autoFocusSystem.rawValue)
+        for range in [optics.iso, optics.exposureDuration] {
+            combine(range) {
+                $0.combine($1.least.bitPattern)
+                $0.combine($1.most.bitPattern)
+            }
+        }
+        ordered(optics.videoStabilizationModes) { $0.combine($1.rawValue) }
+        combine(optics.isVideoHDRSupported)
     }
 
     private mutating func combine(_ control: CameraControl) {

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import TomlFile
 
 /// What is suspicious about a policy that can be read: rules that can never answer, and ranks that nobody gets.
 ///

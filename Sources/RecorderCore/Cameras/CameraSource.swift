@@ -1,4 +1,5 @@
 package import ArbiterProtocol
+import CameraFile
 package import FrameStream
 
 /// A device that pictures come from. The capture thread is its only user.
@@ -147,10 +148,7 @@ extension CameraSpec {
     func makeSource() throws(BrokerError) -> any CameraSource {
         switch self {
         case .simulated(let name):
-            guard let model = SimulatedModel.named(name) else {
-                throw BrokerError(.unknownCamera, "\(name.quotedShort) is no simulated camera.")
-            }
-            return SimulatedCamera(model)
+            return SimulatedCamera(try CameraFile.named(name))
         case .file(let path): return try FileCamera(path: path)
         case .video4linux(let identity):
             return try V4L2Camera(KernelVideoDevice(identity: identity), identity: identity)

@@ -1,4 +1,5 @@
 package import ArbiterProtocol
+package import CameraFile
 package import FrameStream
 import Glibc
 
@@ -9,7 +10,7 @@ import Glibc
 package final class SimulatedCamera: CameraSource {
     package let capabilities: CameraCapabilities
     package let showsText = true
-    private let model: SimulatedModel
+    private let model: CameraModel
     private let scaler = Scaler()
     /// The sensor's pixels, one in `divisor` along each side. Made once: a sensor has up to 12 million.
     private var rasters: [Int: Raster] = [:]
@@ -21,7 +22,7 @@ package final class SimulatedCamera: CameraSource {
         var luma: [UInt8]
     }
 
-    package init(_ model: SimulatedModel) {
+    package init(_ model: CameraModel) {
         self.model = model
         capabilities = model.capabilities
     }
@@ -62,7 +63,7 @@ package final class SimulatedCamera: CameraSource {
         picture.copyBytes(from: still)
     }
 
-    private func drawStill(_ entry: SimulatedModel.Format, _ layout: PictureLayout, _ zoom: Double) throws(MediaFault) {
+    private func drawStill(_ entry: CameraModel.Format, _ layout: PictureLayout, _ zoom: Double) throws(MediaFault) {
         let divisor = entry.divisor
         let raster = try raster(divisor)
         let readWidth = min(raster.width, entry.readWidth / divisor)

@@ -10,7 +10,7 @@ package struct Settings: Hashable {
     package var controls = Configuration()
 
     package init(defaultsOf capabilities: CameraCapabilities) {
-        format = capabilities.formats[0]
+        format = capabilities.defaultFormat ?? capabilities.formats[0]
         frameRate = format.maxFrameRate
         videoZoomFactor = 1
     }

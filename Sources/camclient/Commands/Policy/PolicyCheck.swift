@@ -4,6 +4,7 @@ import Loop
 import Machine
 import PolicyFile
 import Timeline
+import TomlFile
 
 /// What is wrong with policy files.
 struct PolicyCheck: AsyncParsableCommand {
@@ -49,7 +50,7 @@ struct PolicyCheck: AsyncParsableCommand {
     }
 }
 
-extension PolicyProblem {
+extension FileProblem {
     var json: JSON {
         .object([
             "file": .string(file), "line": .integer(Int64(line)), "column": .integer(Int64(column)),

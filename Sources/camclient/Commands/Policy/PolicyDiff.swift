@@ -7,6 +7,7 @@ import Machine
 import PolicyFile
 import Scenario
 import Timeline
+import TomlFile
 
 /// Where two policies behave differently.
 struct PolicyDiff: AsyncParsableCommand {
@@ -42,7 +43,7 @@ struct PolicyDiff: AsyncParsableCommand {
 
     func run() async throws {
         let policies = try [first, second].map { file in
-            do throws(PolicyProblems) {
+            do throws(FileProblems) {
                 return try PolicyFile.load(path: file, accounts: MachineAccounts())
             } catch {
                 throw Failure(.usage, error.description)

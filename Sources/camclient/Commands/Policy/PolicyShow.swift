@@ -6,6 +6,7 @@ import JSONText
 import Machine
 import PolicyFile
 import Timeline
+import TomlFile
 
 /// A policy with where each part of it is from.
 struct PolicyShow: AsyncParsableCommand {
@@ -41,7 +42,7 @@ struct PolicyShow: AsyncParsableCommand {
 
     private func shown() async throws -> ShownPolicy {
         if let file {
-            do throws(PolicyProblems) {
+            do throws(FileProblems) {
                 return ShownPolicy(try PolicyFile.load(path: file, dropIns: policyDir, accounts: MachineAccounts()))
             } catch {
                 throw Failure(.usage, "there is no policy to show:\n\(error)")
@@ -52,7 +53,7 @@ struct PolicyShow: AsyncParsableCommand {
                 .usage, "--policy-dir needs a file to read over; the policy in force has its drop-ins already.")
         }
         let answer = try await connection.ask { try await $0.policyInForce() }
-        do throws(PolicyProblems) {
+        do throws(FileProblems) {
             return try ShownPolicy(answer)
         } catch {
             throw Failure(
@@ -76,7 +77,7 @@ private struct ShownPolicy {
         text = PolicyWriter.text(policy) { origins[$0].map { "\($0.file):\($0.line)" } }
     }
 
-    init(_ answer: PolicyInForce) throws(PolicyProblems) {
+    init(_ answer: PolicyInForce) throws(FileProblems) {
         policy = try PolicyFile.parse(answer.text, file: "the policy in force", accounts: MachineAccounts())
         text = answer.text
         files = answer.files

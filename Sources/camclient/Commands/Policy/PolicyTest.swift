@@ -4,6 +4,7 @@ import JSONText
 import PolicyFile
 import Scenario
 import Timeline
+import TomlFile
 
 /// Scenarios, and how much of their policies they reach.
 struct PolicyTest: AsyncParsableCommand {
@@ -88,7 +89,7 @@ struct PolicyTest: AsyncParsableCommand {
 
 /// Reads a policy, and says everything that is wrong with it.
 func loadPolicy(_ path: String) throws(Failure) -> LoadedPolicy {
-    do throws(PolicyProblems) {
+    do throws(FileProblems) {
         return try PolicyFile.load(path: path, dropIns: nil)
     } catch {
         throw Failure(.usage, "the policy cannot be used:\n\(error)")

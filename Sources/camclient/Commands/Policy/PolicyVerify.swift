@@ -7,6 +7,7 @@ import Machine
 import PolicyFile
 import Scenario
 import Timeline
+import TomlFile
 
 /// Whether a policy keeps what is promised, in every state of small worlds.
 struct PolicyVerify: AsyncParsableCommand {
@@ -45,7 +46,7 @@ struct PolicyVerify: AsyncParsableCommand {
         var cut: SearchBound?
         // A mistake in any file is said before anything is walked.
         let policies = try files.map { file in
-            do throws(PolicyProblems) {
+            do throws(FileProblems) {
                 return try PolicyFile.load(path: file, accounts: MachineAccounts())
             } catch {
                 throw Failure(.usage, error.description)

@@ -6,6 +6,7 @@ import Machine
 import PolicyFile
 import Scenario
 import Timeline
+import TomlFile
 import Trace
 
 /// The same decisions again, or those of another policy.
@@ -35,7 +36,7 @@ struct TraceReplay: AsyncParsableCommand {
     func run() async throws {
         var other: Policy?
         if let policy {
-            do throws(PolicyProblems) {
+            do throws(FileProblems) {
                 other = try PolicyFile.load(path: policy, accounts: MachineAccounts())
             } catch { throw Failure(.usage, "\(error)") }
         }

@@ -1,23 +1,23 @@
 import Glibc
 
-/// A policy's file as bytes.
-struct RegularFile {
-    var bytes: [UInt8]
+/// A file that people write, as bytes.
+package struct RegularFile {
+    package var bytes: [UInt8]
     /// The same for every name that the file goes by.
-    var identity: Identity
+    package var identity: Identity
 
-    struct Identity: Hashable {
-        var device: UInt64
-        var inode: UInt64
+    package struct Identity: Hashable {
+        package var device: UInt64
+        package var inode: UInt64
     }
 
     /// What is wrong with a file, as the end of a sentence that begins with "it".
-    struct Fault: Error {
-        var words: String
+    package struct Fault: Error {
+        package var words: String
     }
 
-    /// Reads a regular file of at most `Bounds.fileBytesMax` bytes.
-    static func read(_ path: String) throws(Fault) -> RegularFile {
+    /// Reads a regular file of at most `FileBounds.bytesMax` bytes.
+    package static func read(_ path: String) throws(Fault) -> RegularFile {
         // Without O_NONBLOCK a named pipe would hold the broker up until somebody writes to it.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw Fault(words: "cannot be opened: \(reason)") }
@@ -35,15 +35,15 @@ struct RegularFile {
             guard count >= 0 else { throw Fault(words: "cannot be read: \(reason)") }
             if count == 0 { return RegularFile(bytes: bytes, identity: identity) }
             bytes += chunk[..<count]
-            guard bytes.count <= Bounds.fileBytesMax else {
-                throw Fault(words: "is larger than a policy may be: \(Bounds.fileBytesMax) bytes")
+            guard bytes.count <= FileBounds.bytesMax else {
+                throw Fault(words: "is larger than such a file may be: \(FileBounds.bytesMax) bytes")
             }
         }
     }
 
     /// The `*.toml` of a folder, in the order of their names' bytes, so that every machine reads them in one order.
     /// Hidden files are an editor's, not drop-ins. Nil when there is no such folder.
-    static func dropIns(_ folder: String) throws(Fault) -> [String]? {
+    package static func dropIns(_ folder: String) throws(Fault) -> [String]? {
         guard let stream = opendir(folder) else {
             if errno == ENOENT { return nil }
             throw Fault(words: "cannot be opened: \(reason)")
@@ -56,8 +56,8 @@ struct RegularFile {
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             if name.hasSuffix(".toml"), !name.hasPrefix(".") { names.append(name) }
-            guard names.count <= Bounds.filesMax else {
-                throw Fault(words: "has more drop-ins than a policy may have: \(Bounds.filesMax)")
+            guard names.count <= FileBounds.filesMax else {
+                throw Fault(words: "has more files than are read of a folder: \(FileBounds.filesMax)")
             }
             errno = 0
         }

@@ -1,19 +1,26 @@
 import CToml
 
 /// Where something stands in a policy's files: lines and columns from 1, columns in Unicode scalars.
-struct Place: Hashable, Comparable {
-    /// Its number in `PolicyTexts`.
-    var file: Int
+package struct Place: Hashable, Comparable {
+    /// Its number in `FileTexts`.
+    package var file: Int
     /// 0 where the file as a whole is meant.
-    var line: Int
-    var column: Int
+    package var line: Int
+    package var column: Int
     /// Scalars on that line; at least 1, so that there is always a caret.
-    var length: Int
+    package var length: Int
+
+    package init(file: Int, line: Int, column: Int, length: Int) {
+        self.file = file
+        self.line = line
+        self.column = column
+        self.length = length
+    }
 
     /// The file as a whole.
-    static func whole(_ file: Int) -> Place { Place(file: file, line: 0, column: 0, length: 1) }
+    package static func whole(_ file: Int) -> Place { Place(file: file, line: 0, column: 0, length: 1) }
 
-    static func < (a: Place, b: Place) -> Bool { (a.file, a.line, a.column) < (b.file, b.line, b.column) }
+    package static func < (a: Place, b: Place) -> Bool { (a.file, a.line, a.column) < (b.file, b.line, b.column) }
 }
 
 extension Place {
@@ -27,8 +34,8 @@ extension Place {
 }
 
 /// One value of a TOML file, and where it stands.
-struct TomlNode {
-    enum Value {
+package struct TomlNode {
+    package enum Value {
         case table(TomlTable)
         case array([TomlNode])
         case string(String)
@@ -38,33 +45,49 @@ struct TomlNode {
         case date
     }
 
-    var value: Value
-    var place: Place
+    package var value: Value
+    package var place: Place
+
+    package init(value: Value, place: Place) {
+        self.value = value
+        self.place = place
+    }
 }
 
 /// A table with its keys in the order of the file.
-struct TomlTable {
-    struct Entry {
-        var key: String
-        var keyPlace: Place
-        var node: TomlNode
+package struct TomlTable {
+    package struct Entry {
+        package var key: String
+        package var keyPlace: Place
+        package var node: TomlNode
+
+        package init(key: String, keyPlace: Place, node: TomlNode) {
+            self.key = key
+            self.keyPlace = keyPlace
+            self.node = node
+        }
     }
 
-    var entries: [Entry]
+    package var entries: [Entry]
     /// Its header, or its opening brace.
-    var place: Place
+    package var place: Place
+
+    package init(entries: [Entry], place: Place) {
+        self.entries = entries
+        self.place = place
+    }
 }
 
 /// A text that is not TOML: where, and toml++'s words for it.
-struct TomlError: Error {
-    var place: Place
-    var message: String
+package struct TomlError: Error {
+    package var place: Place
+    package var message: String
 }
 
 /// TOML text as a typed tree with places.
-enum TomlDocument {
+package enum TomlDocument {
     /// `file` is the number that places of this text carry.
-    static func parse(_ bytes: [UInt8], file: Int) throws(TomlError) -> TomlTable {
+    package static func parse(_ bytes: [UInt8], file: Int) throws(TomlError) -> TomlTable {
         let document = bytes.withUnsafeBytes { raw in
             ctoml_parse(raw.baseAddress?.assumingMemoryBound(to: CChar.self), raw.count)
         }

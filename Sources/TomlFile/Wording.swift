@@ -1,49 +1,49 @@
 import ArbiterProtocol
 
 /// The small change of error sentences: quoting, listing, and the nearest word.
-enum Wording {
+package enum Wording {
     /// Longer values are cut in messages: the line itself is printed below anyway.
-    static let quotedScalarsMax = 60
+    package static let quotedScalarsMax = 60
 
     /// The text in double quotes, on one line.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         let isLong = text.unicodeScalars.count > quotedScalarsMax
         let shown = isLong ? String(text.unicodeScalars.prefix(quotedScalarsMax)) : text
         return "\"\(visible(shown))\(isLong ? "…" : "")\""
     }
 
     /// The text on one line, with a sign in the place of what could steer a terminal.
-    static func visible(_ text: String) -> String {
+    package static func visible(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isPrintable ? $0 : "\u{FFFD}" }))
     }
 
     /// `"a"`, `"a" or "b"`, `"a", "b" or "c"`.
-    static func list(_ names: [String], _ word: String = "or") -> String {
+    package static func list(_ names: [String], _ word: String = "or") -> String {
         let names = names.map(quoted)
         guard let last = names.last, names.count > 1 else { return names.first ?? "" }
         return "\(names.dropLast().joined(separator: ", ")) \(word) \(last)"
     }
 
     /// `did you mean "grace"?`, or nothing when no word is near.
-    static func didYouMean(_ text: String, among words: [String]) -> String {
+    package static func didYouMean(_ text: String, among words: [String]) -> String {
         NearestWord.of(text, among: words).map { "did you mean \(quoted($0))?" } ?? ""
     }
 }
 
 /// Durations as a policy writes them: a whole number and a unit.
-enum DurationText {
+package enum DurationText {
     /// Of the units that times have; a policy speaks of nothing finer than a millisecond.
     private static let units = ["ms", "s", "min", "h"]
 
     /// Nil for what is no duration; a number too great to count saturates at 292 years, beyond every bound.
-    static func read(_ text: String) -> Duration? {
+    package static func read(_ text: String) -> Duration? {
         guard let parts = TimeText.parts(text), parts.fraction == nil, units.contains(parts.unit) else { return nil }
         let (nanoseconds, overflow) = (Int64(parts.whole) ?? .max).multipliedReportingOverflow(by: parts.nanoseconds)
         return .nanoseconds(overflow ? .max : nanoseconds)
     }
 
     /// What was probably meant by what is no duration: a space before the unit, or its longer name.
-    static func meant(by text: String) -> String? {
+    package static func meant(by text: String) -> String? {
         let names = [
             ("ms", ["msec", "milliseconds", "millisecond"]), ("s", ["", "sec", "secs", "second", "seconds"]),
             ("min", ["m", "mins", "minute", "minutes"]), ("h", ["hr", "hrs", "hour", "hours"]),
@@ -56,7 +56,7 @@ enum DurationText {
     }
 
     /// In the greatest unit that leaves a whole number: `90s`, `3min`, `0s`.
-    static func write(_ duration: Duration) -> String {
+    package static func write(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         if attoseconds != 0 { return "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms" }
         if seconds == 0 || seconds % 60 != 0 { return "\(seconds)s" }

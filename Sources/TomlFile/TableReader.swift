@@ -3,26 +3,26 @@ import ArbiterProtocol
 /// Reads one table key by key: a key that is asked for is known, and what is left at the end is not.
 ///
 /// A value of the wrong kind is reported and read as nil, so that reading goes on and finds the rest.
-struct TableReader {
-    let table: TomlTable
+package struct TableReader {
+    package let table: TomlTable
     /// How messages say where it is: `in rule "Photo booth"`; empty at the top of the file.
-    let owner: String
-    let problems: ProblemList
+    package let owner: String
+    package let problems: ProblemList
 
-    init(_ table: TomlTable, owner: String, problems: ProblemList) {
+    package init(_ table: TomlTable, owner: String, problems: ProblemList) {
         self.table = table
         self.owner = owner
         self.problems = problems
     }
 
-    func entry(_ key: String) -> TomlTable.Entry? { table.entries.first { $0.key == key } }
+    package func entry(_ key: String) -> TomlTable.Entry? { table.entries.first { $0.key == key } }
 
     /// `"grace" in rule "Photo booth"`.
-    func subject(_ key: String) -> String { owner.isEmpty ? "\"\(key)\"" : "\"\(key)\" \(owner)" }
+    package func subject(_ key: String) -> String { owner.isEmpty ? "\"\(key)\"" : "\"\(key)\" \(owner)" }
 
     // MARK: Values
 
-    func string(_ key: String) -> (text: String, place: Place)? {
+    package func string(_ key: String) -> (text: String, place: Place)? {
         guard let entry = entry(key) else { return nil }
         guard case .string(let text) = entry.node.value else {
             return wrongType(entry, takes: "a text in quotes")
@@ -31,16 +31,16 @@ struct TableReader {
     }
 
     /// A text that is shown to people and kept with decisions: one line, bounded, not empty.
-    func label(_ key: String, emptyAllowed: Bool = false, bytesMax: Int = Bounds.nameBytesMax) -> String? {
+    package func label(_ key: String, emptyAllowed: Bool = false, bytesMax: Int = FileBounds.nameBytesMax) -> String? {
         guard let (text, place) = string(key) else { return nil }
-        if let reason = Bounds.complaint(text, emptyAllowed: emptyAllowed, bytesMax: bytesMax) {
+        if let reason = FileBounds.complaint(text, emptyAllowed: emptyAllowed, bytesMax: bytesMax) {
             problems.add("\(subject(key)) \(reason)", at: place)
             return nil
         }
         return text
     }
 
-    func boolean(_ key: String) -> Bool? {
+    package func boolean(_ key: String) -> Bool? {
         guard let entry = entry(key) else { return nil }
         guard case .boolean(let value) = entry.node.value else {
             var hint = ""
@@ -52,7 +52,7 @@ struct TableReader {
         return value
     }
 
-    func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
+    package func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
         guard let entry = entry(key) else { return nil }
         let takes = "a whole number from \(range.lowerBound) to \(range.upperBound)"
         guard case .integer(let value) = entry.node.value else { return wrongType(entry, takes: takes) }
@@ -64,7 +64,7 @@ struct TableReader {
     }
 
     /// A whole number or one with a point.
-    func number(_ key: String, in range: ClosedRange<Double>) -> Double? {
+    package func number(_ key: String, in range: ClosedRange<Double>) -> Double? {
         guard let entry = entry(key) else { return nil }
         let takes = "a number from \(TomlText.number(range.lowerBound)) to \(TomlText.number(range.upperBound))"
         let value: Double
@@ -80,7 +80,31 @@ struct TableReader {
         return value
     }
 
-    func duration(_ key: String, in range: ClosedRange<Duration>) -> Duration? {
+    /// Two numbers, each within the range, as in `[2, 60]`.
+    /// - Parameter rising: whether the second is at least the first.
+    package func pair(_ key: String, in range: ClosedRange<Double>, rising: Bool) -> (Double, Double)? {
+        guard let entry = entry(key) else { return nil }
+        let takes =
+            "two numbers from \(TomlText.number(range.lowerBound)) to \(TomlText.number(range.upperBound))"
+            + (rising ? ", the smaller one first" : "")
+        guard case .array(let nodes) = entry.node.value else { return wrongType(entry, takes: takes) }
+        let numbers = nodes.compactMap { node -> Double? in
+            switch node.value {
+            case .integer(let whole): Double(whole)
+            case .float(let number): number
+            case .table, .array, .string, .boolean, .date: nil
+            }
+        }
+        guard nodes.count == 2, numbers.count == 2, numbers.allSatisfy(range.contains),
+            !rising || numbers[0] <= numbers[1]
+        else {
+            problems.add("\(subject(key)) is \(nodes.spoken); it takes \(takes)", at: entry.node.place)
+            return nil
+        }
+        return (numbers[0], numbers[1])
+    }
+
+    package func duration(_ key: String, in range: ClosedRange<Duration>) -> Duration? {
         guard let entry = entry(key) else { return nil }
         let takes = "a duration such as \"250ms\", \"5s\", \"3min\" or \"1h\""
         guard case .string(let text) = entry.node.value else {
@@ -106,7 +130,7 @@ struct TableReader {
     }
 
     /// A text out of a closed set.
-    func choice<T>(_ key: String, _ choices: [(name: String, value: T)]) -> T? {
+    package func choice<T>(_ key: String, _ choices: [(name: String, value: T)]) -> T? {
         guard let entry = entry(key) else { return nil }
         let names = choices.map(\.name)
         guard case .string(let text) = entry.node.value else { return wrongType(entry, takes: Wording.list(names)) }
@@ -117,12 +141,12 @@ struct TableReader {
         return nil
     }
 
-    func choice<T: CaseIterable & RawRepresentable<String>>(_ key: String, _: T.Type) -> T? {
+    package func choice<T: CaseIterable & RawRepresentable<String>>(_ key: String, _: T.Type) -> T? {
         choice(key, T.allCases.map { ($0.rawValue, $0) })
     }
 
     /// The elements of an array of texts; nil when there is no such key or it is no such array.
-    func strings(_ key: String, takes: String, countMax: Int) -> [(text: String, place: Place)]? {
+    package func strings(_ key: String, takes: String, countMax: Int) -> [(text: String, place: Place)]? {
         guard let entry = entry(key) else { return nil }
         guard case .array(let nodes) = entry.node.value else { return wrongType(entry, takes: takes) }
         guard nodes.count <= countMax else {
@@ -144,7 +168,7 @@ struct TableReader {
     }
 
     /// An array of texts out of a closed set, each at most once.
-    func choices<T>(_ key: String, _ choices: [(name: String, value: T)]) -> [T]? {
+    package func choices<T>(_ key: String, _ choices: [(name: String, value: T)]) -> [T]? {
         let names = choices.map(\.name)
         let takes = "a list of \(Wording.list(names, "and"))"
         // Twice the set: long enough to read on behind a slip, short enough for any file.
@@ -158,7 +182,7 @@ struct TableReader {
     }
 
     /// The tables of `[[key]]`.
-    func tables(_ key: String, countMax: Int) -> [TomlTable] {
+    package func tables(_ key: String, countMax: Int) -> [TomlTable] {
         guard let entry = entry(key) else { return [] }
         let takes = "tables that begin with [[\(key)]]"
         guard case .array(let nodes) = entry.node.value else {
@@ -181,7 +205,7 @@ struct TableReader {
         }
     }
 
-    func table(_ key: String, takes: String) -> TomlTable? {
+    package func table(_ key: String, takes: String) -> TomlTable? {
         guard let entry = entry(key) else { return nil }
         guard case .table(let table) = entry.node.value else { return wrongType(entry, takes: takes) }
         return table
@@ -191,7 +215,7 @@ struct TableReader {
 
     /// Reports a key that is missing, at the table's header; not where a slip of the finger in it will be
     /// reported as an unknown key: one slip is one problem.
-    func missing(_ key: String, of known: [String], _ message: String, hint: String = "") {
+    package func missing(_ key: String, of known: [String], _ message: String, hint: String = "") {
         if table.entries.contains(where: { !known.contains($0.key) && NearestWord.of($0.key, among: known) == key }) {
             return
         }
@@ -199,7 +223,7 @@ struct TableReader {
     }
 
     /// Reports every key that is none of `known`; `advice` knows better for some of them.
-    func refuseUnknown(_ known: [String], advice: (String) -> String? = { _ in nil }) {
+    package func refuseUnknown(_ known: [String], advice: (String) -> String? = { _ in nil }) {
         for entry in table.entries where !known.contains(entry.key) {
             let suggestion = Wording.didYouMean(entry.key, among: known)
             let allowed = "known here: \(known.joined(separator: ", "))"
@@ -209,7 +233,7 @@ struct TableReader {
         }
     }
 
-    func wrongType<T>(_ entry: TomlTable.Entry, takes: String, hint: String = "") -> T? {
+    package func wrongType<T>(_ entry: TomlTable.Entry, takes: String, hint: String = "") -> T? {
         problems.add(
             "\(subject(entry.key)) is \(entry.node.value.spoken); it takes \(takes)", at: entry.node.place, hint: hint)
         return nil
@@ -218,7 +242,7 @@ struct TableReader {
 
 extension TomlNode.Value {
     /// How messages name it.
-    var spoken: String {
+    package var spoken: String {
         switch self {
         case .table: "a table"
         case .array: "a list"
@@ -228,5 +252,12 @@ extension TomlNode.Value {
         case .boolean(let value): "\(value)"
         case .date: "a date"
         }
+    }
+}
+
+extension [TomlNode] {
+    /// A short list as it stands, a long one by its length.
+    fileprivate var spoken: String {
+        count > 4 ? "a list of \(count) values" : "[\(map(\.value.spoken).joined(separator: ", "))]"
     }
 }

@@ -1,5 +1,5 @@
 /// One thing that is wrong in a policy file, with its place and, where one is near, a suggestion.
-public struct PolicyProblem: Hashable, Sendable {
+public struct FileProblem: Hashable, Sendable {
     public var file: String
     /// From 1; 0 where the problem is the file as a whole (it cannot be opened).
     public var line: Int
@@ -30,7 +30,7 @@ public struct PolicyProblem: Hashable, Sendable {
     }
 }
 
-extension PolicyProblem: CustomStringConvertible {
+extension FileProblem: CustomStringConvertible {
     /// Three lines: the place and the sentence, the file's line, the carets with the suggestion.
     public var description: String {
         let message = isWarning ? "warning: \(message)" : message
@@ -48,16 +48,16 @@ extension PolicyProblem: CustomStringConvertible {
 }
 
 /// Everything that is wrong in a policy file, in the order of the file.
-public struct PolicyProblems: Error, Hashable, Sendable, CustomStringConvertible {
+public struct FileProblems: Error, Hashable, Sendable, CustomStringConvertible {
     /// Never empty.
-    public var problems: [PolicyProblem]
+    public var problems: [FileProblem]
     /// How many were found beyond the ones kept.
     public var more: Int
 
     /// A file with more problems than this is something else than a policy, and nobody reads that far.
     public static let keptMax = 100
 
-    public init(_ problems: [PolicyProblem]) {
+    public init(_ problems: [FileProblem]) {
         self.problems = Array(problems.prefix(Self.keptMax))
         more = max(0, problems.count - Self.keptMax)
     }

@@ -1,0 +1,222 @@
+/// One way a camera can deliver frames. The names are AVCaptureDeviceFormat's.
+public struct CameraFormat: Hashable, Sendable, Codable {
+    /// `420v` (video range), `420f` (full range), or what V4L2 calls it.
+    public var pixelFormat: String
+    /// Pixels of a streamed frame.
+    public var width: Int
+    public var height: Int
+    /// Frames a second, both inclusive.
+    public var minFrameRate: Double
+    public var maxFrameRate: Double
+    /// Greatest `videoZoomFactor`; at least 1.
+    public var videoMaxZoomFactor: Double
+    /// Up to this factor a zoom is a sensor crop and loses nothing; at least 1.
+    public var videoZoomFactorUpscaleThreshold: Double
+    /// Two pixels of the sensor make one of the stream.
+    public var isBinned: Bool
+    /// Horizontal, in degrees.
+    public var fieldOfView: Double
+    /// What else is known of it. A camera that says nothing about itself, as most of V4L2, has the usual values.
+    public var optics: Optics
+
+    /// What a format can do beside sizes, rates and zoom.
+    public struct Optics: Hashable, Sendable, Codable {
+        /// Pixels of a photo while `highResolutionStillImageOutputEnabled`; nil: those of the stream.
+        public var highResolutionStill: Size?
+        public var autoFocusSystem: AutoFocusSystem
+        /// ISO 12232 sensitivity that `iso` takes; nil: not known.
+        public var iso: Range?
+        /// Seconds that `exposureDuration` takes; nil: not known.
+        public var exposureDuration: Range?
+        /// Beside `off`, in the order of how much they narrow the view. Only formats of 16:9 have any.
+        public var videoStabilizationModes: [VideoStabilizationMode]
+        public var isVideoHDRSupported: Bool
+
+        public struct Size: Hashable, Sendable, Codable {
+            public var width: Int
+            public var height: Int
+
+            public init(width: Int, height: Int) {
+                self.width = width
+                self.height = height
+            }
+        }
+
+        /// Both inclusive.
+        public struct Range: Hashable, Sendable, Codable {
+            public var least: Double
+            public var most: Double
+
+            public init(least: Double, most: Double) {
+                self.least = least
+                self.most = most
+            }
+        }
+
+        public init(
+            highResolutionStill: Size? = nil, autoFocusSystem: AutoFocusSystem = .none, iso: Range? = nil,
+            exposureDuration: Range? = nil, videoStabilizationModes: [VideoStabilizationMode] = [],
+            isVideoHDRSupported: Bool = false
+        ) {
+            self.highResolutionStill = highResolutionStill
+            self.autoFocusSystem = autoFocusSystem
+            self.iso = iso
+            self.exposureDuration = exposureDuration
+            self.videoStabilizationModes = videoStabilizationModes
+            self.isVideoHDRSupported = isVideoHDRSupported
+        }
+
+        /// Nothing is known but what every format has.
+        public static let usual = Optics()
+    }
+
+    /// How a format finds its focus (AVCaptureAutoFocusSystem).
+    public enum AutoFocusSystem: String, Hashable, Sendable, Codable, CaseIterable {
+        /// It cannot focus.
+        case none
+        /// It scans through its range for the sharpest picture: `adjustingFocus` is true meanwhile.
+        case contrast
+        /// It sees where the focus lies, and goes there.
+        case phase
+    }
+
+    /// `preferredVideoStabilizationMode` beside `off` and `auto` (AVCaptureVideoStabilizationMode).
+    public enum VideoStabilizationMode: String, Hashable, Sendable, Codable, CaseIterable {
+        case standard, cinematic
+    }
+
+    package init(
+        pixelFormat: String, width: Int, height: Int, minFrameRate: Double, maxFrameRate: Double,
+        videoMaxZoomFactor: Double = 1, videoZoomFactorUpscaleThreshold: Double = 1, isBinned: Bool = false,
+        fieldOfView: Double = 60, optics: Optics = .usual
+    ) {
+        self.pixelFormat = pixelFormat
+        self.width = width
+        self.height = height
+        self.minFrameRate = minFrameRate
+        self.maxFrameRate = maxFrameRate
+        self.videoMaxZoomFactor = videoMaxZoomFactor
+        self.videoZoomFactorUpscaleThreshold = videoZoomFactorUpscaleThreshold
+        self.isBinned = isBinned
+        self.fieldOfView = fieldOfView
+        self.optics = optics
+    }
+
+    /// States in traces of 0.1 have no optics.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            pixelFormat: try members.decode(String.self, forKey: .pixelFormat),
+            width: try members.decode(Int.self, forKey: .width), height: try members.decode(Int.self, forKey: .height),
+            minFrameRate: try members.decode(Double.self, forKey: .minFrameRate),
+            maxFrameRate: try members.decode(Double.self, forKey: .maxFrameRate),
+            videoMaxZoomFactor: try members.decode(Double.self, forKey: .videoMaxZoomFactor),
+            videoZoomFactorUpscaleThreshold: try members.decode(
+                Double.self, forKey: .videoZoomFactorUpscaleThreshold),
+            isBinned: try members.decode(Bool.self, forKey: .isBinned),
+            fieldOfView: try members.decode(Double.self, forKey: .fieldOfView),
+            optics: try members.decodeIfPresent(Optics.self, forKey: .optics) ?? .usual)
+    }
+
+    /// What `activeFormat` takes: `420v 1280x720`, with the highest frame rate where two would be alike
+    /// (`420v 1280x720@60`), and `binned` where the sensor bins.
+    public var name: String {
+        "\(pixelFormat) \(width)x\(height)@\(maxFrameRate.shortDescription)\(isBinned ? " binned" : "")"
+    }
+
+    /// Apple's proportions of a film: 16 to 9, exactly or to a row (1366x768).
+    public var isWidescreen: Bool { abs(width * 9 - height * 16) <= 16 }
+
+    /// As AVFoundation describes a format, in one line:
+    /// `420f 1280x960, 2–60 fps, HRSI 2576x1932, fov 54.4, max zoom 60.00 (upscales @1.00), ISO 34–2176, SS 0.000013–0.5`.
+    public var referenceLine: String {
+        var words = [
+            "\(pixelFormat) \(width)x\(height)",
+            "\(minFrameRate.shortDescription)–\(maxFrameRate.shortDescription) fps",
+        ]
+        if let still = optics.highResolutionStill { words.append("HRSI \(still.width)x\(still.height)") }
+        words.append("fov \(fieldOfView.rounded(toDigits: 1))")
+        if isBinned { words.append("binned") }
+        words.append(
+            "max zoom \(videoMaxZoomFactor.rounded(toDigits: 2)) (upscales @\(videoZoomFactorUpscaleThreshold.rounded(toDigits: 2)))")
+        switch optics.autoFocusSystem {
+        case .none: break
+        case .contrast: words.append("AF contrast")
+        case .phase: words.append("AF phase")
+        }
+        if let iso = optics.iso { words.append("ISO \(iso.least.shortDescription)–\(iso.most.shortDescription)") }
+        if let exposure = optics.exposureDuration {
+            words.append("SS \(exposure.least.plainDescription)–\(exposure.most.plainDescription)")
+        }
+        if optics.isVideoHDRSupported { words.append("HDR") }
+        if !optics.videoStabilizationModes.isEmpty {
+            words.append(optics.videoStabilizationModes.map(\.rawValue).joined(separator: "+"))
+        }
+        return words.joined(separator: ", ")
+    }
+}
+
+extension Double {
+    /// With so many digits behind the point, at most 6.
+    fileprivate func rounded(toDigits digits: Int) -> String {
+        let scale = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000][digits]
+        let value = Int64((self * Double(scale)).rounded())
+        let rest = String(value.magnitude % UInt64(scale))
+        let zeros = String(repeating: "0", count: max(0, digits - rest.utf8.count))
+        return "\(value < 0 ? "-" : "")\(value.magnitude / UInt64(scale))\(digits == 0 ? "" : ".\(zeros)\(rest)")"
+    }
+
+    /// Without an exponent, down to a millionth: `0.000013`, where Swift writes `1.3e-05`.
+    package var plainDescription: String {
+        var text = rounded(toDigits: 6)
+        while text.hasSuffix("0") { text.removeLast() }
+        if text.hasSuffix(".") { text.removeLast() }
+        return text
+    }
+}
+
+/// What a camera can do, as its recorder core last described it.
+public struct CameraCapabilities: Hashable, Sendable, Codable {
+    public var name: String
+    public var position: CameraPosition
+    /// Pixels of the sensor.
+    public var sensorWidth: Int
+    public var sensorHeight: Int
+    /// Never empty for a camera that can run. In the order in which the camera lists them: Apple's begin with the smallest.
+    public var formats: [CameraFormat]
+    /// Which of them a session has that asks for none: its place in the list.
+    public var defaultFormatIndex: Int
+    /// What else can be set, in the order of the keys' declaration. Empty: nothing.
+    public var controls: [CameraControl]
+
+    public init(
+        name: String, position: CameraPosition, sensorWidth: Int, sensorHeight: Int, formats: [CameraFormat],
+        controls: [CameraControl] = [], defaultFormatIndex: Int = 0
+    ) {
+        self.controls = controls
+        self.defaultFormatIndex = defaultFormatIndex
+        self.name = name
+        self.position = position
+        self.sensorWidth = sensorWidth
+        self.sensorHeight = sensorHeight
+        self.formats = formats
+    }
+
+    /// Nil for a camera without formats.
+    public var defaultFormat: CameraFormat? {
+        formats.indices.contains(defaultFormatIndex) ? formats[defaultFormatIndex] : formats.first
+    }
+
+    /// States in traces of 0.1 have no index.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            name: try members.decode(String.self, forKey: .name),
+            position: try members.decode(CameraPosition.self, forKey: .position),
+            sensorWidth: try members.decode(Int.self, forKey: .sensorWidth),
+            sensorHeight: try members.decode(Int.self, forKey: .sensorHeight),
+            formats: try members.decode([CameraFormat].self, forKey: .formats),
+            controls: try members.decode([CameraControl].self, forKey: .controls),
+            defaultFormatIndex: try members.decodeIfPresent(Int.self, forKey: .defaultFormatIndex) ?? 0)
+    }
+}
