@@ -115,8 +115,10 @@ let package = Package(
         // What everything else speaks of, the core included: it imports nothing.
         // An optimized build calls libm's `trunc`, and nothing else here brings libm along.
         .target(name: "Vocabulary", swiftSettings: strict, linkerSettings: [.linkedLibrary("m")]),
+        // What a session may configure on a camera, and what comes of it: the one check. As pure as the core.
+        library("CaptureModel", ["Vocabulary"]),
         // The decision core: no C, no clock, no I/O, and neither the wire nor the client library.
-        library("Arbiter", ["Vocabulary"]),
+        library("Arbiter", ["CaptureModel", "Vocabulary"]),
         // The wire. It exports the vocabulary, so that all targets but the core import this one only.
         library("ArbiterProtocol", ["Vocabulary"]),
         // Why a decision fell as it did: it lives the last events again, and the core knows nothing of it.
@@ -134,7 +136,7 @@ let package = Package(
         library("CameraFile", ["ArbiterProtocol", "CLinux", "TomlFile"]),
         // What each event is called, in traces, on the wire and in scenarios: described once, for all who write or read them.
         library("EventTable", ["Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile", "TomlFile"]),
-        library("Scenario", ["Arbiter", "ArbiterProtocol", "EventTable", "Explain", "PolicyFile", "TomlFile"]),
+        library("Scenario", ["Arbiter", "ArbiterProtocol", "CaptureModel", "EventTable", "Explain", "PolicyFile", "TomlFile"]),
         library("Exploration", ["Arbiter", "ArbiterProtocol", "EventTable", "ReferenceArbiter", "Scenario"]),
         library("Trace", ["Arbiter", "ArbiterProtocol", "EventTable", "JSONText", "PolicyFile", "Scenario"]),
         library("Timeline", ["ArbiterProtocol", "JSONText"]),
@@ -157,7 +159,7 @@ let package = Package(
         library(
             "RecorderCore",
             [
-                "ArbiterProtocol", "CameraFile", "FrameStream", "TomlFile", "VideoNodes", "CLibav", "CTurboJPEG",
+                "ArbiterProtocol", "CameraFile", "CaptureModel", "FrameStream", "TomlFile", "VideoNodes", "CLibav", "CTurboJPEG",
                 "CVideo4Linux", "CLinux",
             ]),
         library(
@@ -221,6 +223,7 @@ let package = Package(
         tests("ArbiterTests", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario"]),
         tests("MetricsTests", ["Metrics", "Arbiter", "Vocabulary"]),
         tests("ExplainTests", ["Explain", "Arbiter", "Vocabulary"]),
+        tests("CaptureModelTests", ["CaptureModel", "ArbiterProtocol", "CameraFile"]),
         tests("CameraFileTests", ["CameraFile", "ArbiterProtocol", "TomlFile"]),
         tests("PolicyFileTests", ["PolicyFile", "Arbiter", "TomlFile"]),
         tests("ScenarioTests", ["Scenario", "Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile"]),
@@ -249,7 +252,7 @@ let package = Package(
         tests("MachineLoadTests", ["MachineLoad", "Vocabulary"]),
         tests(
             "RecorderCoreTests",
-            ["RecorderCore", "FrameStream", "ArbiterProtocol", "CameraFile", "Bus", "Loop", "CVideo4Linux", "CLinux"],
+            ["RecorderCore", "FrameStream", "ArbiterProtocol", "CameraFile", "CaptureModel", "Bus", "Loop", "CVideo4Linux", "CLinux"],
             optimized: true),
         tests(
             "BrokerTests",

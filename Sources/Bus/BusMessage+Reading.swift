@@ -91,9 +91,22 @@ private struct Reader {
             descriptors.append(copy)
             return .fileDescriptor(copy)
         case "a": return try array(String(cString: contents!), depth: depth)
+        case "r": return try structure(String(cString: contents!), depth: depth)
         case let other:
             throw BrokerError(.invalidArguments, "camarb uses no values of the D-Bus type \"\(other)\".")
         }
+    }
+
+    /// Basic values alone, without descriptors: camarb's structures are points and their like.
+    private mutating func structure(_ members: String, depth: Int) throws(BrokerError) -> WireValue {
+        guard depth < BusMessage.nestingMax, members.utf8.allSatisfy({ "biuxtdso".utf8.contains($0) }) else {
+            throw BrokerError(.invalidArguments, "camarb uses no structures of the D-Bus type \"(\(members))\".")
+        }
+        try enter("r", members)
+        var values: [WireValue] = []
+        while let value = try value(depth: depth + 1) { values.append(value) }
+        try leave()
+        return .structure(values)
     }
 
     private mutating func array(_ element: String, depth: Int) throws(BrokerError) -> WireValue {

@@ -50,6 +50,8 @@ extension BusMessage {
         case .objectPath(let value): append(objectPath: value)
         case .fileDescriptor(let value): append(descriptor: value)
         case .array(let type, let values): container("a", type) { for value in values { append(value) } }
+        case .structure(let values):
+            container("r", values.map(\.signature).joined()) { for value in values { append(value) } }
         case .dictionary(let value): append(value)
         }
     }

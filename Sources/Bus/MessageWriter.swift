@@ -149,6 +149,9 @@ public struct MessageWriter {
         case .fileDescriptor: preconditionFailure("A descriptor is no byte: libsystemd passes it.")
         case .array(let type, let values):
             array(of: type) { writer in for value in values { writer.append(value) } }
+        case .structure(let values):
+            align(8)
+            for value in values { append(value) }
         case .dictionary(let dictionary): append(dictionary)
         }
     }
@@ -257,7 +260,7 @@ extension WireValue {
     var hasDescriptor: Bool {
         switch self {
         case .fileDescriptor: true
-        case .array(_, let values): values.contains(where: \.hasDescriptor)
+        case .array(_, let values), .structure(let values): values.contains(where: \.hasDescriptor)
         case .dictionary(let dictionary): dictionary.entries.contains(where: \.value.hasDescriptor)
         default: false
         }

@@ -93,6 +93,7 @@ extension WireValue {
         switch self {
         case .string(let text): .string(text.asSent)
         case .array(let type, let values): .array(type: type, values.map(\.asSent))
+        case .structure(let values): .structure(values.map(\.asSent))
         case .dictionary(let dictionary): .dictionary(dictionary.asSent)
         default: self
         }

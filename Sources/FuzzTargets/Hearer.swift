@@ -53,7 +53,7 @@ final class Hearer: BusConnectionDelegate {
     private static func check(_ value: WireValue, depth: Int) {
         precondition(depth <= BusMessage.nestingMax, "A value was taken \(depth) containers deep.")
         switch value {
-        case .array(_, let values):
+        case .array(_, let values), .structure(let values):
             precondition(values.count <= BusMessage.valuesMax, "An array of \(values.count) values was taken.")
             for value in values { check(value, depth: depth + 1) }
         case .dictionary(let dictionary):

@@ -44,6 +44,9 @@ struct Marshaller {
         case .fileDescriptor: number(UInt32(0), 4)
         case .array(let type, let values):
             list(alignment: Self.alignment(of: type)) { list in for value in values { list.append(value) } }
+        case .structure(let values):
+            pad(8)
+            for value in values { append(value) }
         case .dictionary(let dictionary):
             list(alignment: 8) { list in
                 for entry in dictionary.entries {

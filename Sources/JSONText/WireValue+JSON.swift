@@ -9,7 +9,7 @@ extension WireValue {
         case .double(let number): .number(number)
         case .string(let text), .objectPath(let text): .string(text)
         case .fileDescriptor(let number): .integer(Int64(number))
-        case .array(_, let values): .array(values.map(\.json))
+        case .array(_, let values), .structure(let values): .array(values.map(\.json))
         case .dictionary(let dictionary): dictionary.json
         }
     }

@@ -82,7 +82,9 @@ enum CameraText {
             guard sides.count == 2, sides.allSatisfy({ (1...65536).contains($0) }) else { return "stills=2576x1932" }
             optics.highResolutionStill = CameraFormat.Optics.Size(width: sides[0], height: sides[1])
         case "focus":
-            guard let system = CameraFormat.AutoFocusSystem(rawValue: text) else { return "focus=contrast or focus=phase" }
+            guard let system = CameraFormat.AutoFocusSystem(rawValue: text) else {
+                return "focus=contrast or focus=phase"
+            }
             optics.autoFocusSystem = system
         case "iso":
             guard let range = range() else { return "iso=34-2176" }
@@ -99,7 +101,8 @@ enum CameraText {
         return nil
     }
 
-    /// `brightness 0..255 by 1 usually 128`, `gainMode locked,continuousAuto usually locked`, `videoMirrored usually false`.
+    /// `brightness 0..255 by 1 usually 128`, `focusPointOfInterest usually 0.5,0.5`, `whiteBalanceGains ..4 usually 1,1,1`,
+    /// `gainMode locked,continuousAuto usually locked`, `videoMirrored usually false`.
     static func write(_ control: CameraControl) -> String {
         let takes: String =
             switch control.takes {
@@ -107,6 +110,8 @@ enum CameraText {
             case .words(let words): words.joined(separator: ",") + " "
             case .range(let least, let most, let step):
                 "\(least.shortDescription)..\(most.shortDescription) by \(step.shortDescription) "
+            case .point: ""
+            case .gains(let most): "..\(most.shortDescription) "
             }
         return "\(control.key.rawValue) \(takes)usually \(control.usual.description)"
     }
@@ -119,7 +124,16 @@ enum CameraText {
         else { return nil }
         let usual = words[words.count - 1]
         words.removeLast(2)
+        let numbers = usual.split(separator: ",").compactMap { Double($0) }
         switch key.kind {
+        case .point:
+            guard words.isEmpty, let point = ConfigurationValue(numbers: numbers, of: .point) else { return nil }
+            return CameraControl(key, .point, usual: point)
+        case .gains:
+            guard words.count == 1, words[0].hasPrefix(".."), let most = Double(words[0].dropFirst(2)), most >= 1,
+                let gains = ConfigurationValue(numbers: numbers, of: .gains)
+            else { return nil }
+            return CameraControl(key, .gains(most: most), usual: gains)
         case .flag:
             guard words.isEmpty, let flag = Bool(usual) else { return nil }
             return CameraControl(key, .flag, usual: .flag(flag))
@@ -177,7 +191,8 @@ extension ScenarioParser {
             case "stills", "focus", "iso", "exposure", "stabilization":
                 try take(word, into: &formats)
             case nil where word.text == "hdr": try take(word, into: &formats)
-            case nil where word.text == "default" && !formats.isEmpty: capabilities.defaultFormatIndex = formats.count - 1
+            case nil where word.text == "default" && !formats.isEmpty:
+                capabilities.defaultFormatIndex = formats.count - 1
             case "control":
                 guard let control = CameraText.control(word.text),
                     capabilities.control(control.key) == nil
@@ -194,7 +209,8 @@ extension ScenarioParser {
                     notOne(
                         word.key ?? word.text,
                         of: [
-                            "seat", "name", "sensor", "format", "zoom", "lossless", "stills", "focus", "iso", "exposure",
+                            "seat", "name", "sensor", "format", "zoom", "lossless", "stills", "focus", "iso",
+                            "exposure",
                             "stabilization", "hdr", "default", "control",
                         ]))
             }

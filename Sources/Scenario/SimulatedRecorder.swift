@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+import CaptureModel
 
 /// A camera's recorder core on a virtual clock: answers the orders it gets, at once unless told otherwise.
 public struct SimulatedRecorder: Hashable, Sendable {
@@ -8,6 +9,8 @@ public struct SimulatedRecorder: Hashable, Sendable {
     public var behaviour = RecorderBehaviour.works
     public private(set) var grant: GrantID?
     public private(set) var inForce = Configuration()
+    /// What was asked of it so far, merged.
+    private var wanted = Configuration()
     /// Batches that were ordered and not yet answered.
     public private(set) var asked: [Configuration] = []
     /// Some broker has had it capture.
@@ -147,11 +150,7 @@ public struct SimulatedRecorder: Hashable, Sendable {
             return
         }
         let before = inForce
-        if asked[.activeFormat] != nil, asked[.frameRate] == nil, let format = format(asked) {
-            // As a camera does it: the rate of before was another format's.
-            inForce[.frameRate] = .number(format.maxFrameRate)
-        }
-        inForce.merge(Self.lasting(asked))
+        take(asked)
         answer(.recorderConfigured(camera, grant, asked: asked, inForce: inForce), at: at)
         rampAnswer(asked, from: before, grant, at)
     }
@@ -193,6 +192,9 @@ public struct SimulatedRecorder: Hashable, Sendable {
     /// Takes the oldest batch that waits for its answer.
     public mutating func takeAsked() -> Configuration? { asked.isEmpty ? nil : asked.removeFirst() }
 
+    /// A batch is in force from now on.
+    public mutating func take(_ asked: Configuration) { inForce = whole(asked, over: wanted) }
+
     /// A batch was answered by a line: it is in force from now on.
     public mutating func apply(_ configuration: Configuration) { inForce = configuration }
 
@@ -232,41 +234,22 @@ public struct SimulatedRecorder: Hashable, Sendable {
 
     // MARK: Configuration
 
-    /// The keys that stay in force; the others say only how to get there.
-    private static func lasting(_ asked: Configuration) -> Configuration {
-        var lasting = asked
-        lasting[.videoZoomRampRate] = nil
-        lasting[.whenBusy] = nil
-        lasting[.sharingMode] = nil
-        return lasting
-    }
-
-    /// What was asked, over the format's defaults, each value as near as the camera can come.
-    public func whole(_ asked: Configuration) -> Configuration {
-        var whole = Configuration([.videoZoomFactor: .number(1)])
-        if let format = format(asked) {
-            whole[.activeFormat] = .text(format.name)
-            whole[.frameRate] = .number(format.maxFrameRate)
-            whole.merge(Self.lasting(asked))
-            if case .number(let rate)? = whole[.frameRate] {
-                whole[.frameRate] = .number(min(max(rate, format.minFrameRate), format.maxFrameRate))
-            }
-            if case .number(let zoom)? = whole[.videoZoomFactor] {
-                whole[.videoZoomFactor] = .number(min(max(zoom, 1), format.videoMaxZoomFactor))
-            }
-        } else {
-            whole.merge(Self.lasting(asked))
+    /// What was asked, over what was asked before: everything that is in force then.
+    private mutating func whole(_ asked: Configuration, over before: Configuration = Configuration()) -> Configuration {
+        guard let capabilities else {
+            wanted = before
+            wanted.merge(asked.lasting)
+            return wanted
         }
-        return whole
+        let check = ConfigurationCheck(capabilities: capabilities)
+        wanted = check.merged(asked, into: before).lasting.ofTheCamera
+        guard let settings = check.settings(wanted) ?? check.settings(Configuration()) else { return wanted }
+        return settings.configuration
     }
 
-    private func format(_ asked: Configuration) -> CameraFormat? {
+    private func format(_ inForce: Configuration) -> CameraFormat? {
         guard let capabilities else { return nil }
-        if case .text(let name)? = asked[.activeFormat],
-            let format = capabilities.formats.first(where: { $0.name == name })
-        {
-            return format
-        }
-        return capabilities.defaultFormat
+        let check = ConfigurationCheck(capabilities: capabilities)
+        return check.format(inForce[.activeFormat]) ?? capabilities.defaultFormat
     }
 }

@@ -208,9 +208,8 @@ public struct Stage: Sendable {
         case .recorderConfigured(let camera, _, _, let inForce):
             let index = recorder(camera)
             let asked = recorders[index].takeAsked() ?? Configuration()
-            var merged = recorders[index].inForce
-            merged.merge(asked)
-            recorders[index].apply(inForce.isEmpty ? merged : inForce)
+            recorders[index].take(asked)
+            if !inForce.isEmpty { recorders[index].apply(inForce) }
             return .recorderConfigured(
                 camera, self.grant(grant, of: camera), asked: asked, inForce: recorders[index].inForce)
         case .recorderRefusedConfiguration(let camera, _, _, let message):

@@ -138,7 +138,8 @@ public struct CameraFormat: Hashable, Sendable, Codable {
         words.append("fov \(fieldOfView.rounded(toDigits: 1))")
         if isBinned { words.append("binned") }
         words.append(
-            "max zoom \(videoMaxZoomFactor.rounded(toDigits: 2)) (upscales @\(videoZoomFactorUpscaleThreshold.rounded(toDigits: 2)))")
+            "max zoom \(videoMaxZoomFactor.rounded(toDigits: 2)) (upscales @\(videoZoomFactorUpscaleThreshold.rounded(toDigits: 2)))"
+        )
         switch optics.autoFocusSystem {
         case .none: break
         case .contrast: words.append("AF contrast")

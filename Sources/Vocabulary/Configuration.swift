@@ -2,14 +2,22 @@
 public enum ConfigurationKey: String, Hashable, Sendable, CaseIterable, Comparable {
     /// The session's camera, by identity. A camera switch inside a session is a configuration.
     case camera
-    /// A format by its name, such as `420v 1280x720`.
+    /// What the session is for, as one of `SessionPreset`'s words: the camera's format follows from it.
+    case sessionPreset
+    /// A format by its name, such as `420v 1280x720`. Ends a preset.
     case activeFormat
-    /// Frames a second, inside the format's range.
+    /// Frames a second, inside the format's range: both frame durations at once.
     case frameRate
+    /// Seconds, at least, from one frame to the next: `1/30`.
+    case activeVideoMinFrameDuration
+    /// Seconds, at most: a long exposure slows the camera down to here.
+    case activeVideoMaxFrameDuration
     /// 1.0 up to the format's `videoMaxZoomFactor`.
     case videoZoomFactor
     /// Doublings a second of a ramp to `videoZoomFactor` in the same batch; absent: at once.
     case videoZoomRampRate
+    /// Ends a ramp where the zoom is: true, alone or beside anything but a zoom.
+    case cancelVideoZoomRamp
     /// Whether the session records sound.
     case usesAudio
     /// What happens to `usesAudio` while another app has the microphone: `refuse` or `interrupt`.
@@ -21,35 +29,54 @@ public enum ConfigurationKey: String, Hashable, Sendable, CaseIterable, Comparab
     // Controls: what a camera lists among its capabilities. A camera that lacks one refuses it by name.
     /// `locked`, `auto` (once, then locked) or `continuousAuto`.
     case focusMode
+    /// What is to be sharp while the camera focuses, from (0, 0) at the top left of the sensor to (1, 1).
+    case focusPointOfInterest
     /// 0 (near) to 1 (far), while `focusMode` is `locked`.
     case lensPosition
-    /// `locked`, `custom` or `continuousAuto`.
+    /// Whether video's focus moves slowly (AVCaptureDevice's smoothAutoFocusEnabled).
+    case smoothAutofocus
+    /// `locked`, `auto` (once, then locked), `continuousAuto` or `custom`.
     case exposureMode
-    /// Seconds, while `exposureMode` is `custom` or `locked`.
+    /// What is to be exposed well, as `focusPointOfInterest`.
+    case exposurePointOfInterest
+    /// Seconds, while `exposureMode` is `custom`.
     case exposureDuration
     /// Exposure values to add to what the automatic exposure finds.
     case exposureTargetBias
     /// `custom` or `continuousAuto`.
     case isoMode
-    /// ISO 12232 sensitivity, while `isoMode` is `custom`.
+    /// ISO 12232 sensitivity, while `isoMode` is `custom`, or `exposureMode` where there is no such mode.
     case iso
     /// `locked` or `continuousAuto`.
     case gainMode
     /// In the device's own steps, while `gainMode` is `locked`.
     case gain
-    /// `locked` or `continuousAuto`.
+    /// `locked`, `auto` (once, then locked) or `continuousAuto`.
     case whiteBalanceMode
     /// Kelvin, while `whiteBalanceMode` is `locked`.
     case whiteBalanceTemperature
+    /// Red, green and blue from 1 up (deviceWhiteBalanceGains), while `whiteBalanceMode` is `locked`.
+    case whiteBalanceGains
+    /// Whether the camera chooses `videoHDREnabled`: it does so under a preset.
+    case automaticallyAdjustsVideoHDREnabled
+    /// While `automaticallyAdjustsVideoHDREnabled` is false, where there is such a key.
     case videoHDREnabled
-    /// `off` or `standard`.
+    /// `off`, `standard`, `cinematic`, or `auto`: cinematic where the format has it.
     case preferredVideoStabilizationMode
-    /// `off` or `on`; never together with the flash.
+    /// `off`, `on` or `auto` (when it is dark); never together with the flash.
     case torchMode
     /// 0 to 1, while `torchMode` is `on`.
     case torchLevel
-    /// `off` or `on`: whether photos are lit. Never together with the torch.
+    /// `off`, `on` or `auto`: whether photos are lit. Never together with the torch.
     case flashMode
+    /// Photos of the format's high-resolution size instead of the stream's.
+    case highResolutionStillImageOutputEnabled
+    /// Photos are made of several exposures where that makes them steadier.
+    case stillImageStabilization
+    /// The lens is moved against shaking while a bracket is taken.
+    case lensStabilizationDuringBracket
+    /// `portrait`, `portraitUpsideDown`, `landscapeRight` or `landscapeLeft`: which side of the device is up.
+    case videoOrientation
     /// Left and right exchanged.
     case videoMirrored
     /// Top and bottom exchanged.
@@ -61,6 +88,10 @@ public enum ConfigurationKey: String, Hashable, Sendable, CaseIterable, Comparab
     case hue
     case sharpness
 
+    // What only the camera says.
+    /// What `preferredVideoStabilizationMode` comes to in the format that is in force.
+    case activeVideoStabilizationMode
+
     public static func < (a: ConfigurationKey, b: ConfigurationKey) -> Bool { a.rawValue < b.rawValue }
 }
 
@@ -69,17 +100,52 @@ public enum ConfigurationValue: Hashable, Sendable {
     case text(String)
     case number(Double)
     case flag(Bool)
+    /// From (0, 0) at the top left of the sensor to (1, 1).
+    case point(x: Double, y: Double)
+    /// What each colour is multiplied by, from 1.
+    case gains(red: Double, green: Double, blue: Double)
 
     public var description: String {
         switch self {
         case .text(let text): text
         case .number(let number): number.shortDescription
         case .flag(let flag): flag ? "true" : "false"
+        case .point, .gains: numbers.map(\.shortDescription).joined(separator: ",")
+        }
+    }
+
+    /// The numbers of a point or of gains, in their order; none of anything else.
+    public var numbers: [Double] {
+        switch self {
+        case .point(let x, let y): [x, y]
+        case .gains(let red, let green, let blue): [red, green, blue]
+        case .text, .number, .flag: []
+        }
+    }
+
+    /// A point of two numbers, gains of three, nil of any other.
+    public init?(numbers: [Double], of kind: ConfigurationKey.Kind) {
+        switch (kind, numbers.count) {
+        case (.point, 2): self = .point(x: numbers[0], y: numbers[1])
+        case (.gains, 3): self = .gains(red: numbers[0], green: numbers[1], blue: numbers[2])
+        default: return nil
         }
     }
 }
 
 extension Double {
+    /// A number, or a fraction such as `1/30`, as frame durations are written.
+    public init?(asPeopleWrite text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        switch parts.count {
+        case 1: self.init(text)
+        case 2:
+            guard let over = Double(parts[0]), let under = Double(parts[1]), under != 0 else { return nil }
+            self = over / under
+        default: return nil
+        }
+    }
+
     /// `2` for 2.0, `1.4545` for 1.4545: as a person writes it.
     public var shortDescription: String {
         if let whole = Int64(exactly: self) { return String(whole) }
@@ -89,7 +155,7 @@ extension Double {
 
 /// A batch of settings, or a camera's whole configuration. Reads in the order of its keys.
 public struct Configuration: Hashable, Sendable {
-    /// Sorted by key: there are fewer than ten, and usually none or one.
+    /// Sorted by key: what is asked has usually none or one, and what is in force some thirty.
     private var settings: [Setting] = []
 
     private struct Setting: Hashable, Sendable {

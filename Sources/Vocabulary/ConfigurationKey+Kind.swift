@@ -7,6 +7,8 @@ extension ConfigurationKey {
         /// A number of either sign.
         case level
         case flag
+        case point
+        case gains
 
         public var sentence: String {
             switch self {
@@ -14,22 +16,31 @@ extension ConfigurationKey {
             case .number: "a finite number above 0"
             case .level: "a finite number"
             case .flag: "true or false"
+            case .point: "two numbers from 0 to 1, such as 0.5,0.5"
+            case .gains: "three numbers from 1, such as 1,1.5,2"
             }
         }
     }
 
     public var kind: Kind {
         switch self {
-        case .camera, .activeFormat, .whenBusy, .sharingMode: .text
-        case .frameRate, .videoZoomFactor, .videoZoomRampRate: .number
-        case .usesAudio, .videoHDREnabled, .videoMirrored, .videoFlipped: .flag
+        case .camera, .sessionPreset, .activeFormat, .whenBusy, .sharingMode: .text
         case .focusMode, .exposureMode, .isoMode, .gainMode, .whiteBalanceMode, .preferredVideoStabilizationMode,
-            .torchMode, .flashMode:
+            .activeVideoStabilizationMode, .torchMode, .flashMode, .videoOrientation:
             .text
+        case .frameRate, .activeVideoMinFrameDuration, .activeVideoMaxFrameDuration, .videoZoomFactor,
+            .videoZoomRampRate:
+            .number
         case .exposureDuration, .iso, .whiteBalanceTemperature: .number
+        case .usesAudio, .cancelVideoZoomRamp, .smoothAutofocus, .automaticallyAdjustsVideoHDREnabled,
+            .videoHDREnabled, .highResolutionStillImageOutputEnabled, .stillImageStabilization,
+            .lensStabilizationDuringBracket, .videoMirrored, .videoFlipped:
+            .flag
         case .lensPosition, .exposureTargetBias, .gain, .torchLevel, .brightness, .contrast, .saturation, .hue,
             .sharpness:
             .level
+        case .focusPointOfInterest, .exposurePointOfInterest: .point
+        case .whiteBalanceGains: .gains
         }
     }
 
@@ -38,8 +49,45 @@ extension ConfigurationKey {
         switch self {
         case .whenBusy: ["refuse", "interrupt"]
         case .sharingMode: ["exclusiveControl", "sharedReadOnly"]
+        case .sessionPreset: SessionPreset.allCases.map(\.rawValue)
         // Which of a mode's words there are, a camera's capabilities say.
         default: nil
+        }
+    }
+
+    /// Set on the camera itself, where its capabilities list it: every camera has others.
+    public var isControl: Bool {
+        switch self {
+        case .camera, .usesAudio, .whenBusy, .sharingMode: false
+        case .sessionPreset, .activeFormat, .frameRate, .activeVideoMinFrameDuration, .activeVideoMaxFrameDuration,
+            .videoZoomFactor, .videoZoomRampRate, .cancelVideoZoomRamp:
+            false
+        case .activeVideoStabilizationMode: false
+        case .focusMode, .focusPointOfInterest, .lensPosition, .smoothAutofocus, .exposureMode,
+            .exposurePointOfInterest, .exposureDuration, .exposureTargetBias, .isoMode, .iso, .gainMode, .gain,
+            .whiteBalanceMode, .whiteBalanceTemperature, .whiteBalanceGains, .automaticallyAdjustsVideoHDREnabled,
+            .videoHDREnabled, .preferredVideoStabilizationMode, .torchMode, .torchLevel, .flashMode,
+            .highResolutionStillImageOutputEnabled, .stillImageStabilization, .lensStabilizationDuringBracket,
+            .videoOrientation, .videoMirrored, .videoFlipped, .brightness, .contrast, .saturation, .hue, .sharpness:
+            true
+        }
+    }
+
+    /// Said by the camera, and never asked of it.
+    public var isReadOnly: Bool { self == .activeVideoStabilizationMode }
+
+    /// The keys whose automatic modes would overrule a value of this one, each with the values that do not: the first that
+    /// a camera lists counts.
+    public var modes: [(key: ConfigurationKey, manual: [ConfigurationValue])] {
+        switch self {
+        case .lensPosition: [(.focusMode, [.text("locked")])]
+        case .exposureDuration: [(.exposureMode, [.text("custom")])]
+        case .iso: [(.isoMode, [.text("custom")]), (.exposureMode, [.text("custom")])]
+        case .gain: [(.gainMode, [.text("locked")])]
+        case .whiteBalanceTemperature, .whiteBalanceGains: [(.whiteBalanceMode, [.text("locked")])]
+        case .torchLevel: [(.torchMode, [.text("on")])]
+        case .videoHDREnabled: [(.automaticallyAdjustsVideoHDREnabled, [.flag(false)])]
+        default: []
         }
     }
 }

@@ -145,6 +145,10 @@ extension ConfigurationValue: Codable {
             self = .flag(flag)
         } else if let number = try? container.decode(Double.self) {
             self = .number(number)
+        } else if let numbers = try? container.decode([Double].self),
+            let value = ConfigurationValue(numbers: numbers, of: numbers.count == 2 ? .point : .gains)
+        {
+            self = value
         } else {
             self = .text(try container.decode(String.self))
         }
@@ -155,6 +159,7 @@ extension ConfigurationValue: Codable {
         case .text(let text): try encoder.single(text)
         case .number(let number): try encoder.single(number)
         case .flag(let flag): try encoder.single(flag)
+        case .point, .gains: try encoder.single(numbers)
         }
     }
 }

@@ -1,5 +1,6 @@
 import ArbiterProtocol
 import CameraFile
+import CaptureModel
 import FrameStream
 import RecorderCore
 import Synchronization
@@ -38,11 +39,9 @@ final class CountedCamera: CameraSource {
     func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError) {
         try camera.select(format: format, zoom: zoom, frameRate: frameRate)
     }
-    func goOn(
-        format: CameraFormat, zoom: Double, frameRate: Double, controls: Configuration
-    ) throws(BrokerError) -> Bool {
+    func goOn(_ settings: CaptureSettings, zoom: Double) throws(BrokerError) -> Bool {
         counts.change { $0.wentOn += 1 }
-        return try camera.goOn(format: format, zoom: zoom, frameRate: frameRate, controls: controls)
+        return try camera.goOn(settings, zoom: zoom)
     }
     func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
         try camera.nextDue(after: previous, interval: interval, now: now)

@@ -1,3 +1,4 @@
+import CaptureModel
 import Vocabulary
 
 extension Arbiter {
@@ -254,14 +255,11 @@ extension Arbiter {
 
     /// The camera has no format that the session could run with.
     func isImpossible(_ session: Slot<Session>, on camera: Slot<Camera>) -> Bool {
-        let format = state.sessionSettings[session].wanted[.activeFormat]
-        if format == nil, !state.cameraSettings[camera].capabilities.formats.isEmpty { return false }
-        return ConfigurationCheck(capabilities: state.cameraSettings[camera].capabilities).format(format) == nil
+        check(camera).choice(state.sessionSettings[session].wanted) == nil
     }
 
     func fittedConfiguration(of session: Slot<Session>, on camera: Slot<Camera>) -> Configuration {
-        let check = ConfigurationCheck(capabilities: state.cameraSettings[camera].capabilities)
-        guard let fitted = check.nearest(state.sessionSettings[session].wanted) else {
+        guard let fitted = check(camera).nearest(state.sessionSettings[session].wanted) else {
             preconditionFailure("what cannot be configured was stopped before it is granted")
         }
         return fitted

@@ -1,3 +1,4 @@
+import CaptureModel
 import Vocabulary
 
 /// Grants that outlive the broker (semantics.md §5): kept for whoever had them, taken up again, or cut.

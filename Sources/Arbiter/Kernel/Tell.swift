@@ -1,3 +1,4 @@
+import CaptureModel
 import Vocabulary
 
 /// What each client hears: nothing else writes `Session.shown`, and what was said before decides what is said now.
@@ -180,7 +181,7 @@ extension Arbiter {
     ) -> Configuration {
         guard let heard = state.sessionSettings[slot].heard, heard != inForce else { return asked }
         var told = asked
-        for (key, value) in inForce.changes(since: heard).ordered where told[key] == nil { told[key] = value }
+        for (key, value) in inForce.news(since: heard).ordered where told[key] == nil { told[key] = value }
         return told
     }
 

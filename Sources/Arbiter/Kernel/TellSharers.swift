@@ -1,3 +1,4 @@
+import CaptureModel
 import Vocabulary
 
 /// What is told on a camera that is shared: to the sessions that watch, and to its holder about them.

@@ -1,3 +1,4 @@
+import CaptureModel
 import Vocabulary
 
 /// Who has a camera, from one state to the next: nothing else writes `Camera.tenancy`.
@@ -71,8 +72,9 @@ extension Arbiter {
         let settings = state.cameraSettings[camera]
         let asked = fitted.ofTheCamera
         // What the recorder was told and has not answered yet is as good as set.
-        let soon = settings.asked.reduce(into: settings.inForce) { $0.merge($1.ordered) }
-        let whole = ConfigurationCheck(capabilities: settings.capabilities).whole(asked, over: soon)
+        let check = check(camera)
+        let soon = settings.asked.reduce(settings.inForce) { check.merged($1.ordered, into: $0) }
+        let whole = check.batch(setting: asked, over: soon)
         state.sessions[look.session].lost = nil
         let isSet = whole.changes(since: soon).isEmpty
         if !isSet { order(whole, asked: whole, of: look.session, by: .client, &notes) }

@@ -1,3 +1,4 @@
+import CaptureModel
 import Vocabulary
 
 extension Arbiter {
@@ -28,9 +29,11 @@ extension Arbiter {
 
     mutating func configure(_ slot: Slot<Session>, _ batch: Configuration, _ notes: inout StepNotes) {
         guard state.sessions[slot].has.contains(.insideBatch) else { return apply(batch, to: slot, &notes) }
-        var collected = state.sessionSettings[slot].open.batch
-        collected.add(batch)
-        guard let camera = cameraChecked(collected, slot, &notes) else { return }
+        let open = state.sessionSettings[slot].open.batch
+        var asked = open
+        asked.merge(batch)
+        guard let camera = cameraChecked(asked, slot, &notes) else { return }
+        let collected = check(camera).merged(batch, into: open)
         if isValid(collected, slot, on: camera, &notes) { state.sessionSettings[slot].open.batch = collected }
     }
 
@@ -58,9 +61,11 @@ extension Arbiter {
         wanted[.whenBusy] = nil
         let asksForControl =
             session.has.contains(.asksToWatch) && batch[.sharingMode] == .text("exclusiveControl")
-        state.sessionSettings[slot].wanted.add(wanted)
-        // A rate belongs to its ramp, not to the configuration that is restored later.
-        state.sessionSettings[slot].wanted[.videoZoomRampRate] = nil
+        var merged = check(camera).merged(wanted, into: state.sessionSettings[slot].wanted)
+        // A ramp belongs to its batch, not to the configuration that is restored later.
+        merged[.videoZoomRampRate] = nil
+        merged[.cancelVideoZoomRamp] = nil
+        state.sessionSettings[slot].wanted = merged
         state.noteWishes(of: slot)
         wanted[.sharingMode] = nil
         if session.shown.isRunning { configureRunning(slot, batch, wanted, &notes) }
@@ -74,14 +79,7 @@ extension Arbiter {
         guard !wanted.isEmpty else {
             return notify(slot, .configurationApplied(asked: batch, inForce: batch, by: .client), &notes)
         }
-        var ordered = wanted
-        // A new format begins with a rate of its own.
-        if ordered[.activeFormat] != nil, ordered[.frameRate] == nil {
-            let capabilities = state.cameraSettings[state.sessions[slot].camera].capabilities
-            let format = ConfigurationCheck(capabilities: capabilities).format(ordered[.activeFormat])
-            ordered[.frameRate] = format.map { .number($0.maxFrameRate) }
-        }
-        order(ordered, asked: wanted, of: slot, by: .client, &notes)
+        order(wanted, asked: wanted, of: slot, by: .client, &notes)
     }
 
     /// Gives a batch to the recorder, and remembers the session that will hear the answer.
@@ -115,6 +113,10 @@ extension Arbiter {
         return camera
     }
 
+    func check(_ camera: Slot<Camera>) -> ConfigurationCheck {
+        ConfigurationCheck(capabilities: state.cameraSettings[camera].capabilities)
+    }
+
     /// A switch to a camera that is not there would only lose the picture that there is.
     private func isPresent(_ camera: Slot<Camera>, _ notes: inout StepNotes) -> Bool {
         if state.cameras[camera].isPresent { return true }
@@ -133,11 +135,10 @@ extension Arbiter {
         _ batch: Configuration, _ slot: Slot<Session>, on camera: Slot<Camera>, _ notes: inout StepNotes
     ) -> Bool {
         // What was configured for another camera does not bind this one.
-        var current =
+        let current =
             camera == state.sessions[slot].camera ? state.sessionSettings[slot].wanted : Configuration()
-        if batch[.activeFormat] != nil, batch[.frameRate] == nil { current[.frameRate] = nil }
-        let check = ConfigurationCheck(capabilities: state.cameraSettings[camera].capabilities)
-        guard let problem = check.problem(batch, over: current) else { return true }
+        let isRecording = camera == state.sessions[slot].camera && state.sessions[slot].has.contains(.recording)
+        guard let problem = check(camera).problem(batch, over: current, isRecording: isRecording) else { return true }
         notes.refuse(.unsupportedConfiguration, problem, .batchIsWhole)
         return false
     }
@@ -200,33 +201,6 @@ extension Arbiter {
 }
 
 extension Configuration {
-    /// A later batch over an earlier one. A new format resets the frame rate, unless the batch has one.
-    mutating func add(_ batch: Configuration) {
-        if batch[.activeFormat] != nil { self[.frameRate] = nil }
-        merge(batch)
-    }
-
     /// It says how the session shares, and nothing that the camera would have to do.
     var onlyAsksForControl: Bool { count == 1 && self[.sharingMode] != nil }
-
-    /// The settings that a camera has; the others are the session's own.
-    var ofTheCamera: Configuration {
-        if isEmpty { return self }
-        var camera = self
-        for key in [ConfigurationKey.camera, .usesAudio, .whenBusy, .sharingMode] { camera[key] = nil }
-        return camera
-    }
-}
-
-extension ConfigurationCheck {
-    /// What a camera that goes on has to be set to for a new holder: the defaults of its format and controls, wherever
-    /// something else is in force, and what it asked for over them.
-    func whole(_ asked: Configuration, over inForce: Configuration) -> Configuration {
-        var whole = defaults(asked)
-        for control in capabilities.controls {
-            if let value = inForce[control.key], value != control.usual { whole[control.key] = control.usual }
-        }
-        whole.merge(asked)
-        return whole
-    }
 }

@@ -1,3 +1,4 @@
+import CaptureModel
 import Vocabulary
 
 /// What recorders report. News of a grant that is over, or of a camera that is gone, is no mistake: it was on its way.
@@ -55,7 +56,13 @@ extension Arbiter {
         state.cameraSettings[camera].inForce = inForce
         let asker = state.sessionSlots[answered.session]
         if let asker, state.sessions[asker].camera == camera {
-            state.sessionSettings[asker].confirmed.merge(answered.ordered.ofTheCamera)
+            let confirmed = state.sessionSettings[asker].confirmed
+            state.sessionSettings[asker].confirmed = check(camera).merged(answered.ordered.ofTheCamera, into: confirmed)
+            if answered.batch[.cancelVideoZoomRamp] == .flag(true) {
+                // Where the ramp was stopped is what is restored later.
+                state.sessionSettings[asker].wanted[.videoZoomFactor] = inForce[.videoZoomFactor]
+                state.sessionSettings[asker].confirmed[.videoZoomFactor] = inForce[.videoZoomFactor]
+            }
             if state.sessions[asker].shown.isRunning {
                 tellConfigured(asker, asked: answered.batch, inForce, answered.by, &notes)
             }
@@ -72,9 +79,11 @@ extension Arbiter {
         let answered = state.cameraSettings[camera].asked.removeFirst()
         guard let asker = state.sessionSlots[answered.session], state.sessions[asker].camera == camera else { return }
         let confirmed = state.sessionSettings[asker].confirmed
-        for (key, value) in answered.batch.ordered where state.sessionSettings[asker].wanted[key] == value {
-            state.sessionSettings[asker].wanted[key] = confirmed[key]
-        }
+        var undone = answered.batch.ordered.filter { state.sessionSettings[asker].wanted[$0.key] == $0.value }.map(
+            \.key)
+        // What the batch put away comes back with it.
+        undone += confirmed.ordered.map(\.key).filter { state.sessionSettings[asker].wanted[$0] == nil }
+        for key in undone { state.sessionSettings[asker].wanted[key] = confirmed[key] }
         state.noteWishes(of: asker)
         if state.sessions[asker].request != nil {
             notify(asker, .runtimeError(code: "configuration-refused", message: message), &notes)

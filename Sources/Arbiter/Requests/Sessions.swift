@@ -1,3 +1,4 @@
+import CaptureModel
 import Vocabulary
 
 extension Arbiter {
@@ -10,11 +11,11 @@ extension Arbiter {
         guard let chosen = camera.map({ state.cameraNames[$0] }) ?? state.cameraOrder.first else {
             return notes.refuse(.unknownCamera, unknownCamera(camera), .knownCamera)
         }
-        let check = ConfigurationCheck(capabilities: state.cameraSettings[chosen].capabilities)
+        let check = check(chosen)
         if let problem = check.problem(configuration, over: Configuration()) {
             return notes.refuse(.unsupportedConfiguration, problem, .batchIsWhole)
         }
-        var wanted = configuration
+        var wanted = check.merged(configuration, into: Configuration())
         wanted[.camera] = nil
         let slot = state.sessions.insert(Session(id: id.rawValue, client: client, camera: chosen))
         state.sessionSlots.insert(slot, for: id.rawValue)

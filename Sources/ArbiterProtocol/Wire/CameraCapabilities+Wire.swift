@@ -65,7 +65,8 @@ extension CameraFormat.Optics {
         var still: Size?
         if fields.has("highResolutionStillWidth") || fields.has("highResolutionStillHeight") {
             still = Size(
-                width: try fields.side("highResolutionStillWidth"), height: try fields.side("highResolutionStillHeight"))
+                width: try fields.side("highResolutionStillWidth"), height: try fields.side("highResolutionStillHeight")
+            )
         }
         self.init(
             highResolutionStill: still,
@@ -143,6 +144,8 @@ extension CameraControl {
             wire["least"] = .double(least)
             wire["most"] = .double(most)
             wire["step"] = .double(step)
+        case .point: break
+        case .gains(let most): wire["most"] = .double(most)
         }
         return wire
     }
@@ -167,6 +170,8 @@ extension CameraControl {
             takes = .range(
                 least: least, most: try fields.number("most", atLeast: least),
                 step: try fields.number("step", atLeast: Double.leastNormalMagnitude))
+        case .point: takes = .point
+        case .gains: takes = .gains(most: try fields.number("most", atLeast: 1))
         }
         guard let given = wire["usual"] else {
             throw BrokerError(.invalidValue, "\(place): usual is missing; it takes a value of \(key.rawValue).")

@@ -7,6 +7,7 @@ extension ConfigurationValue {
         case .text(let text): .string(text)
         case .number(let number): .double(number)
         case .flag(let flag): .boolean(flag)
+        case .point, .gains: .structure(of: numbers)
         }
     }
 
@@ -17,6 +18,7 @@ extension ConfigurationValue {
             BrokerError(
                 .unsupportedConfiguration, "\(key.rawValue) is \(wire.sentence); it takes \(allowed). Nothing changed.")
         }
+        if key.isReadOnly { throw refusal("no value: the camera says it") }
         switch key.kind {
         case .text:
             guard let text = wire.string else { throw refusal(key.kind.sentence) }
@@ -31,19 +33,33 @@ extension ConfigurationValue {
         case .flag:
             guard let flag = wire.boolean else { throw refusal(key.kind.sentence) }
             self = .flag(flag)
+        case .point, .gains:
+            guard let numbers = wire.numbers, let value = ConfigurationValue(numbers: numbers, of: key.kind),
+                numbers.allSatisfy({ $0.isFinite && (key.kind == .point ? $0 >= 0 && $0 <= 1 : $0 >= 1) })
+            else { throw refusal(key.kind.sentence) }
+            self = value
         }
     }
 
-    /// Reads a value as a person writes it: `30`, `true`, `420v 1280x720@30`.
+    /// Reads a value as a person writes it: `30`, `1/30`, `true`, `0.5,0.5`, `420v 1280x720@30`.
     /// - Throws: `.unsupportedConfiguration`, naming the key, the value and what the key takes.
     public init(text: String, for key: ConfigurationKey) throws(BrokerError) {
         let wire: WireValue =
             switch key.kind {
             case .text: .string(text)
-            case .number, .level: Double(text).map { .double($0) } ?? .string(text)
+            case .number, .level: Double(asPeopleWrite: text).map { .double($0) } ?? .string(text)
+            case .point, .gains:
+                Self.numbers(text).map { .structure(of: $0) } ?? .string(text)
             case .flag: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : .string(text)
             }
         try self.init(wire: wire, for: key)
+    }
+
+    /// Numbers with commas between them; nil where one is none.
+    private static func numbers(_ text: String) -> [Double]? {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { Double($0) }
+        return numbers.count == parts.count ? numbers : nil
     }
 }
 

@@ -6,6 +6,8 @@ extension ConfigurationKey {
         case .text: "s"
         case .number, .level: "d"
         case .flag: "b"
+        case .point: "(dd)"
+        case .gains: "(ddd)"
         }
     }
 
@@ -17,9 +19,12 @@ extension ConfigurationKey {
         case .activeFormat:
             "a name such as `420v 1280x720@30`, made of the fields of `Formats`: `pixelFormat width x height @ maxFrameRate`, and ` binned` where it is; without `@` the first of that size"
         case .frameRate: "the format's `minFrameRate` to `maxFrameRate`"
+        case .activeVideoMinFrameDuration, .activeVideoMaxFrameDuration:
+            "seconds, 1/`maxFrameRate` to 1/`minFrameRate`; the least at most the most"
         case .videoZoomFactor: "1 to the format's `videoMaxZoomFactor`"
         case .videoZoomRampRate: "above 0, at most 100; with `videoZoomFactor` in the same batch"
-        case .usesAudio: "true, false"
+        case .usesAudio, .cancelVideoZoomRamp: "true, false"
+        case .activeVideoStabilizationMode: "is never asked for"
         default: isControl ? controlValues : kind.sentence
         }
     }
@@ -30,20 +35,28 @@ extension ConfigurationKey {
             case .flag: "true, false"
             case .text: "one of its `words`"
             case .number, .level: "its `least` to `most`"
+            case .point: "0 to 1 each"
+            case .gains: "1 to its `most` each"
             }
-        guard let mode else { return values }
-        return "\(values), while `\(mode.key.rawValue)` is \(mode.manual.map { "`\($0)`" }.joined(separator: " or "))"
+        guard !modes.isEmpty else { return values }
+        let words = modes.map { mode in
+            "`\(mode.key.rawValue)` is \(mode.manual.map { "`\($0.description)`" }.joined(separator: " or "))"
+        }
+        return "\(values), while \(words.joined(separator: ", or "))"
     }
 
     /// What counts where nobody has set it.
     package var usual: String {
         switch self {
         case .camera: "that of `CreateSession`"
-        case .activeFormat: "the camera's first"
+        case .sessionPreset: "`inputPriority`"
+        case .activeFormat: "the camera's default"
         case .frameRate: "the format's `maxFrameRate`"
+        case .activeVideoMinFrameDuration, .activeVideoMaxFrameDuration: "1/`maxFrameRate`"
         case .videoZoomFactor: "1"
         case .videoZoomRampRate: "at once"
-        case .usesAudio: "false"
+        case .usesAudio, .cancelVideoZoomRamp: "false"
+        case .activeVideoStabilizationMode: "`off`"
         case .whenBusy: "`refuse`"
         case .sharingMode: "`exclusiveControl`"
         default: "its `usual`"
@@ -53,31 +66,48 @@ extension ConfigurationKey {
     package var summary: String {
         switch self {
         case .camera: "Switches the session to another camera; not while it records."
-        case .activeFormat: "Another one resets the frame rate, unless the batch has one; not while it records."
-        case .frameRate: "Frames a second."
+        case .sessionPreset: "What the session is for: it picks the format (docs/capture.md); not while it records."
+        case .activeFormat:
+            "Ends a preset, and begins with its highest rate unless the batch has one; not while it records."
+        case .frameRate: "Frames a second: both frame durations at once."
+        case .activeVideoMinFrameDuration: "Seconds from one frame to the next, at least."
+        case .activeVideoMaxFrameDuration: "Seconds, at most: no exposure is longer."
         case .videoZoomFactor: "Back at 1 where another format allows less."
         case .videoZoomRampRate: "Doublings a second on the way to the factor; `RampFinished` says when it is there."
+        case .cancelVideoZoomRamp: "Ends a ramp where the zoom is; not beside `videoZoomFactor`."
         case .usesAudio: "Whether the session records sound: another app's microphone may interrupt it."
         case .whenBusy:
             "What `usesAudio` leads to while another app has the microphone: `MicrophoneBusy`, or the interruption."
         case .sharingMode:
             "Where the policy shares cameras: to configure and record, or only to watch beside the session that does."
         case .focusMode: "`auto` focuses once, and is `locked` then."
+        case .focusPointOfInterest: "What is to be sharp, from the top left of the sensor."
         case .lensPosition: "0 is near, 1 far."
-        case .exposureMode: "Whether the camera or the session sets `exposureDuration`."
-        case .exposureDuration: "Seconds."
+        case .smoothAutofocus: "Whether video's focus moves slowly."
+        case .exposureMode: "`auto` exposes once, and is `locked` then; `custom` leaves it to the session."
+        case .exposurePointOfInterest: "What is to be exposed well, from the top left of the sensor."
+        case .exposureDuration: "Seconds, inside the format's range and the longest frame duration."
         case .exposureTargetBias: "Exposure values to add to what the automatic exposure finds."
         case .isoMode: "Whether the camera or the session sets `iso`."
         case .iso: "ISO 12232 sensitivity."
         case .gainMode: "Whether the camera or the session sets `gain`."
         case .gain, .brightness, .contrast, .saturation, .hue, .sharpness: "In the device's own steps."
-        case .whiteBalanceMode: "Whether the camera or the session sets `whiteBalanceTemperature`."
+        case .whiteBalanceMode: "`auto` balances once, and is `locked` then."
         case .whiteBalanceTemperature: "Kelvin."
-        case .videoHDREnabled: "High dynamic range."
-        case .preferredVideoStabilizationMode: "Stabilization of the picture."
-        case .torchMode: "Never together with the flash."
+        case .whiteBalanceGains: "What red, green and blue are multiplied by."
+        case .automaticallyAdjustsVideoHDREnabled:
+            "Whether the camera chooses `videoHDREnabled`, as it does under a preset."
+        case .videoHDREnabled: "High dynamic range; a new format turns it off."
+        case .preferredVideoStabilizationMode: "Stabilization of the picture; `auto` is the most that the format has."
+        case .activeVideoStabilizationMode: "What stabilization comes to in this format."
+        case .torchMode: "`auto` is on when it is dark; never together with the flash."
         case .torchLevel: "0 to 1."
-        case .flashMode: "Whether photos are lit; never together with the torch."
+        case .flashMode: "Whether photos are lit; `auto` when it is dark; never together with the torch."
+        case .highResolutionStillImageOutputEnabled:
+            "Photos have the format's high-resolution size; a change while the session runs rebuilds the pipeline."
+        case .stillImageStabilization: "Photos are made of several exposures where that steadies them."
+        case .lensStabilizationDuringBracket: "The lens moves against shaking while a bracket is taken."
+        case .videoOrientation: "Which side of the device is up: photos say it."
         case .videoMirrored: "Left and right exchanged."
         case .videoFlipped: "Top and bottom exchanged."
         }

@@ -145,6 +145,7 @@ extension WireValue {
         case .string(let text), .objectPath(let text): text.quotedShort
         case .fileDescriptor: "a file descriptor"
         case .array(let type, let values): "a list of \(values.count) “\(type)”"
+        case .structure(let values): "(\(values.map(\.sentence).joined(separator: ", ")))"
         case .dictionary(let dictionary): "a dictionary of \(dictionary.entries.count)"
         }
     }

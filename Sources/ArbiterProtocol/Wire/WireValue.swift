@@ -14,6 +14,8 @@ public enum WireValue: Hashable, Sendable {
     case fileDescriptor(Int32)
     /// Elements of one type, which `type` names because an empty array has none to look at.
     case array(type: String, [WireValue])
+    /// Basic values side by side, such as the `(dd)` of a point.
+    case structure([WireValue])
     /// `a{sv}`, in the order of its keys on the wire.
     case dictionary(WireDictionary)
 
@@ -30,10 +32,12 @@ public enum WireValue: Hashable, Sendable {
         case .objectPath: "o"
         case .fileDescriptor: "h"
         case .array(let type, _): "a" + type
+        case .structure(let values): "(\(values.map(\.signature).joined()))"
         case .dictionary: "a{sv}"
         }
     }
 
+    public static func structure(of numbers: [Double]) -> WireValue { .structure(numbers.map { .double($0) }) }
     public static func strings(_ strings: [String]) -> WireValue { .array(type: "s", strings.map { .string($0) }) }
     public static func dictionaries(_ list: [WireDictionary]) -> WireValue {
         .array(type: "a{sv}", list.map { .dictionary($0) })
@@ -78,6 +82,17 @@ public enum WireValue: Hashable, Sendable {
     public var fileDescriptor: Int32? { if case .fileDescriptor(let value) = self { value } else { nil } }
     public var dictionary: WireDictionary? { if case .dictionary(let value) = self { value } else { nil } }
     public var elements: [WireValue]? { if case .array(_, let values) = self { values } else { nil } }
+    /// The numbers of a structure, or of a list, which clients without structures send instead; nil where one is no number.
+    public var numbers: [Double]? {
+        let values: [WireValue]
+        switch self {
+        case .structure(let parts): values = parts
+        case .array(_, let elements): values = elements
+        default: return nil
+        }
+        let numbers = values.compactMap(\.number)
+        return numbers.count == values.count ? numbers : nil
+    }
     public var strings: [String]? {
         guard let elements else { return nil }
         let strings = elements.compactMap(\.string)

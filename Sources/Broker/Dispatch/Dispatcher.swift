@@ -188,7 +188,7 @@ extension WireValue {
     fileprivate var textTooLong: String? {
         switch self {
         case .string(let text), .objectPath(let text): text.utf8.count > ClientBound.textBytesMax ? text : nil
-        case .array(_, let values): values.lazy.compactMap(\.textTooLong).first
+        case .array(_, let values), .structure(let values): values.lazy.compactMap(\.textTooLong).first
         case .dictionary(let dictionary):
             dictionary.entries.lazy.compactMap { entry in
                 entry.key.utf8.count > ClientBound.textBytesMax ? entry.key : entry.value.textTooLong

@@ -156,7 +156,12 @@ package struct TraceFields {
             case .integer(let number): configuration[name] = .number(Double(number))
             case .number(let number): configuration[name] = .number(number)
             case .string(let text): configuration[name] = .text(text)
-            case .null, .array, .object: throw wrong(key, "configuration: “\(member.key)” is no value")
+            case .array(let parts):
+                guard let value = ConfigurationValue(numbers: parts.compactMap(\.number), of: name.kind) else {
+                    throw wrong(key, "configuration: “\(member.key)” is no value")
+                }
+                configuration[name] = value
+            case .null, .object: throw wrong(key, "configuration: “\(member.key)” is no value")
             }
         }
         return configuration
@@ -233,6 +238,12 @@ package struct TraceFields {
         return CameraFormat.Optics.Range(least: first, most: last)
     }
 
+    private mutating func numbers(_ name: String, of key: ConfigurationKey) throws(LineFault) -> ConfigurationValue {
+        let parts = try json(name).array?.compactMap(\.number) ?? []
+        guard let value = ConfigurationValue(numbers: parts, of: key.kind) else { throw wrong(name, "list of numbers") }
+        return value
+    }
+
     private mutating func control() throws(LineFault) -> CameraControl {
         let key: ConfigurationKey = try word("key")
         let takes: CameraControl.Takes
@@ -241,12 +252,15 @@ package struct TraceFields {
         case .text: takes = .words(try json("words").array?.compactMap(\.string) ?? [])
         case .number, .level:
             takes = .range(least: try number("least"), most: try number("most"), step: try number("step"))
+        case .point: takes = .point
+        case .gains: takes = .gains(most: try number("most"))
         }
         let usual: ConfigurationValue =
             switch key.kind {
             case .flag: .flag(try flag("usual"))
             case .text: .text(try text("usual"))
             case .number, .level: .number(try number("usual"))
+            case .point, .gains: try numbers("usual", of: key)
             }
         try end()
         return CameraControl(key, takes, usual: usual)

@@ -22,7 +22,7 @@ extension Configuration {
                 // Text that reads as a number or a flag keeps its quotation marks, and with them its type.
                 let plain = Double(text) == nil && Bool(text) == nil
                 return "\(key.rawValue)=\(plain ? text.scenarioWord : text.scenarioQuoted)"
-            case .number, .flag: return "\(key.rawValue)=\(value.description)"
+            case .number, .flag, .point, .gains: return "\(key.rawValue)=\(value.description)"
             }
         }.joined(separator: " ")
     }
@@ -39,7 +39,12 @@ extension Configuration {
         // A quoted number stays text: so that a scenario can ask for nonsense, too.
         if word.isQuoted {
             self[key] = .text(word.text)
-        } else if let number = Double(word.text) {
+        } else if key.kind == .point || key.kind == .gains,
+            let value = ConfigurationValue(
+                numbers: word.text.split(separator: ",").compactMap { Double($0) }, of: key.kind)
+        {
+            self[key] = value
+        } else if let number = Double(asPeopleWrite: word.text) {
             self[key] = .number(number)
         } else if let flag = Bool(word.text) {
             self[key] = .flag(flag)

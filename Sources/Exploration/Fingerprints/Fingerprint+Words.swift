@@ -23,6 +23,7 @@ extension FingerprintWriter {
             // Zero has two patterns, and is equal to itself.
             combine(number == 0 ? 0 : number.bitPattern)
         case .flag(let flag): combine(flag ? 2 : 3)
+        case .point, .gains: for number in value.numbers { combine(number == 0 ? 0 : number.bitPattern) }
         }
     }
 
@@ -73,6 +74,8 @@ extension FingerprintWriter {
             combine(least.bitPattern)
             combine(most.bitPattern)
             combine(step.bitPattern)
+        case .point: break
+        case .gains(let most): combine(most.bitPattern)
         }
         combine(control.usual)
     }

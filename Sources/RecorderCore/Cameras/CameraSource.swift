@@ -1,5 +1,6 @@
 package import ArbiterProtocol
 import CameraFile
+package import CaptureModel
 package import FrameStream
 
 /// A device that pictures come from. The capture thread is its only user.
@@ -29,20 +30,18 @@ package protocol CameraSource: AnyObject {
     /// Prepares for pictures of a format at a zoom and a frame rate. Nothing changes when it throws.
     func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError)
 
-    /// Sets every control: to the value the configuration has for it, else to its usual one.
+    /// Sets every control: to the value that was asked for it, else to its usual one. Where a format or a zoom changes with
+    /// them, `select` follows.
     /// - Throws: when the device refuses one; all are then as they were.
-    func set(controls: Configuration) throws(BrokerError)
+    func set(_ settings: CaptureSettings) throws(BrokerError)
 
     /// Goes on for the next grant, without having been stopped: everything is set as `set` and `select` would. From here on
     /// `takeFrame` gives only what was captured after that, and no buffer that held pictures before is lent.
-    /// - Parameters:
-    ///   - format: the one in force, as is the frame rate.
+    /// - Parameter settings: with the format that is in force, and its frame rate.
     /// - Returns: false where it has to be stopped and started for that; it may be half set then, as where it throws.
-    func goOn(
-        format: CameraFormat, zoom: Double, frameRate: Double, controls: Configuration
-    ) throws(BrokerError) -> Bool
+    func goOn(_ settings: CaptureSettings, zoom: Double) throws(BrokerError) -> Bool
 
-    /// What the controls are set to.
+    /// What the controls are set to, where the device knows better than what was asked.
     var controls: Configuration { get }
 
     /// When the next frame is due, or, for a source with a descriptor, too late: nanoseconds of CLOCK_MONOTONIC.
@@ -124,7 +123,7 @@ extension CameraSource {
     package var condition: DeviceCondition { .usable }
     package var descriptor: Int32? { nil }
     package var controls: Configuration { Configuration() }
-    package func set(controls: Configuration) throws(BrokerError) {}
+    package func set(_ settings: CaptureSettings) throws(BrokerError) {}
     package func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64? { now }
     package func frameIsDone() throws(BrokerError) {}
     package func lendBuffers(_ layout: PictureLayout) -> [Int32]? { nil }

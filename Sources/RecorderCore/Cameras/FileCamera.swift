@@ -1,5 +1,6 @@
 package import ArbiterProtocol
 import CLibav
+package import CaptureModel
 package import FrameStream
 
 /// A camera that plays footage, looped and at its own pace.
@@ -94,10 +95,8 @@ package final class FileCamera: CameraSource {
     }
 
     /// A picture counts as captured when its turn comes, which is later than now.
-    package func goOn(
-        format: CameraFormat, zoom: Double, frameRate: Double, controls: Configuration
-    ) throws(BrokerError) -> Bool {
-        try select(format: format, zoom: zoom, frameRate: frameRate)
+    package func goOn(_ settings: CaptureSettings, zoom: Double) throws(BrokerError) -> Bool {
+        try select(format: settings.format, zoom: zoom, frameRate: settings.frameRate)
         return true
     }
 

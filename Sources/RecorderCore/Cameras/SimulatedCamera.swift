@@ -1,5 +1,6 @@
 package import ArbiterProtocol
 package import CameraFile
+package import CaptureModel
 package import FrameStream
 import Glibc
 
@@ -43,10 +44,9 @@ package final class SimulatedCamera: CameraSource {
     }
 
     /// A picture is captured when it is asked for.
-    package func goOn(
-        format: CameraFormat, zoom: Double, frameRate: Double, controls: Configuration
-    ) throws(BrokerError) -> Bool {
-        try select(format: format, zoom: zoom, frameRate: frameRate)
+    package func goOn(_ settings: CaptureSettings, zoom: Double) throws(BrokerError) -> Bool {
+        try set(settings)
+        try select(format: settings.format, zoom: zoom, frameRate: settings.frameRate)
         return true
     }
 

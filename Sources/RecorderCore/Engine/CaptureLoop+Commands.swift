@@ -1,5 +1,6 @@
 import ArbiterProtocol
 import CLinux
+import CaptureModel
 import FrameStream
 import Glibc
 
@@ -104,16 +105,27 @@ extension CaptureLoop {
         if faults.contains(.openFails) {
             throw BrokerError(.deviceFault, "The device did not open, as it was told to.")
         }
-        let source = try camera()
-        let change = try Settings(defaultsOf: source.capabilities)
-            .applying(configuration, source.capabilities, isRecording: false)
-        return OpenGrant(id: id, settings: change.settings)
+        return OpenGrant(
+            id: id, settings: try settings(after: configuration, over: Configuration(), isRecording: false))
+    }
+
+    /// - Throws: `.unsupportedConfiguration`, with the key, the value and what is allowed.
+    private func settings(
+        after batch: Configuration, over wanted: Configuration, isRecording: Bool
+    ) throws(BrokerError) -> CaptureSettings {
+        let check = ConfigurationCheck(capabilities: try camera().capabilities)
+        if let problem = check.problem(batch, over: wanted, isRecording: isRecording) {
+            throw BrokerError(.unsupportedConfiguration, "\(problem) Nothing changed.")
+        }
+        guard let settings = check.settings(check.merged(batch, into: wanted).lasting) else {
+            preconditionFailure("What has no problem can be set.")
+        }
+        return settings
     }
 
     /// What is in force, whole.
-    func inForce(_ settings: Settings) -> Configuration {
+    func inForce(_ settings: CaptureSettings) -> Configuration {
         var whole = settings.configuration
-        whole.merge(settings.controls)
         whole.merge(source?.controls ?? Configuration())
         return whole
     }
@@ -122,40 +134,57 @@ extension CaptureLoop {
         var open = try granted(id)
         let source = try camera()
         let isRecording = open.recording.map { !$0.isOver } ?? false
-        let change = try open.settings.applying(batch, source.capabilities, isRecording: isRecording)
-        let changesFormat = change.settings.format != open.settings.format
-        // A ramp begins where the zoom is now; without one the zoom jumps, and stops a ramp under way.
-        let setsZoom = changesFormat || batch[.videoZoomFactor] != nil
-        let now = camarb_monotonic_ns()
-        let rampFrom = changesFormat ? min(open.zoom, change.settings.format.videoMaxZoomFactor) : open.zoom
-        let ramp = change.rampRate.map {
-            ZoomRamp(from: rampFrom, to: change.settings.videoZoomFactor, rate: $0, began: now)
+        var wanted = open.settings.wanted
+        // A ramp that is ended stays where the zoom is by now.
+        if batch[.cancelVideoZoomRamp] == .flag(true), open.ramp != nil {
+            wanted[.videoZoomFactor] = .number(open.zoom)
         }
-        let zoom = setsZoom ? (ramp?.from ?? change.settings.videoZoomFactor) : open.zoom
+        let next = try settings(after: batch, over: wanted, isRecording: isRecording)
+        let changesFormat = next.format != open.settings.format
+        let now = camarb_monotonic_ns()
+        let movement = movement(batch, from: open, to: next, at: now)
+        let zoom = movement?.zoom ?? open.zoom
         // A device that is just being started again takes all of it when it is.
         let isRunning = open.due != nil
-        let setsControls = isRunning && change.settings.controls != open.settings.controls
-        if setsControls { try source.set(controls: change.settings.controls) }
-        if isRunning, changesFormat || zoom != open.zoom || change.settings.frameRate != open.settings.frameRate {
+        let setsControls = isRunning && !next.hasControls(of: open.settings)
+        if setsControls { try source.set(next) }
+        if isRunning, changesFormat || zoom != open.zoom || next.frameInterval != open.settings.frameInterval {
             do throws(BrokerError) {
-                try source.select(format: change.settings.format, zoom: zoom, frameRate: change.settings.frameRate)
+                try source.select(format: next.format, zoom: zoom, frameRate: next.frameRate)
             } catch {
-                if setsControls { try source.set(controls: open.settings.controls) }
+                if setsControls { try source.set(open.settings) }
                 throw error
             }
-            open.due = try source.nextDue(after: open.due, interval: change.settings.frameInterval, now: now)
+            open.due = try source.nextDue(after: open.due, interval: next.frameInterval, now: now)
         }
-        open.settings = change.settings
+        open.settings = next
         open.zoom = zoom
-        if setsZoom { open.ramp = ramp }
+        if let movement { open.ramp = movement.ramp }
         open.configurationChanged = true
         if changesFormat {
-            open.layout = OpenGrant.layout(change.settings.format)
+            open.layout = OpenGrant.layout(next.format)
             for stream in open.streams { replaceBuffers(of: stream, open.layout, open.memory) }
             open.streams.removeAll { !$0.sender.isOpen }
         }
         grant = open
         return inForce(open.settings)
+    }
+
+    /// What becomes of the zoom: a ramp begins where it is now; without one it jumps, or stays where a ramp is ended.
+    /// - Returns: nil where nothing does.
+    private func movement(
+        _ batch: Configuration, from open: OpenGrant, to next: CaptureSettings, at now: Int64
+    ) -> (zoom: Double, ramp: ZoomRamp?)? {
+        let changesFormat = next.format != open.settings.format
+        guard
+            changesFormat || batch[.videoZoomFactor] != nil || next.videoZoomFactor != open.settings.videoZoomFactor
+                || batch[.cancelVideoZoomRamp] == .flag(true)
+        else { return nil }
+        if case .number(let rate)? = batch[.videoZoomRampRate] {
+            let begin = min(open.zoom, next.format.videoMaxZoomFactor)
+            return (begin, ZoomRamp(from: begin, to: next.videoZoomFactor, rate: rate, began: now))
+        }
+        return (next.videoZoomFactor, nil)
     }
 
     private func replaceBuffers(of stream: OpenGrant.Stream, _ layout: PictureLayout, _ memory: StreamMemory) {

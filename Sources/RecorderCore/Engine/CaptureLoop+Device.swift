@@ -1,5 +1,6 @@
 import ArbiterProtocol
 import CLinux
+import CaptureModel
 import FrameStream
 
 /// The device under a grant: started, started again when it fails, watched while it cannot be used, and its own buffers.
@@ -10,7 +11,7 @@ extension CaptureLoop {
         open.restartAt = nil
         do throws(BrokerError) {
             try source.start()
-            try source.set(controls: open.settings.controls)
+            try source.set(open.settings)
             try source.select(format: open.settings.format, zoom: open.zoom, frameRate: open.settings.frameRate)
             open.due = try source.nextDue(
                 after: nil, interval: open.settings.frameInterval, now: camarb_monotonic_ns())

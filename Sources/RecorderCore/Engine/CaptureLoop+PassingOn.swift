@@ -1,5 +1,6 @@
 import ArbiterProtocol
 import CLinux
+import CaptureModel
 
 /// The device between two grants, where the second one follows at once: it goes on, and nobody has its frames.
 ///
@@ -64,9 +65,7 @@ extension CaptureLoop {
         guard let passing, var open = grant, let source else { return false }
         do throws(BrokerError) {
             if passing.format == open.settings.format, passing.frameRate == open.settings.frameRate,
-                try source.goOn(
-                    format: open.settings.format, zoom: open.zoom, frameRate: open.settings.frameRate,
-                    controls: open.settings.controls)
+                try source.goOn(open.settings, zoom: open.zoom)
             {
                 open.due = try source.nextDue(
                     after: nil, interval: open.settings.frameInterval, now: camarb_monotonic_ns())

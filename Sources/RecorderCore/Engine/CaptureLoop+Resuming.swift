@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import CaptureModel
 import FrameStream
 
 /// What becomes of a grant that outlived its broker, when another one takes it up.

@@ -1,5 +1,6 @@
 import ArbiterProtocol
 import CLinux
+import CaptureModel
 import FrameStream
 import Glibc
 

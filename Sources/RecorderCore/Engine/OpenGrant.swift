@@ -1,10 +1,11 @@
 import ArbiterProtocol
+import CaptureModel
 import FrameStream
 
 /// What a grant has while it is open. The capture thread's alone.
 struct OpenGrant {
     let id: GrantID
-    var settings: Settings
+    var settings: CaptureSettings
     var layout: PictureLayout
     var ramp: ZoomRamp?
     /// The zoom the last frame was taken at: on a ramp it is not yet the one in the settings.
@@ -45,7 +46,7 @@ struct OpenGrant {
         var file: Int32
     }
 
-    init(id: GrantID, settings: Settings) {
+    init(id: GrantID, settings: CaptureSettings) {
         self.id = id
         self.settings = settings
         layout = Self.layout(settings.format)

@@ -111,7 +111,7 @@ extension WireValue {
     var words: String {
         switch self {
         case .string(let text), .objectPath(let text): text.printable
-        case .array(_, let values): values.map(\.words).joined(separator: ", ")
+        case .array(_, let values), .structure(let values): values.map(\.words).joined(separator: ", ")
         case .dictionary(let dictionary):
             dictionary.entries.map { "\($0.key.printable)=\($0.value.words)" }.joined(separator: " ")
         default: sentence

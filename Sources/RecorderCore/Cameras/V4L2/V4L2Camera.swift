@@ -1,5 +1,6 @@
 package import ArbiterProtocol
 import CVideo4Linux
+package import CaptureModel
 package import FrameStream
 import Glibc
 
@@ -160,8 +161,8 @@ package final class V4L2Camera: CameraSource {
         return crop
     }
 
-    package func set(controls wanted: Configuration) throws(BrokerError) {
-        do throws(VideoFault) { try controlSet.apply(wanted) } catch {
+    package func set(_ settings: CaptureSettings) throws(BrokerError) {
+        do throws(VideoFault) { try controlSet.apply(settings.controls) } catch {
             if let lost = loss(error) { throw lost }
             throw BrokerError(
                 .unsupportedConfiguration, "\(capabilities.name) refused: cannot \(error.description). Nothing changed."

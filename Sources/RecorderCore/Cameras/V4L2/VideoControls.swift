@@ -77,8 +77,9 @@ final class VideoControls {
                 continue
             }
             // What an automatic mode decides cannot be set, and need not be.
-            if let mode = key.mode, let modes = list.first(where: { $0.key == mode.key }),
-                case .text(let word) = wanted[mode.key] ?? modes.usual, !mode.manual.contains(word)
+            if let mode = key.modes.first(where: { mode in list.contains { $0.key == mode.key } }),
+                let modes = list.first(where: { $0.key == mode.key }),
+                !mode.manual.contains(wanted[mode.key] ?? modes.usual)
             {
                 continue
             }

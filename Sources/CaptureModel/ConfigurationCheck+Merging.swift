@@ -1,0 +1,151 @@
+package import Vocabulary
+
+/// How batches follow each other.
+extension ConfigurationCheck {
+    /// A later batch over what was asked for before.
+    ///
+    /// * A preset takes the place of a format, and a format that of a preset; either begins with frame durations of its own.
+    ///   `inputPriority` alone keeps the format that the preset chose.
+    /// * `frameRate` and the two frame durations take each other's place.
+    /// * A new format ends video HDR that was asked for (AVFoundation's rule).
+    /// * A zoom that the new format does not reach is over.
+    /// * A mode that is automatic again forgets the values that it overrules: they are not what the lens goes back to.
+    package func merged(_ batch: Configuration, into before: Configuration) -> Configuration {
+        var whole = before
+        let preset = Self.preset(batch)
+        if batch[.activeFormat] != nil || (preset != nil && preset != .inputPriority) {
+            for key in [ConfigurationKey.frameRate, .activeVideoMinFrameDuration, .activeVideoMaxFrameDuration] {
+                whole[key] = nil
+            }
+            whole[.activeFormat] = nil
+            whole[.sessionPreset] = nil
+            if batch[.activeFormat] != nil { whole[.videoHDREnabled] = nil }
+        } else if preset == .inputPriority, let choice = Self.preset(before).flatMap({ self.choice($0) }),
+            Self.preset(before) != .inputPriority
+        {
+            whole[.activeFormat] = .text(choice.format.name)
+            if whole[.frameRate] == nil, whole[.activeVideoMinFrameDuration] == nil,
+                choice.frameRates.upperBound < choice.format.maxFrameRate
+            {
+                whole[.frameRate] = .number(choice.frameRates.upperBound)
+            }
+        }
+        mergeDurations(batch, into: &whole)
+        forgetZoom(batch, &whole)
+        if batch[.videoZoomFactor] != nil { whole[.cancelVideoZoomRamp] = nil }
+        for control in capabilities.controls where batch[control.key] == nil && whole[control.key] != nil {
+            guard control.key.modes.contains(where: { batch[$0.key] != nil }) else { continue }
+            var later = whole
+            later.merge(batch)
+            if overrulingMode(of: control.key, in: later) != nil { whole[control.key] = nil }
+        }
+        whole.merge(batch)
+        return whole
+    }
+
+    /// A zoom that another format does not reach is over, and not kept for a format that does.
+    private func forgetZoom(_ batch: Configuration, _ whole: inout Configuration) {
+        guard batch[.activeFormat] != nil || batch[.sessionPreset] != nil,
+            case .number(let zoom)? = whole[.videoZoomFactor]
+        else { return }
+        var later = whole
+        later.merge(batch)
+        if let format = choice(later)?.format, zoom > format.videoMaxZoomFactor { whole[.videoZoomFactor] = nil }
+    }
+
+    private func mergeDurations(_ batch: Configuration, into whole: inout Configuration) {
+        if batch[.frameRate] != nil {
+            whole[.activeVideoMinFrameDuration] = nil
+            whole[.activeVideoMaxFrameDuration] = nil
+        } else if batch[.activeVideoMinFrameDuration] != nil || batch[.activeVideoMaxFrameDuration] != nil,
+            case .number(let rate)? = whole[.frameRate], rate > 0
+        {
+            whole[.frameRate] = nil
+            whole[.activeVideoMinFrameDuration] = .number(1 / rate)
+            whole[.activeVideoMaxFrameDuration] = .number(1 / rate)
+        }
+    }
+
+    /// What a camera that goes on has to be told, so that it is set for another session: what this one asked for, and the
+    /// camera's own wherever the session before it had set something else.
+    /// - Parameter before: what is in force now.
+    package func batch(setting wanted: Configuration, over before: Configuration) -> Configuration {
+        guard let goal = settings(wanted) else { return wanted }
+        var batch = Configuration()
+        if goal.sessionPreset == .inputPriority {
+            batch[.activeFormat] = .text(goal.format.name)
+        } else {
+            batch[.sessionPreset] = .text(goal.sessionPreset.rawValue)
+        }
+        if goal.minFrameDuration == goal.maxFrameDuration {
+            batch[.frameRate] = .number(goal.frameRate)
+        } else {
+            batch[.activeVideoMinFrameDuration] = .number(goal.minFrameDuration)
+            batch[.activeVideoMaxFrameDuration] = .number(goal.maxFrameDuration)
+        }
+        batch[.videoZoomFactor] = .number(goal.videoZoomFactor)
+        for control in capabilities.controls {
+            guard let value = goal.value(control.key) else { continue }
+            if goal.controls[control.key] != nil || (before[control.key] ?? control.usual) != value {
+                batch[control.key] = value
+            }
+        }
+        // With the preset that it had, a format of the same name is no news.
+        if let preset = Self.preset(before), preset != .inputPriority, goal.sessionPreset == .inputPriority {
+            batch[.sessionPreset] = .text(SessionPreset.inputPriority.rawValue)
+        }
+        return batch
+    }
+
+    /// The nearest configuration this camera can do; nil when it lacks the format or the preset itself.
+    package func nearest(_ wanted: Configuration) -> Configuration? {
+        guard let settings = settings(wanted) else { return nil }
+        var fitted = wanted.lasting
+        for (key, _) in wanted.ordered where key.isControl { fitted[key] = settings.controls[key] }
+        if wanted[.frameRate] != nil { fitted[.frameRate] = .number(settings.frameRate) }
+        if wanted[.activeVideoMinFrameDuration] != nil {
+            fitted[.activeVideoMinFrameDuration] = .number(settings.minFrameDuration)
+        }
+        if wanted[.activeVideoMaxFrameDuration] != nil {
+            fitted[.activeVideoMaxFrameDuration] = .number(settings.maxFrameDuration)
+        }
+        if case .number(let zoom)? = wanted[.videoZoomFactor] {
+            fitted[.videoZoomFactor] = .number(min(max(zoom, 1), settings.format.videoMaxZoomFactor))
+        }
+        return fitted
+    }
+}
+
+extension Configuration {
+    /// What a session has not heard yet of what is in force: frame durations are no news beside the rate that they are.
+    package func news(since heard: Configuration) -> Configuration {
+        var news = changes(since: heard)
+        if case .number(let rate)? = self[.frameRate], rate > 0 {
+            for key in [ConfigurationKey.activeVideoMinFrameDuration, .activeVideoMaxFrameDuration] {
+                guard case .number(let seconds)? = self[key],
+                    abs(seconds * rate - 1) <= ConfigurationCheck.roundingShare
+                else { continue }
+                news[key] = nil
+            }
+        }
+        return news
+    }
+
+    /// The keys that stay in force; the others say only how to get there, or are the session's own affair with the broker.
+    package var lasting: Configuration {
+        if isEmpty { return self }
+        var lasting = self
+        for key in [ConfigurationKey.videoZoomRampRate, .cancelVideoZoomRamp, .whenBusy, .sharingMode] {
+            lasting[key] = nil
+        }
+        return lasting
+    }
+
+    /// The settings that a camera has; the others are the session's own.
+    package var ofTheCamera: Configuration {
+        if isEmpty { return self }
+        var camera = self
+        for key in [ConfigurationKey.camera, .usesAudio, .whenBusy, .sharingMode] { camera[key] = nil }
+        return camera
+    }
+}

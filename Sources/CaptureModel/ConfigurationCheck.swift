@@ -1,0 +1,122 @@
+package import Vocabulary
+
+/// What a session may configure on a camera, and what comes of it: the one check, which the broker, the recorder core and the
+/// scenarios share. Pure: equal answers to equal questions.
+package struct ConfigurationCheck {
+    package let capabilities: CameraCapabilities
+
+    package init(capabilities: CameraCapabilities) { self.capabilities = capabilities }
+
+    /// Doublings a second, 0 excluded. From 1x to 60x within a frame: faster is a jump.
+    package static let rampRateMax = 100.0
+    /// How far a frame duration may be off a rate's: what a division leaves of it.
+    static let roundingShare = 1e-6
+
+    // MARK: What a configuration comes to
+
+    /// - Returns: nil where the camera lacks the format or the preset; every other value is the nearest that it has.
+    package func settings(_ wanted: Configuration) -> CaptureSettings? {
+        guard let choice = choice(wanted) else { return nil }
+        let format = choice.format
+        let (shortest, longest) = durations(wanted, choice)
+        var asked = Configuration()
+        var usual = Configuration()
+        for control in capabilities.controls where overrulingMode(of: control.key, in: wanted) == nil {
+            if let value = wanted[control.key] {
+                asked[control.key] = control.nearest(value)
+            } else {
+                usual[control.key] = control.usual
+            }
+        }
+        if case .number(let seconds)? = asked[.exposureDuration] {
+            asked[.exposureDuration] = .number(
+                min(format.optics.exposureDuration.map { min(max(seconds, $0.least), $0.most) } ?? seconds, longest))
+        }
+        if case .number(let iso)? = asked[.iso], let range = format.optics.iso {
+            asked[.iso] = .number(min(max(iso, range.least), range.most))
+        }
+        var zoom = 1.0
+        if case .number(let factor)? = wanted[.videoZoomFactor], factor >= 1, factor <= format.videoMaxZoomFactor {
+            zoom = factor
+        }
+        let preferred = asked[.preferredVideoStabilizationMode] ?? usual[.preferredVideoStabilizationMode]
+        return CaptureSettings(
+            wanted: wanted, sessionPreset: Self.preset(wanted) ?? .inputPriority, format: format,
+            minFrameDuration: shortest, maxFrameDuration: longest, videoZoomFactor: zoom, controls: asked,
+            usualControls: usual, isVideoHDREnabled: isVideoHDREnabled(wanted, format),
+            activeVideoStabilizationMode: stabilization(preferred, format))
+    }
+
+    /// The format that a preset or a name stands for, or the camera's own.
+    package func choice(_ wanted: Configuration) -> FormatChoice? {
+        if let preset = Self.preset(wanted), preset != .inputPriority { return choice(preset) }
+        return format(wanted[.activeFormat]).map { FormatChoice($0) }
+    }
+
+    /// The format a name stands for: its full name, or its pixel format and size, of which the first counts.
+    package func format(_ value: ConfigurationValue?) -> CameraFormat? {
+        guard let value else { return capabilities.defaultFormat }
+        guard case .text(let name) = value else { return nil }
+        return capabilities.formats.first { $0.name == name }
+            ?? capabilities.formats.first { "\($0.pixelFormat) \($0.width)x\($0.height)" == name }
+    }
+
+    static func preset(_ configuration: Configuration) -> SessionPreset? {
+        guard case .text(let word)? = configuration[.sessionPreset] else { return nil }
+        return SessionPreset(rawValue: word)
+    }
+
+    /// As asked for, inside what the choice has; both the shortest where nobody asked.
+    private func durations(_ wanted: Configuration, _ choice: FormatChoice) -> (shortest: Double, longest: Double) {
+        let least = 1 / choice.frameRates.upperBound
+        let most = 1 / choice.frameRates.lowerBound
+        func inside(_ value: Double) -> Double { min(max(value, least), most) }
+        if case .number(let rate)? = wanted[.frameRate], rate > 0 { return (inside(1 / rate), inside(1 / rate)) }
+        var shortest = least
+        if case .number(let seconds)? = wanted[.activeVideoMinFrameDuration] { shortest = inside(seconds) }
+        guard case .number(let seconds)? = wanted[.activeVideoMaxFrameDuration] else { return (shortest, shortest) }
+        let longest = inside(seconds)
+        // Alone, the longest is below the shortest that is usual: then both are it.
+        return wanted[.activeVideoMinFrameDuration] == nil
+            ? (min(shortest, longest), longest) : (shortest, max(shortest, longest))
+    }
+
+    /// Where no format of a camera says whether it has it, as V4L2's do not, the control alone counts.
+    private func isVideoHDREnabled(_ wanted: Configuration, _ format: CameraFormat) -> Bool {
+        guard let control = capabilities.control(.videoHDREnabled) else { return false }
+        if let mode = overrulingMode(of: .videoHDREnabled, in: wanted), mode.inForce == .flag(true) {
+            let isChosenByPreset = (Self.preset(wanted) ?? .inputPriority) != .inputPriority
+            return isChosenByPreset && format.optics.isVideoHDRSupported
+        }
+        return (wanted[.videoHDREnabled] ?? control.usual) == .flag(true)
+            && (format.optics.isVideoHDRSupported || !formatsSayHDR)
+    }
+
+    var formatsSayHDR: Bool { capabilities.formats.contains(where: \.optics.isVideoHDRSupported) }
+    var formatsSayStabilization: Bool {
+        capabilities.formats.contains { !$0.optics.videoStabilizationModes.isEmpty }
+    }
+
+    /// `auto` is the one that steadies most of those that the format has.
+    private func stabilization(
+        _ preferred: ConfigurationValue?, _ format: CameraFormat
+    ) -> CameraFormat.VideoStabilizationMode? {
+        guard case .text(let word)? = preferred else { return nil }
+        let modes = format.optics.videoStabilizationModes
+        if word == "auto" { return modes.contains(.cinematic) ? .cinematic : modes.first }
+        guard let mode = CameraFormat.VideoStabilizationMode(rawValue: word) else { return nil }
+        return modes.contains(mode) || !formatsSayStabilization ? mode : nil
+    }
+
+    /// The mode that overrules a key's value in a configuration, and what it is; nil when none does.
+    package func overrulingMode(
+        of key: ConfigurationKey, in configuration: Configuration
+    ) -> (control: CameraControl, inForce: ConfigurationValue, manual: [ConfigurationValue])? {
+        for mode in key.modes {
+            guard let control = capabilities.control(mode.key) else { continue }
+            let inForce = configuration[mode.key] ?? control.usual
+            return mode.manual.contains(inForce) ? nil : (control, inForce, mode.manual)
+        }
+        return nil
+    }
+}
