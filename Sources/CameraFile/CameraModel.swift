@@ -53,6 +53,6 @@ public struct CameraModel: Hashable, Sendable {
     public var capabilities: CameraCapabilities {
         CameraCapabilities(
             name: name, position: position, sensorWidth: sensorWidth, sensorHeight: sensorHeight,
-            formats: formats.map(\.format), defaultFormatIndex: defaultFormatIndex)
+            formats: formats.map(\.format), controls: controls, defaultFormatIndex: defaultFormatIndex)
     }
 }

@@ -7,11 +7,13 @@ struct CameraReader {
     let problems: ProblemList
 
     static let keys = [
-        "name", "position", "sensor", "default", "flash", "flash-gain", "torch", "smooth-autofocus", "still-image-stabilization",
+        "name", "position", "sensor", "default", "flash", "flash-gain", "torch", "smooth-autofocus",
+        "still-image-stabilization",
         "lens-stabilization", "assumed", "format",
     ]
     static let formatKeys = [
-        "pixel-formats", "size", "frame-rates", "stills", "field-of-view", "max-zoom", "lossless-zoom", "reads", "binned",
+        "pixel-formats", "size", "frame-rates", "stills", "field-of-view", "max-zoom", "lossless-zoom", "reads",
+        "binned",
         "autofocus", "iso", "exposure", "stabilization", "hdr", "assumed",
     ]
 
@@ -39,7 +41,8 @@ struct CameraReader {
         let defaultIndex = defaultFormat(formats.map(\.format.name))
         guard problems.isEmpty, let name, let position, let sensor else { return nil }
         return CameraModel(
-            id: id, name: name, position: position, sensorWidth: sensor.width, sensorHeight: sensor.height, lights: lights,
+            id: id, name: name, position: position, sensorWidth: sensor.width, sensorHeight: sensor.height,
+            lights: lights,
             hasLensStabilization: top.boolean("lens-stabilization") ?? false,
             hasStillImageStabilization: top.boolean("still-image-stabilization") ?? false,
             hasSmoothAutofocus: top.boolean("smooth-autofocus") ?? false, formats: formats,
@@ -69,7 +72,8 @@ struct CameraReader {
         guard let (width, height) = reader.pair(key, in: Limits.side, rising: false) else { return nil }
         guard width == width.rounded(), height == height.rounded(), let entry = reader.entry(key) else {
             if let entry = reader.entry(key) {
-                problems.add("\(reader.subject(key)) has part of a pixel; it takes two whole numbers", at: entry.node.place)
+                problems.add(
+                    "\(reader.subject(key)) has part of a pixel; it takes two whole numbers", at: entry.node.place)
             }
             return nil
         }
@@ -142,7 +146,8 @@ struct CameraReader {
         optics.exposureDuration =
             reader.pair("exposure", in: Limits.exposure, rising: true).map(CameraFormat.Optics.Range.init)
         optics.videoStabilizationModes =
-            reader.choices("stabilization", CameraFormat.VideoStabilizationMode.allCases.map { ($0.rawValue, $0) }) ?? []
+            reader.choices("stabilization", CameraFormat.VideoStabilizationMode.allCases.map { ($0.rawValue, $0) })
+            ?? []
         if !optics.videoStabilizationModes.isEmpty, let size, size.width * 9 != size.height * 16,
             let entry = reader.entry("stabilization")
         {

@@ -1,0 +1,115 @@
+import ArbiterProtocol
+
+/// What can be set on a simulated camera beside format, rate and zoom: it follows from what the file says of lens and lamps.
+extension CameraModel {
+    var controls: [CameraControl] {
+        var list = focus
+        list += exposure
+        list += whiteBalance
+        list += video
+        list += lamps
+        list += stills
+        list.append(
+            CameraControl(
+                .videoOrientation, .words(["portrait", "portraitUpsideDown", "landscapeRight", "landscapeLeft"]),
+                usual: .text("landscapeRight")))
+        list.append(CameraControl(.videoMirrored, .flag, usual: .flag(false)))
+        return ConfigurationKey.allCases.compactMap { key in list.first { $0.key == key } }
+    }
+
+    private static let middle = ConfigurationValue.point(x: 0.5, y: 0.5)
+    private static let modes = ["locked", "auto", "continuousAuto"]
+    /// A lens has a thousand places, about as many as a phone's.
+    private static let lensStep = 1.0 / 1024
+    /// Exposure values either way (AVCaptureDevice's minExposureTargetBias and maxExposureTargetBias on these phones).
+    private static let biasMost = 8.0
+    /// AVCaptureDevice's maxWhiteBalanceGain on these phones.
+    private static let gainMost = 4.0
+
+    private var focus: [CameraControl] {
+        guard formats.contains(where: { $0.format.optics.autoFocusSystem != .none }) else { return [] }
+        var list = [
+            CameraControl(.focusMode, .words(Self.modes), usual: .text("continuousAuto")),
+            CameraControl(.focusPointOfInterest, .point, usual: Self.middle),
+            CameraControl(.lensPosition, .range(least: 0, most: 1, step: Self.lensStep), usual: .number(1)),
+        ]
+        if hasSmoothAutofocus { list.append(CameraControl(.smoothAutofocus, .flag, usual: .flag(false))) }
+        return list
+    }
+
+    private var exposure: [CameraControl] {
+        var list = [
+            CameraControl(.exposurePointOfInterest, .point, usual: Self.middle),
+            CameraControl(
+                .exposureTargetBias, .range(least: -Self.biasMost, most: Self.biasMost, step: 0.1), usual: .number(0)),
+        ]
+        let durations = formats.compactMap(\.format.optics.exposureDuration)
+        let sensitivities = formats.compactMap(\.format.optics.iso)
+        guard let shortest = durations.map(\.least).min(), let longest = durations.map(\.most).max(),
+            let least = sensitivities.map(\.least).min(), let most = sensitivities.map(\.most).max()
+        else { return [CameraControl(.exposureMode, .words(Self.modes), usual: .text("continuousAuto"))] + list }
+        list += [
+            CameraControl(.exposureMode, .words(Self.modes + ["custom"]), usual: .text("continuousAuto")),
+            CameraControl(
+                .exposureDuration, .range(least: shortest, most: longest, step: 0.000001),
+                usual: .number(min(max(1.0 / 60, shortest), longest))),
+            CameraControl(.iso, .range(least: least, most: most, step: 1), usual: .number(least)),
+        ]
+        return list
+    }
+
+    private var whiteBalance: [CameraControl] {
+        [
+            CameraControl(.whiteBalanceMode, .words(Self.modes), usual: .text("continuousAuto")),
+            CameraControl(
+                .whiteBalanceGains, .gains(most: Self.gainMost), usual: .gains(red: 1, green: 1, blue: 1)),
+        ]
+    }
+
+    private var video: [CameraControl] {
+        var list: [CameraControl] = []
+        if formats.contains(where: \.format.optics.isVideoHDRSupported) {
+            list = [
+                CameraControl(.automaticallyAdjustsVideoHDREnabled, .flag, usual: .flag(true)),
+                CameraControl(.videoHDREnabled, .flag, usual: .flag(false)),
+            ]
+        }
+        let modes = CameraFormat.VideoStabilizationMode.allCases.filter { mode in
+            formats.contains { $0.format.optics.videoStabilizationModes.contains(mode) }
+        }
+        if !modes.isEmpty {
+            list.append(
+                CameraControl(
+                    .preferredVideoStabilizationMode, .words(["off"] + modes.map(\.rawValue) + ["auto"]),
+                    usual: .text("off")))
+        }
+        return list
+    }
+
+    private var lamps: [CameraControl] {
+        var list: [CameraControl] = []
+        if lights.torch {
+            list += [
+                CameraControl(.torchMode, .words(["off", "on", "auto"]), usual: .text("off")),
+                CameraControl(.torchLevel, .range(least: 0, most: 1, step: 0.01), usual: .number(1)),
+            ]
+        }
+        if lights.flash { list.append(CameraControl(.flashMode, .words(["off", "on", "auto"]), usual: .text("off"))) }
+        return list
+    }
+
+    private var stills: [CameraControl] {
+        var list: [CameraControl] = []
+        let hasLarger = formats.contains { entry in
+            entry.format.optics.highResolutionStill.map { $0.width > entry.format.width } ?? false
+        }
+        if hasLarger { list.append(CameraControl(.highResolutionStillImageOutputEnabled, .flag, usual: .flag(false))) }
+        if hasStillImageStabilization {
+            list.append(CameraControl(.stillImageStabilization, .flag, usual: .flag(true)))
+        }
+        if hasLensStabilization {
+            list.append(CameraControl(.lensStabilizationDuringBracket, .flag, usual: .flag(false)))
+        }
+        return list
+    }
+}
