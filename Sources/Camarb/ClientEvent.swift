@@ -23,6 +23,8 @@ public enum ClientEvent: Hashable, Sendable {
     case photoCaptured(PhotoCaptured)
     case configurationApplied(ConfigurationChange)
     case rampFinished(videoZoomFactor: Double)
+    /// After a switch of cameras: the outputs that have to be opened again.
+    case connectionsFormed(camera: CameraID, reopen: [SessionOutput])
     case runtimeError(code: String, message: String)
     /// The last event, always: the session is over, and why.
     case ended(BrokerError)
@@ -113,6 +115,7 @@ extension ClientEvent {
             case .configurationApplied(let asked, let inForce, let by):
                 .configurationApplied(ConfigurationChange(asked: asked, inForce: inForce, by: by))
             case .rampFinished(let factor): .rampFinished(videoZoomFactor: factor)
+            case .connectionsFormed(let camera, let reopen): .connectionsFormed(camera: camera, reopen: reopen)
             case .runtimeError(let code, let message): .runtimeError(code: code, message: message)
             }
     }

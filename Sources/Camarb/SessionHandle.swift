@@ -53,6 +53,11 @@ public struct SessionHandle: ~Copyable, Sendable {
         try await core.call("Configure", [.dictionary(batch.wire)])
     }
 
+    /// Throws what `configure` would throw at this moment, and sets nothing.
+    public func checkConfiguration(_ batch: Configuration) async throws(BrokerError) {
+        try await core.call("CheckConfiguration", [.dictionary(batch.wire)])
+    }
+
     /// The preview stream of the present grant: a `SOCK_SEQPACKET` socket that speaks `FrameRecord` and ends with
     /// the grant.
     /// `pictures` is what an app reads; this is for programs with a loop of their own.

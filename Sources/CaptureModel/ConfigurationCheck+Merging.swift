@@ -12,16 +12,8 @@ extension ConfigurationCheck {
     /// * A mode that is automatic again forgets the values that it overrules: they are not what the lens goes back to.
     package func merged(_ batch: Configuration, into before: Configuration) -> Configuration {
         var whole = before
-        let preset = Self.preset(batch)
-        if batch[.activeFormat] != nil || (preset != nil && preset != .inputPriority) {
-            for key in [ConfigurationKey.frameRate, .activeVideoMinFrameDuration, .activeVideoMaxFrameDuration] {
-                whole[key] = nil
-            }
-            whole[.activeFormat] = nil
-            whole[.sessionPreset] = nil
-            if batch[.activeFormat] != nil { whole[.videoHDREnabled] = nil }
-        } else if preset == .inputPriority, let choice = Self.preset(before).flatMap({ self.choice($0) }),
-            Self.preset(before) != .inputPriority
+        if Self.preset(batch) == .inputPriority, batch[.activeFormat] == nil, let preset = Self.preset(before),
+            preset != .inputPriority, let choice = choice(preset)
         {
             whole[.activeFormat] = .text(choice.format.name)
             if whole[.frameRate] == nil, whole[.activeVideoMinFrameDuration] == nil,
@@ -30,16 +22,15 @@ extension ConfigurationCheck {
                 whole[.frameRate] = .number(choice.frameRates.upperBound)
             }
         }
-        mergeDurations(batch, into: &whole)
         forgetZoom(batch, &whole)
         if batch[.videoZoomFactor] != nil { whole[.cancelVideoZoomRamp] = nil }
         for control in capabilities.controls where batch[control.key] == nil && whole[control.key] != nil {
             guard control.key.modes.contains(where: { batch[$0.key] != nil }) else { continue }
             var later = whole
-            later.merge(batch)
+            later.take(batch)
             if overrulingMode(of: control.key, in: later) != nil { whole[control.key] = nil }
         }
-        whole.merge(batch)
+        whole.take(batch)
         return whole
     }
 
@@ -49,21 +40,8 @@ extension ConfigurationCheck {
             case .number(let zoom)? = whole[.videoZoomFactor]
         else { return }
         var later = whole
-        later.merge(batch)
+        later.take(batch)
         if let format = choice(later)?.format, zoom > format.videoMaxZoomFactor { whole[.videoZoomFactor] = nil }
-    }
-
-    private func mergeDurations(_ batch: Configuration, into whole: inout Configuration) {
-        if batch[.frameRate] != nil {
-            whole[.activeVideoMinFrameDuration] = nil
-            whole[.activeVideoMaxFrameDuration] = nil
-        } else if batch[.activeVideoMinFrameDuration] != nil || batch[.activeVideoMaxFrameDuration] != nil,
-            case .number(let rate)? = whole[.frameRate], rate > 0
-        {
-            whole[.frameRate] = nil
-            whole[.activeVideoMinFrameDuration] = .number(1 / rate)
-            whole[.activeVideoMaxFrameDuration] = .number(1 / rate)
-        }
     }
 
     /// What a camera that goes on has to be told, so that it is set for another session: what this one asked for, and the

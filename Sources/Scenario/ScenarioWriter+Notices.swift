@@ -95,6 +95,9 @@ extension ScenarioWriter {
             let what = asked.isEmpty ? "defaults" : asked.scenarioWords
             return "configurationApplied \(what)\(nearest) by \(by.rawValue)"
         case .rampFinished(let factor): return "rampFinished \(factor.shortDescription)"
+        case .connectionsFormed(let camera, let reopen):
+            let again = reopen.isEmpty ? "" : ", open again \(reopen.map(\.rawValue).joined(separator: ", "))"
+            return "connectionsFormed \(camera.name)\(again)"
         case .runtimeError(let code, let message): return "runtimeError \(code) \"\(message.replacingQuotes)\""
         }
     }

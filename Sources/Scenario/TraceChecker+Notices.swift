@@ -31,7 +31,7 @@ extension TraceChecker {
             recording(place, notice, &wrong)
             return
         case .didStartRunning, .didStopRunning, .accessChanged, .sharersChanged, .sessionStopped, .photoCaptured,
-            .configurationApplied, .rampFinished, .runtimeError:
+            .configurationApplied, .rampFinished, .connectionsFormed, .runtimeError:
             running(&watched, notice, seen, terms, &wrong)
         }
         sessions[place] = watched

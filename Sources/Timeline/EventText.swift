@@ -33,6 +33,9 @@ extension SessionEvent {
         case .configurationApplied(_, let inForce, let by):
             "configurationApplied by \(by.rawValue): \(inForce.words)"
         case .rampFinished(let factor): "rampFinished \(factor.shortDescription)"
+        case .connectionsFormed(let camera, let reopen):
+            "connectionsFormed with \(camera.name.printable)"
+                + (reopen.isEmpty ? "" : ", open again: \(reopen.map(\.rawValue).joined(separator: ", "))")
         case .runtimeError(let code, let message): "runtimeError \(code.printable): \(message.printable)"
         }
     }

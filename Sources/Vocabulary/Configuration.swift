@@ -197,6 +197,33 @@ public struct Configuration: Hashable, Sendable {
         return changes
     }
 
+    /// A later batch over an earlier one, as its session means it: a preset takes the place of a format, and a format that of
+    /// a preset; either ends the frame durations of before, and `frameRate` is both of them. (What else a batch puts away
+    /// depends on the camera: `CaptureModel`.)
+    package mutating func take(_ later: Configuration) {
+        let presetChanges = later[.sessionPreset] != nil && later[.sessionPreset] != .text("inputPriority")
+        if later[.activeFormat] != nil || presetChanges {
+            for key in [
+                ConfigurationKey.sessionPreset, .activeFormat, .frameRate, .activeVideoMinFrameDuration,
+                .activeVideoMaxFrameDuration,
+            ] {
+                self[key] = nil
+            }
+            if later[.activeFormat] != nil { self[.videoHDREnabled] = nil }
+        }
+        if later[.frameRate] != nil {
+            self[.activeVideoMinFrameDuration] = nil
+            self[.activeVideoMaxFrameDuration] = nil
+        } else if later[.activeVideoMinFrameDuration] != nil || later[.activeVideoMaxFrameDuration] != nil,
+            case .number(let rate)? = self[.frameRate], rate > 0
+        {
+            self[.frameRate] = nil
+            self[.activeVideoMinFrameDuration] = .number(1 / rate)
+            self[.activeVideoMaxFrameDuration] = .number(1 / rate)
+        }
+        merge(later)
+    }
+
     /// A later batch over an earlier one: the later value of each key counts.
     public mutating func merge(_ later: Configuration) {
         for setting in later.settings { self[setting.key] = setting.value }

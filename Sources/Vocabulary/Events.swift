@@ -21,6 +21,9 @@ public enum SessionEvent: Hashable, Sendable {
     /// What was asked, and what is in force (whole). Differs where the nearest supported value was taken.
     case configurationApplied(asked: Configuration, inForce: Configuration, by: Applier)
     case rampFinished(videoZoomFactor: Double)
+    /// After a switch of cameras, which severs every connection: those of this camera are there, and these outputs have to be
+    /// opened again.
+    case connectionsFormed(camera: CameraID, reopen: [SessionOutput])
     case runtimeError(code: String, message: String)
 
     public var kind: SessionEventKind {
@@ -40,6 +43,7 @@ public enum SessionEvent: Hashable, Sendable {
         case .photoCaptured: .photoCaptured
         case .configurationApplied: .configurationApplied
         case .rampFinished: .rampFinished
+        case .connectionsFormed: .connectionsFormed
         case .runtimeError: .runtimeError
         }
     }
@@ -65,7 +69,14 @@ public enum SessionEventKind: String, Hashable, Sendable, CaseIterable {
     case photoCaptured = "PhotoCaptured"
     case configurationApplied = "ConfigurationApplied"
     case rampFinished = "RampFinished"
+    case connectionsFormed = "ConnectionsFormed"
     case runtimeError = "RuntimeError"
+}
+
+/// What a session opens, and would have to open again where its connection to a camera is severed. Photos need no opening, and
+/// a recording keeps its camera.
+public enum SessionOutput: String, Hashable, Sendable, CaseIterable {
+    case preview
 }
 
 /// An app that took the camera, holds it or watches it, as far as the client that is told may know.

@@ -149,11 +149,17 @@ extension Arbiter {
         guard !session.shown.isRunning else { return tellAccess(state.look(at: slot), &notes) }
         if let applied { tellInForce(slot, applied.asked, applied.inForce, applied.by, &notes) }
         endInterruption(slot, willResume: true, &notes)
+        let wasSwitched = session.has.contains(.switched)
         state.sessions[slot].has.subtract([.switched, .reestablished])
         state.sessions[slot].request?.hasHeld = true
         state.sessions[slot].refusals = 0
         state.sessions[slot].shown = .running(.all)
         notify(slot, .didStartRunning(grant: state.cameras[session.camera].grant), &notes)
+        if wasSwitched {
+            let reopen: [SessionOutput] = session.has.contains(.previews) ? [.preview] : []
+            state.sessions[slot].has.remove(.previews)
+            notify(slot, .connectionsFormed(camera: state.cameraNames[session.camera], reopen: reopen), &notes)
+        }
         tellAccess(state.look(at: slot), &notes)
         if state.policy.readsBids { notes.touch(session.camera) }
     }

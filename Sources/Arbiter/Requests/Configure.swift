@@ -135,8 +135,7 @@ extension Arbiter {
         _ batch: Configuration, _ slot: Slot<Session>, on camera: Slot<Camera>, _ notes: inout StepNotes
     ) -> Bool {
         // What was configured for another camera does not bind this one.
-        let current =
-            camera == state.sessions[slot].camera ? state.sessionSettings[slot].wanted : Configuration()
+        let current = wantedBefore(slot, on: camera)
         let isRecording = camera == state.sessions[slot].camera && state.sessions[slot].has.contains(.recording)
         guard let problem = check(camera).problem(batch, over: current, isRecording: isRecording) else { return true }
         notes.refuse(.unsupportedConfiguration, problem, .batchIsWhole)
@@ -159,18 +158,43 @@ extension Arbiter {
         return false
     }
 
+    /// What a session had asked of a camera when a batch comes: of its own all, of another one what it asked when it had that,
+    /// and of one that it never had what is the session's own, whatever its camera.
+    func wantedBefore(_ slot: Slot<Session>, on camera: Slot<Camera>) -> Configuration {
+        let settings = state.sessionSettings[slot]
+        guard camera != state.sessions[slot].camera else { return settings.wanted }
+        let remembered = settings.others.first { $0.camera == camera }
+        var wanted = remembered?.wanted ?? Configuration()
+        for key in [ConfigurationKey.usesAudio, .sharingMode] { wanted[key] = settings.wanted[key] }
+        // AVFoundation's preset is the session's, too: a camera that has it begins with it.
+        if remembered == nil, let preset = settings.wanted[.sessionPreset] {
+            wanted[.sessionPreset] = preset
+            if check(camera).choice(wanted) == nil { wanted[.sessionPreset] = nil }
+        }
+        return wanted
+    }
+
+    /// Format, zoom, flash and all else are remembered for each camera; a torch is off once its camera is left.
+    private mutating func rememberCamera(of slot: Slot<Session>, leavingFor camera: Slot<Camera>) {
+        var left = state.sessionSettings[slot].wanted
+        for key in [ConfigurationKey.usesAudio, .sharingMode, .torchMode, .torchLevel] { left[key] = nil }
+        let own = state.sessions[slot].camera
+        state.sessionSettings[slot].others.removeAll { $0.camera == own || $0.camera == camera }
+        state.sessionSettings[slot].others.append(SessionSettings.Remembered(camera: own, wanted: left))
+    }
+
     /// Leaves one camera and bids for another; the start request and its age stay.
     private mutating func switchCamera(
         _ slot: Slot<Session>, to camera: Slot<Camera>, _ batch: Configuration, _ notes: inout StepNotes
     ) {
         let session = state.sessions[slot]
-        var wanted = batch
-        wanted[.camera] = nil
-        wanted[.whenBusy] = nil
-        // These are the session's own, whatever its camera.
-        for key in [ConfigurationKey.usesAudio, .sharingMode] where wanted[key] == nil {
-            wanted[key] = state.sessionSettings[slot].wanted[key]
-        }
+        var asked = batch
+        asked[.camera] = nil
+        asked[.whenBusy] = nil
+        var wanted = check(camera).merged(asked, into: wantedBefore(slot, on: camera))
+        wanted[.videoZoomRampRate] = nil
+        wanted[.cancelVideoZoomRamp] = nil
+        rememberCamera(of: slot, leavingFor: camera)
         let app = state.clients[session.client].app
         if session.request != nil {
             leaveCamera(slot, why: .stopped, &notes)

@@ -45,6 +45,7 @@ extension Arbiter {
     mutating func openStream(_ slot: Slot<Session>, _ notes: inout StepNotes) {
         guard mayUse(slot, needs: .preview, "preview", .runningToPreview, &notes) else { return }
         let camera = state.sessions[slot].camera
+        state.sessions[slot].has.insert(.previews)
         notes.effects.append(.openStream(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot)))
     }
 

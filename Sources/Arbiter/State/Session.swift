@@ -70,8 +70,8 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
     }
 
     package struct Marks: OptionSet, Hashable, Sendable, Codable, BitwiseCopyable {
-        package let rawValue: UInt8
-        package init(rawValue: UInt8) { self.rawValue = rawValue }
+        package let rawValue: UInt16
+        package init(rawValue: UInt16) { self.rawValue = rawValue }
         /// A trusted agent raised it, and the client has not continued yet.
         package static let sensitiveContent = Marks(rawValue: 1)
         /// It says that it ran before the broker restarted, and has not run since.
@@ -86,6 +86,8 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
         package static let insideBatch = Marks(rawValue: 64)
         /// Closed, and only waiting to tell the end of its recording.
         package static let closing = Marks(rawValue: 128)
+        /// It has opened a preview stream since it last started or was last told which outputs to open again.
+        package static let previews = Marks(rawValue: 256)
     }
 
     /// Ids and counts: exploration does not hash them.
@@ -120,6 +122,29 @@ package struct SessionSettings: Hashable, Sendable, Codable {
     package var heard: Configuration?
     /// Batches between `beginConfiguration` and `commitConfiguration`, merged.
     package var open = OpenBatch()
+    /// What it asked of cameras that it had before and was switched away from, in the order of the switches. At most one for
+    /// each other camera.
+    package var others: [Remembered] = []
+
+    package struct Remembered: Hashable, Sendable, Codable {
+        package var camera: Slot<Camera>
+        package var wanted: Configuration
+    }
+
+    package init(wanted: Configuration = Configuration(), confirmed: Configuration = Configuration()) {
+        self.wanted = wanted
+        self.confirmed = confirmed
+    }
+
+    /// States in traces of 0.1 remember no other camera.
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        wanted = try members.decode(Configuration.self, forKey: .wanted)
+        confirmed = try members.decode(Configuration.self, forKey: .confirmed)
+        heard = try members.decodeIfPresent(Configuration.self, forKey: .heard)
+        open = try members.decode(OpenBatch.self, forKey: .open)
+        others = try members.decodeIfPresent([Remembered].self, forKey: .others) ?? []
+    }
 
     package struct OpenBatch: Hashable, Sendable, Codable {
         package var depth = 0

@@ -31,6 +31,9 @@ extension Interface {
                 "Configure", [Argument("batch", "a{sv}")],
                 "Sets keys as a whole or not at all: camera, activeFormat, frameRate, videoZoomFactor, …"),
             Method(
+                "CheckConfiguration", [Argument("batch", "a{sv}")],
+                "Answers as `Configure` would at this moment, refusal and sentence alike, and sets nothing."),
+            Method(
                 "OpenStream", gives: [Argument("stream", "h")],
                 "The preview stream of the present grant, a SOCK_SEQPACKET socket. It ends with the grant."),
             Method(

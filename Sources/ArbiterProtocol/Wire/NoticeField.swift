@@ -144,6 +144,25 @@ extension NoticeField where Value == GrantID {
     }
 }
 
+extension NoticeField where Value == CameraID {
+    static var camera: NoticeField {
+        NoticeField(
+            "camera", "s", wire: { .string($0.name) },
+            read: { (reader, name) throws(BrokerError) in CameraID(try reader.string(name)) })
+    }
+}
+
+extension NoticeField where Value == [SessionOutput] {
+    /// Outputs that a later broker may know of are passed over.
+    static var outputs: NoticeField {
+        NoticeField(
+            "reopen", "as", wire: { .strings($0.map(\.rawValue)) },
+            read: { (reader, name) throws(BrokerError) in
+                try reader.strings(name).compactMap(SessionOutput.init(rawValue:))
+            })
+    }
+}
+
 extension NoticeField where Value == Cause {
     static var cause: NoticeField {
         NoticeField(

@@ -88,6 +88,11 @@ extension NoticeDescription {
             .rampFinished, "A zoom ramp arrived.", SessionEvent.rampFinished, .factor("videoZoomFactor")
         ) { if case .rampFinished(let factor) = $0 { factor } else { nil } },
         NoticeDescription(
+            .connectionsFormed,
+            "After a switch of cameras, which severs all connections: `reopen` are the outputs to open again, `preview` by `OpenStream`.",
+            SessionEvent.connectionsFormed, .camera, .outputs
+        ) { if case .connectionsFormed(let camera, let reopen) = $0 { (camera, reopen) } else { nil } },
+        NoticeDescription(
             .runtimeError, "Something failed; the session lives.", SessionEvent.runtimeError, .text("code"),
             .text("message")
         ) { if case .runtimeError(let code, let message) = $0 { (code, message) } else { nil } },

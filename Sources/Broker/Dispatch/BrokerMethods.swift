@@ -116,6 +116,11 @@ extension MethodTables {
             let batch = try Configuration(wire: try reader.dictionary("batch"))
             broker.decide(.configure(try request.session, batch), request)
         },
+        "CheckConfiguration": { (broker, request, reader) throws(BrokerError) in
+            let batch = try Configuration(wire: try reader.dictionary("batch"))
+            let refusal = broker.arbiter.refusal(of: batch, by: try request.session, at: Broker.now())
+            if let refusal { request.answer(refusal.sentence) } else { request.answer() }
+        },
         "OpenStream": { (broker, request, reader) throws(BrokerError) in
             broker.decide(.openStream(try request.session), request)
         },

@@ -205,7 +205,7 @@ extension SessionEvent {
     fileprivate var mayChangeProperties: Bool {
         switch self {
         case .willBeInterrupted, .interruptionWithdrawn, .sharersChanged, .recordingStarted, .recordingFinished,
-            .photoCaptured, .rampFinished:
+            .photoCaptured, .rampFinished, .connectionsFormed:
             false
         case .wasInterrupted, .interruptionChanged, .interruptionEnded, .didStartRunning, .didStopRunning,
             .accessChanged, .sessionStopped, .configurationApplied, .runtimeError:

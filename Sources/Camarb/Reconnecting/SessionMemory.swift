@@ -86,7 +86,7 @@ struct SessionMemory {
             guard let wire = call.arguments.first?.dictionary, let asked = try? Configuration(wire: wire) else {
                 return
             }
-            if batchDepth > 0 { batch.merge(asked) } else { keep(asked) }
+            if batchDepth > 0 { batch.take(asked) } else { keep(asked) }
         case "StartRecording":
             if let id = answer.first?.uint64, id > lastRecordingFinished { recording = id }
         case "CapturePhoto":
@@ -96,9 +96,16 @@ struct SessionMemory {
     }
 
     mutating func keep(_ asked: Configuration) {
-        configuration.merge(asked)
+        if asked[.camera] != nil {
+            // What was asked of another camera does not bind this one.
+            var own = Configuration()
+            for key in [ConfigurationKey.usesAudio, .sharingMode, .sessionPreset] { own[key] = configuration[key] }
+            configuration = own
+        }
+        configuration.take(asked)
         // A ramp is something that happened, not something that is.
         configuration[.videoZoomRampRate] = nil
+        configuration[.cancelVideoZoomRamp] = nil
         if case .text(let switched)? = configuration[.camera] {
             camera = switched
             configuration[.camera] = nil
@@ -171,7 +178,7 @@ struct SessionMemory {
             knowsInForce = false
             inForce = now
             if isKnown { return [] }
-        case .rampFinished, .runtimeError: break
+        case .rampFinished, .connectionsFormed, .runtimeError: break
         }
         return [event]
     }

@@ -100,6 +100,10 @@ extension FingerprintWriter {
         combine(settings.heard) { $0.combine($1) }
         combine(settings.open.depth)
         combine(settings.open.batch)
+        ordered(settings.others) { writer, other in
+            writer.combine(Int(other.camera.index))
+            writer.combine(other.wanted)
+        }
     }
 
     mutating func combine(_ app: AppID) {

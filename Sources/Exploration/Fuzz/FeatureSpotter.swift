@@ -70,6 +70,7 @@ struct FeatureSpotter: Sendable {
         case .configurationApplied(let asked, _, _):
             features.insert(asked[.camera] == nil ? .configuration : .switched)
         case .rampFinished: features.insert(.ramp)
+        case .connectionsFormed: features.insert(.switched)
         case .interruptionEnded, .didStartRunning, .didStopRunning, .runtimeError, .sharersChanged: break
         }
     }
