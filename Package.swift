@@ -136,7 +136,9 @@ let package = Package(
         library("CameraFile", ["ArbiterProtocol", "CLinux", "TomlFile"]),
         // What each event is called, in traces, on the wire and in scenarios: described once, for all who write or read them.
         library("EventTable", ["Arbiter", "ArbiterProtocol", "JSONText", "PolicyFile", "TomlFile"]),
-        library("Scenario", ["Arbiter", "ArbiterProtocol", "CaptureModel", "EventTable", "Explain", "PolicyFile", "TomlFile"]),
+        library(
+            "Scenario",
+            ["Arbiter", "ArbiterProtocol", "CaptureModel", "EventTable", "Explain", "PolicyFile", "TomlFile"]),
         library("Exploration", ["Arbiter", "ArbiterProtocol", "EventTable", "ReferenceArbiter", "Scenario"]),
         library("Trace", ["Arbiter", "ArbiterProtocol", "EventTable", "JSONText", "PolicyFile", "Scenario"]),
         library("Timeline", ["ArbiterProtocol", "JSONText"]),
@@ -154,18 +156,22 @@ let package = Package(
         library("FrameStream", ["ArbiterProtocol", "CLinux"]),
         // Which cameras the machine has, and who they are, read from /sys: nothing is opened.
         library("VideoNodes"),
+        // How fine a camera sees: the chart that a simulated one looks at, and what a picture of it resolves. No media library.
+        library("Resolution"),
         // How hard the machine is pressed, read from /proc and /sys.
         library("MachineLoad", ["Vocabulary"]),
         library(
             "RecorderCore",
             [
-                "ArbiterProtocol", "CameraFile", "CaptureModel", "FrameStream", "TomlFile", "VideoNodes", "CLibav", "CTurboJPEG",
-                "CVideo4Linux", "CLinux",
+                "ArbiterProtocol", "CameraFile", "CaptureModel", "FrameStream", "Resolution", "TomlFile", "VideoNodes",
+                "CLibav",
+                "CTurboJPEG", "CVideo4Linux", "CLinux",
             ]),
         library(
             "Broker",
             [
-                "Arbiter", "ArbiterProtocol", "CameraFile", "EventTable", "Explain", "JSONText", "MachineLoad", "Metrics",
+                "Arbiter", "ArbiterProtocol", "CameraFile", "EventTable", "Explain", "JSONText", "MachineLoad",
+                "Metrics",
                 "PolicyFile", "Scenario", "TomlFile",
                 "Trace", "Bus", "Loop", "Machine", "Identity", "Flags", "VideoNodes", "CLinux",
             ]),
@@ -182,7 +188,10 @@ let package = Package(
         // What reads bytes that somebody else wrote, and what must hold of it.
         library(
             "FuzzTargets",
-            ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "TomlFile", "Trace", "Bus", "Identity", "Broker", "CLinux"]),
+            [
+                "Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "TomlFile", "Trace", "Bus", "Identity",
+                "Broker", "CLinux",
+            ]),
 
         // The programs: thin, everything testable is in a library.
         // The daemon carries the Swift runtime in itself: half the memory and half the time to start
@@ -195,12 +204,14 @@ let package = Package(
         installedInC("camkeeper"),
         // Each user runs one, all the time: small for the same reasons.
         installed("camagent", ["Agent", "Loop", "Machine", "Flags"]),
-        installed("camrecorder", ["RecorderCore", "ArbiterProtocol", "CameraFile", "Bus", "Loop", "Machine", "Flags", "CLinux"]),
+        installed(
+            "camrecorder",
+            ["RecorderCore", "ArbiterProtocol", "CameraFile", "Bus", "Loop", "Machine", "Flags", "CLinux"]),
         installed(
             "camclient",
             [
                 "Arbiter", "ArbiterProtocol", "EventTable", "PolicyFile", "Scenario", "Exploration", "JSONText",
-                "Metrics", "TomlFile", "Trace",
+                "Metrics", "Resolution", "TomlFile", "Trace",
                 "Timeline", "Camarb", "Loop", "Machine", "FrameStream", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -252,7 +263,11 @@ let package = Package(
         tests("MachineLoadTests", ["MachineLoad", "Vocabulary"]),
         tests(
             "RecorderCoreTests",
-            ["RecorderCore", "FrameStream", "ArbiterProtocol", "CameraFile", "CaptureModel", "Bus", "Loop", "CVideo4Linux", "CLinux"],
+            [
+                "RecorderCore", "FrameStream", "ArbiterProtocol", "CameraFile", "CaptureModel", "Resolution", "Bus",
+                "Loop", "CVideo4Linux",
+                "CLinux",
+            ],
             optimized: true),
         tests(
             "BrokerTests",

@@ -8,6 +8,8 @@ struct LayeringTests {
         ("Explain", ["Arbiter", "Vocabulary"]), ("ReferenceArbiter", ["ArbiterProtocol"]),
         ("JSONText", ["ArbiterProtocol"]),
         ("Timeline", ["ArbiterProtocol", "JSONText"]), ("DesktopFacts", ["ArbiterProtocol", "JSONText"]),
+        // Sines and cosines are the C library's.
+        ("Resolution", ["Glibc"]),
     ]
 
     @Test("The vocabulary and the core import no C, and arrows point one way", arguments: allowed)

@@ -79,7 +79,8 @@ struct ImportTests {
         arguments: [
             "PolicyFile", "Explain", "EventTable", "Scenario", "JSONText", "Trace", "Metrics", "Timeline",
             "Exploration", "Camarb", "Bus", "Loop", "Machine", "Identity", "Flags", "FrameStream", "VideoNodes",
-            "MachineLoad", "RecorderCore", "DesktopFacts", "Agent", "Broker", "camarbd", "camrecorder", "camagent",
+            "MachineLoad", "RecorderCore", "Resolution", "DesktopFacts", "Agent", "Broker", "camarbd", "camrecorder",
+            "camagent",
             "camclient",
         ])
     func installed(target: String) throws {

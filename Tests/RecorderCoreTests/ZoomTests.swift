@@ -1,86 +1,145 @@
 import ArbiterProtocol
 import CameraFile
 import FrameStream
-import Glibc
 import RecorderCore
+import Resolution
 import Testing
 
 /// The lossless zoom, measured as the published figures were: a resolution chart, seen at zoom 1, at the threshold,
 /// and at the threshold by cropping and magnifying the picture of zoom 1.
 @Suite struct ZoomTests {
-    static let layout = PictureLayout(width: 1920, height: 1080, pixelFormat: "420v")
+    /// A simulated camera, and what measures its pictures.
+    struct Rig {
+        let model: CameraModel
+        let camera: SimulatedCamera
+        let meter: ResolutionMeter
 
-    private func picture(_ camera: SimulatedCamera, zoom: Double) throws -> [UInt8] {
-        let format = try #require(camera.capabilities.formats.first { $0.width == 1920 })
-        try camera.select(format: format, zoom: zoom, frameRate: format.maxFrameRate)
-        var picture = [UInt8](repeating: 0, count: Self.layout.bytes)
-        try picture.withUnsafeMutableBytes { try camera.render(into: $0, layout: Self.layout) }
-        return picture
-    }
+        init(_ name: String) throws {
+            model = try CameraFile.named(name)
+            camera = SimulatedCamera(model)
+            meter = ResolutionMeter(ResolutionChart(width: model.sensorWidth, height: model.sensorHeight))
+        }
 
-    /// The middle of a picture, magnified to its whole size.
-    private func cropAndUpscale(_ picture: [UInt8], by zoom: Double) throws -> [UInt8] {
-        let (width, height) = (Int(1920 / zoom), Int(1080 / zoom))
-        let corner = (1080 - height) / 2 / 2 * 2 * Self.layout.stride + (1920 - width) / 2 / 2 * 2
-        var result = [UInt8](repeating: 0, count: Self.layout.bytes)
-        try picture.withUnsafeBytes { source in
-            try result.withUnsafeMutableBytes { target in
-                var planes = Scaler.Planes(UnsafeRawBufferPointer(rebasing: source[corner...]), Self.layout)
-                planes.data = [planes.data[0], nil, nil, nil]
-                var into = Scaler.Planes(UnsafeRawBufferPointer(target), Self.layout)
-                into.data = [into.data[0], nil, nil, nil]
-                let gray = Scaler.gray
-                try Scaler().scale(
-                    planes, into: into,
-                    Scaler.Shape(
-                        sourceWidth: width, sourceHeight: height, sourceFormat: gray, sourceIsFullRange: false,
-                        width: 1920, height: 1080, format: gray, isFullRange: false))
+        func picture(_ format: CameraFormat, zoom: Double) throws -> LumaPlane {
+            let layout = PictureLayout(width: format.width, height: format.height, pixelFormat: format.pixelFormat)
+            try camera.select(format: format, zoom: zoom, frameRate: format.maxFrameRate)
+            var picture = [UInt8](repeating: 0, count: layout.bytes)
+            try picture.withUnsafeMutableBytes { try camera.render(into: $0, layout: layout) }
+            return picture.withUnsafeBytes {
+                LumaPlane($0, width: layout.width, height: layout.height, stride: layout.stride)
             }
         }
-        return result
+
+        /// Formats that differ in more than the range of their luma.
+        var formats: [CameraModel.Format] {
+            var seen: Set<String> = []
+            return model.formats.filter { seen.insert(String($0.format.name.dropFirst(4))).inserted }
+        }
+
+        func format(_ name: String) throws -> CameraModel.Format {
+            try #require(model.formats.first { $0.format.name == name })
+        }
     }
 
-    /// The resolution in hundreds of line widths a picture height: the finest grating seen with at least 30 percent
-    /// of its contrast.
-    private func resolution(_ picture: [UInt8], zoom: Double) throws -> Double {
-        let model = try CameraFile.named("iphone5-back")
-        let chart = ResolutionChart(width: model.sensorWidth, height: model.sensorHeight)
-        let read = Double(try #require(model.formats.first { $0.format.width == 1920 }).readWidth)
-        // Pixels of the picture for one of the sensor.
-        let scale = 1920 / (read / zoom).rounded()
-        var finest = Double.infinity
-        for patch in chart.verticalPatches {
-            let left = 960 + (Double(patch.x) - Double(chart.width) / 2) * scale
-            let row = 540 + Int((Double(patch.y) + Double(patch.height) / 2 - Double(chart.height) / 2) * scale)
-            let columns = Int(left + 8)..<Int(left + Double(patch.width) * scale - 8)
-            try #require(columns.lowerBound >= 0 && columns.upperBound <= 1920)
-            // The amplitude at the grating's own frequency: what is seen at another one is aliasing, not resolution.
-            let period = patch.period * scale
-            guard period >= 2 else { continue }
-            var real = 0.0
-            var imaginary = 0.0
-            for x in columns {
-                let level = Double(picture[row * Self.layout.stride + x]) - 125.5
-                real += level * cos(2 * Double.pi * Double(x) / period)
-                imaginary += level * sin(2 * Double.pi * Double(x) / period)
-            }
-            let amplitude = hypot(real, imaginary) * 2 / Double(columns.count)
-            if amplitude >= 0.3 * 109.5 { finest = min(finest, period) }
+    /// What one format resolves at zooms, and by cropping and magnifying its picture of zoom 1.
+    struct Measured {
+        let one: Double
+        let format: CameraFormat
+        private let rig: Rig
+        private let whole: LumaPlane
+        private let scale: Double
+
+        init(_ entry: CameraModel.Format, of rig: Rig) throws {
+            self.rig = rig
+            format = entry.format
+            whole = try rig.picture(format, zoom: 1)
+            let threshold = format.videoZoomFactorUpscaleThreshold
+            scale = try #require(rig.meter.scale(of: whole, upscaleThreshold: threshold), "\(format.name)")
+            // Within a hundredth it is what the camera reads, though nobody told the meter.
+            let read = Double(entry.readWidth) / Double(format.width)
+            #expect(abs(scale / read - 1) < 0.01, "\(format.name): scale \(scale), not \(read)")
+            one = try #require(rig.meter.resolution(of: whole, scale: scale), "\(format.name)")
         }
-        return 2 * 1080 / finest / 100
+
+        func at(_ zoom: Double) throws -> Double {
+            let picture = try rig.picture(format, zoom: zoom)
+            return try #require(rig.meter.resolution(of: picture, scale: scale / zoom), "\(format.name) at \(zoom)")
+        }
+
+        func magnified(_ factor: Double) throws -> Double {
+            try #require(
+                rig.meter.resolution(ofMagnifying: whole, by: factor, scale: scale),
+                "\(format.name) magnified \(factor)")
+        }
     }
 
     @Test func aZoomAtTheThresholdResolvesWhatZoomOneDoesAndCropAndUpscaleDoesNot() throws {
-        let camera = SimulatedCamera(try CameraFile.named("iphone5-back"))
-        let threshold = 1.4545
-        let whole = try picture(camera, zoom: 1)
-        let one = try resolution(whole, zoom: 1)
-        let cropped = try resolution(try picture(camera, zoom: threshold), zoom: threshold)
-        let upscaled = try resolution(try cropAndUpscale(whole, by: threshold), zoom: threshold)
-        print("resolution, hundreds of line widths a picture height: 1x \(one), crop \(cropped), upscale \(upscaled)")
-        #expect(one > 9.5)
-        #expect(cropped >= one * 0.95)
-        #expect(upscaled <= one * 0.8)
+        let rig = try Rig("iphone5-back")
+        let measured = try Measured(try rig.format("420v 1920x1080@30"), of: rig)
+        let cropped = try measured.at(1.4545)
+        let upscaled = try measured.magnified(1.4545)
+        print("1080p of the iPhone 5 (published: 10.8, 10.5, 7.2): \(measured.one), \(cropped), \(upscaled)")
+        #expect(abs(measured.one - 10.8) < 0.3)
+        #expect(cropped >= 0.95 * measured.one)
+        #expect(cropped >= 1.25 * upscaled)
+    }
+
+    @Test(
+        "Every format resolves at its threshold what it does at zoom 1, and less above it",
+        arguments: CameraPlaces.names)
+    func everyFormat(camera: String) throws {
+        let rig = try Rig(camera)
+        for entry in rig.formats {
+            let measured = try Measured(entry, of: rig)
+            let (threshold, most) = (entry.format.videoZoomFactorUpscaleThreshold, entry.format.videoMaxZoomFactor)
+            let lossless = try measured.at(threshold)
+            let above = min(threshold * 1.25, most)
+            let beyond = try measured.at(above)
+            #expect(lossless >= 0.95 * measured.one, "\(camera) \(entry.format.name)")
+            #expect(beyond < 0.9 * lossless, "\(camera) \(entry.format.name)")
+        }
+    }
+
+    @Test(
+        "The published thresholds of the iPhone 5 are where its formats begin to lose",
+        arguments: [
+            ("420v 1280x720@30", 2.18), ("420v 1280x720@60 binned", 1.05), ("420v 192x144@30 binned", 8.5),
+        ])
+    func publishedThresholds(name: String, threshold: Double) throws {
+        let rig = try Rig("iphone5-back")
+        let entry = try rig.format(name)
+        #expect(entry.format.videoZoomFactorUpscaleThreshold == threshold)
+        let measured = try Measured(entry, of: rig)
+        #expect(try measured.at(threshold) >= 0.95 * measured.one)
+        #expect(try measured.at(threshold * 1.25) < 0.9 * measured.one)
+    }
+
+    @Test("A picture of anything else is no chart")
+    func noChart() throws {
+        let meter = ResolutionMeter(ResolutionChart(width: 3264, height: 2448))
+        let stripes = (0..<640 * 480).map { UInt8($0 % 4 < 2 ? 16 : 235) }
+        let plane = stripes.withUnsafeBytes { LumaPlane($0, width: 640, height: 480, stride: 640) }
+        #expect(meter.scale(of: plane, upscaleThreshold: 2.55) == nil)
+    }
+
+    @Test("The gratings go from 2 to 40 sensor pixels in steps of 4 percent, within the middle quarter of the sensor")
+    func gratings() throws {
+        let chart = ResolutionChart(width: 3264, height: 2448)
+        #expect(chart.gratings.first?.period == 2)
+        #expect(try #require(chart.gratings.last).period >= 40)
+        for (finer, coarser) in zip(chart.gratings, chart.gratings.dropFirst()) {
+            #expect(abs(coarser.period / finer.period - 1.04) < 1e-9)
+        }
+        for (index, grating) in chart.gratings.enumerated() {
+            #expect(abs(grating.x) + grating.width / 2 <= 3264 / 4)
+            #expect(abs(grating.y) + grating.height / 2 <= 2448 / 4)
+            for other in chart.gratings[..<index] {
+                let isBeside =
+                    abs(grating.x - other.x) >= (grating.width + other.width) / 2
+                    || abs(grating.y - other.y) >= (grating.height + other.height) / 2
+                #expect(isBeside, "\(grating.period) lies over \(other.period)")
+            }
+        }
     }
 
     @Test func aZoomReadsAnEverSmallerPartOfTheSensorAroundItsMiddle() {
@@ -90,5 +149,9 @@ import Testing
         #expect(threshold.width == 1920 && threshold.height == 1080)
         let most = window.crop(zoom: 108)
         #expect(most.width == 26 && most.x == 1619)
+        // 2.18 would leave 1281 columns for 1280.
+        let rounded = window.crop(zoom: 2.18, width: 1280, height: 720)
+        #expect(rounded.width == 1280 && rounded.height == 720)
+        #expect(window.crop(zoom: 2, width: 1280, height: 720) == window.crop(zoom: 2))
     }
 }

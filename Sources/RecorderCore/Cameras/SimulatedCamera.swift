@@ -3,6 +3,7 @@ package import CameraFile
 package import CaptureModel
 package import FrameStream
 import Glibc
+import Resolution
 
 /// A camera that looks at a resolution chart through a virtual sensor.
 ///
@@ -74,7 +75,7 @@ package final class SimulatedCamera: CameraSource {
             // Neutral colour everywhere; the luma plane is drawn below.
             still = Array(repeating: 128, count: layout.bytes)
         }
-        let crop = window.crop(zoom: zoom)
+        let crop = window.crop(zoom: zoom, width: layout.width, height: layout.height)
         try still.withMutableMediaBytes { (target) throws(MediaFault) in
             try gray(
                 raster, crop, into: target.baseAddress, stride: layout.stride, width: layout.width,
@@ -89,7 +90,7 @@ package final class SimulatedCamera: CameraSource {
             sensor = whole
         } else {
             let chart = ResolutionChart(width: model.sensorWidth, height: model.sensorHeight)
-            sensor = Raster(width: chart.width, height: chart.height, luma: chart.luma)
+            sensor = Raster(width: chart.width, height: chart.height, luma: chart.drawn())
             rasters[1] = sensor
         }
         guard divisor > 1 else { return sensor }
