@@ -1,5 +1,6 @@
 import ArbiterProtocol
 import CLinux
+import CameraFile
 import FrameStream
 import Glibc
 import RecorderCore
@@ -83,6 +84,16 @@ final class CaptureUnderTest: Sendable {
         self.events = events
         feeder = nil
         capture = Capture(try CameraSpec(parsing: camera), faults: faults) { continuation.yield($0) }
+    }
+
+    /// A simulated camera whose frames are due by a clock in the test's hand.
+    init(simulating model: CameraModel, by clock: VirtualClock) {
+        let (events, continuation) = AsyncStream.makeStream(of: RecorderEvent.self)
+        self.events = events
+        feeder = nil
+        capture = Capture(
+            clock: .virtual(clock), onEvent: { continuation.yield($0) },
+            makingSource: { () throws(BrokerError) in SimulatedCamera(model) })
     }
 
     /// A scripted camera behind the Video4Linux adapter.

@@ -61,10 +61,11 @@ public final class Capture: Sendable {
 
     /// - Parameters:
     ///   - passingLimit: how long the device goes on for a grant that is to follow; nil for as long as is usual.
+    ///   - clock: says when frames are due.
     ///   - makeSource: called on the capture thread, again when a device was unplugged in between.
     package init(
-        idleLimit: Duration? = nil, passingLimit: Duration? = nil, faults: Set<Fault> = [],
-        onEvent: @escaping @Sendable (RecorderEvent) -> Void,
+        idleLimit: Duration? = nil, passingLimit: Duration? = nil, clock: CaptureClock = .real,
+        faults: Set<Fault> = [], onEvent: @escaping @Sendable (RecorderEvent) -> Void,
         makingSource makeSource: @escaping @Sendable () throws(BrokerError) -> any CameraSource
     ) {
         camarb_ignore_write_signals()
@@ -76,7 +77,7 @@ public final class Capture: Sendable {
         captureThread = Worker {
             CaptureLoop(
                 makeSource, commands, work, idleLimit: idleLimit, passingLimit: passingLimit ?? CaptureLoop.passingMax,
-                faults: faults, emit: onEvent
+                clock: clock, faults: faults, emit: onEvent
             ).run()
         }
     }

@@ -212,7 +212,7 @@ extension CaptureLoop {
         guard own < Self.streamsOfASessionMax else {
             throw BrokerError(.limitExceeded, "The session has \(own) streams, which is the most; close one first.")
         }
-        try open.memory.countOpening(of: session, at: camarb_monotonic_ns())
+        try open.memory.countOpening(of: session, at: clock.now)
         let (sender, clientEnd) = try stream(open, session)
         sender.onPoolFree = { [memory = open.memory] pool in memory.giveBack(pool, of: session) }
         if sender.isLent, let source { open.lent = OpenGrant.Lent(session: session, begun: source.buffersBegun) }

@@ -1,5 +1,4 @@
 import ArbiterProtocol
-import CLinux
 import CaptureModel
 import FrameStream
 
@@ -14,7 +13,7 @@ extension CaptureLoop {
             try source.set(open.settings)
             try source.select(format: open.settings.format, zoom: open.zoom, frameRate: open.settings.frameRate)
             open.due = try source.nextDue(
-                after: nil, interval: open.settings.frameInterval, now: camarb_monotonic_ns())
+                after: nil, interval: open.settings.frameInterval, now: clock.now)
         } catch {
             recover(&open, from: error)
         }
@@ -44,7 +43,7 @@ extension CaptureLoop {
         told = condition
         if condition.isWatched {
             lookPause = Self.lookPauses.lowerBound
-            lookAt = camarb_monotonic_ns() + lookPause
+            lookAt = clock.now + lookPause
         } else {
             lookAt = nil
         }
@@ -60,7 +59,7 @@ extension CaptureLoop {
 
     /// While nobody has the device: with a grant it says so itself.
     func lookAgain() {
-        let now = camarb_monotonic_ns()
+        let now = clock.now
         guard grant == nil, let source, let at = lookAt, at <= now else { return }
         source.look()
         lookPause = min(lookPause * 2, Self.lookPauses.upperBound)
@@ -86,7 +85,7 @@ extension CaptureLoop {
         source?.stop()
         if open.restarts <= Self.restartsMax, source?.condition == .usable {
             // Not at once: a device that fails at once would keep the thread busy.
-            open.restartAt = camarb_monotonic_ns() + Self.restartPause << Int64(open.restarts - 1)
+            open.restartAt = clock.now + Self.restartPause << Int64(open.restarts - 1)
             return
         }
         open.failure = error

@@ -1,5 +1,4 @@
 import ArbiterProtocol
-import CLinux
 import CaptureModel
 
 /// The device between two grants, where the second one follows at once: it goes on, and nobody has its frames.
@@ -34,7 +33,7 @@ extension CaptureLoop {
         }
         passing = Passing(
             format: open.settings.format, frameRate: open.settings.frameRate,
-            until: camarb_monotonic_ns() + passingLimit)
+            until: clock.now + passingLimit)
         return true
     }
 
@@ -68,7 +67,7 @@ extension CaptureLoop {
                 try source.goOn(open.settings, zoom: open.zoom)
             {
                 open.due = try source.nextDue(
-                    after: nil, interval: open.settings.frameInterval, now: camarb_monotonic_ns())
+                    after: nil, interval: open.settings.frameInterval, now: clock.now)
                 grant = open
                 self.passing = nil
                 return true

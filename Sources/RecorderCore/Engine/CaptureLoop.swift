@@ -14,6 +14,7 @@ final class CaptureLoop {
     let faults: Set<Capture.Fault>
     let idleLimit: Int64?
     let passingLimit: Int64
+    let clock: CaptureClock
 
     var source: (any CameraSource)?
     var grant: OpenGrant?
@@ -61,7 +62,8 @@ final class CaptureLoop {
     init(
         _ makeSource: @escaping @Sendable () throws(BrokerError) -> any CameraSource,
         _ commands: Mailbox<Capture.Command>, _ writer: Mailbox<WriterWork>, idleLimit: Duration?,
-        passingLimit: Duration, faults: Set<Capture.Fault>, emit: @escaping @Sendable (RecorderEvent) -> Void
+        passingLimit: Duration, clock: CaptureClock, faults: Set<Capture.Fault>,
+        emit: @escaping @Sendable (RecorderEvent) -> Void
     ) {
         self.makeSource = makeSource
         self.commands = commands
@@ -70,7 +72,8 @@ final class CaptureLoop {
         self.faults = faults
         self.idleLimit = idleLimit?.wholeNanoseconds
         self.passingLimit = passingLimit.wholeNanoseconds
-        idleSince = camarb_monotonic_ns()
+        self.clock = clock
+        idleSince = clock.now
     }
 
     func run() {
@@ -78,10 +81,10 @@ final class CaptureLoop {
             for command in commands.takeAll() {
                 carryOut(command)
                 // A caller that asked once may ask again: describing a slow device takes longer than the limit.
-                idleSince = camarb_monotonic_ns()
+                idleSince = clock.now
             }
             if isStopping { break }
-            let now = camarb_monotonic_ns()
+            let now = clock.now
             if let at = grant?.restartAt, at <= now { begin() }
             if let due = grant?.due, isReady || due <= now { captureFrame() }
             if passing != nil { passOver(at: now) }
@@ -106,7 +109,7 @@ final class CaptureLoop {
     }
 
     private func noteIdle() {
-        let now = camarb_monotonic_ns()
+        let now = clock.now
         // A device that another program has is watched until it is free: nothing else tells those that wait for it.
         if grant != nil || passing != nil || writing > 0 || lookAt != nil {
             idleSince = now
@@ -119,7 +122,7 @@ final class CaptureLoop {
 
     /// Sleeps until a frame is due, a command comes, or a client returns a buffer.
     private func wait() {
-        let now = camarb_monotonic_ns()
+        let now = clock.now
         var limit: Int64 = -1
         if let next = grant == nil ? passing?.until ?? lookAt : grant?.due ?? grant?.restartAt {
             limit = max(0, next - now)
@@ -133,7 +136,7 @@ final class CaptureLoop {
         let device = grant?.due == nil && passing == nil ? nil : source?.descriptor
         // Descriptors below 0 are passed over.
         descriptors.append(pollfd(fd: device ?? -1, events: Int16(POLLIN | POLLPRI), revents: 0))
-        guard camarb_poll(&descriptors, descriptors.count, limit) > 0 else { return }
+        guard clock.wait(for: &descriptors, limit: limit) > 0 else { return }
         isReady = descriptors.removeLast().revents != 0
         for (stream, polled) in zip(grant?.streams ?? [], descriptors.dropFirst()) where polled.revents != 0 {
             _ = stream.sender.takeReleases()
@@ -145,7 +148,7 @@ final class CaptureLoop {
 
     private func captureFrame() {
         guard var open = grant, let source else { return }
-        let now = camarb_monotonic_ns()
+        let now = clock.now
         let interval = open.settings.frameInterval
         do throws(BrokerError) {
             if source.descriptor != nil, !isReady {
@@ -157,7 +160,7 @@ final class CaptureLoop {
             }
             try capture(&open, at: time)
             try source.frameIsDone()
-            open.due = try source.nextDue(after: open.due, interval: interval, now: camarb_monotonic_ns())
+            open.due = try source.nextDue(after: open.due, interval: interval, now: clock.now)
         } catch {
             recover(&open, from: error)
         }
