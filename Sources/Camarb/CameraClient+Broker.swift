@@ -64,6 +64,9 @@ public struct CameraDescription: Hashable, Sendable {
     public var generation: UInt64
     public var isPresent: Bool
     public var holder: Interrupter?
+    /// Pixels of its sensor; 0 until its recorder core has described it, and where the broker is older than this library.
+    public var sensorWidth: Int
+    public var sensorHeight: Int
     /// The default first; empty until its recorder core has described it.
     public var formats: [CameraFormat]
     /// What can be set on it beside format, rate and zoom.
@@ -77,6 +80,8 @@ public struct CameraDescription: Hashable, Sendable {
         generation = try fields.uint64("Generation")
         isPresent = try fields.boolean("Present")
         holder = Interrupter(wireName: try fields.string("Holder"))
+        sensorWidth = fields.has("SensorWidth") ? Int(try fields.uint32("SensorWidth")) : 0
+        sensorHeight = fields.has("SensorHeight") ? Int(try fields.uint32("SensorHeight")) : 0
         var formats: [CameraFormat] = []
         for (index, wire) in try fields.dictionaries("Formats").enumerated() {
             formats.append(try CameraFormat(wire: wire, place: "Formats[\(index)]"))

@@ -14,6 +14,8 @@ extension Interface {
                 "Holder", "s",
                 "The holder's app, \"another user's app\", \"outside: \" and the name of a program that did not ask, or \"\"."
             ),
+            Property("SensorWidth", "u", changes: .named, "Pixels of its sensor; 0: not known."),
+            Property("SensorHeight", "u", changes: .named, "The same, upwards."),
             Property("Formats", "aa{sv}", changes: .named, "Its formats, the default first."),
             Property(
                 "Controls", "aa{sv}", changes: .named,

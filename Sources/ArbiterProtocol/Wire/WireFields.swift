@@ -31,6 +31,11 @@ public struct WireFields {
         return try reader.boolean(key)
     }
 
+    public func uint32(_ key: String) throws(BrokerError) -> UInt32 {
+        var reader = reader(key)
+        return try reader.uint32(key)
+    }
+
     public func uint64(_ key: String) throws(BrokerError) -> UInt64 {
         var reader = reader(key)
         return try reader.uint64(key)

@@ -165,6 +165,8 @@ struct CameraFacts: Equatable {
         var names: [String] = []
         if capabilities?.name != before.capabilities?.name { names.append("Name") }
         if capabilities?.position != before.capabilities?.position { names.append("Position") }
+        if capabilities?.sensorWidth != before.capabilities?.sensorWidth { names.append("SensorWidth") }
+        if capabilities?.sensorHeight != before.capabilities?.sensorHeight { names.append("SensorHeight") }
         if capabilities?.formats != before.capabilities?.formats { names.append("Formats") }
         if capabilities?.controls != before.capabilities?.controls { names.append("Controls") }
         return names

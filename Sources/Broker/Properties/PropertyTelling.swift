@@ -137,6 +137,8 @@ final class PropertyTelling {
         case "Generation": .uint64(link.generation)
         case "Present": .boolean(link.isPresent)
         case "Holder": .string(holderWords(link.holder, link.outside, for: client))
+        case "SensorWidth": .uint32(UInt32(clamping: link.capabilities?.sensorWidth ?? 0))
+        case "SensorHeight": .uint32(UInt32(clamping: link.capabilities?.sensorHeight ?? 0))
         case "Formats": .dictionaries(link.capabilities?.formats.map(\.wire) ?? [])
         case "Controls": .dictionaries(link.capabilities?.controls.map(\.wire) ?? [])
         default: nil
