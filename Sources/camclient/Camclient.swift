@@ -36,7 +36,8 @@ struct Camclient: AsyncParsableCommand {
             Devices.self, Formats.self, Controls.self, Status.self, Metrics.self, Watch.self, Run.self, Preview.self,
             Photo.self,
             Record.self,
-            Configure.self, Apps.self, Ask.self, Shell.self, Plan.self, Explain.self, Test.self, TimelineCommand.self,
+            Configure.self, MeasureResolution.self, Apps.self, Ask.self, Shell.self, Plan.self, Explain.self, Test.self,
+            TimelineCommand.self,
             PolicyCommand.self, TraceCommand.self,
         ])
 

@@ -161,6 +161,34 @@ def preview():
             body[at:at + 6] == b"FRAME\n" for at in range(0, len(body), frame)), "a picture is torn"
 
 
+@claim("camclient measures that a zoom to the threshold resolves what zoom 1 does, and crop-and-upscale does not")
+def measured_resolution():
+    with Daemon(cameras=["back=simulated:iphone5-back", "large=simulated:iphone6s-back"]) as daemon:
+        def rows(*words):
+            return [json.loads(line)
+                    for line in camclient(daemon, "measure-resolution", *words, "--json").stdout.splitlines()]
+
+        one, threshold, three = rows("back", "--format", "420v 1920x1080@30")
+        assert (one["zoom"], threshold["zoom"], three["zoom"]) == (1, 1.4545, 3), (one, threshold, three)
+        assert threshold["isThreshold"] and not one["isThreshold"] and one["cropAndUpscale"] is None, (one, threshold)
+        assert threshold["resolution"] >= 0.95 * one["resolution"], (one, threshold)
+        assert threshold["resolution"] >= 1.25 * threshold["cropAndUpscale"], threshold
+        assert three["resolution"] < 0.6 * one["resolution"] and three["cropAndUpscale"] < three["resolution"], three
+        for camera in ("back", "large"):
+            every = rows(camera, "--all-formats")
+            for at in every:
+                one = next(row for row in every if row["format"] == at["format"] and row["zoom"] == 1)
+                if at["isThreshold"]:
+                    assert at["resolution"] >= 0.95 * one["resolution"], (one, at)
+            formats = camclient(daemon, "formats", camera, "--json").stdout.splitlines()
+            assert {row["format"] for row in every} == {json.loads(line)["name"] for line in formats}, every
+        table = camclient(daemon, "measure-resolution", "--format", "420v 192x144@30 binned").stdout.splitlines()
+        assert table[0].split() == ["FORMAT", "ZOOM", "RESOLVES", "CROP", "AND", "UPSCALE"] and len(table) == 4, table
+        assert table[3].split()[3:5] == ["8.5", "*"], table
+        refused = camclient(daemon, "measure-resolution", "back", "--format", "420v 1x1", status=2).stderr
+        assert "420v 1x1" in refused and "420v 1920x1080@30" in refused, refused
+
+
 @claim("what watch, run and shell log as JSON is drawn again by timeline, as SVG and as text")
 def logs():
     with Daemon() as daemon, Running(daemon, "watch", "--json") as watch:

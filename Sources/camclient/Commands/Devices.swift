@@ -115,7 +115,7 @@ struct Controls: AsyncParsableCommand {
 
 extension ConnectionOptions {
     /// The camera that was named, if there is one of that id; without a name the first.
-    fileprivate func chosen(_ camera: String?) async throws -> CameraID {
+    func chosen(_ camera: String?) async throws -> CameraID {
         let known = try await ask { try await $0.status().cameras.map(\.camera) }
         guard let id = camera.map({ CameraID($0) }) ?? known.first else {
             throw Failure(.answerIsNo, "There is no camera.")
