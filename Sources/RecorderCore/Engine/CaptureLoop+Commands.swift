@@ -141,7 +141,7 @@ extension CaptureLoop {
         }
         let next = try settings(after: batch, over: wanted, isRecording: isRecording)
         let changesFormat = next.format != open.settings.format
-        let now = camarb_monotonic_ns()
+        let now = clock.now
         let movement = movement(batch, from: open, to: next, at: now)
         let zoom = movement?.zoom ?? open.zoom
         // A device that is just being started again takes all of it when it is.
