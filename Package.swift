@@ -171,8 +171,7 @@ let package = Package(
             "Broker",
             [
                 "Arbiter", "ArbiterProtocol", "CameraFile", "EventTable", "Explain", "JSONText", "MachineLoad",
-                "Metrics",
-                "PolicyFile", "Scenario", "TomlFile",
+                "Metrics", "PolicyFile", "Scenario", "TomlFile",
                 "Trace", "Bus", "Loop", "Machine", "Identity", "Flags", "VideoNodes", "CLinux",
             ]),
 
@@ -210,7 +209,8 @@ let package = Package(
         installed(
             "camclient",
             [
-                "Arbiter", "ArbiterProtocol", "EventTable", "PolicyFile", "Scenario", "Exploration", "JSONText",
+                "Arbiter", "ArbiterProtocol", "CameraFile", "EventTable", "PolicyFile", "Scenario", "Exploration",
+                "JSONText",
                 "Metrics", "Resolution", "TomlFile", "Trace",
                 "Timeline", "Camarb", "Loop", "Machine", "FrameStream", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -1,7 +1,7 @@
 public import ArbiterProtocol
 import Bus
-import CameraFile
 import CLinux
+import CameraFile
 import Flags
 import Glibc
 

@@ -63,7 +63,9 @@ struct PolicyReader {
             problems.add("\"ranks\" is empty; it takes \(takes)", at: entry.node.place)
         }
         for (name, place) in names {
-            if let complaint = FileBounds.complaint(name) { problems.add("a name in \"ranks\" \(complaint)", at: place) }
+            if let complaint = FileBounds.complaint(name) {
+                problems.add("a name in \"ranks\" \(complaint)", at: place)
+            }
         }
         return names.isEmpty ? nil : names.map(\.text)
     }

@@ -1,6 +1,6 @@
 import ArbiterProtocol
-import CameraFile
 import CLinux
+import CameraFile
 import Glibc
 import Loop
 import RecorderCore
