@@ -54,10 +54,10 @@ enum CameraText {
         return words.joined(separator: " ")
     }
 
-    /// `stills=2576x1932 focus=phase iso=34-2176 exposure=0.000013-0.5 stabilization=standard,cinematic hdr`: what there is.
+    /// `stills=2576x1932 focus=phase iso=34..2176 exposure=0.000013..0.5 stabilization=standard,cinematic hdr`: what there is.
     private static func write(_ optics: CameraFormat.Optics) -> [String] {
         func range(_ key: String, _ range: CameraFormat.Optics.Range?) -> String? {
-            range.map { "\(key)=\($0.least.plainDescription)-\($0.most.plainDescription)" }
+            range.map { "\(key)=\($0.least.plainDescription)..\($0.most.plainDescription)" }
         }
         let modes = optics.videoStabilizationModes.map(\.rawValue).joined(separator: ",")
         return [
@@ -72,7 +72,7 @@ enum CameraText {
     /// - Returns: how it is written, where it is wrong; nil where it was taken.
     static func take(_ key: String?, _ text: String, into optics: inout CameraFormat.Optics) -> String? {
         func range() -> CameraFormat.Optics.Range? {
-            let ends = text.split(separator: "-").compactMap { Double($0) }
+            let ends = text.split(separator: "..", omittingEmptySubsequences: false).map { Double($0) ?? 0 }
             guard ends.count == 2, ends[0] > 0, ends[0] <= ends[1], ends[1].isFinite else { return nil }
             return CameraFormat.Optics.Range(least: ends[0], most: ends[1])
         }
@@ -87,10 +87,10 @@ enum CameraText {
             }
             optics.autoFocusSystem = system
         case "iso":
-            guard let range = range() else { return "iso=34-2176" }
+            guard let range = range() else { return "iso=34..2176" }
             optics.iso = range
         case "exposure":
-            guard let range = range() else { return "exposure=0.000013-0.5, in seconds" }
+            guard let range = range() else { return "exposure=0.000013..0.5, in seconds" }
             optics.exposureDuration = range
         case "stabilization":
             let modes = text.split(separator: ",").map { CameraFormat.VideoStabilizationMode(rawValue: String($0)) }
@@ -153,7 +153,7 @@ enum CameraText {
 }
 
 extension ScenarioParser {
-    /// `[front|back|external] [seat=…] [name=…] [sensor=WxH] [format="420v 1280x720@30" [zoom=4] [lossless=2]]… [control=…]…`
+    /// `[front|back|external] [seat=…] [name=…] [sensor=WxH] [format="420v 1280x720@30" [zoom=4] [lossless=2] …]… [control=…]…`
     mutating func camera(_ camera: CameraID, _ words: inout Words) throws(LineProblem) -> Scenario.Camera {
         var seat = SeatID.usual
         var position = CameraPosition(rawValue: camera.name) ?? .external

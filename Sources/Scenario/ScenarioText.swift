@@ -2,8 +2,8 @@
 enum ScenarioText {
     /// Far above any scenario or trace a person would read; a larger file is not one.
     static let bytesMax = 4 << 20
-    /// More than any line of the language needs, and little enough to be shown with a caret.
-    static let lineBytesMax = 4096
+    /// More than any line of the language needs: that of a camera has its formats, up to 256, at some 200 bytes each.
+    static let lineBytesMax = 65_536
     /// More problems at once help nobody; the rest show when these are mended.
     static let problemsMax = 50
 

@@ -125,7 +125,9 @@ public struct CameraFormat: Hashable, Sendable, Codable {
     }
 
     /// Apple's proportions of a film: 16 to 9, exactly or to a row (1366x768).
-    public var isWidescreen: Bool { abs(width * 9 - height * 16) <= 16 }
+    public var isWidescreen: Bool { Self.isWidescreen(width, height) }
+
+    package static func isWidescreen(_ width: Int, _ height: Int) -> Bool { abs(width * 9 - height * 16) <= 16 }
 
     /// As AVFoundation describes a format, in one line:
     /// `420f 1280x960, 2–60 fps, HRSI 2576x1932, fov 54.4, max zoom 60.00 (upscales @1.00), ISO 34–2176, SS 0.000013–0.5`.
@@ -158,8 +160,10 @@ public struct CameraFormat: Hashable, Sendable, Codable {
 }
 
 extension Double {
-    /// With so many digits behind the point, at most 6.
+    /// With so many digits behind the point, at most 6. A number beyond every camera's, which a recorder core may say all
+    /// the same, is written as Swift writes it.
     fileprivate func rounded(toDigits digits: Int) -> String {
+        guard magnitude < 1e12 else { return String(self) }
         let scale = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000][digits]
         let value = Int64((self * Double(scale)).rounded())
         let rest = String(value.magnitude % UInt64(scale))
@@ -167,12 +171,12 @@ extension Double {
         return "\(value < 0 ? "-" : "")\(value.magnitude / UInt64(scale))\(digits == 0 ? "" : ".\(zeros)\(rest)")"
     }
 
-    /// Without an exponent, down to a millionth: `0.000013`, where Swift writes `1.3e-05`.
+    /// Without an exponent where a millionth is fine enough: `0.000013`, where Swift writes `1.3e-05`. Reads back as the same.
     package var plainDescription: String {
         var text = rounded(toDigits: 6)
-        while text.hasSuffix("0") { text.removeLast() }
+        while text.contains("."), text.hasSuffix("0") { text.removeLast() }
         if text.hasSuffix(".") { text.removeLast() }
-        return text
+        return Double(text) == self ? text : shortDescription
     }
 }
 

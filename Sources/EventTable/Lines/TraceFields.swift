@@ -193,7 +193,8 @@ package struct TraceFields {
             name: try fields.text("name"), position: try fields.word("position"),
             sensorWidth: try fields.integer("sensorWidth"), sensorHeight: try fields.integer("sensorHeight"),
             formats: formats, controls: controls,
-            defaultFormatIndex: Int(try fields.optionalNumber("defaultFormatIndex") ?? 0))
+            defaultFormatIndex: try fields.optionalInteger("defaultFormatIndex", in: 0...max(0, formats.count - 1)) ?? 0
+        )
         try fields.end()
         return capabilities
     }
@@ -201,10 +202,11 @@ package struct TraceFields {
     /// Traces of 0.1 have none of it.
     private mutating func optics() throws(LineFault) -> CameraFormat.Optics {
         var optics = CameraFormat.Optics.usual
-        if let width = try optionalNumber("highResolutionStillWidth"),
-            let height = try optionalNumber("highResolutionStillHeight")
+        // As wide as `Recorder1.Describe` takes.
+        if let width = try optionalInteger("highResolutionStillWidth", in: 1...65_536),
+            let height = try optionalInteger("highResolutionStillHeight", in: 1...65_536)
         {
-            optics.highResolutionStill = CameraFormat.Optics.Size(width: Int(width), height: Int(height))
+            optics.highResolutionStill = CameraFormat.Optics.Size(width: width, height: height)
         }
         if let word = try optionalText("autoFocusSystem") {
             guard let system = CameraFormat.AutoFocusSystem(rawValue: word) else {
@@ -219,6 +221,14 @@ package struct TraceFields {
         }
         optics.isVideoHDRSupported = optional("videoHDRSupported") == .bool(true)
         return optics
+    }
+
+    private mutating func optionalInteger(_ key: String, in range: ClosedRange<Int>) throws(LineFault) -> Int? {
+        guard let json = optional(key) else { return nil }
+        guard let number = json.integer.flatMap({ Int(exactly: $0) }), range.contains(number) else {
+            throw wrong(key, "whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
     }
 
     private mutating func optionalNumber(_ key: String) throws(LineFault) -> Double? {
