@@ -67,8 +67,10 @@ public struct CameraDescription: Hashable, Sendable {
     /// Pixels of its sensor; 0 until its recorder core has described it, and where the broker is older than this library.
     public var sensorWidth: Int
     public var sensorHeight: Int
-    /// The default first; empty until its recorder core has described it.
+    /// In the order in which the camera lists them; empty until its recorder core has described it.
     public var formats: [CameraFormat]
+    /// Which of them a session has that asks for none: its place in the list.
+    public var defaultFormatIndex: Int
     /// What can be set on it beside format, rate and zoom.
     public var controls: [CameraControl]
 
@@ -87,6 +89,9 @@ public struct CameraDescription: Hashable, Sendable {
             formats.append(try CameraFormat(wire: wire, place: "Formats[\(index)]"))
         }
         self.formats = formats
+        // A broker of 0.1 has no such property, and its default is the first.
+        let index = fields.has("DefaultFormatIndex") ? try fields.uint64("DefaultFormatIndex") : 0
+        defaultFormatIndex = formats.indices.contains(Int(clamping: index)) ? Int(index) : 0
         controls = []
         for (index, wire) in try fields.dictionaries("Controls").enumerated() {
             if let control = try CameraControl(wire: wire, place: "Controls[\(index)]") { controls.append(control) }

@@ -50,7 +50,7 @@ extension ConfigurationKey {
         switch self {
         case .camera: "that of `CreateSession`"
         case .sessionPreset: "`inputPriority`"
-        case .activeFormat: "the camera's default"
+        case .activeFormat: "that of `DefaultFormatIndex`"
         case .frameRate: "the format's `maxFrameRate`"
         case .activeVideoMinFrameDuration, .activeVideoMaxFrameDuration: "1/`maxFrameRate`"
         case .videoZoomFactor: "1"

@@ -16,7 +16,10 @@ extension Interface {
             ),
             Property("SensorWidth", "u", changes: .named, "Pixels of its sensor; 0: not known."),
             Property("SensorHeight", "u", changes: .named, "The same, upwards."),
-            Property("Formats", "aa{sv}", changes: .named, "Its formats, the default first."),
+            Property("Formats", "aa{sv}", changes: .named, "Its formats, in the order in which the camera lists them."),
+            Property(
+                "DefaultFormatIndex", "u", changes: .named,
+                "Which of `Formats` a session has that asks for none, counted from 0."),
             Property(
                 "Controls", "aa{sv}", changes: .named,
                 """

@@ -19,7 +19,8 @@ extension Interface {
                 `videoZoomFactorUpscaleThreshold` d, `isBinned` b, `fieldOfView` d; where they are known or there at all \
                 `highResolutionStillWidth` u, `highResolutionStillHeight` u, `autoFocusSystem` s (contrast, phase), `minISO` d, \
                 `maxISO` d, `minExposureDuration` d, `maxExposureDuration` d (seconds), `videoStabilizationModes` as, \
-                `videoHDRSupported` b), the default first.
+                `videoHDRSupported` b), in the camera's own order; `defaultFormatIndex` u says which of them a session has that asks \
+                for none (0 where it is missing).
                 """),
             Method(
                 "Open", [Argument("grant", "t"), Argument("configuration", "a{sv}")],

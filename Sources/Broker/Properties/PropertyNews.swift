@@ -168,6 +168,9 @@ struct CameraFacts: Equatable {
         if capabilities?.sensorWidth != before.capabilities?.sensorWidth { names.append("SensorWidth") }
         if capabilities?.sensorHeight != before.capabilities?.sensorHeight { names.append("SensorHeight") }
         if capabilities?.formats != before.capabilities?.formats { names.append("Formats") }
+        if capabilities?.defaultFormatIndex != before.capabilities?.defaultFormatIndex {
+            names.append("DefaultFormatIndex")
+        }
         if capabilities?.controls != before.capabilities?.controls { names.append("Controls") }
         return names
     }

@@ -140,6 +140,7 @@ final class PropertyTelling {
         case "SensorWidth": .uint32(UInt32(clamping: link.capabilities?.sensorWidth ?? 0))
         case "SensorHeight": .uint32(UInt32(clamping: link.capabilities?.sensorHeight ?? 0))
         case "Formats": .dictionaries(link.capabilities?.formats.map(\.wire) ?? [])
+        case "DefaultFormatIndex": .uint32(UInt32(clamping: link.capabilities?.defaultFormatIndex ?? 0))
         case "Controls": .dictionaries(link.capabilities?.controls.map(\.wire) ?? [])
         default: nil
         }
