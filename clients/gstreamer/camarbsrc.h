@@ -105,7 +105,9 @@ struct _CamarbSrc {
 
 /* formats.c */
 /* What a camera's formats are as caps, the usual one first. */
-GstCaps *formats_caps(const camarb_format *formats, gsize count);
+GstCaps *formats_caps(const camarb_camera *camera);
+/* A copy of them, in that order. */
+camarb_format *formats_copy(const camarb_camera *camera);
 /* Caps of exactly one picture. */
 GstCaps *formats_exact(const char *pixel_format, guint width, guint height, gdouble rate);
 /* The first format that gives such pictures; NULL: there is none. */

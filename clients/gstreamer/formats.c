@@ -32,10 +32,22 @@ static GstStructure *structure_of(const char *pixel_format, guint width, guint h
         is_full(pixel_format) ? FULL_RANGE : VIDEO_RANGE, NULL);
 }
 
-GstCaps *formats_caps(const camarb_format *formats, gsize count) {
+/* The camera lists its own as it likes; whoever takes the first of ours takes the usual one. */
+static const camarb_format *at(const camarb_camera *camera, gsize place) {
+    gsize usual = camera->default_format_index;
+    return &camera->formats[place == 0 ? usual : place <= usual ? place - 1 : place];
+}
+
+camarb_format *formats_copy(const camarb_camera *camera) {
+    camarb_format *copy = g_new(camarb_format, camera->format_count);
+    for (gsize i = 0; i < camera->format_count; i++) copy[i] = *at(camera, i);
+    return copy;
+}
+
+GstCaps *formats_caps(const camarb_camera *camera) {
     GstCaps *caps = gst_caps_new_empty();
-    for (gsize i = 0; i < count; i++) {
-        const camarb_format *format = &formats[i];
+    for (gsize i = 0; i < camera->format_count; i++) {
+        const camarb_format *format = at(camera, i);
         if (!is_known(format->pixel_format) || format->width == 0 || format->height == 0 || format->max_frame_rate < RATE_MIN) continue;
         gint least, least_of, most, most_of;
         fraction_of(format->min_frame_rate, &least, &least_of);

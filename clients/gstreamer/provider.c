@@ -49,7 +49,7 @@ static GList *probe(GstDeviceProvider *provider) {
         const camarb_camera *cameras = camarb_client_cameras(client, &count);
         for (gsize i = 0; i < count; i++) {
             if (!cameras[i].is_present) continue;
-            GstCaps *caps = formats_caps(cameras[i].formats, cameras[i].format_count);
+            GstCaps *caps = formats_caps(&cameras[i]);
             GstStructure *facts = gst_structure_new(
                 "camarb", "device.api", G_TYPE_STRING, "camarb", "camarb.camera", G_TYPE_STRING, cameras[i].id, "camarb.position",
                 G_TYPE_STRING, cameras[i].position, NULL);

@@ -88,7 +88,7 @@ static const camarb_camera *camera(CamarbSrc *self) {
 
 static void learn(CamarbSrc *self, struct step *step) {
     const camarb_camera *known = camera(self);
-    GstCaps *caps = known ? formats_caps(known->formats, known->format_count) : NULL;
+    GstCaps *caps = known ? formats_caps(known) : NULL;
     if (!caps || gst_caps_is_empty(caps)) {
         gst_clear_caps(&caps);
         gsize count;
@@ -100,7 +100,7 @@ static void learn(CamarbSrc *self, struct step *step) {
     }
     g_free(self->formats);
     self->format_count = known->format_count;
-    self->formats = g_memdup2(known->formats, known->format_count * sizeof *known->formats);
+    self->formats = formats_copy(known);
     self->format = NULL;
     GST_OBJECT_LOCK(self);
     gst_caps_take(&self->offered, caps);

@@ -129,11 +129,13 @@ typedef struct camarb_camera {
     const char *id, *name, *position; /* position: front, back or external */
     const char *holder; /* "": nobody; “another user's app”; “outside: PROGRAM” */
     bool is_present;
-    const camarb_format *formats; /* the usual one first */
+    const camarb_format *formats; /* in the order in which the camera lists them; default_format_index is the usual one */
     size_t format_count;
     const camarb_control *controls;
     size_t control_count;
-    uint64_t reserved[4];
+    uint32_t default_format_index; /* below format_count, or 0; formats that nobody set are this one */
+    uint32_t reserved_word;
+    uint64_t reserved[3];
 } camarb_camera;
 
 /* From now on the client knows which cameras there are: the first time, and whenever one comes, goes or has another holder,
@@ -206,7 +208,7 @@ enum camarb_state {
 };
 
 CAMARB_API enum camarb_state camarb_session_state(const camarb_session *session);
-/* What is in force, or will be when it runs; never NULL. A key that nobody has set is not in it, and is as usual: the camera's first format,
+/* What is in force, or will be when it runs; never NULL. A key that nobody has set is not in it, and is as usual: the camera's default format,
  * its fastest rate, what its controls call usual. Valid until the next dispatch, wait or camarb_call_finish. */
 CAMARB_API const camarb_configuration *camarb_session_configuration(const camarb_session *session);
 /* The camera's id once it is known, else what was asked for. */

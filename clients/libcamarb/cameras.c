@@ -40,6 +40,14 @@ static int read_side(sd_bus_message *message, uint32_t *side) {
     return result;
 }
 
+/* 0 where it is no place in any list. */
+static int read_index(sd_bus_message *message, uint32_t *index) {
+    double number;
+    int result = number_read(message, &number);
+    if (result > 0) *index = number >= 0 && number < FORMATS_MAX ? (uint32_t)number : 0;
+    return result;
+}
+
 static int read_flag(sd_bus_message *message, bool *into) {
     int flag, result = variant_is(message, "b");
     if (result <= 0) return result;
@@ -148,6 +156,7 @@ static int read_camera_entry(sd_bus_message *message, const char *key, void *int
     if (strcmp(key, "Formats") == 0)
         return read_list(message, (void **)&camera->formats, &camera->format_count, sizeof(camarb_format), FORMATS_MAX,
             read_format_entry);
+    if (strcmp(key, "DefaultFormatIndex") == 0) return read_index(message, &camera->default_format_index);
     if (strcmp(key, "Controls") == 0)
         return read_list(message, (void **)&camera->controls, &camera->control_count, sizeof(camarb_control), SETTINGS_MAX,
             read_control_entry);
@@ -193,7 +202,7 @@ static void write_rate(double rate, char *text, size_t bytes) {
     text[count] = 0;
 }
 
-/* CameraFormat.name of Sources/Vocabulary/Configuration.swift. */
+/* CameraFormat.name of Sources/Vocabulary/CameraFormat.swift. */
 static void name_format(camarb_format *format) {
     char rate[32];
     write_rate(format->max_frame_rate, rate, sizeof rate);
@@ -201,8 +210,9 @@ static void name_format(camarb_format *format) {
         format->is_binned ? " binned" : "");
 }
 
-/* No text of a camera is NULL, and each format has its name. */
+/* No text of a camera is NULL, each format has its name, and the default one is there. */
 static int complete(camarb_camera *camera) {
+    if (camera->default_format_index >= camera->format_count) camera->default_format_index = 0;
     for (size_t i = 0; i < camera->format_count; i++) name_format((camarb_format *)&camera->formats[i]);
     const char **texts[] = {&camera->id, &camera->name, &camera->position, &camera->holder};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
@@ -261,7 +271,8 @@ static bool format_equals(const camarb_format *one, const camarb_format *other) 
 static bool camera_equals(const camarb_camera *one, const camarb_camera *other) {
     if (!text_equals(one->id, other->id) || !text_equals(one->name, other->name) || !text_equals(one->position, other->position)
         || !text_equals(one->holder, other->holder) || one->is_present != other->is_present
-        || one->format_count != other->format_count || one->control_count != other->control_count)
+        || one->format_count != other->format_count || one->default_format_index != other->default_format_index
+        || one->control_count != other->control_count)
         return false;
     for (size_t i = 0; i < one->format_count; i++)
         if (!format_equals(&one->formats[i], &other->formats[i])) return false;

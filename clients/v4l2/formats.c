@@ -115,7 +115,9 @@ static void choose(struct device *device, uint32_t fourcc, const struct size *si
 void formats_learn(struct device *device, const camarb_camera *camera) {
     device->source_count = device->size_count = 0;
     for (size_t at = 0; at < camera->format_count && device->source_count < FORMATS_MAX; at++) {
-        const camarb_format *format = &camera->formats[at];
+        /* The broker's usual one first, as programs take the first; then in the camera's own order. */
+        size_t usual = camera->default_format_index;
+        const camarb_format *format = &camera->formats[at == 0 ? usual : at <= usual ? at - 1 : at];
         uint32_t stride, bytes;
         if (!format->width || !format->height || !(format->max_frame_rate >= 1)) continue;
         if (!pictures_layout(V4L2_PIX_FMT_NV12, format->width, format->height, &stride, &bytes)) continue;

@@ -164,7 +164,8 @@ class Control:
 
 @dataclass(frozen=True)
 class Camera:
-    """A camera. holder: "" is nobody. keys: what a configuration for it may have, its controls last."""
+    """A camera. holder: "" is nobody. keys: what a configuration for it may have, its controls last. default_format_index: the
+    place in `formats` of the one that a session has which sets none."""
 
     id: str
     name: str
@@ -174,6 +175,7 @@ class Camera:
     formats: tuple
     controls: tuple
     keys: tuple
+    default_format_index: int
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,7 @@ def _camera(camera) -> Camera:
     while key := lib.camarb_camera_key(byref(camera), len(keys)):
         keys.append(_text(key))
     return Camera(_text(camera.id), _text(camera.name), _text(camera.position), _text(camera.holder), camera.is_present, formats,
-                  controls, tuple(keys))
+                  controls, tuple(keys), camera.default_format_index)
 
 
 # ── Calls ──

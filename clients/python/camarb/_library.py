@@ -18,7 +18,8 @@ class Control(Structure):
 class Camera(Structure):
     _fields_ = [("id", c_char_p), ("name", c_char_p), ("position", c_char_p), ("holder", c_char_p), ("is_present", c_bool),
                 ("formats", POINTER(Format)), ("format_count", c_size_t), ("controls", POINTER(Control)),
-                ("control_count", c_size_t), ("reserved", c_uint64 * 4)]
+                ("control_count", c_size_t), ("default_format_index", c_uint32), ("reserved_word", c_uint32),
+                ("reserved", c_uint64 * 3)]
 
 
 class Picture(Structure):
