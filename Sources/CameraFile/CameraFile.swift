@@ -24,7 +24,7 @@ public enum CameraFile {
     }
 
     /// Reads the camera that `--camera simulated:NAME` means, from the places where cameras' files lie.
-    /// - Throws: `.unknownCamera`, naming those that there are, or everything that is wrong with its file.
+    /// - Throws: `.unknownCamera`, naming those that there are, or the first thing that is wrong with its file: a message is a line.
     public static func named(_ model: String) throws(BrokerError) -> CameraModel {
         guard let path = CameraPlaces.path(of: model) else {
             let names = CameraPlaces.names
@@ -36,7 +36,14 @@ public enum CameraFile {
                         : "there are \(names.joined(separator: ", ")), and files by their whole path."))
         }
         do throws(FileProblems) { return try load(path: path) } catch {
-            throw BrokerError(.unknownCamera, "The simulated camera \(model.quotedShort) cannot be used: \(error)")
+            let count = error.problems.count + error.more
+            let first = error.problems.first.map {
+                $0.line > 0 ? "\($0.file):\($0.line): \($0.message)" : "\($0.file): \($0.message)"
+            }
+            throw BrokerError(
+                .unknownCamera,
+                "The simulated camera \(model.quotedShort) cannot be used: \(first ?? path). "
+                    + (count > 1 ? "\(count - 1) more: " : "See: ") + "camclient camera check \(path)")
         }
     }
 

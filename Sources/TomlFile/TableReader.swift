@@ -258,6 +258,14 @@ extension TomlNode.Value {
 extension [TomlNode] {
     /// A short list as it stands, a long one by its length.
     fileprivate var spoken: String {
-        count > 4 ? "a list of \(count) values" : "[\(map(\.value.spoken).joined(separator: ", "))]"
+        if count > 4 { return "a list of \(count) values" }
+        let words = map { node in
+            switch node.value {
+            case .integer(let number): "\(number)"
+            case .float(let number): TomlText.number(number)
+            case .table, .array, .string, .boolean, .date: node.value.spoken
+            }
+        }
+        return "[\(words.joined(separator: ", "))]"
     }
 }

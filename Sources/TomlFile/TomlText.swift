@@ -1,3 +1,5 @@
+import ArbiterProtocol
+
 /// Values as TOML writes them.
 package enum TomlText {
     /// What a line of a written file may have; far below `FileBounds.lineBytesMax`, and a screen is not wider.
@@ -37,6 +39,6 @@ package enum TomlText {
     /// A whole number without a point.
     package static func number(_ value: Double) -> String {
         // Beyond this not every whole number is one any more.
-        abs(value) < 0x1p53 && value == value.rounded() ? "\(Int64(value))" : "\(value)"
+        abs(value) < 0x1p53 && value == value.rounded() ? "\(Int64(value))" : value.plainDescription
     }
 }

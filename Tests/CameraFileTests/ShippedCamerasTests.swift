@@ -13,7 +13,9 @@ struct ShippedCamerasTests {
         for name in names {
             let model = try CameraFile.named(name)
             #expect(model.id == name)
-            #expect(Set(model.formats.map(\.format.name)).count == model.formats.count, "\(name) has two formats of one name")
+            #expect(
+                Set(model.formats.map(\.format.name)).count == model.formats.count,
+                "\(name) has two formats of one name")
             #expect(model.capabilities.defaultFormat != nil)
         }
     }
@@ -24,7 +26,8 @@ struct ShippedCamerasTests {
         #expect(front.formats.count == 14)
         #expect(
             front.formats[13].format.referenceLine
-                == "420f 1280x960, 2–60 fps, HRSI 2576x1932, fov 54.4, max zoom 60.00 (upscales @1.00), ISO 34–2176, SS 0.000013–0.5")
+                == "420f 1280x960, 2–60 fps, HRSI 2576x1932, fov 54.4, max zoom 60.00 (upscales @1.00), ISO 34–2176, SS 0.000013–0.5"
+        )
         #expect(front.lights.flash && front.lights.flashGain == 3 && !front.lights.torch)
     }
 
