@@ -38,7 +38,7 @@ struct Camclient: AsyncParsableCommand {
             Record.self,
             Configure.self, MeasureResolution.self, Apps.self, Ask.self, Shell.self, Plan.self, Explain.self, Test.self,
             TimelineCommand.self,
-            PolicyCommand.self, TraceCommand.self,
+            PolicyCommand.self, CameraCommand.self, TraceCommand.self,
         ])
 
     /// `camclient --socket PATH status` means the same as `camclient status --socket PATH`.

@@ -37,9 +37,9 @@ struct Devices: AsyncParsableCommand {
 /// What a camera can do.
 struct Formats: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List a camera's formats, the default first.",
+        abstract: "List a camera's formats: number, name, and what each can do.",
         discussion: """
-            The name in the first column is what the setting activeFormat takes.
+            The name is what the setting activeFormat takes; a session that sets none has the default.
             Example:
               camclient formats front
             """)
@@ -56,26 +56,33 @@ struct Formats: AsyncParsableCommand {
         let id = try await connection.chosen(camera)
         let description = try await connection.ask { try await $0.camera(id) }
         if output.json {
-            for format in description.formats {
+            for (index, format) in description.formats.enumerated() {
                 Output.line(
-                    JSON.object(["name": .string(format.name)]).text.dropLast() + ","
-                        + format.wire.json.text.dropFirst())
+                    format.described.adding([
+                        "index": .integer(Int64(index)), "default": .bool(index == description.defaultFormatIndex),
+                    ]).text)
             }
             return
         }
         guard !description.formats.isEmpty else {
             throw Failure(.answerIsNo, "The formats of \(id.name) are not known: its recorder has not described it.")
         }
-        let rows = description.formats.enumerated().map { index, format in
-            [
-                format.name, "\(format.minFrameRate.shortDescription)-\(format.maxFrameRate.shortDescription) fps",
-                "zoom to \(format.videoMaxZoomFactor.shortDescription)"
-                    + (format.videoZoomFactorUpscaleThreshold > 1
-                        ? ", lossless to \(format.videoZoomFactorUpscaleThreshold.shortDescription)" : ""),
-                "\(format.fieldOfView.shortDescription)°", index == 0 ? "default" : "",
-            ]
-        }
-        for line in columns([["FORMAT", "RATES", "ZOOM", "VIEW", ""]] + rows) { Output.line(line) }
+        let rows = formatRows(description.formats, default: description.defaultFormatIndex)
+        for line in columns([["#", "", "NAME", "FORMAT"]] + rows) { Output.line(line) }
+    }
+}
+
+/// A row for each format: its number in the list, whether it is the default, its name, and what it can do.
+func formatRows(_ formats: [CameraFormat], default defaultIndex: Int) -> [[String]] {
+    formats.enumerated().map { index, format in
+        [String(index), index == defaultIndex ? "default" : "", format.name.printable, format.referenceLine.printable]
+    }
+}
+
+extension CameraFormat {
+    /// Its fields, with its name and its line for people.
+    var described: JSON {
+        JSON.object(["name": .string(name), "line": .string(referenceLine)]).adding(wire.json)
     }
 }
 

@@ -1,0 +1,266 @@
+"""Simulated cameras: what each lists, over the wire, against tables that are written down here; their files; and what is asked of them.
+
+Each table has a row for a format or, with `vf`, for a pair of them (420v, then 420f): size, frame rates, pixels of a still, field of
+view, greatest zoom, zoom from which pictures are scaled up, binning, autofocus, ISO, exposure in seconds, stabilization, video HDR.
+"""
+import json, pathlib, re, shutil, subprocess, tempfile
+
+from camclient import camclient
+from harness import PROGRAMS, ROOT, Daemon, Refused, claim, wait_until
+
+CAMERA_INTERFACE = "org.camarb.Camera1"
+
+IPHONE5_BACK = """
+vf  192x144    1-30  192x144    56.7    14.4   8.5     binned  contrast  46-736  0.000018-1  -         -
+vf  352x288    1-30  352x288    51.975  28.8   4.25    binned  contrast  46-736  0.000018-1  -         -
+vf  480x360    1-30  480x360    56.7    36     3.4     binned  contrast  46-736  0.000018-1  -         -
+vf  640x480    1-30  640x480    56.7    48     2.55    binned  contrast  46-736  0.000018-1  -         -
+vf  960x540    1-30  960x540    48.518  54     2.9093  -       contrast  46-736  0.000018-1  standard  -
+vf  1280x720   1-30  1280x720   48.518  72     2.18    -       contrast  46-736  0.000018-1  standard  -
+vf  1280x720   1-60  1280x720   46.694  72     1.05    binned  contrast  46-736  0.000018-1  standard  -
+vf  1920x1080  1-30  1920x1080  48.518  108    1.4545  -       contrast  46-736  0.000018-1  standard  -
+f   3264x2448  1-20  3264x2448  56.7    244.8  1       -       contrast  46-736  0.000018-1  -         -
+"""
+
+IPHONE6_BACK = """
+vf  192x144    2-30   3264x2448  58.04   153     17    -       phase     29-1856  0.000013-0.5  -                   -
+vf  192x144    2-60   192x144    58.04   76.5    8.5   binned  phase     29-1856  0.000013-0.5  -                   -
+vf  352x288    2-30   2992x2448  53.203  153     8.5   -       phase     29-1856  0.000013-0.5  -                   -
+vf  480x360    2-30   3264x2448  58.04   153     6.8   -       phase     29-1856  0.000013-0.5  -                   -
+vf  640x480    2-30   3264x2448  58.04   153     5.1   -       phase     29-1856  0.000013-0.5  -                   -
+vf  640x480    2-60   640x480    58.04   76.5    2.55  binned  phase     29-1856  0.000013-0.5  -                   -
+vf  960x540    2-30   3264x1836  58.04   114.75  3.4   -       phase     29-1856  0.000013-0.5  standard            hdr
+vf  1280x720   2-30   3264x1836  58.04   114.75  2.55  -       phase     29-1856  0.000013-0.5  standard+cinematic  hdr
+vf  1280x720   5-240  1280x720   45.522  45      1     binned  contrast  29-1856  0.000013-0.2  standard            -
+vf  1920x1080  2-30   3264x1836  58.04   114.75  1.7   -       phase     29-1856  0.000013-0.5  standard+cinematic  hdr
+vf  1920x1080  2-60   3264x1836  58.04   114.75  1.7   -       phase     29-1856  0.000013-0.5  standard+cinematic  hdr
+f   3264x2448  2-30   3264x2448  58.04   153     1     -       phase     29-1856  0.000013-0.5  -                   -
+"""
+
+IPHONE6_FRONT = """
+vf  192x144   2-60  1280x960  54.4   60  6.6666  -  none  34-2176  0.000013-0.5  -         hdr
+vf  352x288   2-60  1172x960  49.81  60  3.3295  -  none  34-2176  0.000013-0.5  -         hdr
+vf  480x360   2-60  1280x960  54.4   60  2.6666  -  none  34-2176  0.000013-0.5  -         hdr
+vf  640x480   2-60  1280x960  54.4   60  2       -  none  34-2176  0.000013-0.5  -         hdr
+vf  960x540   2-30  1280x720  54.4   45  1.3333  -  none  34-2176  0.000013-0.5  standard  hdr
+vf  1280x720  2-30  1280x720  54.4   45  1       -  none  34-2176  0.000013-0.5  standard  hdr
+vf  1280x960  2-60  1280x960  54.4   60  1       -  none  34-2176  0.000013-0.5  -         hdr
+"""
+
+IPHONE6S_BACK = """
+vf  192x144    3-30   4032x3024  57.702  189     21      -       phase     23-1472  0.000013-0.333333  -                   -
+vf  192x144    3-60   192x144    57.702  94.5    10.5    binned  phase     23-1472  0.000013-0.333333  -                   -
+vf  352x288    3-30   3696x3024  52.893  189     10.5    -       phase     23-1472  0.000013-0.333333  -                   -
+vf  480x360    3-30   4032x3024  57.702  189     8.4     -       phase     23-1472  0.000013-0.333333  -                   -
+vf  640x480    3-30   4032x3024  57.702  189     6.3     -       phase     23-1472  0.000013-0.333333  -                   -
+vf  640x480    3-60   640x480    57.702  94.5    3.15    binned  phase     23-1472  0.000013-0.333333  -                   -
+vf  960x540    3-30   4032x2268  57.702  141.75  4.2     -       phase     23-1472  0.000013-0.333333  standard            hdr
+vf  1280x720   3-30   4032x2268  57.702  141.75  3.15    -       phase     23-1472  0.000013-0.333333  standard+cinematic  hdr
+vf  1280x720   3-60   4032x2268  57.702  141.75  3.15    -       phase     23-1472  0.000013-0.333333  standard+cinematic  hdr
+vf  1280x720   6-240  1280x720   36.636  45      1       binned  contrast  23-1472  0.000013-0.166666  standard            -
+vf  1920x1080  3-30   4032x2268  57.702  141.75  2.1     -       phase     23-1472  0.000013-0.333333  standard+cinematic  hdr
+vf  1920x1080  3-60   4032x2268  57.702  141.75  2.1     -       phase     23-1472  0.000013-0.333333  standard+cinematic  hdr
+vf  1920x1080  3-120  1920x1080  54.954  67.5    1       binned  phase     23-1472  0.000013-0.333333  standard            -
+vf  2592x1936  3-30   4032x3012  57.702  188.25  1.5555  -       phase     23-1472  0.000013-0.333333  -                   -
+vf  3264x2448  3-30   4032x3024  57.702  189     1.2352  -       phase     23-1472  0.000013-0.333333  -                   -
+vf  3840x2160  3-30   3840x2160  54.954  135     1       -       phase     23-1472  0.000013-0.333333  standard            -
+vf  4032x3024  3-30   4032x3024  57.702  189     1       -       phase     23-1472  0.000013-0.333333  -                   -
+"""
+
+IPHONE6SPLUS_BACK = """
+vf  192x144    3-30   4032x3024  57.71   189     21      -       phase     23-1472  0.000013-0.333333  -                   -
+vf  192x144    3-60   192x144    57.71   94.5    10.5    binned  phase     23-1472  0.000013-0.333333  -                   -
+vf  352x288    3-30   3696x3024  52.9    189     10.5    -       phase     23-1472  0.000013-0.333333  -                   -
+vf  480x360    3-30   4032x3024  57.71   189     8.4     -       phase     23-1472  0.000013-0.333333  -                   -
+vf  640x480    3-30   4032x3024  57.71   189     6.3     -       phase     23-1472  0.000013-0.333333  -                   -
+vf  640x480    3-60   640x480    57.71   94.5    3.15    binned  phase     23-1472  0.000013-0.333333  -                   -
+vf  960x540    3-30   4032x2268  57.71   141.75  4.2     -       phase     23-1472  0.000013-0.333333  standard            hdr
+vf  1280x720   3-30   4032x2268  57.71   141.75  3.15    -       phase     23-1472  0.000013-0.333333  standard+cinematic  hdr
+vf  1280x720   3-60   4032x2268  57.71   141.75  3.15    -       phase     23-1472  0.000013-0.333333  standard+cinematic  hdr
+vf  1280x720   6-240  1280x720   36.641  45      1       binned  contrast  23-1472  0.000013-0.166666  standard            -
+vf  1920x1080  3-30   4032x2268  57.71   141.75  2.1     -       phase     23-1472  0.000013-0.333333  standard+cinematic  hdr
+vf  1920x1080  3-60   4032x2268  57.71   141.75  2.1     -       phase     23-1472  0.000013-0.333333  standard+cinematic  hdr
+vf  1920x1080  3-120  1920x1080  54.962  67.5    1       binned  phase     23-1472  0.000013-0.333333  standard            -
+vf  2592x1936  3-30   4032x3012  57.71   188.25  1.5555  -       phase     23-1472  0.000013-0.333333  -                   -
+vf  3264x2448  3-30   4032x3024  57.71   189     1.2352  -       phase     23-1472  0.000013-0.333333  -                   -
+vf  3840x2160  3-30   3840x2160  54.962  135     1       -       phase     23-1472  0.000013-0.333333  standard            -
+vf  4032x3024  3-30   4032x3024  57.71   189     1       -       phase     23-1472  0.000013-0.333333  -                   -
+"""
+
+IPHONE6S_FRONT = """
+vf  192x144   2-60  2576x1932  54.4    60  6.6666  -  none  34-2176  0.000013-0.5  -         -
+vf  352x288   2-60  2360x1932  49.839  60  3.3295  -  none  34-2176  0.000013-0.5  -         -
+vf  480x360   2-60  2576x1932  54.4    60  2.6666  -  none  34-2176  0.000013-0.5  -         -
+vf  640x480   2-60  2576x1932  54.4    60  2       -  none  34-2176  0.000013-0.5  -         -
+vf  960x540   2-30  2576x1448  54.4    45  1.3333  -  none  34-2176  0.000013-0.5  standard  -
+vf  1280x720  2-30  2576x1448  54.4    45  1       -  none  34-2176  0.000013-0.5  standard  -
+vf  1280x960  2-60  2576x1932  54.4    60  1       -  none  34-2176  0.000013-0.5  -         -
+"""
+
+UVC_WEBCAM = """
+v   192x144    5-30  192x144    55.8  10  7.5   -  contrast  100-1600  0.0003-0.2  -  -
+v   352x288    5-30  352x288    51.7  10  3.75  -  contrast  100-1600  0.0003-0.2  -  -
+v   480x360    5-30  480x360    55.8  10  3     -  contrast  100-1600  0.0003-0.2  -  -
+vf  640x480    5-30  640x480    55.8  10  2.25  -  contrast  100-1600  0.0003-0.2  -  -
+v   1280x720   5-30  1280x720   70.4  10  1.5   -  contrast  100-1600  0.0003-0.2  -  -
+v   1920x1080  5-30  1920x1080  70.4  10  1     -  contrast  100-1600  0.0003-0.2  -  -
+v   1280x720   5-10  1280x720   70.4  10  1.5   -  contrast  100-1600  0.0003-0.2  -  -
+v   1920x1080  1-5   1920x1080  70.4  10  1     -  contrast  100-1600  0.0003-0.2  -  -
+"""
+
+# Of each its name, its position, its formats, and which of them is the default: 720p30 in 420v, everywhere.
+CAMERAS = {
+    "iphone5-back": ("iPhone 5 back camera", "back", IPHONE5_BACK, 10),
+    "iphone6-back": ("iPhone 6 back camera", "back", IPHONE6_BACK, 14),
+    "iphone6-front": ("iPhone 6 front camera", "front", IPHONE6_FRONT, 10),
+    "iphone6plus-back": ("iPhone 6 Plus back camera", "back", IPHONE6_BACK, 14),
+    "iphone6plus-front": ("iPhone 6 Plus front camera", "front", IPHONE6_FRONT, 10),
+    "iphone6s-back": ("iPhone 6s back camera", "back", IPHONE6S_BACK, 14),
+    "iphone6s-front": ("iPhone 6s front camera", "front", IPHONE6S_FRONT, 10),
+    "iphone6splus-back": ("iPhone 6s Plus back camera", "back", IPHONE6SPLUS_BACK, 14),
+    "iphone6splus-front": ("iPhone 6s Plus front camera", "front", IPHONE6S_FRONT, 10),
+    "uvc-webcam": ("UVC webcam 1080p", "external", UVC_WEBCAM, 5),
+}
+
+
+def sides(text):
+    return tuple(int(side) for side in text.split("x"))
+
+
+def ends(text):
+    return tuple(float(end) for end in text.split("-"))
+
+
+def formats(table):
+    """What the wire has to say of a table: a dictionary for each format, with the type of each value."""
+    found = []
+    for row in table.strip().splitlines():
+        kinds, size, rates, stills, view, most, lossless, binned, focus, iso, exposure, modes, hdr = row.split()
+        for kind in kinds:
+            one = {
+                "pixelFormat": ("s", "420" + kind), "width": ("u", sides(size)[0]), "height": ("u", sides(size)[1]),
+                "minFrameRate": ("d", ends(rates)[0]), "maxFrameRate": ("d", ends(rates)[1]),
+                "videoMaxZoomFactor": ("d", float(most)), "videoZoomFactorUpscaleThreshold": ("d", float(lossless)),
+                "isBinned": ("b", binned == "binned"), "fieldOfView": ("d", float(view)),
+                "highResolutionStillWidth": ("u", sides(stills)[0]), "highResolutionStillHeight": ("u", sides(stills)[1]),
+                "minISO": ("d", ends(iso)[0]), "maxISO": ("d", ends(iso)[1]),
+                "minExposureDuration": ("d", ends(exposure)[0]), "maxExposureDuration": ("d", ends(exposure)[1])}
+            if focus != "none":
+                one["autoFocusSystem"] = ("s", focus)
+            if modes != "-":
+                one["videoStabilizationModes"] = ("as", modes.split("+"))
+            if hdr == "hdr":
+                one["videoHDRSupported"] = ("b", True)
+            found.append(one)
+    return found
+
+
+def described(app, camera):
+    """A camera's properties, once its recorder core has described it."""
+    path = f"/org/camarb/camera/{camera}"
+
+    def is_described():
+        try:
+            return app.property(path, CAMERA_INTERFACE, "Formats")
+        except Refused:
+            return None  # There is no such object before.
+
+    wait_until(f"{camera}'s formats", is_described)
+    return {name: app.property(path, CAMERA_INTERFACE, name) for name in ("Name", "Position", "Formats", "DefaultFormatIndex")}
+
+
+@claim("each simulated camera lists its formats over the wire, in order and with every field, as they are written down")
+def over_the_wire():
+    count = 0
+    # Ids of which the objects' paths are made as they are.
+    ids = {f"c{number}": model for number, model in enumerate(CAMERAS)}
+    with Daemon(cameras=[f"{camera}=simulated:{model}" for camera, model in ids.items()]) as daemon:
+        app = daemon.app("photos")
+        for camera, model in ids.items():
+            name, position, table, default = CAMERAS[model]
+            shown, wanted = described(app, camera), formats(table)
+            assert (shown["Name"], shown["Position"]) == (name, position), (model, shown["Name"], shown["Position"])
+            assert len(shown["Formats"]) == len(wanted), f"{model}: {len(shown['Formats'])} formats, not {len(wanted)}"
+            for number, (one, other) in enumerate(zip(shown["Formats"], wanted)):
+                assert one == other, f"{model}: format {number} is\n{one}\nand not\n{other}"
+            assert shown["DefaultFormatIndex"] == default, (model, shown["DefaultFormatIndex"])
+            usual = wanted[default]
+            assert (usual["pixelFormat"][1], usual["width"][1], usual["maxFrameRate"][1]) == ("420v", 1280, 30), model
+            count += len(wanted)
+    files = {file.stem for file in (ROOT / "cameras").glob("*.toml")}
+    assert files == set(CAMERAS), files ^ set(CAMERAS)
+    return f"{len(CAMERAS)} cameras, {count} formats"
+
+
+@claim("a session that asks for no format has the camera's default one, which is not the first of its list")
+def default_format():
+    with Daemon(cameras=("front=simulated:iphone6s-front",)) as daemon:
+        app = daemon.app("photos")
+        session = app.session()
+        session.start()
+        app.wait("DidStartRunning")
+        assert session.property("Configuration")["activeFormat"] == ("s", "420v 1280x720@30"), session.property("Configuration")
+        # Number 13, as Apple printed it.
+        session.call("Configure", "a{sv}", {"activeFormat": ("s", "420f 1280x960@60")})
+        app.wait("ConfigurationApplied", lambda body: body[3]["activeFormat"][1] == "420f 1280x960@60")
+        listed = camclient(daemon, "formats", "front").stdout.splitlines()
+        assert len(listed) == 15 and [line for line in listed if " default " in line] == [listed[11]], listed
+        assert listed[11].split()[:4] == ["10", "default", "420v", "1280x720@30"], listed[11]
+        assert listed[14].endswith(
+            "  420f 1280x960, 2–60 fps, HRSI 2576x1932, fov 54.4, max zoom 60.00 (upscales @1.00), ISO 34–2176, "
+            "SS 0.000013–0.5"), listed[14]
+
+
+@claim("camclient camera check says which camera a file is, or with status 1 everything that is wrong with it, and camarbd has such a camera by its path")
+def files():
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "desk.toml"
+        shutil.copy(ROOT / "cameras" / "uvc-webcam.toml", file)
+        said = camclient(None, "camera", "check", str(file)).stdout.splitlines()
+        assert said[0].startswith(f"{file}: is a camera: UVC webcam 1080p, external, 1920x1080"), said[0]
+        assert len(said) == 10 and said[6].split()[:2] == ["5", "default"], said
+        told = json.loads(camclient(None, "camera", "check", "--json", str(file)).stdout)
+        assert told["ok"] and told["camera"]["id"] == "desk" and told["camera"]["defaultFormatIndex"] == 5, told
+        assert told["camera"]["formats"][8]["name"] == "420v 1920x1080@5", told["camera"]["formats"][8]
+        with Daemon(cameras=(f"desk=simulated:{file}",)) as daemon:
+            assert described(daemon.app("photos"), "desk")["Formats"] == formats(UVC_WEBCAM)
+        file.write_text(file.read_text().replace("max-zoom      = 10.0", "max-zoom      = 1.0").replace("hdr ", "hrd "))
+        wrong = camclient(None, "camera", "check", str(file), status=1).stdout
+        assert '"lossless-zoom" in format 1 is 7.5; it takes a number from 1 to max-zoom, which is 1' in wrong, wrong
+        assert 'did you mean "hdr"?' in wrong, wrong
+        told = json.loads(camclient(None, "camera", "check", "--json", str(file), status=1).stdout)
+        assert not told["ok"] and "camera" not in told and told["problems"][0]["line"] > 1, told
+        camclient(None, "camera", "check", str(file), str(ROOT / "cameras" / "uvc-webcam.toml"), status=1)
+        # The broker itself reads no such file; the recorder core refuses it, and says the first thing that is wrong.
+        with Daemon(cameras=(f"desk=simulated:{file}",)) as daemon:
+            wait_until("what the recorder core says", lambda: "lossless-zoom" in daemon.log.read_text())
+            assert f"{file}:28: " in daemon.said() and "camclient camera check" in daemon.said(), daemon.said()
+            assert "no camera" in camclient(daemon, "devices").stderr
+
+
+@claim("camarbd refuses a simulated camera that is not there, and names those that are")
+def unknown():
+    for spec in ("simulated:nokia", "simulated:../cameras/uvc-webcam", "simulated:/nowhere/uvc-webcam.toml"):
+        done = subprocess.run(
+            [PROGRAMS / "camarbd", "--camera", f"desk={spec}", "--socket", "/nonexistent/socket"], capture_output=True, text=True)
+        assert done.returncode != 0 and "desk" in done.stderr and "iphone6s-back" in done.stderr, (spec, done)
+
+
+@claim("the page about simulated cameras lists each camera's formats as its file has them")
+def page():
+    sections = re.split(r"^\*\*(?=[a-z])", (ROOT / "docs" / "simulated-cameras.md").read_text(), flags=re.M)[1:]
+    seen = set()
+    for section in sections:
+        for model in section.split("**")[0].split(", "):
+            listed = []
+            for line in section.split("```")[1].strip("\n").splitlines():
+                numbers, kinds, rest = re.match(r" *([0-9–]+)  (\S+) (.*)", line).groups()
+                listed += [(int(number), f"{kind} {rest}") for number, kind in zip(numbers.split("–"), kinds.split("/"), strict=True)]
+            told = json.loads(camclient(None, "camera", "check", "--json", str(ROOT / "cameras" / f"{model}.toml")).stdout)["camera"]
+            assert [number for number, _ in listed] == list(range(len(told["formats"]))), (model, listed)
+            for (number, line), one in zip(listed, told["formats"], strict=True):
+                assert line.replace("*", "") == one["line"], f"{model} {number}: the page has\n{line}\nand the file\n{one['line']}"
+                assert ("*" in line) == bool(set(one["assumed"]) - {"reads"}), f"{model} {number}: {line}, {one['assumed']}"
+            seen.add(model)
+    assert seen == set(CAMERAS), seen ^ set(CAMERAS)
+    return f"{len(seen)} cameras"
