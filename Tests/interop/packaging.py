@@ -73,7 +73,7 @@ def understood():
         run("systemd-analyze", "verify", "--recursive-errors=no", "--man=no", f"--root={folder}",
             "camarbd.socket", "camrecorder.socket")
         for file in ("usr/lib/udev/rules.d/72-camarb.rules", "usr/lib/udev/rules.d/74-camarb.rules",
-                     "usr/lib/sysusers.d/camarb.conf", "etc/camarb/policy.toml", "usr/lib/tmpfiles.d/camarb.conf", "usr/share/camarb/policies/kiosk.toml",
+                     "usr/lib/sysusers.d/camarb.conf", "etc/camarb/policy.toml", "usr/lib/tmpfiles.d/camarb.conf", "usr/share/camarb/policies/kiosk.toml", "usr/share/camarb/cameras/iphone6s-back.toml",
                      "usr/libexec/camarb/camkeeper", "usr/share/man/man8/camarbd.8", "usr/share/bash-completion/completions/camclient",
                      "usr/share/man/man1/camarb-v4l2.1", "usr/share/man/man3/libcamarb.3", "usr/share/man/man7/camarbsrc.7",
                      "usr/share/gnome-shell/extensions/camarb@camarb.org/metadata.json", "usr/share/wireplumber/main.lua.d/90-camarb.lua",
