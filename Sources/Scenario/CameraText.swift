@@ -72,9 +72,8 @@ enum CameraText {
     /// - Returns: how it is written, where it is wrong; nil where it was taken.
     static func take(_ key: String?, _ text: String, into optics: inout CameraFormat.Optics) -> String? {
         func range() -> CameraFormat.Optics.Range? {
-            let ends = text.split(separator: "..", omittingEmptySubsequences: false).map { Double($0) ?? 0 }
-            guard ends.count == 2, ends[0] > 0, ends[0] <= ends[1], ends[1].isFinite else { return nil }
-            return CameraFormat.Optics.Range(least: ends[0], most: ends[1])
+            guard let (least, most) = ends(text), least > 0, most.isFinite else { return nil }
+            return CameraFormat.Optics.Range(least: least, most: most)
         }
         switch key {
         case "stills":
@@ -96,6 +95,7 @@ enum CameraText {
             let modes = text.split(separator: ",").map { CameraFormat.VideoStabilizationMode(rawValue: String($0)) }
             guard !modes.contains(nil) else { return "stabilization=standard,cinematic" }
             optics.videoStabilizationModes = modes.compactMap(\.self)
+        case nil where text == "default": break
         default: optics.isVideoHDRSupported = true
         }
         return nil
@@ -114,6 +114,14 @@ enum CameraText {
             case .gains(let most): "..\(most.shortDescription) "
             }
         return "\(control.key.rawValue) \(takes)usually \(control.usual.description)"
+    }
+
+    /// `0..255`, of which the first is not the greater one.
+    private static func ends(_ text: String) -> (least: Double, most: Double)? {
+        guard let dots = text.indices.first(where: { text[$0...].hasPrefix("..") }),
+            let least = Double(text[..<dots]), let most = Double(text[dots...].dropFirst(2)), least <= most
+        else { return nil }
+        return (least, most)
     }
 
     /// As written above; nil when the text is no control.
@@ -143,8 +151,7 @@ enum CameraText {
             return CameraControl(key, .words(allowed), usual: .text(usual))
         case .number, .level:
             guard let usual = Double(usual), words.count == 1 || words.count == 3,
-                let dots = words[0].indices.first(where: { words[0][$0...].hasPrefix("..") }),
-                let least = Double(words[0][..<dots]), let most = Double(words[0][dots...].dropFirst(2)), least <= most,
+                let (least, most) = ends(words[0]),
                 let step = words.count == 1 ? 1 : words[1] == "by" ? Double(words[2]) : nil, step > 0
             else { return nil }
             return CameraControl(key, .range(least: least, most: most, step: step), usual: .number(usual))
@@ -179,19 +186,11 @@ extension ScenarioParser {
                     throw LineProblem(word, "a format is written \"420v 1280x720@30\" or \"420v 1280x720@5-60 binned\"")
                 }
                 formats.append(format)
-            case "zoom", "lossless":
-                guard let factor = Double(word.text), factor >= 1, factor.isFinite, !formats.isEmpty else {
-                    throw LineProblem(word, "a zoom is a number from 1, behind the format that has it")
-                }
-                if word.key == "zoom" {
-                    formats[formats.count - 1].videoMaxZoomFactor = factor
-                } else {
-                    formats[formats.count - 1].videoZoomFactorUpscaleThreshold = factor
-                }
-            case "stills", "focus", "iso", "exposure", "stabilization":
+            case "zoom", "lossless", "stills", "focus", "iso", "exposure", "stabilization":
                 try take(word, into: &formats)
             case nil where word.text == "hdr": try take(word, into: &formats)
-            case nil where word.text == "default" && !formats.isEmpty:
+            case nil where word.text == "default":
+                try take(word, into: &formats)
                 capabilities.defaultFormatIndex = formats.count - 1
             case "control":
                 guard let control = CameraText.control(word.text),
@@ -210,8 +209,7 @@ extension ScenarioParser {
                         word.key ?? word.text,
                         of: [
                             "seat", "name", "sensor", "format", "zoom", "lossless", "stills", "focus", "iso",
-                            "exposure",
-                            "stabilization", "hdr", "default", "control",
+                            "exposure", "stabilization", "hdr", "default", "control",
                         ]))
             }
         }
@@ -219,9 +217,21 @@ extension ScenarioParser {
         return Scenario.Camera(id: camera, capabilities: capabilities, seat: seat)
     }
 
+    /// What stands behind a format is that format's.
     private func take(_ word: Word, into formats: inout [CameraFormat]) throws(LineProblem) {
         guard !formats.isEmpty else {
             throw LineProblem(word, "\(word.key ?? word.text) stands behind the format that has it")
+        }
+        if word.key == "zoom" || word.key == "lossless" {
+            guard let factor = Double(word.text), factor >= 1, factor.isFinite else {
+                throw LineProblem(word, "a zoom is a number from 1, behind the format that has it")
+            }
+            if word.key == "zoom" {
+                formats[formats.count - 1].videoMaxZoomFactor = factor
+            } else {
+                formats[formats.count - 1].videoZoomFactorUpscaleThreshold = factor
+            }
+            return
         }
         if let written = CameraText.take(word.key, word.text, into: &formats[formats.count - 1].optics) {
             throw LineProblem(word, "it is written \(written)")

@@ -174,7 +174,8 @@ extension Double {
     /// Without an exponent where a millionth is fine enough: `0.000013`, where Swift writes `1.3e-05`. Reads back as the same.
     package var plainDescription: String {
         var text = rounded(toDigits: 6)
-        while text.contains("."), text.hasSuffix("0") { text.removeLast() }
+        // Always with a point here, but for what `rounded` leaves to Swift.
+        while text.utf8.contains(UInt8(ascii: ".")), text.hasSuffix("0") { text.removeLast() }
         if text.hasSuffix(".") { text.removeLast() }
         return Double(text) == self ? text : shortDescription
     }

@@ -188,7 +188,48 @@ struct WireTests {
             CameraControl(.iso, .range(least: 0, most: 400, step: 100), usual: .number(0)),
             CameraControl(.videoMirrored, .flag, usual: .flag(false)),
         ]
+        more.defaultFormatIndex = 1
+        more.formats[1].optics = CameraFormat.Optics(
+            highResolutionStill: .init(width: 2576, height: 1932), autoFocusSystem: .phase,
+            iso: .init(least: 34, most: 2176), exposureDuration: .init(least: 0.000_013, most: 0.5),
+            videoStabilizationModes: [.standard, .cinematic], isVideoHDRSupported: true)
         #expect(try CameraCapabilities(wire: more.wire) == more)
+        // A newer recorder core may know of a mode that this reader does not.
+        var newer = more.formats[1].wire
+        newer["videoStabilizationModes"] = .strings(["standard", "gimbal", "cinematic"])
+        #expect(try CameraFormat(wire: newer, place: "format") == more.formats[1])
+    }
+
+    @Test("A default beyond the list, and optics that cannot be, are refused with the place")
+    func impossibleOptics() {
+        var wire = Self.capabilities.wire
+        wire["defaultFormatIndex"] = .uint32(2)
+        #expect(said(wire)?.contains("defaultFormatIndex is 2; it takes a place from 0 to 1") == true)
+        let wrong: [(WireDictionary, String)] = [
+            (["autoFocusSystem": .string("laser")], "“laser”; it takes none, contrast, phase"),
+            (["minISO": .double(100), "maxISO": .double(99)], "maxISO is 99; it takes a finite number from 100"),
+            (["minISO": .double(100)], "maxISO is missing"),
+            (["maxExposureDuration": .double(.infinity), "minExposureDuration": .double(1)], "maxExposureDuration is"),
+            (["highResolutionStillWidth": .uint32(2576)], "highResolutionStillHeight is missing"),
+            (["videoStabilizationModes": .string("standard")], "it takes a list of texts"),
+            (["videoHDRSupported": .string("yes")], "it takes true or false"),
+        ]
+        for (fields, part) in wrong {
+            var format = Self.capabilities.formats[0].wire
+            for field in fields.entries { format[field.key] = field.value }
+            wire = Self.capabilities.wire
+            wire["formats"] = .dictionaries([format])
+            #expect(
+                said(wire)?.contains("formats[0]: ") == true && said(wire)?.contains(part) == true,
+                "\(said(wire) ?? "")")
+        }
+    }
+
+    private func said(_ wire: WireDictionary) -> String? {
+        do throws(BrokerError) {
+            _ = try CameraCapabilities(wire: wire)
+            return nil
+        } catch { return error.message }
     }
 
     static let specs: [(String, String)] = [

@@ -173,15 +173,31 @@ struct GeneratedEvent {
             height: 1 + random.below(65_536),
             minFrameRate: random.pick([1, 2.5, 7]), maxFrameRate: random.pick([15, 29.97, 60]),
             videoMaxZoomFactor: random.pick([1, 1.5, 4]), videoZoomFactorUpscaleThreshold: random.pick([1, 2]),
-            isBinned: flag())
+            isBinned: flag(), optics: optics())
+    }
+
+    /// Ranges whose ends any reader takes, and that a line shows to their last digit.
+    private mutating func optics() -> CameraFormat.Optics {
+        CameraFormat.Optics(
+            highResolutionStill: flag()
+                ? CameraFormat.Optics.Size(width: 1 + random.below(65_536), height: 1 + random.below(65_536)) : nil,
+            autoFocusSystem: random.pick(CameraFormat.AutoFocusSystem.allCases),
+            iso: flag()
+                ? CameraFormat.Optics.Range(least: random.pick([29, 34.5]), most: random.pick([1856, 1e300])) : nil,
+            exposureDuration: flag()
+                ? CameraFormat.Optics.Range(
+                    least: random.pick([0.000_013, 1.3e-9, 0.1]), most: random.pick([0.333_333, 0.5, 1.0 / 3])) : nil,
+            videoStabilizationModes: flag() ? CameraFormat.VideoStabilizationMode.allCases : [],
+            isVideoHDRSupported: flag())
     }
 
     private mutating func capabilities() -> CameraCapabilities {
         if isSayable {
+            let formats = (0...random.below(3)).map { _ in sayableFormat() }
             return CameraCapabilities(
                 name: text(), position: random.pick(CameraPosition.allCases), sensorWidth: 1 + random.below(65_536),
-                sensorHeight: 1 + random.below(65_536),
-                formats: (0...random.below(3)).map { _ in sayableFormat() })
+                sensorHeight: 1 + random.below(65_536), formats: formats,
+                defaultFormatIndex: random.below(formats.count))
         }
         var formats: [CameraFormat] = []
         for _ in 0..<random.below(4) {
@@ -189,11 +205,13 @@ struct GeneratedEvent {
                 CameraFormat(
                     pixelFormat: text(), width: 1 + random.below(65_536), height: 1 + random.below(65_536),
                     minFrameRate: real(), maxFrameRate: real(), videoMaxZoomFactor: real(),
-                    videoZoomFactorUpscaleThreshold: real(), isBinned: flag(), fieldOfView: real()))
+                    videoZoomFactorUpscaleThreshold: real(), isBinned: flag(), fieldOfView: real(),
+                    optics: optics()))
         }
         return CameraCapabilities(
             name: text(), position: random.pick(CameraPosition.allCases), sensorWidth: 1 + random.below(65_536),
-            sensorHeight: 1 + random.below(65_536), formats: formats)
+            sensorHeight: 1 + random.below(65_536), formats: formats,
+            defaultFormatIndex: random.below(max(1, formats.count)))
     }
 
     private mutating func policy() -> Policy {
