@@ -120,6 +120,8 @@ extension Arbiter {
         for look in seating.order where seating.rulings[look].kind == .gets {
             grant(seating.looks[look], seating.rulings[look].rule, &notes)
             observe(seating, look, .granted, &notes)
+            // A bid that waits for another camera's holder beats this one too: as a holder it has its times, and is warned.
+            if seating.contests[seating.stage(of: look)] != nil { notes.touch(seating.looks[look].camera) }
         }
         // Only now is there something to watch.
         for look in seating.order where seating.rulings[look].watches && !removed.contains(look) {
