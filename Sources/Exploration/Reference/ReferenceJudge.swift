@@ -17,6 +17,8 @@ public struct ReferenceJudge: FuzzJudge {
     private var questions: [QuestionID: WholeWorld.App] = [:]
     /// What is recorded for grants of before a restart.
     private var survivors: [GrantID: RecordingID] = [:]
+    /// When each recorder was told to begin or to end, while it has not answered.
+    private var orders: [CameraID: Moment] = [:]
     private var isSilent = false
     public private(set) var comparisons = 0
     /// What both last agreed on; nil: something happened since.
@@ -40,6 +42,7 @@ public struct ReferenceJudge: FuzzJudge {
         for case .announce(.question(let question)) in step.effects {
             questions[question.id] = WholeWorld.App(question.app, isClaimed: question.isClaimed)
         }
+        if isLate(step) { isSilent = true }
         if isSilent { return nil }
         switch step.event {
         case .recorderGone, .deviceFailed, .recorderRefusedConfiguration:
@@ -51,6 +54,24 @@ public struct ReferenceJudge: FuzzJudge {
         }
         reference.pass(to: step.moment)
         return take(step)
+    }
+
+    /// Times of a grant whose order was answered late run longer than where answers take no time.
+    private mutating func isLate(_ step: Stage.Step) -> Bool {
+        var isLate = false
+        switch step.event {
+        case .recorderStreaming(let camera, _, _), .recorderCut(let camera, _):
+            isLate = orders.removeValue(forKey: camera).map { $0 < step.moment } ?? false
+        default: break
+        }
+        for effect in step.effects {
+            switch effect {
+            case .open(let camera, _, _, _), .resume(let camera, _, _, _), .cut(let camera, _, _, _):
+                orders[camera] = step.moment
+            default: break
+            }
+        }
+        return isLate
     }
 
     private mutating func take(_ step: Stage.Step) -> String? {

@@ -50,6 +50,39 @@ import Testing
         #expect(verdict.compared > 0)
         #expect(!verdict.features.contains(.compared))
     }
+
+    @Test("A recorder that answered late silences the reference, also once it has answered: a lease began later")
+    func late() {
+        let verdict = FuzzRun.run(
+            """
+            # A lease ends, and the next one begins when the stream is cut.
+
+            policy \"""
+            name = "fuzz"
+            ranks = ["app"]
+            [[rank]]
+            name = "Everybody"
+            rank = "app"
+            lease = "1s"
+            [[camera]]
+            id = "front"
+            conflicts = ["back"]
+            \"""
+            camera back
+            camera front
+
+            0s   connect photos
+                 session photos camera=front
+                 session call of photos camera=back
+                 recorder front slow-cut 100ms
+                 start photos
+                 start call
+            2s
+            """, judge: ReferenceJudge())
+        #expect(verdict.outcome == .kept)
+        #expect(verdict.compared > 0)
+        #expect(!verdict.features.contains(.compared))
+    }
 }
 
 /// What the reference takes for another choice than the core: either could be the one that is wrong.
