@@ -156,14 +156,18 @@ extension TraceChecker {
 
     /// Of one step: `ConfigurationApplied`, `InterruptionEnded`, `DidStartRunning`, `AccessChanged`, in this order as
     /// far as they come, and no promise to resume without the start. A session that starts, loses and starts again in
-    /// one step, on a shared camera, is told each start in this order.
-    func startsWhole(_ session: SessionID, _ notice: SessionEvent, _ effects: [Effect], _ wrong: inout Findings) {
+    /// one step, on a shared camera, is told each start in this order. Where it started on one because something was
+    /// due, a recorder's answer to what was asked before comes after that.
+    func startsWhole(_ session: SessionID, _ notice: SessionEvent, _ seen: Seen, _ wrong: inout Findings) {
+        let effects = seen.effects
+        let isAnswer = if case .recorderConfigured = seen.event { true } else { false }
         switch notice {
         case .didStartRunning:
             var last = 0
             for case .notify(_, session, _, let other) in effects {
                 if case .didStopRunning = other { last = 0 }
                 guard let place = other.placeInStart else { continue }
+                if isAnswer, case .configurationApplied = other { continue }
                 wrong.unless(
                     place >= last, "session \(session.rawValue): \(other.wireName) comes too late in its start")
                 last = max(last, place)

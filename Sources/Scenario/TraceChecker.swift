@@ -91,7 +91,7 @@ public struct TraceChecker: Hashable, Sendable {
             switch effect {
             case .notify(let client, let session, let sequence, let notice):
                 notified(client, session, sequence, notice, seen, terms, &wrong)
-                if holdsStarts { startsWhole(session, notice, effects, &wrong) }
+                if holdsStarts { startsWhole(session, notice, seen, &wrong) }
             case .open, .resume, .cut, .killRecorder, .configure, .openStream, .closeStreams, .capturePhoto,
                 .startRecording:
                 eachOrder(effect)
