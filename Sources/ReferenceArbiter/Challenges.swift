@@ -156,9 +156,11 @@ extension Round {
     // MARK: A policy that was just loaded
 
     /// It may exclude cameras that are held side by side: the stronger stay, and among equals the one that ties favour.
+    /// Of two that both wait for their cameras, none of which is a holder, the one that asked first.
     mutating func expel() {
         let all = seats.sorted { a, b in
             if a.bid.strength != b.bid.strength { return a.bid.beats(b.bid) }
+            if a.kind == .won, b.kind == .won { return a.bid.started < b.bid.started }
             let isLonger = isHeldLonger(a, b)
             return policy.contention.tie == .holder ? isLonger : !isLonger && isHeldLonger(b, a)
         }
