@@ -132,7 +132,7 @@ def written_only():
 def no_frame():
     with Daemon() as daemon:
         app = daemon.app("photos")
-        session = app.session(frameRate=2.0)
+        session = app.session(frameRate=3.0)
         session.start()
         app.wait("DidStartRunning")
         # Between two frames of a slow camera, a frame of its stream having just come.

@@ -89,7 +89,7 @@ class Broker:
 class App:
     """`camclient run` inside a user's login session, typed into; its reports are read as they come."""
 
-    def __init__(self, user, name, *before, camera="front", settings=("frameRate=2",)):
+    def __init__(self, user, name, *before, camera="front", settings=("frameRate=3",)):
         # `before` is what starts it, if not the session itself. Few frames: making them is work for an emulated machine.
         starts = before or (FOLDER / "in-session", user)
         self.name = name
