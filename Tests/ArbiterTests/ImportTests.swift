@@ -42,9 +42,14 @@ struct ImportTests {
         #expect(try imports(of: "Vocabulary") == [])
     }
 
-    @Test("Arbiter imports the vocabulary, and nothing else")
+    @Test("The capture model imports the vocabulary, and nothing else")
+    func captureModel() throws {
+        #expect(try imports(of: "CaptureModel") == ["Vocabulary"])
+    }
+
+    @Test("Arbiter imports the vocabulary and the capture model, and nothing else")
     func core() throws {
-        #expect(try imports(of: "Arbiter") == ["Vocabulary"])
+        #expect(try imports(of: "Arbiter") == ["CaptureModel", "Vocabulary"])
     }
 
     @Test("Explain imports the core and its vocabulary, and nothing else")
@@ -53,7 +58,7 @@ struct ImportTests {
     }
 
     // The clocks need no import, so that the imports say nothing about them.
-    @Test("The vocabulary and the core have no clock", arguments: ["Vocabulary", "Arbiter"])
+    @Test("The vocabulary and the core have no clock", arguments: ["Vocabulary", "CaptureModel", "Arbiter"])
     func clock(target: String) throws {
         for text in try texts(of: target) {
             for clock in ["ContinuousClock", "SuspendingClock", "Task.sleep"] {

@@ -62,15 +62,21 @@ import Testing
         let pair = try Pair()
         pair.serverSide.onMessage = { message in
             let answer = message.makeAnswer()
-            answer?.container("r", "su") {
+            answer?.container("r", "sv") {
                 answer?.append("x")
-                answer?.append(UInt32(1))
+                answer?.container("v", "u") { answer?.append(UInt32(1)) }
             }
             answer?.send()
         }
         #expect(
             try pair.echo([])
-                == .failure(BrokerError(.invalidArguments, "camarb uses no values of the D-Bus type \"r\".")))
+                == .failure(BrokerError(.invalidArguments, "camarb uses no structures of the D-Bus type \"(sv)\".")))
+    }
+
+    @Test func aStructureOfBasicValuesComesAsItWasSent() throws {
+        let pair = try Pair()
+        pair.serverSide.onMessage = { $0.answer([.structure(of: [0.25, 1]), .array(type: "d", [.double(2)])]) }
+        #expect(try pair.echo([]) == .success([.structure(of: [0.25, 1]), .array(type: "d", [.double(2)])]))
     }
 
     @Test func errorsKeepTheirKindAndSentence() throws {
