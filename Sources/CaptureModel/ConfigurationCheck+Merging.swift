@@ -7,7 +7,8 @@ extension ConfigurationCheck {
     /// * A preset takes the place of a format, and a format that of a preset; either begins with frame durations of its own.
     ///   `inputPriority` alone keeps the format that the preset chose.
     /// * `frameRate` and the two frame durations take each other's place.
-    /// * A new format ends video HDR that was asked for (AVFoundation's rule).
+    /// * Video HDR that was asked for stays over a change of formats, where the next one has it: only while the camera chooses
+    ///   by itself does a new format end it (AVFoundation's rule, as `automaticallyAdjustsVideoHDREnabled` has it).
     /// * A zoom that the new format does not reach is over.
     /// * A mode that is automatic again forgets the values that it overrules: they are not what the lens goes back to.
     package func merged(_ batch: Configuration, into before: Configuration) -> Configuration {
@@ -16,11 +17,7 @@ extension ConfigurationCheck {
             preset != .inputPriority, let choice = choice(preset)
         {
             whole[.activeFormat] = .text(choice.format.name)
-            if whole[.frameRate] == nil, whole[.activeVideoMinFrameDuration] == nil,
-                choice.frameRates.upperBound < choice.format.maxFrameRate
-            {
-                whole[.frameRate] = .number(choice.frameRates.upperBound)
-            }
+            keepRate(of: choice, &whole)
         }
         forgetZoom(batch, &whole)
         if batch[.videoZoomFactor] != nil { whole[.cancelVideoZoomRamp] = nil }
@@ -32,6 +29,18 @@ extension ConfigurationCheck {
         }
         whole.take(batch)
         return whole
+    }
+
+    /// A format that a preset had slowed down stays as slow without it.
+    private func keepRate(of choice: FormatChoice, _ whole: inout Configuration) {
+        let rate = choice.frameRates.upperBound
+        guard whole[.frameRate] == nil, whole[.activeVideoMinFrameDuration] == nil, rate < choice.format.maxFrameRate
+        else { return }
+        if whole[.activeVideoMaxFrameDuration] == nil {
+            whole[.frameRate] = .number(rate)
+        } else {
+            whole[.activeVideoMinFrameDuration] = .number(1 / rate)
+        }
     }
 
     /// A zoom that another format does not reach is over, and not kept for a format that does.

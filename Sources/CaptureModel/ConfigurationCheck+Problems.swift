@@ -196,6 +196,7 @@ extension Double {
         if self > 0, self < 1, rate.isFinite, whole >= 2, abs(rate - whole) <= whole * 1e-6 {
             return "1/\(whole.shortDescription)"
         }
-        return shortDescription
+        let text = shortDescription
+        return self >= 1e-6 && text.contains("e-") ? plainDescription : text
     }
 }

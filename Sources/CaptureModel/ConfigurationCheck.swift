@@ -28,13 +28,8 @@ package struct ConfigurationCheck {
                 usual[control.key] = control.usual
             }
         }
-        if case .number(let seconds)? = asked[.exposureDuration] {
-            asked[.exposureDuration] = .number(
-                min(format.optics.exposureDuration.map { min(max(seconds, $0.least), $0.most) } ?? seconds, longest))
-        }
-        if case .number(let iso)? = asked[.iso], let range = format.optics.iso {
-            asked[.iso] = .number(min(max(iso, range.least), range.most))
-        }
+        exposeInside(format, longest, &asked)
+        exposeInside(format, longest, &usual)
         var zoom = 1.0
         if case .number(let factor)? = wanted[.videoZoomFactor], factor >= 1, factor <= format.videoMaxZoomFactor {
             zoom = factor
@@ -45,6 +40,17 @@ package struct ConfigurationCheck {
             minFrameDuration: shortest, maxFrameDuration: longest, videoZoomFactor: zoom, controls: asked,
             usualControls: usual, isVideoHDREnabled: isVideoHDREnabled(wanted, format),
             activeVideoStabilizationMode: stabilization(preferred, format))
+    }
+
+    /// Sensitivity and exposure as near as the format comes to them; no frame is exposed for longer than it lasts.
+    private func exposeInside(_ format: CameraFormat, _ longest: Double, _ controls: inout Configuration) {
+        if case .number(let seconds)? = controls[.exposureDuration] {
+            controls[.exposureDuration] = .number(
+                format.optics.exposureDuration.map { min(max(seconds, $0.least), $0.most, longest) } ?? seconds)
+        }
+        if case .number(let iso)? = controls[.iso], let range = format.optics.iso {
+            controls[.iso] = .number(min(max(iso, range.least), range.most))
+        }
     }
 
     /// The format that a preset or a name stands for, or the camera's own.

@@ -209,7 +209,6 @@ public struct Configuration: Hashable, Sendable {
             ] {
                 self[key] = nil
             }
-            if later[.activeFormat] != nil { self[.videoHDREnabled] = nil }
         }
         if later[.frameRate] != nil {
             self[.activeVideoMinFrameDuration] = nil

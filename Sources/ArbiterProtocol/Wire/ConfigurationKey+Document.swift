@@ -97,7 +97,7 @@ extension ConfigurationKey {
         case .whiteBalanceGains: "What red, green and blue are multiplied by."
         case .automaticallyAdjustsVideoHDREnabled:
             "Whether the camera chooses `videoHDREnabled`, as it does under a preset."
-        case .videoHDREnabled: "High dynamic range; a new format turns it off."
+        case .videoHDREnabled: "High dynamic range, where the format has it."
         case .preferredVideoStabilizationMode: "Stabilization of the picture; `auto` is the most that the format has."
         case .activeVideoStabilizationMode: "What stabilization comes to in this format."
         case .torchMode: "`auto` is on when it is dark; never together with the flash."
