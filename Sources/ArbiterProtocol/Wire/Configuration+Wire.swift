@@ -11,14 +11,13 @@ extension ConfigurationValue {
         }
     }
 
-    /// Reads a value for `key`.
+    /// Reads a value for `key`, asked for or in force: what only a camera says, `ConfigurationCheck` refuses where it is asked.
     /// - Throws: `.unsupportedConfiguration`, naming the key, the value and what the key takes.
     public init(wire: WireValue, for key: ConfigurationKey) throws(BrokerError) {
         func refusal(_ allowed: String) -> BrokerError {
             BrokerError(
                 .unsupportedConfiguration, "\(key.rawValue) is \(wire.sentence); it takes \(allowed). Nothing changed.")
         }
-        if key.isReadOnly { throw refusal("no value: the camera says it") }
         switch key.kind {
         case .text:
             guard let text = wire.string else { throw refusal(key.kind.sentence) }
