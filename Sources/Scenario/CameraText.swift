@@ -3,6 +3,9 @@ import EventTable
 
 /// Cameras and their formats in the scenario language.
 enum CameraText {
+    /// Degrees of a format whose line says nothing.
+    private static let usualFieldOfView = 60.0
+
     /// What a camera can do when a line says nothing: full HD with a zoom of 4, half of it lossless,
     /// or 720p at double speed.
     static func usual(_ camera: CameraID, _ position: CameraPosition) -> CameraCapabilities {
@@ -47,6 +50,7 @@ enum CameraText {
             if format.videoZoomFactorUpscaleThreshold != 1 {
                 words.append("lossless=\(format.videoZoomFactorUpscaleThreshold.shortDescription)")
             }
+            if format.fieldOfView != usualFieldOfView { words.append("fov=\(format.fieldOfView.shortDescription)") }
             words += write(format.optics)
             if index == capabilities.defaultFormatIndex, index > 0 { words.append("default") }
         }
@@ -155,86 +159,6 @@ enum CameraText {
                 let step = words.count == 1 ? 1 : words[1] == "by" ? Double(words[2]) : nil, step > 0
             else { return nil }
             return CameraControl(key, .range(least: least, most: most, step: step), usual: .number(usual))
-        }
-    }
-}
-
-extension ScenarioParser {
-    /// `[front|back|external] [seat=…] [name=…] [sensor=WxH] [format="420v 1280x720@30" [zoom=4] [lossless=2] …]… [control=…]…`
-    mutating func camera(_ camera: CameraID, _ words: inout Words) throws(LineProblem) -> Scenario.Camera {
-        var seat = SeatID.usual
-        var position = CameraPosition(rawValue: camera.name) ?? .external
-        if let word = words.optionalWord() {
-            guard let named = CameraPosition(rawValue: word.text) else {
-                throw LineProblem(word, notOne(word.text, of: CameraPosition.allCases.map(\.rawValue)))
-            }
-            position = named
-        }
-        var capabilities = CameraText.usual(camera, position)
-        var formats: [CameraFormat] = []
-        while let word = words.anything() {
-            switch word.key {
-            case "seat": seat = SeatID(word.text)
-            case "name": capabilities.name = word.text
-            case "sensor":
-                let sides = word.text.split(separator: "x").compactMap { Int($0) }
-                guard sides.count == 2 else { throw LineProblem(word, "a sensor is written 3840x2160") }
-                capabilities.sensorWidth = sides[0]
-                capabilities.sensorHeight = sides[1]
-            case "format":
-                guard let format = CameraText.format(word.text) else {
-                    throw LineProblem(word, "a format is written \"420v 1280x720@30\" or \"420v 1280x720@5-60 binned\"")
-                }
-                formats.append(format)
-            case "zoom", "lossless", "stills", "focus", "iso", "exposure", "stabilization":
-                try take(word, into: &formats)
-            case nil where word.text == "hdr": try take(word, into: &formats)
-            case nil where word.text == "default":
-                try take(word, into: &formats)
-                capabilities.defaultFormatIndex = formats.count - 1
-            case "control":
-                guard let control = CameraText.control(word.text),
-                    capabilities.control(control.key) == nil
-                else {
-                    throw LineProblem(
-                        word,
-                        "a control is written \"gain 0..255 usually 100\", \"gainMode locked,continuousAuto usually locked\" or \"videoMirrored usually false\", each key once"
-                    )
-                }
-                capabilities.controls.append(control)
-            default:
-                throw LineProblem(
-                    word,
-                    notOne(
-                        word.key ?? word.text,
-                        of: [
-                            "seat", "name", "sensor", "format", "zoom", "lossless", "stills", "focus", "iso",
-                            "exposure", "stabilization", "hdr", "default", "control",
-                        ]))
-            }
-        }
-        if !formats.isEmpty { capabilities.formats = formats }
-        return Scenario.Camera(id: camera, capabilities: capabilities, seat: seat)
-    }
-
-    /// What stands behind a format is that format's.
-    private func take(_ word: Word, into formats: inout [CameraFormat]) throws(LineProblem) {
-        guard !formats.isEmpty else {
-            throw LineProblem(word, "\(word.key ?? word.text) stands behind the format that has it")
-        }
-        if word.key == "zoom" || word.key == "lossless" {
-            guard let factor = Double(word.text), factor >= 1, factor.isFinite else {
-                throw LineProblem(word, "a zoom is a number from 1, behind the format that has it")
-            }
-            if word.key == "zoom" {
-                formats[formats.count - 1].videoMaxZoomFactor = factor
-            } else {
-                formats[formats.count - 1].videoZoomFactorUpscaleThreshold = factor
-            }
-            return
-        }
-        if let written = CameraText.take(word.key, word.text, into: &formats[formats.count - 1].optics) {
-            throw LineProblem(word, "it is written \(written)")
         }
     }
 }

@@ -56,7 +56,7 @@ extension Scenario {
     public func run(on stage: inout Stage) -> Outcome {
         var writer = ScenarioWriter(
             names: names, origin: stage.now, showsAnnouncements: world.showsAnnouncements,
-            showsOrders: world.showsOrders)
+            showsOrders: world.showsOrders, showsSentences: world.showsSentences)
         for camera in world.cameras { stage.perform(.event(camera.event)) }
         var shown = stage.steps.count
         var refusals: [(notice: String, sentence: String)] = []

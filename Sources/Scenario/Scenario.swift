@@ -51,6 +51,8 @@ public struct Scenario: Sendable {
         public var showsAnnouncements = false
         /// So are the orders to the recorders.
         public var showsOrders = false
+        /// Refusals say why in their sentence instead of by their rule.
+        public var showsSentences = false
     }
 
     /// A camera as a line describes it.

@@ -17,6 +17,7 @@ struct ScenarioParser {
     var hasNoCameras = false
     var showsAnnouncements = false
     var showsOrders = false
+    var showsSentences = false
     /// What is there by now.
     var stock = Stock()
     /// The shell attaches by itself with the first `presence`, unless a line says something about it.
@@ -90,7 +91,7 @@ struct ScenarioParser {
         let world = Scenario.World(
             policy: policy ?? (isPlan ? .firstCome : defaultPolicy()),
             cameras: cameras.isEmpty && !hasNoCameras ? Self.defaultCameras : cameras,
-            showsAnnouncements: showsAnnouncements, showsOrders: showsOrders)
+            showsAnnouncements: showsAnnouncements, showsOrders: showsOrders, showsSentences: showsSentences)
         if !problems.isEmpty { throw ScenarioError(problems) }
         return Scenario(
             file: file, title: title.joined(separator: " "), world: world, lines: lines, names: names,
@@ -211,7 +212,8 @@ struct ScenarioParser {
                 switch word.text {
                 case "announcements": showsAnnouncements = true
                 case "orders": showsOrders = true
-                default: throw LineProblem(word, notOne(word.text, of: ["announcements", "orders"]))
+                case "sentences": showsSentences = true
+                default: throw LineProblem(word, notOne(word.text, of: ["announcements", "orders", "sentences"]))
                 }
             }
         default:

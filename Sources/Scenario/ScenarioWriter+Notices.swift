@@ -8,6 +8,7 @@ extension ScenarioWriter {
         switch effect {
         case .notify(_, let session, _, let event): return notice(session, event)
         case .refused(let refusal):
+            if showsSentences { return "refused \(refusal.error.kind.shortName): \(refusal.error.message)" }
             return "refused \(refusal.error.kind.shortName) because \"\(refusal.rule.replacingQuotes)\""
         case .answered: return nil
         case .announce(let news): return showsAnnouncements ? text(of: news) : nil

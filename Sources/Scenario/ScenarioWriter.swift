@@ -10,14 +10,17 @@ public struct ScenarioWriter: Sendable {
     public let origin: Moment
     public var showsAnnouncements: Bool
     public var showsOrders: Bool
+    public var showsSentences: Bool
 
     public init(
-        names: Names = Names(), origin: Moment = .zero, showsAnnouncements: Bool = false, showsOrders: Bool = false
+        names: Names = Names(), origin: Moment = .zero, showsAnnouncements: Bool = false, showsOrders: Bool = false,
+        showsSentences: Bool = false
     ) {
         self.names = names
         self.origin = origin
         self.showsAnnouncements = showsAnnouncements
         self.showsOrders = showsOrders
+        self.showsSentences = showsSentences
     }
 
     /// What stands before a trace: its title, its world, and that the trace itself brings the recorders' answers.

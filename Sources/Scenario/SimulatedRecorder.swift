@@ -16,6 +16,8 @@ public struct SimulatedRecorder: Hashable, Sendable {
     /// Some broker has had it capture.
     private var wasUsed = false
     private var recordings: [Recording] = []
+    /// The last that was begun; it may have come to its end.
+    private var ramp: SimulatedRamp?
     /// Photos that were ordered and will not be answered: it hangs.
     private var photos: [PhotoID] = []
     /// In order of time, then of being asked for.
@@ -124,6 +126,7 @@ public struct SimulatedRecorder: Hashable, Sendable {
         wasUsed = true
         self.grant = grant
         self.asked = []
+        ramp = nil
         inForce = whole(asked)
         if isSilent { return }
         if behaviour.diesOnOpen {
@@ -150,7 +153,12 @@ public struct SimulatedRecorder: Hashable, Sendable {
             return
         }
         let before = inForce
+        if asked[.cancelVideoZoomRamp] == .flag(true), let ramp {
+            wanted[.videoZoomFactor] = .number(ramp.zoom(at: now))
+        }
+        if asked[.cancelVideoZoomRamp] == .flag(true) || asked[.videoZoomFactor] != nil { endRamp() }
         take(asked)
+        if before[.activeFormat] != inForce[.activeFormat] { endRamp() }
         answer(.recorderConfigured(camera, grant, asked: asked, inForce: inForce), at: at)
         rampAnswer(asked, from: before, grant, at)
     }
@@ -183,6 +191,7 @@ public struct SimulatedRecorder: Hashable, Sendable {
     public mutating func forget() {
         grant = nil
         recordings = []
+        ramp = nil
         photos = []
         pending = []
         inForce = Configuration()
@@ -218,18 +227,15 @@ public struct SimulatedRecorder: Hashable, Sendable {
         else { return }
         var start = 1.0
         if case .number(let zoom)? = before[.videoZoomFactor] { start = zoom }
-        // Half a doubling at a time is exact enough for a simulation, and needs no logarithm.
-        var halves = 0
-        var reached = min(start, target)
-        let end = max(start, target)
-        while reached < end, halves < 64 {
-            reached *= 1.4142135623730951
-            halves += 1
-        }
-        let seconds = Double(halves) / 2 / rate
-        answer(
-            .rampFinished(camera, grant, videoZoomFactor: target),
-            at: at + .milliseconds(Int64((seconds * 1000).rounded())))
+        let ramp = SimulatedRamp(from: start, to: target, rate: rate, began: at)
+        self.ramp = ramp
+        answer(.rampFinished(camera, grant, videoZoomFactor: target), at: ramp.ends)
+    }
+
+    /// Nobody hears of the end of a ramp that another zoom takes the place of.
+    private mutating func endRamp() {
+        ramp = nil
+        pending.removeAll { if case .rampFinished = $0.event { true } else { false } }
     }
 
     // MARK: Configuration

@@ -59,9 +59,14 @@ extension Arbiter {
             let confirmed = state.sessionSettings[asker].confirmed
             state.sessionSettings[asker].confirmed = check(camera).merged(answered.ordered.ofTheCamera, into: confirmed)
             if answered.batch[.cancelVideoZoomRamp] == .flag(true) {
-                // Where the ramp was stopped is what is restored later.
-                state.sessionSettings[asker].wanted[.videoZoomFactor] = inForce[.videoZoomFactor]
+                // Where the ramp was stopped is what is restored later, unless the session has asked for another zoom since.
                 state.sessionSettings[asker].confirmed[.videoZoomFactor] = inForce[.videoZoomFactor]
+                let isOverruled = state.cameraSettings[camera].asked.contains {
+                    $0.session == answered.session && $0.batch[.videoZoomFactor] != nil
+                }
+                if !isOverruled {
+                    state.sessionSettings[asker].wanted[.videoZoomFactor] = inForce[.videoZoomFactor]
+                }
             }
             if state.sessions[asker].shown.isRunning {
                 tellConfigured(asker, asked: answered.batch, inForce, answered.by, &notes)

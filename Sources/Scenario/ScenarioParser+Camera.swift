@@ -1,0 +1,103 @@
+import ArbiterProtocol
+import CameraFile
+import EventTable
+
+extension ScenarioParser {
+    /// `[front|back|external] [model=…] [seat=…] [name=…] [sensor=WxH] [format="420v 1280x720@30" [zoom=4] [lossless=2]]…
+    /// [control=…]…`
+    mutating func camera(_ camera: CameraID, _ words: inout Words) throws(LineProblem) -> Scenario.Camera {
+        var seat = SeatID.usual
+        var position = CameraPosition(rawValue: camera.name) ?? .external
+        var saysPosition = false
+        if let word = words.optionalWord() {
+            guard let named = CameraPosition(rawValue: word.text) else {
+                throw LineProblem(word, notOne(word.text, of: CameraPosition.allCases.map(\.rawValue)))
+            }
+            position = named
+            saysPosition = true
+        }
+        var capabilities = CameraText.usual(camera, position)
+        var formats: [CameraFormat] = []
+        while let word = words.anything() {
+            switch word.key {
+            case "model":
+                capabilities = try model(word)
+                if saysPosition { capabilities.position = position }
+            case "seat": seat = SeatID(word.text)
+            case "name": capabilities.name = word.text
+            case "sensor":
+                let sides = word.text.split(separator: "x").compactMap { Int($0) }
+                guard sides.count == 2 else { throw LineProblem(word, "a sensor is written 3840x2160") }
+                capabilities.sensorWidth = sides[0]
+                capabilities.sensorHeight = sides[1]
+            case "format":
+                guard let format = CameraText.format(word.text) else {
+                    throw LineProblem(word, "a format is written \"420v 1280x720@30\" or \"420v 1280x720@5-60 binned\"")
+                }
+                formats.append(format)
+            case "zoom", "lossless":
+                guard let factor = Double(word.text), factor >= 1, factor.isFinite, !formats.isEmpty else {
+                    throw LineProblem(word, "a zoom is a number from 1, behind the format that has it")
+                }
+                if word.key == "zoom" {
+                    formats[formats.count - 1].videoMaxZoomFactor = factor
+                } else {
+                    formats[formats.count - 1].videoZoomFactorUpscaleThreshold = factor
+                }
+            case "fov":
+                guard let degrees = Double(word.text), (1...180).contains(degrees), !formats.isEmpty else {
+                    throw LineProblem(word, "a field of view is 1 to 180 degrees, behind the format that has it")
+                }
+                formats[formats.count - 1].fieldOfView = degrees
+            case "stills", "focus", "iso", "exposure", "stabilization":
+                try take(word, into: &formats)
+            case nil where word.text == "hdr": try take(word, into: &formats)
+            case nil where word.text == "default" && !formats.isEmpty:
+                capabilities.defaultFormatIndex = formats.count - 1
+            case "control":
+                guard let control = CameraText.control(word.text),
+                    capabilities.control(control.key) == nil
+                else {
+                    throw LineProblem(
+                        word,
+                        "a control is written \"gain 0..255 usually 100\", \"gainMode locked,continuousAuto usually locked\" or \"videoMirrored usually false\", each key once"
+                    )
+                }
+                capabilities.controls.append(control)
+            default:
+                throw LineProblem(
+                    word,
+                    notOne(
+                        word.key ?? word.text,
+                        of: [
+                            "model", "seat", "name", "sensor", "format", "zoom", "lossless", "fov", "stills", "focus",
+                            "iso",
+                            "exposure",
+                            "stabilization", "hdr", "default", "control",
+                        ]))
+            }
+        }
+        if !formats.isEmpty { capabilities.formats = formats }
+        return Scenario.Camera(id: camera, capabilities: capabilities, seat: seat)
+    }
+
+    /// What a simulated camera's file says that it can do.
+    private func model(_ word: Word) throws(LineProblem) -> CameraCapabilities {
+        if isPlan, word.text.contains("/") {
+            // A client asks, and the broker reads with rights of its own: only what lies where cameras' files lie.
+            throw LineProblem(word, "a plan takes simulated cameras by their name, such as iphone6s-back")
+        }
+        do throws(BrokerError) { return try CameraFile.named(word.text).capabilities } catch {
+            throw LineProblem(word, error.message)
+        }
+    }
+
+    private func take(_ word: Word, into formats: inout [CameraFormat]) throws(LineProblem) {
+        guard !formats.isEmpty else {
+            throw LineProblem(word, "\(word.key ?? word.text) stands behind the format that has it")
+        }
+        if let written = CameraText.take(word.key, word.text, into: &formats[formats.count - 1].optics) {
+            throw LineProblem(word, "it is written \(written)")
+        }
+    }
+}
