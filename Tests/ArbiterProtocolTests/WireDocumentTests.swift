@@ -49,7 +49,7 @@ import Testing
 
             `CreateSession` and `Configure` take these keys, and `ConfigurationApplied` and `Session1.Configuration` show them. A \
             camera lists its controls and their values in `Controls`, and refuses by name a control that it lacks. A key that is not \
-            given stays as it is.
+            given stays as it is. [capture.md](capture.md) has their rules, with an example of each.
 
             | key | type | values | where nobody sets it | |
             |---|---|---|---|---|
