@@ -65,6 +65,7 @@ struct ClientTests {
             try await session.beginConfiguration()
             try await session.configure(Configuration([.frameRate: .number(30)]))
             try await session.commitConfiguration()
+            try await session.checkConfiguration(Configuration([.frameRate: .number(30)]))
             #expect(try await session.openStream() == 9)
             #expect(try await session.capturePhoto(to: 1) == 5)
             #expect(try await session.startRecording(to: 1) == 5)

@@ -26,7 +26,7 @@ struct PicturesTests {
         }
     }
 
-    private func broker(_ streams: Result<Int32, BrokerError>...) -> MemoryTransport {
+    func broker(_ streams: Result<Int32, BrokerError>...) -> MemoryTransport {
         let streams = Streams(streams)
         return MemoryTransport { _, call throws(BrokerError) in
             call.member == "OpenStream" ? try streams.next() : try MemoryTransport.standardAnswer(call)
@@ -34,7 +34,7 @@ struct PicturesTests {
     }
 
     /// Sends a frame whose luma is `level`, and whose chroma is one more.
-    private func send(_ level: UInt8, as sequence: UInt64, on sender: FrameSender, flags: FrameRecord.Flags = []) {
+    func send(_ level: UInt8, as sequence: UInt64, on sender: FrameSender, flags: FrameRecord.Flags = []) {
         guard let index = sender.writable() else { return }
         let memory = sender.memory(index)
         for place in 0..<sender.layout.bytes { memory[place] = place < sender.layout.lumaBytes ? level : level + 1 }

@@ -96,7 +96,7 @@ struct SessionMemory {
     }
 
     mutating func keep(_ asked: Configuration) {
-        if asked[.camera] != nil {
+        if case .text(let name)? = asked[.camera], name != camera {
             // What was asked of another camera does not bind this one.
             var own = Configuration()
             for key in [ConfigurationKey.usesAudio, .sharingMode, .sessionPreset] { own[key] = configuration[key] }
@@ -173,7 +173,9 @@ struct SessionMemory {
             isSettling = false
             (access, accessCauses) = (now, causes)
             if isKnown { return [] }
-        case .configurationApplied(_, let now, _):
+        case .configurationApplied(_, var now, _):
+            // Said where a session was switched to it, and there alone.
+            now[.camera] = nil
             let isKnown = knowsInForce && now == inForce
             knowsInForce = false
             inForce = now
