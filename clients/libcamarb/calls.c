@@ -59,6 +59,7 @@ static bool is_lasting(enum call_kind kind) {
     case CALL_START:
     case CALL_STOP:
     case CALL_CONFIGURE: return true;
+    case CALL_CHECK:
     case CALL_READY:
     case CALL_CONTINUE:
     case CALL_PHOTO:
@@ -198,6 +199,7 @@ static void remember(struct call *call, uint64_t value) {
     case CALL_PHOTO: memory_remember_photo(session, value); break;
     case CALL_WATCH_CAMERAS:
     case CALL_CREATE_SESSION:
+    case CALL_CHECK:
     case CALL_READY:
     case CALL_CONTINUE:
     case CALL_STOP_RECORDING: break;
@@ -283,6 +285,7 @@ static const char *member_of(enum call_kind kind) {
     case CALL_START: return "StartRunning";
     case CALL_STOP: return "StopRunning";
     case CALL_CONFIGURE: return "Configure";
+    case CALL_CHECK: return "CheckConfiguration";
     case CALL_READY: return "Ready";
     case CALL_CONTINUE: return "Continue";
     case CALL_PHOTO: return "CapturePhoto";
@@ -298,7 +301,8 @@ static int append_arguments(sd_bus_message *message, struct call *call) {
     switch (call->kind) {
     case CALL_DECLARE_APP: return sd_bus_message_append(message, "a{sv}", 1, "app", "s", call->word);
     case CALL_DECLARE_PRESENCE: return sd_bus_message_append(message, "sb", call->word, (int)call->flag);
-    case CALL_CONFIGURE: return configuration_append(message, call->configuration, false);
+    case CALL_CONFIGURE:
+    case CALL_CHECK: return configuration_append(message, call->configuration, false);
     case CALL_READY: return sd_bus_message_append(message, "t", memory_brokers_number(&call->session->memory, call->value));
     case CALL_PHOTO:
     case CALL_START_RECORDING: {

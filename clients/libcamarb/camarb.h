@@ -122,7 +122,9 @@ typedef struct camarb_control {
     double usual, least, most, step; /* of a number */
     const char *usual_word; /* of a mode; "": it is a number, or a flag, which is 0 or 1 */
     const char *const *words; /* of a mode, until NULL; NULL: it is none */
-    uint64_t reserved[4];
+    const double *usual_numbers; /* of a point two, x and y; of gains three, red, green and blue; each from least to most. NULL: it is neither */
+    size_t usual_number_count;
+    uint64_t reserved[2];
 } camarb_control;
 
 typedef struct camarb_camera {
@@ -152,12 +154,14 @@ CAMARB_API void camarb_frame_rate_fraction(double rate, uint32_t *frames, uint32
 
 /* ── Configurations ─────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* A batch of keys: activeFormat (word, a format's name), frameRate, videoZoomFactor (numbers), … docs/wire.md has all of them. Setting a
- * key twice keeps the last. Keys that the library does not know are the broker's to judge. Words and keys are UTF-8: -EINVAL. */
+/* A batch of keys: activeFormat (word, a format's name), frameRate, videoZoomFactor (numbers), focusPointOfInterest (two numbers, 0 to 1),
+ * whiteBalanceGains (three, from 1), … docs/wire.md has all of them. Setting a key twice keeps the last. Keys that the library does not know are the broker's to judge. Words and keys are UTF-8: -EINVAL. */
 CAMARB_API camarb_configuration *camarb_configuration_new(void); /* NULL: no memory */
 CAMARB_API void camarb_configuration_free(camarb_configuration *configuration);
 CAMARB_API int camarb_configuration_set_word(camarb_configuration *configuration, const char *key, const char *word);
 CAMARB_API int camarb_configuration_set_number(camarb_configuration *configuration, const char *key, double number);
+CAMARB_API int camarb_configuration_set_numbers(
+    camarb_configuration *configuration, const char *key, const double *numbers, size_t count);
 CAMARB_API int camarb_configuration_set_flag(camarb_configuration *configuration, const char *key, bool flag);
 /* The keys that are in it, from index 0 on, in no order that means anything; NULL behind the last one. Valid until it is changed. */
 CAMARB_API const char *camarb_configuration_key(const camarb_configuration *configuration, size_t index);
@@ -165,6 +169,9 @@ CAMARB_API const char *camarb_configuration_key(const camarb_configuration *conf
 CAMARB_API const char *camarb_configuration_word(const camarb_configuration *configuration, const char *key);
 CAMARB_API int camarb_configuration_number(const camarb_configuration *configuration, const char *key, double *number);
 CAMARB_API int camarb_configuration_flag(const camarb_configuration *configuration, const char *key, bool *flag);
+/* How many numbers a point (2) or gains (3) have; the first `count` of them are in `numbers` then. */
+CAMARB_API int camarb_configuration_numbers(
+    const camarb_configuration *configuration, const char *key, double *numbers, size_t count);
 
 /* ── Sessions ───────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
@@ -185,6 +192,9 @@ CAMARB_API camarb_call camarb_session_start(camarb_session *session);
 CAMARB_API camarb_call camarb_session_stop(camarb_session *session);
 /* Sets keys as a whole or not at all; at once while the session may configure, else when it runs. */
 CAMARB_API camarb_call camarb_session_configure(camarb_session *session, const camarb_configuration *batch);
+/* Is answered as camarb_session_configure would be at this moment, refusal and sentence alike, and sets nothing. While there is no
+ * broker it is -ENOTCONN. */
+CAMARB_API camarb_call camarb_session_check_configuration(camarb_session *session, const camarb_configuration *batch);
 /* Answers CAMARB_EVENT_WILL_BE_INTERRUPTED: the camera may go before the deadline. */
 CAMARB_API camarb_call camarb_session_ready(camarb_session *session, uint64_t interruption);
 /* Clears the one cause that is the client's own to clear (sensitive-content-mitigation-activated). */
@@ -272,6 +282,8 @@ enum camarb_event_type {
     CAMARB_EVENT_RAMP_FINISHED, /* number: videoZoomFactor */
     CAMARB_EVENT_RUNTIME_ERROR, /* error_name (a code), error */
     CAMARB_EVENT_ENDED, /* the session is over: error, error_name. The last of its events. */
+    /* Of a session as well; the numbers above are those of earlier versions. */
+    CAMARB_EVENT_CONNECTIONS_FORMED, /* camera, reopen: it was switched to this camera; pictures come again by themselves */
 };
 
 /* Texts are never NULL: "" where there is none. Lists end with NULL. */
@@ -292,7 +304,9 @@ typedef struct camarb_event {
     const char *const *access;
     const char *const *sharers;
     const camarb_configuration *asked, *in_force;
-    uint64_t reserved[8];
+    const char *camera;
+    const char *const *reopen; /* outputs: preview, where the session showed pictures before the switch */
+    uint64_t reserved[6];
 } camarb_event;
 
 /* The next event, in the order in which they came; NULL: there is none. Valid until the next call of this function. An event that nobody

@@ -95,7 +95,25 @@ static int read_words(sd_bus_message *message, const char *const **into) {
     return 1;
 }
 
-/* What is usual is a word, a number or a flag; of a flag, 0 or 1. */
+/* Two are a point's, three are gains'; those that are no numbers are 0. */
+static int read_usual_numbers(sd_bus_message *message, camarb_control *control) {
+    double numbers[NUMBERS_MAX];
+    size_t count;
+    int result = numbers_read(message, numbers, &count);
+    if (result <= 0 || count == 0) return result;
+    double *copy = calloc(count, sizeof *copy);
+    if (!copy) return -ENOMEM;
+    for (size_t i = 0; i < count; i++) copy[i] = isfinite(numbers[i]) ? numbers[i] : 0;
+    free((double *)control->usual_numbers);
+    control->usual_numbers = copy;
+    control->usual_number_count = count;
+    /* What gains go up to is said beside them. */
+    if (count == 2) control->least = 0, control->most = 1;
+    else control->least = 1;
+    return 1;
+}
+
+/* What is usual is a word, a number, a flag, or some numbers; of a flag, 0 or 1. */
 static int read_usual(sd_bus_message *message, camarb_control *control) {
     bool flag;
     int result = read_flag(message, &flag);
@@ -107,6 +125,7 @@ static int read_usual(sd_bus_message *message, camarb_control *control) {
         return 1;
     }
     result = read_word(message, &control->usual_word);
+    if (result == 0) result = read_usual_numbers(message, control);
     return result != 0 ? result : read_number(message, &control->usual);
 }
 
@@ -174,6 +193,7 @@ static void camera_clear(camarb_camera *camera) {
         free((char *)camera->controls[i].key);
         free((char *)camera->controls[i].usual_word);
         words_free((words)camera->controls[i].words);
+        free((double *)camera->controls[i].usual_numbers);
     }
     free((camarb_control *)camera->controls);
     free((camarb_format *)camera->formats);
@@ -257,6 +277,9 @@ static int read_objects(sd_bus_message *message, camarb_camera **list, size_t *c
 }
 
 static bool control_equals(const camarb_control *one, const camarb_control *other) {
+    if (one->usual_number_count != other->usual_number_count) return false;
+    for (size_t i = 0; i < one->usual_number_count; i++)
+        if (one->usual_numbers[i] != other->usual_numbers[i]) return false;
     return text_equals(one->key, other->key) && one->usual == other->usual && one->least == other->least
         && one->most == other->most && one->step == other->step && text_equals(one->usual_word, other->usual_word)
         && words_equal((words)one->words, (words)other->words);
@@ -352,8 +375,9 @@ const camarb_camera *camarb_client_cameras(camarb_client *client, size_t *count)
 
 const char *camarb_camera_key(const camarb_camera *camera, size_t index) {
     /* Those of ConfigurationKey that are no controls. */
-    static const char *const all[] = {"camera", "activeFormat", "frameRate", "videoZoomFactor", "videoZoomRampRate", "usesAudio",
-        "whenBusy", "sharingMode"};
+    static const char *const all[] = {"camera", "sessionPreset", "activeFormat", "frameRate", "activeVideoMinFrameDuration",
+        "activeVideoMaxFrameDuration", "videoZoomFactor", "videoZoomRampRate", "cancelVideoZoomRamp", "usesAudio", "whenBusy",
+        "sharingMode"};
     const size_t count = sizeof all / sizeof all[0];
     if (!camera) return NULL;
     if (index < count) return all[index];

@@ -37,7 +37,7 @@ static int place(camarb_configuration *configuration, const char *key, struct se
     struct setting *setting = find(configuration, key);
     if (setting) {
         free(setting->word);
-        setting->word = NULL;
+        *setting = (struct setting){.key = setting->key};
         *found = setting;
         return 0;
     }
@@ -87,6 +87,19 @@ int camarb_configuration_set_flag(camarb_configuration *configuration, const cha
     return 0;
 }
 
+int camarb_configuration_set_numbers(camarb_configuration *configuration, const char *key, const double *numbers, size_t count) {
+    if (!numbers || count < 2 || count > NUMBERS_MAX) return -EINVAL;
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(numbers[i])) return -EINVAL;
+    struct setting *setting;
+    int result = place(configuration, key, &setting);
+    if (result < 0) return result;
+    setting->kind = 'r';
+    setting->number_count = count;
+    memcpy(setting->numbers, numbers, count * sizeof *numbers);
+    return 0;
+}
+
 const char *camarb_configuration_key(const camarb_configuration *configuration, size_t index) {
     return configuration && index < configuration->count ? configuration->settings[index].key : NULL;
 }
@@ -115,6 +128,15 @@ int camarb_configuration_flag(const camarb_configuration *configuration, const c
     return 0;
 }
 
+int camarb_configuration_numbers(const camarb_configuration *configuration, const char *key, double *numbers, size_t count) {
+    if (!configuration || !key || (!numbers && count > 0)) return -EINVAL;
+    const struct setting *setting = find(configuration, key);
+    if (!setting) return -ENOENT;
+    if (setting->kind != 'r') return -EINVAL;
+    for (size_t i = 0; i < count && i < setting->number_count; i++) numbers[i] = setting->numbers[i];
+    return (int)setting->number_count;
+}
+
 void configuration_remove(camarb_configuration *configuration, const char *key) {
     struct setting *setting = find(configuration, key);
     if (!setting) return;
@@ -126,6 +148,7 @@ static int set(camarb_configuration *into, const struct setting *setting) {
     switch (setting->kind) {
     case 's': return camarb_configuration_set_word(into, setting->key, setting->word);
     case 'd': return camarb_configuration_set_number(into, setting->key, setting->number);
+    case 'r': return camarb_configuration_set_numbers(into, setting->key, setting->numbers, setting->number_count);
     default: return camarb_configuration_set_flag(into, setting->key, setting->flag);
     }
 }
@@ -136,6 +159,39 @@ int configuration_merge(camarb_configuration *into, const camarb_configuration *
         if (result < 0) return result;
     }
     return 0;
+}
+
+int configuration_take(camarb_configuration *into, const camarb_configuration *later) {
+    /* What a preset or a format begins anew. */
+    static const char *const replaced[] = {
+        "sessionPreset", "activeFormat", "frameRate", "activeVideoMinFrameDuration", "activeVideoMaxFrameDuration"};
+    if (!later) return 0;
+    const char *preset = camarb_configuration_word(later, "sessionPreset");
+    bool has_format = find(later, "activeFormat") != NULL, has_preset = preset && strcmp(preset, "inputPriority") != 0;
+    for (size_t i = 0; (has_format || has_preset) && i < sizeof replaced / sizeof replaced[0]; i++)
+        configuration_remove(into, replaced[i]);
+    if (has_format) configuration_remove(into, "videoHDREnabled");
+    bool has_durations = find(later, "activeVideoMinFrameDuration") || find(later, "activeVideoMaxFrameDuration");
+    double rate;
+    if (find(later, "frameRate")) {
+        configuration_remove(into, "activeVideoMinFrameDuration");
+        configuration_remove(into, "activeVideoMaxFrameDuration");
+    } else if (has_durations && camarb_configuration_number(into, "frameRate", &rate) == 0 && rate > 0) {
+        configuration_remove(into, "frameRate");
+        int result = camarb_configuration_set_number(into, "activeVideoMinFrameDuration", 1 / rate);
+        if (result == 0) result = camarb_configuration_set_number(into, "activeVideoMaxFrameDuration", 1 / rate);
+        if (result < 0) return result;
+    }
+    return configuration_merge(into, later);
+}
+
+void configuration_keep_only(camarb_configuration *configuration, const char *const *keys) {
+    for (size_t i = configuration->count; i > 0; i--) {
+        const char *key = configuration->settings[i - 1].key;
+        size_t at = 0;
+        while (keys[at] && strcmp(keys[at], key) != 0) at++;
+        if (!keys[at]) configuration_remove(configuration, key);
+    }
 }
 
 camarb_configuration *configuration_copy(camarb_client *client, const camarb_configuration *from) {
@@ -151,8 +207,10 @@ bool configuration_equals(const camarb_configuration *one, const camarb_configur
     for (size_t i = 0; i < one->count; i++) {
         const struct setting *mine = &one->settings[i], *theirs = find(other, mine->key);
         if (!theirs || theirs->kind != mine->kind || theirs->number != mine->number || theirs->flag != mine->flag
-            || !text_equals(theirs->word, mine->word))
+            || !text_equals(theirs->word, mine->word) || theirs->number_count != mine->number_count)
             return false;
+        for (size_t at = 0; at < mine->number_count; at++)
+            if (mine->numbers[at] != theirs->numbers[at]) return false;
     }
     return true;
 }
@@ -160,9 +218,14 @@ bool configuration_equals(const camarb_configuration *one, const camarb_configur
 /* ── On the wire ────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 static int append(sd_bus_message *message, const struct setting *setting) {
+    const double *numbers = setting->numbers;
     switch (setting->kind) {
     case 's': return sd_bus_message_append(message, "{sv}", setting->key, "s", setting->word);
     case 'd': return sd_bus_message_append(message, "{sv}", setting->key, "d", setting->number);
+    case 'r':
+        if (setting->number_count == 2)
+            return sd_bus_message_append(message, "{sv}", setting->key, "(dd)", numbers[0], numbers[1]);
+        return sd_bus_message_append(message, "{sv}", setting->key, "(ddd)", numbers[0], numbers[1], numbers[2]);
     default: return sd_bus_message_append(message, "{sv}", setting->key, "b", (int)setting->flag);
     }
 }
@@ -226,27 +289,55 @@ int number_read(sd_bus_message *message, double *number) {
     return 1;
 }
 
-/* What is neither word, number nor flag is a newer broker's, and passed over. */
+static int read_list(sd_bus_message *message, double numbers[NUMBERS_MAX], size_t *count) {
+    const void *list;
+    size_t bytes;
+    int result = sd_bus_message_enter_container(message, 'v', "ad");
+    if (result >= 0) result = sd_bus_message_read_array(message, 'd', &list, &bytes);
+    if (result >= 0) result = sd_bus_message_exit_container(message);
+    if (result < 0) return result;
+    *count = bytes / sizeof *numbers;
+    if (*count < 2 || *count > NUMBERS_MAX) *count = 0;
+    if (*count > 0) memcpy(numbers, list, *count * sizeof *numbers);
+    return 1;
+}
+
+int numbers_read(sd_bus_message *message, double numbers[NUMBERS_MAX], size_t *count) {
+    int result = variant_is(message, "(dd)");
+    *count = 2;
+    if (result > 0) result = sd_bus_message_read(message, "v", "(dd)", &numbers[0], &numbers[1]);
+    if (result != 0) return result;
+    result = variant_is(message, "(ddd)");
+    *count = 3;
+    if (result > 0) result = sd_bus_message_read(message, "v", "(ddd)", &numbers[0], &numbers[1], &numbers[2]);
+    if (result != 0) return result;
+    result = variant_is(message, "ad");
+    return result > 0 ? read_list(message, numbers, count) : result;
+}
+
+/* What was read is kept where there is room for it: of more keys than there are, the program is spared the last. */
+static int kept(int result) { return result < 0 && result != -E2BIG ? result : 1; }
+
+/* What is neither word, number, flag nor numbers is a newer broker's, and passed over. */
 static int read_setting(sd_bus_message *message, const char *key, void *into) {
     const char *word;
     int flag;
-    double number;
+    double number, numbers[NUMBERS_MAX];
+    size_t count;
     int result = variant_is(message, "s");
     if (result > 0) {
         result = sd_bus_message_read(message, "v", "s", &word);
-        if (result >= 0) result = camarb_configuration_set_word(into, key, word);
-        return result < 0 ? result : 1;
+        return result < 0 ? result : kept(camarb_configuration_set_word(into, key, word));
     }
     if (result == 0) result = variant_is(message, "b");
     if (result > 0) {
         result = sd_bus_message_read(message, "v", "b", &flag);
-        if (result >= 0) result = camarb_configuration_set_flag(into, key, flag != 0);
-        return result < 0 ? result : 1;
+        return result < 0 ? result : kept(camarb_configuration_set_flag(into, key, flag != 0));
     }
+    if (result == 0) result = numbers_read(message, numbers, &count);
+    if (result > 0) return count > 0 ? kept(camarb_configuration_set_numbers(into, key, numbers, count)) : 1;
     if (result == 0) result = number_read(message, &number);
-    if (result <= 0) return result;
-    result = camarb_configuration_set_number(into, key, number);
-    return result < 0 ? result : 1;
+    return result <= 0 ? result : kept(camarb_configuration_set_number(into, key, number));
 }
 
 int configuration_read(sd_bus_message *message, camarb_configuration *into) { return dictionary_read(message, read_setting, into); }

@@ -24,6 +24,8 @@ void event_free(struct event *event) {
     words_free(event->causes);
     words_free(event->access);
     words_free(event->sharers);
+    free(event->camera);
+    words_free(event->reopen);
     camarb_configuration_free(event->asked);
     camarb_configuration_free(event->in_force);
     free(event);
@@ -118,5 +120,7 @@ const camarb_event *camarb_client_next_event(camarb_client *client) {
     told->sharers = list(event->sharers);
     told->asked = event->asked;
     told->in_force = event->in_force;
+    told->camera = text(event->camera);
+    told->reopen = list(event->reopen);
     return told;
 }

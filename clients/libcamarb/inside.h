@@ -25,8 +25,10 @@
 #define TEXT_MAX 1024
 /* Causes are thirteen, rights four, apps that watch a camera few: a longer list is cut. */
 #define WORDS_MAX 64
-/* There are some thirty keys; their words are at most 256 bytes at the broker. */
-#define SETTINGS_MAX 64
+/* There are some fifty keys, and what is in force has thirty of them; their words are at most 256 bytes at the broker. */
+#define SETTINGS_MAX 128
+/* Of one value: a point has two, gains three. */
+#define NUMBERS_MAX 3
 #define KEY_MAX 64
 #define WORD_MAX 1024
 /* What a broker has for everybody. One user has less, and is told so by the broker. */
@@ -109,10 +111,12 @@ void words_free(words list);
 
 struct setting {
     char *key;
-    char kind; /* s, d or b, as in D-Bus */
+    char kind; /* s, d, b or r, as in D-Bus: a word, a number, a flag, or a structure of numbers */
     char *word;
     double number;
     bool flag;
+    double numbers[NUMBERS_MAX]; /* unused ones are 0 */
+    size_t number_count;
 };
 
 struct camarb_configuration {
@@ -123,6 +127,11 @@ struct camarb_configuration {
 camarb_configuration *configuration_copy(camarb_client *client, const camarb_configuration *from);
 /* A later batch over an earlier one: the later value of each key counts. 0, or -ENOMEM. */
 int configuration_merge(camarb_configuration *into, const camarb_configuration *later);
+/* The same, as its session means it: a preset and a format take each other's place, as frameRate and the frame durations do.
+ * (Configuration.take of Sources/Vocabulary/Configuration.swift.) */
+int configuration_take(camarb_configuration *into, const camarb_configuration *later);
+/* Removes all but these keys, whose list ends with NULL. */
+void configuration_keep_only(camarb_configuration *configuration, const char *const *keys);
 void configuration_remove(camarb_configuration *configuration, const char *key);
 void configuration_clear(camarb_configuration *configuration);
 bool configuration_equals(const camarb_configuration *one, const camarb_configuration *other);
@@ -137,6 +146,9 @@ int dictionary_read(sd_bus_message *message, entry_reader each, void *into);
 int variant_is(sd_bus_message *message, const char *type);
 /* A variant's number, whatever width it has. 1: it was one; 0: it is none, and was not read. */
 int number_read(sd_bus_message *message, double *number);
+/* A variant's numbers, in a structure or a list: two, or three, or of a list that is none of both 0. 1: they were read; 0: there are
+ * none, and nothing was read. */
+int numbers_read(sd_bus_message *message, double numbers[NUMBERS_MAX], size_t *count);
 
 /* ── Events ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
@@ -147,6 +159,8 @@ struct event {
     char *reason, *interrupter, *rule, *next_chance, *by, *error, *error_name;
     words causes, access, sharers;
     camarb_configuration *asked, *in_force;
+    char *camera;
+    words reopen;
 };
 
 struct event *event_new(camarb_client *client, enum camarb_event_type type);
@@ -314,6 +328,7 @@ enum call_kind {
     CALL_START,
     CALL_STOP,
     CALL_CONFIGURE,
+    CALL_CHECK,
     CALL_READY,
     CALL_CONTINUE,
     CALL_PHOTO,

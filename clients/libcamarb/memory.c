@@ -11,14 +11,16 @@ static words all_access(camarb_client *client) {
     return words_copy(client, (char *[]){"preview", "photo", "record", "configure", NULL});
 }
 
-/* A ramp is something that happened, not something that is. A switch of cameras is where the session is from then on. */
-static void settle(camarb_client *client, struct memory *memory) {
-    configuration_remove(&memory->configuration, "videoZoomRampRate");
-    const char *camera = camarb_configuration_word(&memory->configuration, "camera");
-    if (!camera) return;
-    free(memory->camera);
-    memory->camera = text_copy(client, camera);
-    configuration_remove(&memory->configuration, "camera");
+/* A batch that was taken, over what was asked before. */
+static void settle(camarb_client *client, camarb_configuration *configuration, const camarb_configuration *asked, bool is_switch) {
+    /* The session's own; what else was asked of another camera does not bind this one. */
+    static const char *const own[] = {"usesAudio", "sharingMode", "sessionPreset", NULL};
+    if (is_switch) configuration_keep_only(configuration, own);
+    if (configuration_take(configuration, asked) < 0) client->is_out_of_memory = true;
+    /* A ramp is something that happened, not something that is. */
+    configuration_remove(configuration, "videoZoomRampRate");
+    configuration_remove(configuration, "cancelVideoZoomRamp");
+    configuration_remove(configuration, "camera");
 }
 
 int memory_begin(camarb_client *client, struct memory *memory, const char *camera, const camarb_configuration *configuration) {
@@ -50,10 +52,17 @@ void memory_free(struct memory *memory) {
 /* ── What the program asked ─────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 void memory_remember_configuration(camarb_session *session, const camarb_configuration *asked) {
-    if (configuration_merge(&session->memory.configuration, asked) < 0) session->client->is_out_of_memory = true;
-    settle(session->client, &session->memory);
+    camarb_client *client = session->client;
+    const char *camera = camarb_configuration_word(asked, "camera");
+    bool is_switch = camera && strcmp(camera, camarb_session_camera(session)) != 0;
+    settle(client, &session->memory.configuration, asked, is_switch);
     /* What runs is told what is in force; what does not has it when it runs. */
-    if (!session->memory.is_running && configuration_merge(session->shown, asked) < 0) session->client->is_out_of_memory = true;
+    if (!session->memory.is_running) settle(client, session->shown, asked, is_switch);
+    if (!camera) return;
+    /* The session is there from then on. What it had asked of that camera before, the broker remembers. */
+    session->wants_properties |= is_switch;
+    free(session->memory.camera);
+    session->memory.camera = text_copy(client, camera);
 }
 
 void memory_remember_stop(camarb_session *session) { session->memory.wants_to_run = false; }
@@ -281,10 +290,13 @@ static void access_changed(camarb_session *session, struct event *event) {
 static void configuration_applied(camarb_session *session, struct event *event) {
     camarb_client *client = session->client;
     struct memory *memory = &session->memory;
-    bool is_known = memory->knows_in_force && configuration_equals(memory->in_force, event->in_force);
+    camarb_configuration *now = configuration_copy(client, event->in_force);
+    /* Said where a session was switched to it, and there alone. */
+    if (now) configuration_remove(now, "camera");
+    bool is_known = memory->knows_in_force && configuration_equals(memory->in_force, now);
     memory->knows_in_force = false;
     camarb_configuration_free(memory->in_force);
-    memory->in_force = configuration_copy(client, event->in_force);
+    memory->in_force = now;
     camarb_configuration *shown = configuration_copy(client, event->in_force);
     if (shown) {
         camarb_configuration_free(session->shown);
@@ -336,6 +348,7 @@ void memory_arrived(camarb_session *session, struct event *event, uint64_t seque
         break;
     case CAMARB_EVENT_CONFIGURATION_APPLIED: configuration_applied(session, event); break;
     case CAMARB_EVENT_RAMP_FINISHED:
+    case CAMARB_EVENT_CONNECTIONS_FORMED:
     case CAMARB_EVENT_RUNTIME_ERROR: memory_tell(session, event); break;
     case CAMARB_EVENT_ANSWERED:
     case CAMARB_EVENT_CAMERAS_CHANGED:

@@ -171,6 +171,8 @@ static int read_property(sd_bus_message *message, const char *key, void *into) {
         int result = variant_is(message, "a{sv}");
         if (result <= 0) return result;
         result = sd_bus_message_enter_container(message, 'v', "a{sv}");
+        /* What runs is told all that is in force, and may have been told more of it since. */
+        if (!session->memory.is_running) configuration_clear(session->shown);
         if (result >= 0) result = configuration_read(message, session->shown);
         if (result >= 0) result = sd_bus_message_exit_container(message);
         return result < 0 ? result : 1;
@@ -323,13 +325,21 @@ camarb_call camarb_session_continue(camarb_session *session) { return ask(sessio
 
 camarb_call camarb_session_stop_recording(camarb_session *session) { return ask(session, CALL_STOP_RECORDING, 0); }
 
-camarb_call camarb_session_configure(camarb_session *session, const camarb_configuration *batch) {
+static camarb_call ask_with_batch(camarb_session *session, enum call_kind kind, const camarb_configuration *batch) {
     if (!session || !batch) return -EINVAL;
     int result;
-    struct call *call = call_make(session->client, session, CALL_CONFIGURE, &result);
+    struct call *call = call_make(session->client, session, kind, &result);
     if (!call) return result;
     call->configuration = configuration_copy(session->client, batch);
     return call_ask(call);
+}
+
+camarb_call camarb_session_configure(camarb_session *session, const camarb_configuration *batch) {
+    return ask_with_batch(session, CALL_CONFIGURE, batch);
+}
+
+camarb_call camarb_session_check_configuration(camarb_session *session, const camarb_configuration *batch) {
+    return ask_with_batch(session, CALL_CHECK, batch);
 }
 
 /* A photo's or recording's call with the caller's file and options. What files will do is the broker's to say; that it is one at

@@ -33,6 +33,8 @@ enum field {
     IN_FORCE,
     BY,
     NUMBER,
+    CAMERA,
+    REOPEN,
 };
 
 #define FIELDS_MAX 8
@@ -57,6 +59,7 @@ static const struct shape {
     {"PhotoCaptured", CAMARB_EVENT_PHOTO_CAPTURED, {PHOTO, WIDTH, HEIGHT, BYTES, ERROR_TEXT}},
     {"ConfigurationApplied", CAMARB_EVENT_CONFIGURATION_APPLIED, {ASKED, IN_FORCE, BY}},
     {"RampFinished", CAMARB_EVENT_RAMP_FINISHED, {NUMBER}},
+    {"ConnectionsFormed", CAMARB_EVENT_CONNECTIONS_FORMED, {CAMERA, REOPEN}},
     {"RuntimeError", CAMARB_EVENT_RUNTIME_ERROR, {ERROR_NAME, ERROR_TEXT}},
 };
 
@@ -114,6 +117,8 @@ static int read_field(camarb_client *client, sd_bus_message *message, enum field
     case IN_FORCE: return read_configuration(message, &event->in_force);
     case BY: return read_text(client, message, &event->by);
     case NUMBER: return sd_bus_message_read(message, "d", &told->number);
+    case CAMERA: return read_text(client, message, &event->camera);
+    case REOPEN: return read_list(client, message, &event->reopen);
     case END: break;
     }
     return 1;

@@ -15,10 +15,14 @@ def runs(brokers, app, **settings):
     session.start()
     app.wait(EventType.DID_START_RUNNING)
     app.frame(session).release()
+    wait_for_secret(brokers, app)
+    return session
+
+
+def wait_for_secret(brokers, app):
     # The broker writes the secret down and then tells it; a call that is made after that has its answer after it.
     wait_until("a secret", lambda: app.take() or re.search(r"\t[0-9a-f]{32}\t", (brokers.folder / "holders").read_text()))
     app.client.declare_presence("fullscreen").result()
-    return session
 
 
 @claim("over the kill of a broker frames and a recording go on without a gap, and the program hears nothing")

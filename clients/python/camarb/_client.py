@@ -3,19 +3,22 @@ import contextlib, enum, errno, os, select, time, weakref
 from ctypes import byref, c_bool, c_double, c_size_t, c_uint32, c_uint64, c_uint8, c_void_p, create_string_buffer
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Iterator, Mapping, Optional, Union
+from typing import Iterator, Mapping, Optional, Sequence, Union
 
 from ._library import Slate as LibrarySlate
 from ._library import lib
 
-Setting = Union[str, float, bool]
+# A sequence is a point's two numbers, or gains' three.
+Setting = Union[str, float, bool, Sequence[float]]
+# The most numbers that one value has.
+NUMBERS_MAX = 3
 
 # What camarb.h calls EVENT_…, STATE and SLATE_….
 EventType = enum.IntEnum("EventType", [
     "ANSWERED", "CAMERAS_CHANGED", "DISCONNECTED", "WILL_BE_INTERRUPTED", "INTERRUPTION_WITHDRAWN", "WAS_INTERRUPTED",
     "INTERRUPTION_CHANGED", "INTERRUPTION_ENDED", "DID_START_RUNNING", "DID_STOP_RUNNING", "ACCESS_CHANGED", "SHARERS_CHANGED",
     "SESSION_STOPPED", "RECORDING_STARTED", "RECORDING_FINISHED", "PHOTO_CAPTURED", "CONFIGURATION_APPLIED", "RAMP_FINISHED",
-    "RUNTIME_ERROR", "ENDED"])
+    "RUNTIME_ERROR", "ENDED", "CONNECTIONS_FORMED"])
 State = enum.IntEnum("State", ["STOPPED", "STARTING", "RUNNING", "INTERRUPTED", "ENDED"], start=0)
 SlateKind = enum.IntEnum("SlateKind", ["WAITING", "INTERRUPTED", "SWITCHED_OFF", "NO_ACCESS", "NO_BROKER"], start=0)
 
@@ -67,10 +70,14 @@ def _configuration(settings: Mapping[str, Setting]):
                 result = lib.camarb_configuration_set_flag(made, name, value)
             elif isinstance(value, str):
                 result = lib.camarb_configuration_set_word(made, name, value.encode())
+            elif isinstance(value, Sequence):
+                numbers = (c_double * len(value))(*value)
+                result = lib.camarb_configuration_set_numbers(made, name, numbers, len(value))
             else:
                 result = lib.camarb_configuration_set_number(made, name, float(value))
             if result < 0:
-                raise Error(result, f"{key} cannot be {value!r}; it takes a word, a finite number, True or False.")
+                raise Error(
+                    result, f"{key} cannot be {value!r}; it takes a word, a finite number, two or three of them, True or False.")
         yield made
     finally:
         lib.camarb_configuration_free(made)
@@ -79,6 +86,7 @@ def _configuration(settings: Mapping[str, Setting]):
 def _settings(configuration: Optional[int]) -> dict:
     """What is in one of the library's configurations."""
     settings = {}
+    numbers = (c_double * NUMBERS_MAX)()
     while name := lib.camarb_configuration_key(configuration, len(settings)):
         key, number, flag = _text(name), c_double(), c_bool()
         word = lib.camarb_configuration_word(configuration, name)
@@ -86,6 +94,8 @@ def _settings(configuration: Optional[int]) -> dict:
             settings[key] = _text(word)
         elif lib.camarb_configuration_number(configuration, name, byref(number)) == 0:
             settings[key] = number.value
+        elif (count := lib.camarb_configuration_numbers(configuration, name, numbers, NUMBERS_MAX)) > 0:
+            settings[key] = tuple(numbers[:count])
         else:
             lib.camarb_configuration_flag(configuration, name, byref(flag))
             settings[key] = flag.value
@@ -134,6 +144,8 @@ class Event:
     sharers: tuple
     asked: Optional[dict]
     in_force: Optional[dict]
+    camera: str
+    reopen: tuple
 
 
 @dataclass(frozen=True)
@@ -152,10 +164,11 @@ class Format:
 
 @dataclass(frozen=True)
 class Control:
-    """Something that can be set on a camera: a number from `least` to `most`, or one of `words`."""
+    """Something that can be set on a camera: a number from `least` to `most`, one of `words`, or where `usual` is a tuple as many
+    numbers from `least` to `most`: a point's two, or gains' three."""
 
     key: str
-    usual: Union[float, str]
+    usual: Union[float, str, tuple]
     least: float
     most: float
     step: float
@@ -201,7 +214,8 @@ def _camera(camera) -> Camera:
                f.is_binned)
         for f in camera.formats[:camera.format_count])
     controls = tuple(
-        Control(_text(c.key), _text(c.usual_word) or c.usual, c.least, c.most, c.step, _texts(c.words))
+        Control(_text(c.key), _text(c.usual_word) or tuple(c.usual_numbers[:c.usual_number_count]) or c.usual, c.least, c.most, c.step,
+                _texts(c.words))
         for c in camera.controls[:camera.control_count])
     keys = []
     while key := lib.camarb_camera_key(byref(camera), len(keys)):
@@ -323,6 +337,11 @@ class Session:
         `session.configure(activeFormat="1280x720", frameRate=10)`."""
         with _configuration({**(batch or {}), **settings}) as configuration:
             return self._ask(lib.camarb_session_configure, configuration)
+
+    def check_configuration(self, batch: Optional[Mapping[str, Setting]] = None, **settings: Setting) -> Call:
+        """Is answered as `configure` would be at this moment, refusal and sentence alike, and sets nothing."""
+        with _configuration({**(batch or {}), **settings}) as configuration:
+            return self._ask(lib.camarb_session_check_configuration, configuration)
 
     def ready(self, interruption: int) -> Call:
         """Answers WILL_BE_INTERRUPTED: the camera may go before the deadline."""
@@ -526,7 +545,7 @@ class Client:
                 self._is_over |= value is EventType.DISCONNECTED
             elif name == "session":
                 value = self._sessions.get(value)
-            elif name in ("causes", "access", "sharers"):
+            elif name in ("causes", "access", "sharers", "reopen"):
                 value = _texts(value)
             elif name in ("asked", "in_force"):
                 value = _settings(value) if value else None

@@ -12,7 +12,8 @@ class Format(Structure):
 
 class Control(Structure):
     _fields_ = [("key", c_char_p), ("usual", c_double), ("least", c_double), ("most", c_double), ("step", c_double),
-                ("usual_word", c_char_p), ("words", POINTER(c_char_p)), ("reserved", c_uint64 * 4)]
+                ("usual_word", c_char_p), ("words", POINTER(c_char_p)), ("usual_numbers", POINTER(c_double)),
+                ("usual_number_count", c_size_t), ("reserved", c_uint64 * 2)]
 
 
 class Camera(Structure):
@@ -35,7 +36,8 @@ class Event(Structure):
                 ("width", c_uint32), ("height", c_uint32), ("will_resume", c_bool), ("number", c_double), ("reason", c_char_p),
                 ("interrupter", c_char_p), ("rule", c_char_p), ("next_chance", c_char_p), ("by", c_char_p), ("error", c_char_p),
                 ("error_name", c_char_p), ("causes", POINTER(c_char_p)), ("access", POINTER(c_char_p)),
-                ("sharers", POINTER(c_char_p)), ("asked", c_void_p), ("in_force", c_void_p), ("reserved", c_uint64 * 8)]
+                ("sharers", POINTER(c_char_p)), ("asked", c_void_p), ("in_force", c_void_p),
+                ("camera", c_char_p), ("reopen", POINTER(c_char_p)), ("reserved", c_uint64 * 6)]
 
 
 class Slate(Structure):
@@ -64,15 +66,18 @@ FUNCTIONS = [
     ("camarb_configuration_set_word", c_int, c_void_p, c_char_p, c_char_p),
     ("camarb_configuration_set_number", c_int, c_void_p, c_char_p, c_double),
     ("camarb_configuration_set_flag", c_int, c_void_p, c_char_p, c_bool),
+    ("camarb_configuration_set_numbers", c_int, c_void_p, c_char_p, POINTER(c_double), c_size_t),
     ("camarb_configuration_key", c_char_p, c_void_p, c_size_t),
     ("camarb_configuration_word", c_char_p, c_void_p, c_char_p),
     ("camarb_configuration_number", c_int, c_void_p, c_char_p, POINTER(c_double)),
     ("camarb_configuration_flag", c_int, c_void_p, c_char_p, POINTER(c_bool)),
+    ("camarb_configuration_numbers", c_int, c_void_p, c_char_p, POINTER(c_double), c_size_t),
     ("camarb_session_new", c_void_p, c_void_p, c_char_p, c_void_p),
     ("camarb_session_free", None, c_void_p),
     ("camarb_session_start", c_int64, c_void_p),
     ("camarb_session_stop", c_int64, c_void_p),
     ("camarb_session_configure", c_int64, c_void_p, c_void_p),
+    ("camarb_session_check_configuration", c_int64, c_void_p, c_void_p),
     ("camarb_session_ready", c_int64, c_void_p, c_uint64),
     ("camarb_session_continue", c_int64, c_void_p),
     ("camarb_session_capture_photo", c_int64, c_void_p, c_int, c_void_p),
