@@ -40,6 +40,15 @@ static const struct kind {
     {V4L2_CID_IMAGE_STABILIZATION, "Image Stabilization", "preferredVideoStabilizationMode", V4L2_CTRL_TYPE_BOOLEAN, 0, {"off", "standard"},
         {0}},
 };
+/* Values that wait while the camera decides by itself, as with the kernel's drivers: a broker refuses them. */
+static const struct {
+    const char *key, *mode, *by_hand;
+} overruled[] = {
+    {"gain", "gainMode", "locked"},
+    {"whiteBalanceTemperature", "whiteBalanceMode", "locked"},
+    {"exposureDuration", "exposureMode", "custom"},
+    {"lensPosition", "focusMode", "locked"},
+};
 /* As in the kernel. */
 #define CONTROLS_A_CALL_MAX 1024
 #define KINDS (sizeof kinds / sizeof *kinds)
@@ -97,7 +106,23 @@ static bool fit(struct control *made, const struct kind *kind, const camarb_cont
     return count > 1;
 }
 
+static bool is_overruled(const struct device *device, const struct control *control) {
+    for (size_t at = 0; at < sizeof overruled / sizeof *overruled; at++) {
+        if (strcmp(overruled[at].key, control->key) != 0) continue;
+        for (size_t other = 0; other < device->control_count; other++) {
+            const struct control *mode = &device->controls[other];
+            if (!mode->key || strcmp(mode->key, overruled[at].mode) != 0) continue;
+            const char *word = mode->value >= 0 && mode->value < CONTROL_WORDS_MAX ? mode->words[mode->value] : NULL;
+            return !word || strcmp(word, overruled[at].by_hand) != 0;
+        }
+    }
+    return false;
+}
+
 void controls_learn(struct device *device, const camarb_camera *camera) {
+    device->decides_hdr = false;
+    for (size_t at = 0; at < camera->control_count; at++)
+        device->decides_hdr |= strcmp(camera->controls[at].key, "automaticallyAdjustsVideoHDREnabled") == 0;
     struct control before[CONTROLS_MAX];
     size_t before_count = device->control_count;
     memcpy(before, device->controls, sizeof before);
@@ -141,7 +166,9 @@ void controls_configure(struct device *device, camarb_configuration *configurati
     const struct library *lib = library();
     for (size_t at = 0; at < device->control_count; at++) {
         const struct control *control = &device->controls[at];
-        if (!control->is_set) continue;
+        if (!control->is_set || is_overruled(device, control)) continue;
+        if (device->decides_hdr && strcmp(control->key, "videoHDREnabled") == 0)
+            lib->camarb_configuration_set_flag(configuration, "automaticallyAdjustsVideoHDREnabled", false);
         if (control->type == V4L2_CTRL_TYPE_INTEGER) {
             lib->camarb_configuration_set_number(configuration, control->key, control->value * control->unit);
             continue;

@@ -135,6 +135,8 @@ struct device {
     size_t size_count;
     struct control controls[CONTROLS_MAX];
     size_t control_count;
+    /* The camera decides about HDR by itself, until it is told not to. */
+    bool decides_hdr;
     unsigned open_count;
     struct file *files; /* that have it open */
     struct file *first; /* the one that has set the priority */
