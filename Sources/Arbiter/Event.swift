@@ -88,6 +88,8 @@ public enum Event: Hashable, Sendable {
     case recordingFinished(RecordingID, why: RecordingEnd, frames: UInt64, duration: Duration, bytes: UInt64)
     case photoCaptured(PhotoCaptured)
     case rampFinished(CameraID, GrantID, videoZoomFactor: Double)
+    /// What of its state is not as it was told last.
+    case cameraStateChanged(CameraID, GrantID, Configuration)
     case recorderTrouble(CameraID, code: String, message: String)
 
     // MARK: The broker

@@ -10,7 +10,7 @@ public enum EventKind: String, Hashable, Sendable, CaseIterable, Comparable {
     case cameraAppeared, cameraDisappeared, privacy, heldOutside, pressure, sleep
     case recorderClosedStreams
     case recorderStreaming, recorderCut, recorderConfigured, recorderRefusedConfiguration, recorderGone, deviceFailed
-    case recordingFinished, photoCaptured, rampFinished, recorderTrouble
+    case recordingFinished, photoCaptured, rampFinished, cameraStateChanged, recorderTrouble
     case policyLoaded, reserved, timePassed
 
     public static func < (a: EventKind, b: EventKind) -> Bool { a.rawValue < b.rawValue }
@@ -70,6 +70,7 @@ extension Event {
         case .recordingFinished: .recordingFinished
         case .photoCaptured: .photoCaptured
         case .rampFinished: .rampFinished
+        case .cameraStateChanged: .cameraStateChanged
         case .recorderTrouble: .recorderTrouble
         case .policyLoaded: .policyLoaded
         case .reserved: .reserved

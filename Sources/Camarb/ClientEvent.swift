@@ -25,6 +25,8 @@ public enum ClientEvent: Hashable, Sendable {
     case rampFinished(videoZoomFactor: Double)
     /// After a switch of cameras: the outputs that have to be opened again.
     case connectionsFormed(camera: CameraID, reopen: [SessionOutput])
+    /// What of the camera's state is not as it was told last: `adjustingFocus`, `lensPosition`, a mode that ended by itself …
+    case cameraStateChanged(Configuration)
     case runtimeError(code: String, message: String)
     /// The last event, always: the session is over, and why.
     case ended(BrokerError)
@@ -116,6 +118,7 @@ extension ClientEvent {
                 .configurationApplied(ConfigurationChange(asked: asked, inForce: inForce, by: by))
             case .rampFinished(let factor): .rampFinished(videoZoomFactor: factor)
             case .connectionsFormed(let camera, let reopen): .connectionsFormed(camera: camera, reopen: reopen)
+            case .cameraStateChanged(let state): .cameraStateChanged(state)
             case .runtimeError(let code, let message): .runtimeError(code: code, message: message)
             }
     }

@@ -106,7 +106,8 @@ extension ConfigurationCheck {
 extension Configuration {
     /// What a session has not heard yet of what is in force: frame durations are no news beside the rate that they are.
     package func news(since heard: Configuration) -> Configuration {
-        var news = changes(since: heard)
+        // What is so for a moment only is old by the time it is told.
+        var news = changes(since: heard).keeping { !$0.isPassing }
         if case .number(let rate)? = self[.frameRate], rate > 0 {
             for key in [ConfigurationKey.activeVideoMinFrameDuration, .activeVideoMaxFrameDuration] {
                 guard case .number(let seconds)? = self[key],

@@ -31,7 +31,7 @@ extension ConfigurationCheck {
             return key.allowedWords?.contains(text) == false
                 ? "\(key.rawValue) \"\(text)\" is not one of \(key.allowedWords?.map { "\"\($0)\"" }.joined(separator: ", ") ?? "")."
                 : nil
-        case (.number, .number(let number)), (.level, .number(let number)):
+        case (.number, .number(let number)), (.level, .number(let number)), (.count, .number(let number)):
             return number.isFinite ? nil : "\(key.rawValue) must be a finite number."
         case (.flag, .flag): return nil
         case (.point, .point), (.gains, .gains):
@@ -39,7 +39,8 @@ extension ConfigurationCheck {
         // The camera's list of controls says what each takes.
         case _ where key.isControl: return nil
         case (.text, _): return "\(key.rawValue) takes a text, not \(value.description)."
-        case (.number, _), (.level, _): return "\(key.rawValue) takes a number, not \"\(value.description)\"."
+        case (.number, _), (.level, _), (.count, _):
+            return "\(key.rawValue) takes a number, not \"\(value.description)\"."
         case (.flag, _): return "\(key.rawValue) takes true or false, not \"\(value.description)\"."
         case (.point, _), (.gains, _): return "\(key.rawValue) takes \(key.kind.sentence)."
         }

@@ -129,6 +129,7 @@ struct RecorderDuties: Hashable, Sendable {
                 if duty.hasRamp { events.append(.rampFinished(camera, grant, videoZoomFactor: 2)) }
                 if whims.contains(.trouble) {
                     events.append(.recorderTrouble(camera, code: "slow", message: "frames are late"))
+                    events.append(.cameraStateChanged(camera, grant, Configuration([.adjustingFocus: .flag(true)])))
                 }
             }
         }

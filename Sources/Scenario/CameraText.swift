@@ -153,7 +153,7 @@ enum CameraText {
             let allowed = words.first.map { $0.split(separator: ",").map(String.init) } ?? []
             guard words.count == 1, allowed.contains(usual) else { return nil }
             return CameraControl(key, .words(allowed), usual: .text(usual))
-        case .number, .level:
+        case .number, .level, .count:
             guard let usual = Double(usual), words.count == 1 || words.count == 3,
                 let (least, most) = ends(words[0]),
                 let step = words.count == 1 ? 1 : words[1] == "by" ? Double(words[2]) : nil, step > 0

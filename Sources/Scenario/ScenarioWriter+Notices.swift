@@ -99,6 +99,7 @@ extension ScenarioWriter {
         case .connectionsFormed(let camera, let reopen):
             let again = reopen.isEmpty ? "" : ", open again \(reopen.map(\.rawValue).joined(separator: ", "))"
             return "connectionsFormed \(camera.name)\(again)"
+        case .cameraStateChanged(let state): return "cameraStateChanged \(state.scenarioWords)"
         case .runtimeError(let code, let message): return "runtimeError \(code) \"\(message.replacingQuotes)\""
         }
     }

@@ -207,6 +207,12 @@ public struct SimulatedRecorder: Hashable, Sendable {
     /// A batch was answered by a line: it is in force from now on.
     public mutating func apply(_ configuration: Configuration) { inForce = configuration }
 
+    /// It said something of its state: a mode that ended by itself is as it is now.
+    public mutating func note(_ changed: Configuration) {
+        inForce.merge(changed)
+        for (key, value) in changed.ordered where key.isControl && wanted[key] == .text("auto") { wanted[key] = value }
+    }
+
     private mutating func finish(_ ended: [Recording], _ why: RecordingEnd, _ now: Moment, _ isSilent: Bool) {
         if isSilent { return }
         recordings.removeAll { ended.contains($0) }

@@ -215,6 +215,9 @@ public struct Stage: Sendable {
         case .recorderRefusedConfiguration(let camera, _, _, let message):
             let asked = recorders[recorder(camera)].takeAsked() ?? Configuration()
             return .recorderRefusedConfiguration(camera, self.grant(grant, of: camera), asked: asked, message: message)
+        case .cameraStateChanged(let camera, _, let changed):
+            recorders[recorder(camera)].note(changed)
+            return .cameraStateChanged(camera, self.grant(grant, of: camera), changed)
         case .recorderGone(let camera):
             recorders[recorder(camera)].forget()
             return event

@@ -31,7 +31,7 @@ extension TraceChecker {
             recording(place, notice, &wrong)
             return
         case .didStartRunning, .didStopRunning, .accessChanged, .sharersChanged, .sessionStopped, .photoCaptured,
-            .configurationApplied, .rampFinished, .connectionsFormed, .runtimeError:
+            .configurationApplied, .rampFinished, .connectionsFormed, .cameraStateChanged, .runtimeError:
             running(&watched, notice, seen, terms, &wrong)
         }
         sessions[place] = watched

@@ -36,6 +36,7 @@ extension SessionEvent {
         case .connectionsFormed(let camera, let reopen):
             "connectionsFormed with \(camera.name.printable)"
                 + (reopen.isEmpty ? "" : ", open again: \(reopen.map(\.rawValue).joined(separator: ", "))")
+        case .cameraStateChanged(let state): "cameraStateChanged \(state.words)"
         case .runtimeError(let code, let message): "runtimeError \(code.printable): \(message.printable)"
         }
     }

@@ -148,7 +148,7 @@ extension SessionEvent {
             .interruptionEnded(id: id, causesItHad: causes, duration: .zero, willResume: willResume)
         case .wasInterrupted, .interruptionWithdrawn, .interruptionChanged, .didStartRunning, .didStopRunning,
             .accessChanged, .sharersChanged, .sessionStopped, .recordingStarted, .recordingFinished, .photoCaptured,
-            .configurationApplied, .rampFinished, .connectionsFormed, .runtimeError:
+            .configurationApplied, .rampFinished, .connectionsFormed, .cameraStateChanged, .runtimeError:
             self
         }
     }

@@ -91,6 +91,12 @@ public enum ConfigurationKey: String, Hashable, Sendable, CaseIterable, Comparab
     // What only the camera says.
     /// What `preferredVideoStabilizationMode` comes to in the format that is in force.
     case activeVideoStabilizationMode
+    /// Whether the lens scans for the focus: only where the format focuses by contrast.
+    case adjustingFocus
+    case adjustingExposure
+    case adjustingWhiteBalance
+    /// How often in this grant the camera was put together anew while it ran: each time frames are left out.
+    case pipelineRebuilds
 
     public static func < (a: ConfigurationKey, b: ConfigurationKey) -> Bool { a.rawValue < b.rawValue }
 }
@@ -221,6 +227,13 @@ public struct Configuration: Hashable, Sendable {
             self[.activeVideoMaxFrameDuration] = .number(1 / rate)
         }
         merge(later)
+    }
+
+    /// Only those settings whose keys are meant.
+    public func keeping(_ isMeant: (ConfigurationKey) -> Bool) -> Configuration {
+        var kept = Configuration()
+        kept.settings = settings.filter { isMeant($0.key) }
+        return kept
     }
 
     /// A later batch over an earlier one: the later value of each key counts.

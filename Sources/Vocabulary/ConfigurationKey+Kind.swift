@@ -6,6 +6,8 @@ extension ConfigurationKey {
         case number
         /// A number of either sign.
         case level
+        /// How often something was.
+        case count
         case flag
         case point
         case gains
@@ -15,6 +17,7 @@ extension ConfigurationKey {
             case .text: "text"
             case .number: "a finite number above 0"
             case .level: "a finite number"
+            case .count: "a whole number from 0"
             case .flag: "true or false"
             case .point: "two numbers from 0 to 1, such as 0.5,0.5"
             case .gains: "three numbers from 1, such as 1,1.5,2"
@@ -34,8 +37,10 @@ extension ConfigurationKey {
         case .exposureDuration, .iso, .whiteBalanceTemperature: .number
         case .usesAudio, .cancelVideoZoomRamp, .smoothAutofocus, .automaticallyAdjustsVideoHDREnabled,
             .videoHDREnabled, .highResolutionStillImageOutputEnabled, .stillImageStabilization,
-            .lensStabilizationDuringBracket, .videoMirrored, .videoFlipped:
+            .lensStabilizationDuringBracket, .videoMirrored, .videoFlipped, .adjustingFocus, .adjustingExposure,
+            .adjustingWhiteBalance:
             .flag
+        case .pipelineRebuilds: .count
         case .lensPosition, .exposureTargetBias, .gain, .torchLevel, .brightness, .contrast, .saturation, .hue,
             .sharpness:
             .level
@@ -62,7 +67,9 @@ extension ConfigurationKey {
         case .sessionPreset, .activeFormat, .frameRate, .activeVideoMinFrameDuration, .activeVideoMaxFrameDuration,
             .videoZoomFactor, .videoZoomRampRate, .cancelVideoZoomRamp:
             false
-        case .activeVideoStabilizationMode: false
+        case .activeVideoStabilizationMode, .adjustingFocus, .adjustingExposure, .adjustingWhiteBalance,
+            .pipelineRebuilds:
+            false
         case .focusMode, .focusPointOfInterest, .lensPosition, .smoothAutofocus, .exposureMode,
             .exposurePointOfInterest, .exposureDuration, .exposureTargetBias, .isoMode, .iso, .gainMode, .gain,
             .whiteBalanceMode, .whiteBalanceTemperature, .whiteBalanceGains, .automaticallyAdjustsVideoHDREnabled,
@@ -74,7 +81,24 @@ extension ConfigurationKey {
     }
 
     /// Said by the camera, and never asked of it.
-    public var isReadOnly: Bool { self == .activeVideoStabilizationMode }
+    public var isReadOnly: Bool { self == .activeVideoStabilizationMode || isPassing }
+
+    /// Said of this moment, and nothing that a session could have back later.
+    public var isPassing: Bool {
+        switch self {
+        case .adjustingFocus, .adjustingExposure, .adjustingWhiteBalance, .pipelineRebuilds: true
+        default: false
+        }
+    }
+
+    /// What a camera says of itself while it runs (`CameraStateChanged`): where its automatic modes have brought it, and a
+    /// mode that ended by itself.
+    public var isCameraState: Bool {
+        switch self {
+        case .lensPosition, .exposureDuration, .iso, .focusMode, .exposureMode, .whiteBalanceMode: true
+        default: isPassing
+        }
+    }
 
     /// The keys whose automatic modes would overrule a value of this one, each with the values that do not: the first that
     /// a camera lists counts.

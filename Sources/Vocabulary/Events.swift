@@ -24,6 +24,8 @@ public enum SessionEvent: Hashable, Sendable {
     /// After a switch of cameras, which severs every connection: those of this camera are there, and these outputs have to be
     /// opened again.
     case connectionsFormed(camera: CameraID, reopen: [SessionOutput])
+    /// What of the camera's state (`ConfigurationKey.isCameraState`) is not as it was told last.
+    case cameraStateChanged(Configuration)
     case runtimeError(code: String, message: String)
 
     public var kind: SessionEventKind {
@@ -44,6 +46,7 @@ public enum SessionEvent: Hashable, Sendable {
         case .configurationApplied: .configurationApplied
         case .rampFinished: .rampFinished
         case .connectionsFormed: .connectionsFormed
+        case .cameraStateChanged: .cameraStateChanged
         case .runtimeError: .runtimeError
         }
     }
@@ -70,6 +73,7 @@ public enum SessionEventKind: String, Hashable, Sendable, CaseIterable {
     case configurationApplied = "ConfigurationApplied"
     case rampFinished = "RampFinished"
     case connectionsFormed = "ConnectionsFormed"
+    case cameraStateChanged = "CameraStateChanged"
     case runtimeError = "RuntimeError"
 }
 

@@ -27,7 +27,12 @@ struct WireTests {
             .photoCaptured(PhotoCaptured(photo: 1, width: 640, height: 480, bytes: 99)),
             .photoCaptured(PhotoCaptured(photo: 2, width: 0, height: 0, bytes: 0, error: "The disk is full.")),
             .configurationApplied(asked: asked, inForce: asked, by: .resumption),
-            .rampFinished(videoZoomFactor: 2.5), .runtimeError(code: "stall", message: "No frame for 2 s."),
+            .rampFinished(videoZoomFactor: 2.5),
+            .cameraStateChanged(
+                Configuration([
+                    .adjustingFocus: .flag(true), .lensPosition: .number(0), .pipelineRebuilds: .number(2),
+                    .focusMode: .text("locked"),
+                ])), .runtimeError(code: "stall", message: "No frame for 2 s."),
         ]
     }()
 

@@ -36,6 +36,28 @@ struct RecorderNewsTests {
         try finished(3, .int64(RecorderNews.durationMax))
     }
 
+    @Test("Of a camera's state only what a camera may say of itself counts, within bounds")
+    func state() throws {
+        func said(_ key: String, _ value: WireValue) throws -> Configuration {
+            var state = WireDictionary()
+            state[key] = value
+            guard
+                case .cameraStateChanged(GrantID(7), let read) = try RecorderNews(
+                    "CameraStateChanged", [.uint64(7), .dictionary(state)])
+            else { throw BrokerError(.failed, "It was read as something else.") }
+            return read
+        }
+        #expect(try said("adjustingFocus", .boolean(true)) == Configuration([.adjustingFocus: .flag(true)]))
+        #expect(try said("pipelineRebuilds", .uint32(2)) == Configuration([.pipelineRebuilds: .number(2)]))
+        #expect(try said("camera", .string("front")).isEmpty)
+        #expect(try said("aNewersKey", .string("x")).isEmpty)
+        #expect(throws: BrokerError.self) { try said("lensPosition", .double(.nan)) }
+        #expect(throws: BrokerError.self) { try said("lensPosition", .double(-1)) }
+        #expect(throws: BrokerError.self) { try said("iso", .double(1e300)) }
+        #expect(throws: BrokerError.self) { try said("pipelineRebuilds", .double(0.5)) }
+        #expect(throws: BrokerError.self) { try said("focusMode", .string(String(repeating: "x", count: 65))) }
+    }
+
     @Test("A text is cut between two letters, and has no control characters")
     func texts() throws {
         let long = String(repeating: "ü", count: 1000)

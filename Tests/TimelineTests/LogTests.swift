@@ -34,7 +34,9 @@ struct LogTests {
             .photoCaptured(PhotoCaptured(photo: 2, width: 0, height: 0, bytes: 0, error: "the disk is full")),
             .configurationApplied(asked: asked, inForce: asked, by: .client),
             .configurationApplied(asked: Configuration(), inForce: Configuration(), by: .resumption),
-            .rampFinished(videoZoomFactor: 2.5), .runtimeError(code: "stall", message: "no frame for 2 s"),
+            .rampFinished(videoZoomFactor: 2.5),
+            .cameraStateChanged(Configuration([.adjustingFocus: .flag(true), .pipelineRebuilds: .number(2)])),
+            .runtimeError(code: "stall", message: "no frame for 2 s"),
         ]
     }()
 

@@ -208,7 +208,7 @@ struct EventTableTests {
         case .deviceFailed(let camera, _, let message):
             .answer(.deviceFailed(camera, .device, message: message), grant: nil)
         case .recorderStreaming(_, let grant, _), .recorderCut(_, let grant), .recorderClosedStreams(_, let grant, _),
-            .rampFinished(_, let grant, _):
+            .rampFinished(_, let grant, _), .cameraStateChanged(_, let grant, _):
             .answer(event, grant: grant)
         case .recorderGone, .recorderTrouble: .answer(event, grant: nil)
         default: .event(event)
@@ -241,6 +241,7 @@ enum GeneratedNotice {
             .photoCaptured(PhotoCaptured(photo: 1, width: 640, height: 480, bytes: 99)),
             .photoCaptured(PhotoCaptured(photo: 2, width: 0, height: 0, bytes: 0, error: "the disk is full")),
             .configurationApplied(asked: asked, inForce: asked, by: .client), .rampFinished(videoZoomFactor: 2.5),
+            .cameraStateChanged(Configuration([.adjustingFocus: .flag(true), .pipelineRebuilds: .number(2)])),
             .runtimeError(code: "stall", message: "no frame for 2 s"),
         ]
     }()

@@ -90,6 +90,7 @@ struct GeneratedEvent {
                 duration: .nanoseconds(Int64(random.below(1 << 60))), bytes: number())
         case .photoCaptured: .photoCaptured(photo())
         case .rampFinished: .rampFinished(camera(), grant(), videoZoomFactor: real())
+        case .cameraStateChanged: .cameraStateChanged(camera(), grant(), configuration())
         case .recorderTrouble: .recorderTrouble(camera(), code: text(), message: text())
         case .policyLoaded: .policyLoaded(policy())
         case .reserved:

@@ -284,6 +284,7 @@ enum camarb_event_type {
     CAMARB_EVENT_ENDED, /* the session is over: error, error_name. The last of its events. */
     /* Of a session as well; the numbers above are those of earlier versions. */
     CAMARB_EVENT_CONNECTIONS_FORMED, /* camera, reopen: it was switched to this camera; pictures come again by themselves */
+    CAMARB_EVENT_CAMERA_STATE_CHANGED, /* in_force: what the camera says of itself and is not as it was told last */
 };
 
 /* Texts are never NULL: "" where there is none. Lists end with NULL. */

@@ -4,6 +4,7 @@
  * a broker's end is stays the same one until the next broker ends it. (SessionMemory.swift.) */
 #include "inside.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -306,6 +307,15 @@ static void configuration_applied(camarb_session *session, struct event *event) 
     else memory_tell(session, event);
 }
 
+/* What is in force goes on with it: memory that cannot be had shows at the next whole one. */
+static void camera_state_changed(camarb_session *session, struct event *event) {
+    struct memory *memory = &session->memory;
+    if ((memory->in_force && configuration_merge(memory->in_force, event->in_force) == -ENOMEM)
+        || (session->shown && configuration_merge(session->shown, event->in_force) == -ENOMEM))
+        session->client->is_out_of_memory = true;
+    memory_tell(session, event);
+}
+
 void memory_arrived(camarb_session *session, struct event *event, uint64_t sequence) {
     struct memory *memory = &session->memory;
     memory->expected = sequence + 1;
@@ -347,6 +357,7 @@ void memory_arrived(camarb_session *session, struct event *event, uint64_t seque
         memory_tell(session, event);
         break;
     case CAMARB_EVENT_CONFIGURATION_APPLIED: configuration_applied(session, event); break;
+    case CAMARB_EVENT_CAMERA_STATE_CHANGED: camera_state_changed(session, event); break;
     case CAMARB_EVENT_RAMP_FINISHED:
     case CAMARB_EVENT_CONNECTIONS_FORMED:
     case CAMARB_EVENT_RUNTIME_ERROR: memory_tell(session, event); break;

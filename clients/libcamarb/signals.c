@@ -60,6 +60,7 @@ static const struct shape {
     {"ConfigurationApplied", CAMARB_EVENT_CONFIGURATION_APPLIED, {ASKED, IN_FORCE, BY}},
     {"RampFinished", CAMARB_EVENT_RAMP_FINISHED, {NUMBER}},
     {"ConnectionsFormed", CAMARB_EVENT_CONNECTIONS_FORMED, {CAMERA, REOPEN}},
+    {"CameraStateChanged", CAMARB_EVENT_CAMERA_STATE_CHANGED, {IN_FORCE}},
     {"RuntimeError", CAMARB_EVENT_RUNTIME_ERROR, {ERROR_NAME, ERROR_TEXT}},
 };
 

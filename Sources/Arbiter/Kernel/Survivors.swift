@@ -136,6 +136,10 @@ extension Arbiter {
         state.timers.remove(at: place)
         let settings = state.cameraSettings[camera]
         var missing = settings.inForce.changes(since: inForce)
+        // A mode that has done its work is not set again: that would focus anew in the middle of a recording.
+        for (key, value) in missing.ordered where value == .text("auto") && inForce[key] == .text("locked") {
+            missing[key] = nil
+        }
         // What was ordered since its reclaim is newer, and on its way.
         for batch in settings.asked { for (key, _) in batch.ordered.ordered { missing[key] = nil } }
         state.cameraSettings[camera].inForce = inForce

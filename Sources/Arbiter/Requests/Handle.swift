@@ -22,7 +22,7 @@ extension Arbiter {
             handleMachine(event, &notes)
         case .recorderStreaming, .recorderCut, .recorderClosedStreams, .recorderConfigured,
             .recorderRefusedConfiguration, .recorderGone, .deviceFailed, .recordingFinished, .photoCaptured,
-            .rampFinished, .recorderTrouble:
+            .rampFinished, .cameraStateChanged, .recorderTrouble:
             handleRecorder(event, &notes)
         case .policyLoaded(let policy): load(policy, &notes)
         case .reserved(let camera, let app, let survivor): reserve(camera, app, survivor, &notes)

@@ -27,6 +27,8 @@ extension Arbiter {
         case .rampFinished(let camera, let grant, let factor):
             guard let slot = current(camera, grant), let held = state.cameras[slot].tenancy.held else { return }
             notify(held.session, .rampFinished(videoZoomFactor: factor), &notes)
+        case .cameraStateChanged(let camera, let grant, let changed):
+            if let slot = current(camera, grant) { cameraStateChanged(slot, changed, &notes) }
         case .recorderTrouble(let camera, let code, let message):
             guard let slot = state.cameraNames[camera], let held = state.cameras[slot].tenancy.held else { return }
             notify(held.session, .runtimeError(code: code, message: message), &notes)
@@ -74,6 +76,19 @@ extension Arbiter {
         }
         for other in state.requests(on: camera) where other != asker && state.sessions[other].shown.isRunning {
             tellConfigured(other, asked: answered.batch, inForce, .sharer, &notes)
+        }
+    }
+
+    /// Everybody who sees the picture hears of it: the holder, and those that watch.
+    private mutating func cameraStateChanged(
+        _ camera: Slot<Camera>, _ changed: Configuration, _ notes: inout StepNotes
+    ) {
+        guard state.cameras[camera].tenancy.isStreaming, !changed.isEmpty else { return }
+        state.cameraSettings[camera].inForce.merge(changed)
+        for session in state.requests(on: camera) {
+            guard case .running(let access) = state.sessions[session].shown, access.contains(.preview) else { continue }
+            state.sessionSettings[session].heard?.merge(changed)
+            notify(session, .cameraStateChanged(changed), &notes)
         }
     }
 

@@ -165,7 +165,7 @@ extension CameraControl {
                     .invalidValue, "\(place): words of \(key.rawValue) is empty; it takes a list of text.")
             }
             takes = .words(words)
-        case .number, .level:
+        case .number, .level, .count:
             let least = try fields.number("least", atLeast: -Double.greatestFiniteMagnitude)
             takes = .range(
                 least: least, most: try fields.number("most", atLeast: least),

@@ -11,6 +11,14 @@ extension ConfigurationValue {
         }
     }
 
+    /// As answers have it: a count is a whole number.
+    func wire(for key: ConfigurationKey) -> WireValue {
+        if key.kind == .count, case .number(let number) = self, let count = UInt32(exactly: number) {
+            return .uint32(count)
+        }
+        return wire
+    }
+
     /// Reads a value for `key`, asked for or in force: what only a camera says, `ConfigurationCheck` refuses where it is asked.
     /// - Throws: `.unsupportedConfiguration`, naming the key, the value and what the key takes.
     public init(wire: WireValue, for key: ConfigurationKey) throws(BrokerError) {
@@ -29,6 +37,11 @@ extension ConfigurationValue {
                 throw refusal(key.kind.sentence)
             }
             self = .number(number)
+        case .count:
+            guard let number = wire.number, let count = UInt32(exactly: number) else {
+                throw refusal(key.kind.sentence)
+            }
+            self = .number(Double(count))
         case .flag:
             guard let flag = wire.boolean else { throw refusal(key.kind.sentence) }
             self = .flag(flag)
@@ -46,7 +59,7 @@ extension ConfigurationValue {
         let wire: WireValue =
             switch key.kind {
             case .text: .string(text)
-            case .number, .level: Double(asPeopleWrite: text).map { .double($0) } ?? .string(text)
+            case .number, .level, .count: Double(asPeopleWrite: text).map { .double($0) } ?? .string(text)
             case .point, .gains:
                 Self.numbers(text).map { .structure(of: $0) } ?? .string(text)
             case .flag: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : .string(text)
@@ -66,7 +79,7 @@ extension Configuration {
     /// `a{sv}`, ordered by key.
     public var wire: WireDictionary {
         var dictionary = WireDictionary()
-        for (key, value) in ordered { dictionary[key.rawValue] = value.wire }
+        for (key, value) in ordered { dictionary[key.rawValue] = value.wire(for: key) }
         return dictionary
     }
 

@@ -8,6 +8,7 @@ extension ConfigurationKey {
         case .flag: "b"
         case .point: "(dd)"
         case .gains: "(ddd)"
+        case .count: "u"
         }
     }
 
@@ -24,7 +25,7 @@ extension ConfigurationKey {
         case .videoZoomFactor: "1 to the format's `videoMaxZoomFactor`"
         case .videoZoomRampRate: "above 0, at most 100; with `videoZoomFactor` in the same batch"
         case .usesAudio, .cancelVideoZoomRamp: "true, false"
-        case .activeVideoStabilizationMode: "is never asked for"
+        case _ where isReadOnly: "is never asked for"
         default: isControl ? controlValues : kind.sentence
         }
     }
@@ -34,7 +35,7 @@ extension ConfigurationKey {
             switch kind {
             case .flag: "true, false"
             case .text: "one of its `words`"
-            case .number, .level: "its `least` to `most`"
+            case .number, .level, .count: "its `least` to `most`"
             case .point: "0 to 1 each"
             case .gains: "1 to its `most` each"
             }
@@ -57,6 +58,8 @@ extension ConfigurationKey {
         case .videoZoomRampRate: "at once"
         case .usesAudio, .cancelVideoZoomRamp: "false"
         case .activeVideoStabilizationMode: "`off`"
+        case .adjustingFocus, .adjustingExposure, .adjustingWhiteBalance: "false"
+        case .pipelineRebuilds: "none so far"
         case .whenBusy: "`refuse`"
         case .sharingMode: "`exclusiveControl`"
         default: "its `usual`"
@@ -100,6 +103,11 @@ extension ConfigurationKey {
         case .videoHDREnabled: "High dynamic range, where the format has it."
         case .preferredVideoStabilizationMode: "Stabilization of the picture; `auto` is the most that the format has."
         case .activeVideoStabilizationMode: "What stabilization comes to in this format."
+        case .adjustingFocus: "Whether the lens scans for the focus: only in formats that focus by contrast."
+        case .adjustingExposure: "Whether the automatic exposure is still on its way."
+        case .adjustingWhiteBalance: "Whether the automatic white balance is still on its way."
+        case .pipelineRebuilds:
+            "How often in this grant the camera was put together anew while it ran (a new format, video HDR, high-resolution stills): each time frames are left out."
         case .torchMode: "`auto` is on when it is dark; never together with the flash."
         case .torchLevel: "0 to 1."
         case .flashMode: "Whether photos are lit; `auto` when it is dark; never together with the torch."

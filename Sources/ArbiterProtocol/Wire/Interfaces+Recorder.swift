@@ -129,6 +129,13 @@ extension Interface {
                 "A JPEG is whole, or `error` says why not."),
             Signal("RampFinished", [Argument("grant", "t"), Argument("videoZoomFactor", "d")], "A ramp arrived."),
             Signal(
+                "CameraStateChanged", [Argument("grant", "t"), Argument("state", "a{sv}")],
+                """
+                What the camera says of itself and is not as it was told last: `adjustingFocus`, `adjustingExposure`, \
+                `adjustingWhiteBalance`, `lensPosition`, `exposureDuration`, `iso`, `pipelineRebuilds`, and a mode that ended by \
+                itself with what it is now. At most 10 times a second; what comes sooner waits, and the newest counts.
+                """),
+            Signal(
                 "DeviceChanged", [Argument("state", "s"), Argument("message", "s")],
                 "`ok`, `disconnected`, `error`, `held-outside`, `privacy-on`, `privacy-off`."),
             Signal(

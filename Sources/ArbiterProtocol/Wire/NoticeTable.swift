@@ -93,6 +93,14 @@ extension NoticeDescription {
             SessionEvent.connectionsFormed, .camera, .outputs
         ) { if case .connectionsFormed(let camera, let reopen) = $0 { (camera, reopen) } else { nil } },
         NoticeDescription(
+            .cameraStateChanged,
+            """
+            What the camera says of itself and is not as it was told last (keys: below), at most 10 times a second; a mode \
+            that was `auto` and has done its work is `locked`.
+            """,
+            SessionEvent.cameraStateChanged, .configuration("state")
+        ) { if case .cameraStateChanged(let state) = $0 { state } else { nil } },
+        NoticeDescription(
             .runtimeError, "Something failed; the session lives.", SessionEvent.runtimeError, .text("code"),
             .text("message")
         ) { if case .runtimeError(let code, let message) = $0 { (code, message) } else { nil } },

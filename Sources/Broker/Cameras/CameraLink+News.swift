@@ -28,6 +28,8 @@ extension CameraLink {
         switch news {
         case .rampFinished(let granted, let factor):
             broker.step(.rampFinished(camera, granted, videoZoomFactor: factor))
+        case .cameraStateChanged(let granted, let state):
+            broker.step(.cameraStateChanged(camera, granted, state))
         case .deviceChanged(let state, let message): deviceChanged(state, message)
         case .leaving: recorder.leavesByItself()
         // The end of a file that nobody waits for: the two ends may cross.

@@ -11,6 +11,7 @@ package enum RecorderNews {
     case recordingFinished(RecordingID, RecordingEnd, frames: UInt64, duration: Duration, bytes: UInt64)
     case photoCaptured(PhotoCaptured)
     case rampFinished(GrantID, videoZoomFactor: Double)
+    case cameraStateChanged(GrantID, Configuration)
     case deviceChanged(DeviceState, message: String)
     case runtimeError(code: String, message: String)
     case leaving
@@ -40,6 +41,8 @@ package enum RecorderNews {
     static let sideMax: UInt32 = 65_536
     /// More than any lens and sensor magnify.
     static let zoomFactorMax = 1_000_000.0
+    /// A sensitivity, a time, a place of the lens or a count: more than any sensor's greatest ISO.
+    static let stateMax = 1e9
 
     /// - Throws: with a sentence that says what was nonsense.
     init(reading message: BusMessage) throws(BrokerError) {
@@ -67,6 +70,9 @@ package enum RecorderNews {
                 GrantID(try reader.uint64("grant")),
                 videoZoomFactor: try Self.bounded(
                     reader.number("videoZoomFactor"), 1...Self.zoomFactorMax, "videoZoomFactor", member))
+        case "CameraStateChanged":
+            self = .cameraStateChanged(
+                GrantID(try reader.uint64("grant")), try Self.state(reader.dictionary("state"), member))
         case "DeviceChanged":
             let word = try reader.string("state")
             guard let state = DeviceState(rawValue: word) else {
@@ -95,6 +101,23 @@ package enum RecorderNews {
         let member = "Complete"
         var reader = WireReader(member, try message.arguments())
         return try Contents(reading: &reader, of: member)
+    }
+
+    /// What a camera may say of itself. A newer recorder core may say more, which is passed over.
+    private static func state(_ said: WireDictionary, _ member: String) throws(BrokerError) -> Configuration {
+        var known = WireDictionary()
+        for entry in said.entries where ConfigurationKey(rawValue: entry.key)?.isCameraState == true {
+            known[entry.key] = entry.value
+        }
+        let state = try Configuration(wire: known)
+        for (key, value) in state.ordered {
+            switch value {
+            case .number(let number): _ = try bounded(number, 0...stateMax, key.rawValue, member)
+            case .text(let word): _ = try bounded(word.utf8.count, 1...codeBytesMax, "bytes of \(key.rawValue)", member)
+            case .flag, .point, .gains: break
+            }
+        }
+        return state
     }
 
     fileprivate static func bounded<Number: Comparable>(

@@ -211,7 +211,7 @@ extension SessionEvent {
             .photoCaptured, .rampFinished, .connectionsFormed:
             false
         case .wasInterrupted, .interruptionChanged, .interruptionEnded, .didStartRunning, .didStopRunning,
-            .accessChanged, .sessionStopped, .configurationApplied, .runtimeError:
+            .accessChanged, .sessionStopped, .configurationApplied, .cameraStateChanged, .runtimeError:
             true
         }
     }

@@ -59,7 +59,7 @@ struct PictureCourse {
             return had == now.contains(.preview) ? .nothing : begin()
         case .willBeInterrupted, .interruptionWithdrawn, .wasInterrupted, .interruptionChanged, .interruptionEnded,
             .sharersChanged, .recordingStarted, .recordingFinished, .photoCaptured, .configurationApplied,
-            .rampFinished, .connectionsFormed, .runtimeError:
+            .rampFinished, .connectionsFormed, .cameraStateChanged, .runtimeError:
             return .nothing
         }
     }

@@ -180,6 +180,7 @@ struct SessionMemory {
             knowsInForce = false
             inForce = now
             if isKnown { return [] }
+        case .cameraStateChanged(let changed): inForce?.merge(changed)
         case .rampFinished, .connectionsFormed, .runtimeError: break
         }
         return [event]

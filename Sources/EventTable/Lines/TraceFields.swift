@@ -260,7 +260,7 @@ package struct TraceFields {
         switch key.kind {
         case .flag: takes = .flag
         case .text: takes = .words(try json("words").array?.compactMap(\.string) ?? [])
-        case .number, .level:
+        case .number, .level, .count:
             takes = .range(least: try number("least"), most: try number("most"), step: try number("step"))
         case .point: takes = .point
         case .gains: takes = .gains(most: try number("most"))
@@ -269,7 +269,7 @@ package struct TraceFields {
             switch key.kind {
             case .flag: .flag(try flag("usual"))
             case .text: .text(try text("usual"))
-            case .number, .level: .number(try number("usual"))
+            case .number, .level, .count: .number(try number("usual"))
             case .point, .gains: try numbers("usual", of: key)
             }
         try end()

@@ -80,6 +80,11 @@ extension EventDescription.Table {
             if case .rampFinished(let camera, let grant, let factor) = $0 { (camera, grant, factor) } else { nil }
         }
         add(
+            .cameraStateChanged, .recorder("state"), marked: [.answer, .routine], Event.cameraStateChanged, .camera,
+            .grant,
+            .configuration("state")
+        ) { if case .cameraStateChanged(let camera, let grant, let state) = $0 { (camera, grant, state) } else { nil } }
+        add(
             .recorderTrouble, .recorder("trouble"), Event.recorderTrouble, .camera, .word("code", "a code"),
             .sentence("message", "a sentence")
         ) {

@@ -71,7 +71,8 @@ struct FeatureSpotter: Sendable {
             features.insert(asked[.camera] == nil ? .configuration : .switched)
         case .rampFinished: features.insert(.ramp)
         case .connectionsFormed: features.insert(.switched)
-        case .interruptionEnded, .didStartRunning, .didStopRunning, .runtimeError, .sharersChanged: break
+        case .interruptionEnded, .didStartRunning, .didStopRunning, .cameraStateChanged, .runtimeError, .sharersChanged:
+            break
         }
     }
 

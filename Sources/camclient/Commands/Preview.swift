@@ -100,7 +100,7 @@ struct Preview: AsyncParsableCommand {
             Output.notice("camclient: \(event.line)")
             return false
         case .didStopRunning, .recordingStarted, .recordingFinished, .photoCaptured, .configurationApplied,
-            .rampFinished, .connectionsFormed:
+            .rampFinished, .connectionsFormed, .cameraStateChanged:
             break
         }
         return true

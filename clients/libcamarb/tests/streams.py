@@ -156,6 +156,18 @@ def newer():
         assert "RampFinished" in app.wait(EventType.ENDED).error
 
 
+@claim("what a camera says of its state is told, and goes into the session's configuration")
+def state():
+    with FalseBroker() as broker, App(broker.address) as app:
+        session, _ = streaming(broker, app)
+        said = {"adjustingFocus": True, "lensPosition": 0.5, "pipelineRebuilds": 2.0, "focusMode": "locked"}
+        broker.tell("CameraStateChanged", "a{sv}", {
+            "adjustingFocus": ("b", True), "lensPosition": ("d", 0.5), "pipelineRebuilds": ("u", 2), "focusMode": ("s", "locked")})
+        event = app.wait(EventType.CAMERA_STATE_CHANGED)
+        assert event.in_force == said, event.in_force
+        assert said.items() <= session.configuration.items(), session.configuration
+
+
 @claim("a program that leaves 1024 events untaken ends as one that does not read, and can still read them")
 def untaken():
     with FalseBroker() as broker, App(broker.address) as app:
