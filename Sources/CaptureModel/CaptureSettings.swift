@@ -45,6 +45,12 @@ package struct CaptureSettings: Hashable, Sendable {
             && activeVideoStabilizationMode == other.activeVideoStabilizationMode
     }
 
+    /// Whether a camera that runs with other settings has to be put together anew for these.
+    package func rebuildsPipeline(of other: CaptureSettings) -> Bool {
+        format != other.format || isVideoHDREnabled != other.isVideoHDREnabled
+            || value(.highResolutionStillImageOutputEnabled) != other.value(.highResolutionStillImageOutputEnabled)
+    }
+
     /// Everything, as `ConfigurationApplied` and `Session1.Configuration` have it.
     package var configuration: Configuration {
         var whole = usualControls

@@ -118,6 +118,8 @@ public final class RecorderService: Sendable {
                 ]
             )
         case .rampFinished(let grant, let zoom): ("RampFinished", [.uint64(grant.rawValue), .double(zoom)])
+        case .cameraStateChanged(let grant, let state):
+            ("CameraStateChanged", [.uint64(grant.rawValue), .dictionary(state.wire)])
         case .deviceChanged(let state, let message): ("DeviceChanged", [.string(state), .string(message)])
         case .runtimeError(let code, let message): ("RuntimeError", [.string(code), .string(message)])
         case .idle, .spent: nil

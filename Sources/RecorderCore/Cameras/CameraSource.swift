@@ -44,6 +44,17 @@ package protocol CameraSource: AnyObject {
     /// What the controls are set to, where the device knows better than what was asked.
     var controls: Configuration { get }
 
+    /// What it says of itself while it runs (`ConfigurationKey.isCameraState`): empty where it says nothing.
+    var state: Configuration { get }
+
+    /// Modes that have ended by themselves since this was asked last, with what they are now: `auto` is `locked`.
+    func takeEndedModes() -> Configuration
+
+    /// A change that was set while it ran (`CaptureSettings.rebuildsPipeline`) is whole: from here on frames are left out, if
+    /// it has to be put together anew for that.
+    /// - Returns: whether it has.
+    func rebuildPipeline() -> Bool
+
     /// When the next frame is due, or, for a source with a descriptor, too late: nanoseconds of CLOCK_MONOTONIC.
     /// - Parameters:
     ///   - previous: when the last one was; nil for the first.
@@ -51,7 +62,7 @@ package protocol CameraSource: AnyObject {
     func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64
 
     /// Takes the frame that is there.
-    /// - Returns: when it was captured, or nil when there is none to show: it was damaged, or too early for the rate.
+    /// - Returns: when it was captured, or nil when there is none to show: it was damaged, too early for the rate, or left out.
     func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64?
 
     /// Draws the frame that is due, or was taken.
@@ -123,6 +134,9 @@ extension CameraSource {
     package var condition: DeviceCondition { .usable }
     package var descriptor: Int32? { nil }
     package var controls: Configuration { Configuration() }
+    package var state: Configuration { Configuration() }
+    package func takeEndedModes() -> Configuration { Configuration() }
+    package func rebuildPipeline() -> Bool { false }
     package func set(_ settings: CaptureSettings) throws(BrokerError) {}
     package func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64? { now }
     package func frameIsDone() throws(BrokerError) {}

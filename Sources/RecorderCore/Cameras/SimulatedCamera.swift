@@ -17,6 +17,11 @@ package final class SimulatedCamera: CameraSource {
     /// The sensor's pixels, one in `divisor` along each side. Made once: a sensor has up to 12 million.
     private var rasters: [Int: Raster] = [:]
     private var still: [UInt8] = []
+    /// The still as exposure, white balance and the like have it look; nil: as drawn, or still to be made.
+    private var seen: [UInt8]?
+    private var look = PictureLook()
+    private var behaviour: SimulatedControls
+    private var selected: (format: CameraFormat, zoom: Double, frameRate: Double)?
 
     private struct Raster {
         var width: Int
@@ -27,10 +32,22 @@ package final class SimulatedCamera: CameraSource {
     package init(_ model: CameraModel) {
         self.model = model
         capabilities = model.capabilities
+        behaviour = SimulatedControls(model)
     }
 
-    package func start() throws(BrokerError) {}
-    package func stop() { still = [] }
+    package func start() throws(BrokerError) { behaviour.begin() }
+    package func stop() {
+        still = []
+        (seen, selected) = (nil, nil)
+    }
+
+    package func set(_ settings: CaptureSettings) throws(BrokerError) {
+        let before = behaviour.viewLeft
+        behaviour.set(settings)
+        if let selected, behaviour.viewLeft != before {
+            try select(format: selected.format, zoom: selected.zoom, frameRate: selected.frameRate)
+        }
+    }
 
     package func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError) {
         guard let entry = model.formats.first(where: { $0.format == format }) else {
@@ -38,14 +55,18 @@ package final class SimulatedCamera: CameraSource {
         }
         let layout = PictureLayout(width: format.width, height: format.height, pixelFormat: format.pixelFormat)
         do {
-            try drawStill(entry, layout, zoom)
+            try drawStill(entry, layout, zoom / behaviour.viewLeft)
         } catch {
             throw BrokerError(.deviceFault, "The simulated camera cannot draw its chart: \(error.description).")
         }
+        seen = nil
+        selected = (format, zoom, frameRate)
+        behaviour.select(format, zoom: zoom, frameRate: frameRate)
     }
 
     /// A picture is captured when it is asked for.
     package func goOn(_ settings: CaptureSettings, zoom: Double) throws(BrokerError) -> Bool {
+        behaviour.begin()
         try set(settings)
         try select(format: settings.format, zoom: zoom, frameRate: settings.frameRate)
         return true
@@ -57,11 +78,33 @@ package final class SimulatedCamera: CameraSource {
         return previous + interval < now - interval ? now : previous + interval
     }
 
+    /// A frame is captured; the one that is delivered may have been captured earlier. Its time and what moves by itself, a
+    /// zoom's ramp, are of then; what is set, and what the automatic modes find, shows at once.
+    package func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64? {
+        let time = behaviour.capture(at: now, interval: interval)
+        if look != behaviour.look {
+            look = behaviour.look
+            seen = nil
+        }
+        return time
+    }
+
+    package var state: Configuration { behaviour.state }
+    package func takeEndedModes() -> Configuration { behaviour.takeEndedModes() }
+
+    package func rebuildPipeline() -> Bool {
+        behaviour.pipeline.rebuild()
+        return true
+    }
+
     package func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError) {
         guard still.count == layout.bytes else {
             throw BrokerError(.deviceFault, "The simulated camera was asked for a picture before a format was chosen.")
         }
-        picture.copyBytes(from: still)
+        if look.isPlain { return picture.copyBytes(from: still) }
+        let looks = seen ?? look.applied(to: still, layout)
+        seen = looks
+        picture.copyBytes(from: looks)
     }
 
     private func drawStill(_ entry: CameraModel.Format, _ layout: PictureLayout, _ zoom: Double) throws(MediaFault) {

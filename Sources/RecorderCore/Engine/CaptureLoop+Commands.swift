@@ -123,13 +123,6 @@ extension CaptureLoop {
         return settings
     }
 
-    /// What is in force, whole.
-    func inForce(_ settings: CaptureSettings) -> Configuration {
-        var whole = settings.configuration
-        whole.merge(source?.controls ?? Configuration())
-        return whole
-    }
-
     private func configure(_ id: GrantID, _ batch: Configuration) throws(BrokerError) -> Configuration {
         var open = try granted(id)
         let source = try camera()
@@ -139,6 +132,7 @@ extension CaptureLoop {
         if batch[.cancelVideoZoomRamp] == .flag(true), open.ramp != nil {
             wanted[.videoZoomFactor] = .number(open.zoom)
         }
+        let before = open.settings
         let next = try settings(after: batch, over: wanted, isRecording: isRecording)
         let changesFormat = next.format != open.settings.format
         let now = clock.now
@@ -161,13 +155,16 @@ extension CaptureLoop {
         open.zoom = zoom
         if let movement { open.ramp = movement.ramp }
         open.configurationChanged = true
+        if isRunning, next.rebuildsPipeline(of: before), source.rebuildPipeline() { open.pipelineRebuilds += 1 }
         if changesFormat {
             open.layout = OpenGrant.layout(next.format)
             for stream in open.streams { replaceBuffers(of: stream, open.layout, open.memory) }
             open.streams.removeAll { !$0.sender.isOpen }
         }
+        let whole = inForce(open)
+        open.telling.answered(whole)
         grant = open
-        return inForce(open.settings)
+        return whole
     }
 
     /// What becomes of the zoom: a ramp begins where it is now; without one it jumps, or stays where a ramp is ended.

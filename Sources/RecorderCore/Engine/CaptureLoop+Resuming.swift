@@ -21,7 +21,9 @@ extension CaptureLoop {
             open.streams[place].sender.onPoolFree = { [memory = open.memory] pool in memory.giveBack(pool, of: now) }
         }
         if open.lent?.session == before { open.lent?.session = now }
+        let whole = inForce(open)
+        open.telling.answered(whole)
         grant = open
-        return inForce(open.settings)
+        return whole
     }
 }

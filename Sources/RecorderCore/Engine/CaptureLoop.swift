@@ -154,7 +154,14 @@ final class CaptureLoop {
             if source.descriptor != nil, !isReady {
                 throw BrokerError(.deviceFault, "\(source.capabilities.name) gave no frame for too long.")
             }
-            guard let time = try source.takeFrame(interval: interval, now: now) else {
+            let taken = try source.takeFrame(interval: interval, now: now)
+            tellState(&open, source, at: now)
+            guard let time = taken else {
+                // A clock has no descriptor that would say when the next one is there.
+                if source.descriptor == nil {
+                    open.due = try source.nextDue(after: open.due, interval: interval, now: camarb_monotonic_ns())
+                }
+                grant = open
                 tellNews(source)
                 return
             }
@@ -169,8 +176,10 @@ final class CaptureLoop {
             return failOpening()
         }
         open.opening = nil
+        let whole = inForce(open)
+        open.telling.answered(whole)
         grant = open
-        reply(.success(inForce(open.settings)))
+        reply(.success(whole))
     }
 
     /// Takes one frame for all that want it. The first of them is drawn into, the others get copies.

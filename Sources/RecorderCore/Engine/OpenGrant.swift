@@ -6,6 +6,10 @@ import FrameStream
 struct OpenGrant {
     let id: GrantID
     var settings: CaptureSettings
+    /// What the camera says of itself, on its way out.
+    var telling = StateTelling()
+    /// How often the camera was put together anew while it ran.
+    var pipelineRebuilds = 0
     var layout: PictureLayout
     var ramp: ZoomRamp?
     /// The zoom the last frame was taken at: on a ramp it is not yet the one in the settings.

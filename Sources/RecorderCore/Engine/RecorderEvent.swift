@@ -5,6 +5,8 @@ public enum RecorderEvent: Hashable, Sendable {
     case recordingFinished(Recording)
     case photoCaptured(PhotoCaptured)
     case rampFinished(grant: GrantID, videoZoomFactor: Double)
+    /// What of the camera's state is not as it was told last.
+    case cameraStateChanged(grant: GrantID, Configuration)
     /// `ok`, `error`: as `DeviceChanged` of `Recorder1`.
     case deviceChanged(state: String, message: String)
     case runtimeError(code: String, message: String)

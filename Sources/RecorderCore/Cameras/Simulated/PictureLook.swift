@@ -1,0 +1,76 @@
+package import FrameStream
+import Glibc
+
+/// What exposure, white balance, video HDR and mirroring make of a picture, by tables: once for each picture that differs,
+/// not for each frame.
+package struct PictureLook: Hashable, Sendable {
+    /// Times the light that shows the chart as it is drawn.
+    package var gain = 1.0
+    package var gains = WhiteBalance.Gains.neutral
+    package var isHDR = false
+    package var isMirrored = false
+
+    package init() {}
+
+    /// The chart as it is drawn.
+    package var isPlain: Bool { !isMirrored && hasPlainLight && hasPlainColour }
+    private var hasPlainLight: Bool { abs(gain - 1) < 0.001 && !isHDR }
+    private var hasPlainColour: Bool { gains == .neutral }
+
+    /// Black and white of video range, in which the chart is drawn.
+    private static let black = 16.0
+    private static let swing = 219.0
+    private static let chromaSwing = 224.0
+    /// A display shows the light to this power; a picture has it to the inverse.
+    private static let gamma = 2.2
+
+    /// What a level of luma becomes. Video HDR takes in what is up to twice as bright as white, and shows it by less
+    /// contrast: shadows are lifted, lights held back.
+    package func luma(_ level: UInt8) -> UInt8 {
+        var light = max(0, (Double(level) - Self.black) / Self.swing) * pow(gain, 1 / Self.gamma)
+        if isHDR { light = 0.1 + 0.75 * min(light, 1.2) }
+        return UInt8((Self.black + Self.swing * min(light, 1)).rounded())
+    }
+
+    /// A picture as it looks.
+    /// - Parameter picture: grey, as drawn.
+    package func applied(to picture: [UInt8], _ layout: PictureLayout) -> [UInt8] {
+        var seen = picture
+        let table = (0...255).map { luma(UInt8($0)) }
+        let (isMirrored, hasPlainLight) = (isMirrored, hasPlainLight)
+        seen.withUnsafeMutableBufferPointer { bytes in
+            for row in 0..<layout.height {
+                var line = UnsafeMutableBufferPointer(
+                    rebasing: bytes[(row * layout.stride)..<(row * layout.stride + layout.width)])
+                if !hasPlainLight { for x in line.indices { line[x] = table[Int(line[x])] } }
+                if isMirrored { line.reverse() }
+            }
+        }
+        if !hasPlainColour { tint(&seen, layout) }
+        return seen
+    }
+
+    /// The colour that gains give to grey: as strong as the grey is bright (BT.709).
+    private func tint(_ picture: inout [UInt8], _ layout: PictureLayout) {
+        let luma = 0.2126 * gains.red + 0.7152 * gains.green + 0.0722 * gains.blue
+        let (blue, red) = ((gains.blue / luma - 1) / 1.8556, (gains.red / luma - 1) / 1.5748)
+        func table(_ strength: Double) -> [UInt8] {
+            (0...255).map { level in
+                let light = max(0, Double(level) - Self.black) / Self.swing
+                return UInt8(min(max(128 + Self.chromaSwing * strength * light, 16), 240).rounded())
+            }
+        }
+        let (blues, reds) = (table(blue), table(red))
+        picture.withUnsafeMutableBufferPointer { bytes in
+            for row in 0..<layout.height / 2 {
+                let grey = 2 * row * layout.stride
+                let colour = layout.lumaBytes + row * layout.stride
+                for x in stride(from: 0, to: layout.width, by: 2) {
+                    let level = Int(bytes[grey + x])
+                    bytes[colour + x] = blues[level]
+                    bytes[colour + x + 1] = reds[level]
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,258 @@
+import ArbiterProtocol
+import FrameStream
+import RecorderCore
+import Testing
+
+/// What a simulated camera does by itself, in a time that the test gives.
+@Suite struct SimulatedControlsTests {
+    /// 30 frames a second, as many as asked for, from a time on.
+    private static func frames(_ count: Int, from begin: Int64 = 0) -> [Int64] {
+        (0..<count).map { begin + Int64($0) * interval }
+    }
+    private static let interval: Int64 = 33_333_333
+
+    // MARK: Focus
+
+    private func order(_ system: CameraFormat.AutoFocusSystem, _ mode: String = "continuousAuto") -> FocusSystem.Order {
+        FocusSystem.Order(system: system, mode: mode)
+    }
+
+    @Test func aFocusByContrastScansToAndFroForHalfASecondAndEndsLockedAtTheSharpPlace() {
+        var focus = FocusSystem()
+        let locked = FocusSystem.Order(system: .contrast, mode: "locked", lensPosition: 0.25)
+        #expect(!focus.advance(to: 0, locked) && focus.lensPosition == 0.25 && !focus.isAdjusting)
+        let auto = order(.contrast, "auto")
+        var places: [Double] = []
+        var ended: Int64?
+        for now in Self.frames(30, from: 1_000_000_000) {
+            if focus.advance(to: now, auto) { ended = now }
+            if ended != nil { break }
+            #expect(focus.isAdjusting)
+            places.append(focus.lensPosition)
+        }
+        #expect(ended == 1_000_000_000 + 15 * 33_333_333 || ended == 1_000_000_000 + 16 * 33_333_333)
+        #expect(!focus.isAdjusting && abs(focus.lensPosition - auto.sharpPlace) < 0.001)
+        #expect(places.contains { $0 > auto.sharpPlace + 0.1 } && places.contains { $0 < auto.sharpPlace })
+        // It has locked, and follows nothing any more.
+        var other = order(.contrast, "locked")
+        other.pointY = 1
+        #expect(!focus.advance(to: 3_000_000_000, other) && !focus.isAdjusting)
+        #expect(abs(focus.lensPosition - auto.sharpPlace) < 0.001)
+    }
+
+    @Test func aFocusByPhaseGoesThereOverSomeFramesAndIsNeverAdjusting() {
+        var focus = FocusSystem()
+        _ = focus.advance(to: 0, order(.phase))
+        let begin = focus.lensPosition
+        var there = order(.phase)
+        there.pointY = 1
+        var places: Set<Double> = []
+        for now in Self.frames(12, from: 1) {
+            #expect(!focus.advance(to: now, there) && !focus.isAdjusting)
+            places.insert(focus.lensPosition)
+        }
+        #expect(places.count > 3 && places.allSatisfy { $0 <= begin && $0 >= there.sharpPlace - 0.001 })
+        #expect(abs(focus.lensPosition - there.sharpPlace) < 0.001)
+    }
+
+    @Test func aContinuousFocusFollowsPointZoomAndFormatAndBeginsSettled() {
+        var focus = FocusSystem()
+        var now = order(.contrast)
+        var time: Int64 = 0
+        func scans() -> Bool {
+            time += 1_000_000
+            _ = focus.advance(to: time, now)
+            let scans = focus.isAdjusting
+            time += 2_000_000_000
+            _ = focus.advance(to: time, now)
+            return scans && !focus.isAdjusting
+        }
+        #expect(!scans())
+        now.zoom = 2
+        #expect(scans())
+        now.pointX = 0.1
+        #expect(scans())
+        now.format = "420v 640x480@30"
+        #expect(scans())
+        #expect(!scans())
+        now.isSmooth = true
+        #expect(!scans())
+    }
+
+    @Test func aSmoothFocusTakesLonger() {
+        for system in [CameraFormat.AutoFocusSystem.contrast, .phase] {
+            var times: [Int64] = []
+            for isSmooth in [false, true] {
+                var focus = FocusSystem()
+                var auto = order(system, "auto")
+                auto.isSmooth = isSmooth
+                times.append(Self.frames(60).first { focus.advance(to: $0, auto) } ?? 0)
+            }
+            #expect(times[0] > 0 && times[1] >= times[0] + 300_000_000)
+        }
+    }
+
+    @Test func aLockedLensGoesWhereItIsToldAndOtherwiseStays() {
+        var focus = FocusSystem()
+        _ = focus.advance(to: 0, order(.phase))
+        let sharp = focus.lensPosition
+        _ = focus.advance(to: 1, order(.phase, "locked"))
+        #expect(focus.lensPosition == sharp)
+        _ = focus.advance(to: 2, FocusSystem.Order(system: .phase, mode: "locked", lensPosition: 0.5))
+        #expect(focus.lensPosition == 0.5)
+        focus.begin()
+        _ = focus.advance(to: 3, order(.phase))
+        #expect(focus.lensPosition == sharp)
+    }
+
+    // MARK: Exposure and white balance
+
+    private static let isos = CameraFormat.Optics.Range(least: 29, most: 1856)
+    private static let durations = CameraFormat.Optics.Range(least: 0.000013, most: 0.5)
+
+    private func order(_ mode: String, bias: Double = 0) -> ExposureProgram.Order {
+        ExposureProgram.Order(mode: mode, bias: bias, durations: Self.durations, isos: Self.isos)
+    }
+
+    @Test func anExposureThatIsAutomaticOnceAdjustsForAShortTimeAndEndsLocked() {
+        var program = ExposureProgram()
+        _ = program.advance(to: 0, order("continuousAuto"))
+        #expect(!program.isAdjusting && abs(program.gain - 1) < 1e-9)
+        let ended = Self.frames(30).first { program.advance(to: $0, order("auto", bias: 1)) }
+        #expect(ended == 8 * Self.interval)
+        #expect(!program.isAdjusting && abs(program.gain - 2) < 1e-6)
+        #expect(!program.advance(to: 2_000_000_000, order("locked", bias: -1)) && abs(program.gain - 2) < 1e-6)
+    }
+
+    @Test func aContinuousExposureFollowsBiasPointAndTorch() {
+        var program = ExposureProgram()
+        var now = order("continuousAuto")
+        _ = program.advance(to: 0, now)
+        let changes: [(inout ExposureProgram.Order) -> Void] = [
+            { $0.bias = -1 }, { $0.pointX = 0.2 }, { $0.light = 1.5 },
+        ]
+        var time: Int64 = 1
+        for change in changes {
+            change(&now)
+            _ = program.advance(to: time, now)
+            #expect(program.isAdjusting)
+            time += 1_000_000_000
+            _ = program.advance(to: time, now)
+            #expect(!program.isAdjusting && abs(program.gain - 0.5) < 1e-6)
+        }
+    }
+
+    @Test func anExposureByHandCountsAtOnceAndALockedOneShowsTheTorch() {
+        var program = ExposureProgram()
+        var custom = order("custom")
+        (custom.duration, custom.iso) = (1.0 / 30, 200)
+        #expect(!program.advance(to: 0, custom) && !program.isAdjusting && abs(program.gain - 4) < 1e-9)
+        var locked = order("locked")
+        locked.light = 1.5
+        #expect(!program.advance(to: 1, locked) && abs(program.gain - 6) < 1e-9)
+    }
+
+    @Test func anAutomaticExposureKeepsToTheFrameAndToTheFormat() {
+        var fast = order("continuousAuto")
+        fast.frameDuration = 1.0 / 240
+        let right = ExposureProgram.right(for: fast)
+        #expect(right.duration == 1.0 / 240 && abs(right.iso - 400) < 1e-6)
+        let bright = ExposureProgram.right(for: order("continuousAuto", bias: -4))
+        #expect(bright.iso == Self.isos.least && bright.duration < ExposureProgram.ordinaryDuration)
+        let dark = ExposureProgram.right(for: order("continuousAuto", bias: 8))
+        #expect(dark.iso == Self.isos.most && dark.duration == 1.0 / 30)
+    }
+
+    @Test func aWhiteBalanceThatIsAutomaticOnceEndsLockedAndNeutral() {
+        var balance = WhiteBalance()
+        let warm = WhiteBalance.Gains(red: 2, green: 1, blue: 1)
+        #expect(!balance.advance(to: 0, WhiteBalance.Order(mode: "locked", gains: warm)) && balance.gains == warm)
+        let ended = Self.frames(30).first { balance.advance(to: $0, WhiteBalance.Order(mode: "auto")) }
+        #expect(ended == 8 * Self.interval && balance.gains == .neutral && !balance.isAdjusting)
+    }
+
+    // MARK: Pictures
+
+    private static let layout = PictureLayout(width: 4, height: 2, pixelFormat: "420v")
+    private static var ramp: [UInt8] {
+        var picture = [UInt8](repeating: 128, count: layout.bytes)
+        for row in 0..<2 {
+            for (x, level) in [16, 90, 160, 235].enumerated() { picture[row * layout.stride + x] = UInt8(level) }
+        }
+        return picture
+    }
+
+    private func luma(_ change: (inout PictureLook) -> Void) -> [UInt8] {
+        var look = PictureLook()
+        change(&look)
+        return Array(look.applied(to: Self.ramp, Self.layout)[..<4])
+    }
+
+    @Test func moreLightBrightensThePictureAndIsClamped() {
+        #expect(PictureLook().isPlain)
+        let bright = luma { $0.gain = 2 }
+        #expect(bright[0] == 16 && bright[1] > 100 && bright[2] > 180 && bright[3] == 235)
+        let dark = luma { $0.gain = 0.5 }
+        #expect(dark[0] == 16 && dark[1] < 90 && dark[3] < 200)
+    }
+
+    @Test func videoHDRShowsLessContrastAndMirroringExchangesLeftAndRight() {
+        let flat = luma { $0.isHDR = true }
+        #expect(flat[0] > 16 && flat[3] < 235 && flat == flat.sorted())
+        #expect(luma { $0.isMirrored = true } == [235, 160, 90, 16])
+    }
+
+    @Test func whiteBalanceGainsTintThePicture() {
+        var look = PictureLook()
+        look.gains = WhiteBalance.Gains(red: 2, green: 1, blue: 1)
+        let seen = look.applied(to: Self.ramp, Self.layout)
+        let (blue, red) = (seen[Self.layout.lumaBytes + 2], seen[Self.layout.lumaBytes + 3])
+        #expect(red > 150 && blue < 120 && Array(seen[..<4]) == Array(Self.ramp[..<4]))
+    }
+
+    @Test func cinematicStabilizationDelaysPicturesByFifteenFramesWithTheirOwnTimes() {
+        var pipeline = FramePipeline()
+        pipeline.delay = FramePipeline.delay(of: .cinematic)
+        let times = Self.frames(20)
+        let delivered = times.map { pipeline.take(at: $0, interval: Self.interval) }
+        #expect(delivered[..<15].allSatisfy { $0 == nil } && delivered[15...].map { $0 } == times[..<5].map { $0 })
+        // Off again: what nobody will see in time is passed over.
+        pipeline.delay = FramePipeline.delay(of: nil)
+        #expect(pipeline.take(at: 1_000_000_000, interval: Self.interval) == 1_000_000_000)
+        #expect(FramePipeline.delay(of: .standard) == 1)
+        #expect(FramePipeline.viewLeft(by: .cinematic) == 0.9 && FramePipeline.viewLeft(by: .standard) == 0.95)
+    }
+
+    @Test func aStabilizationLooksHalfASecondAheadAtMost() {
+        var pipeline = FramePipeline()
+        pipeline.delay = FramePipeline.delay(of: .cinematic)
+        let delivered = (1...3).map { pipeline.take(at: $0 * 500_000_000, interval: 500_000_000) }
+        #expect(delivered == [nil, 500_000_000, 1_000_000_000])
+    }
+
+    @Test func aPipelineThatIsPutTogetherAnewLeavesOutFrames() {
+        var pipeline = FramePipeline()
+        #expect(pipeline.take(at: 1, interval: 1) == 1)
+        pipeline.rebuild()
+        let delivered = (2...6).map { pipeline.take(at: $0, interval: 1) }
+        #expect(delivered == [nil, nil, nil, 5, 6])
+    }
+
+    // MARK: Telling
+
+    @Test func aStateIsToldTenTimesASecondAtMostAndTheLastOneAlways() {
+        func place(_ lens: Double) -> Configuration { Configuration([.lensPosition: .number(lens)]) }
+        var telling = StateTelling()
+        telling.answered(Configuration([.lensPosition: .number(0), .frameRate: .number(30)]))
+        telling.note(place(0))
+        #expect(telling.take(at: 0) == nil)
+        var told: [Configuration] = []
+        for frame in 1...240 {
+            telling.note(place(min(1, Double(frame) / 200)))
+            if let change = telling.take(at: Int64(frame) * 4_166_667) { told.append(change) }
+        }
+        #expect(told.count >= 8 && told.count <= 10 && told.last == place(1))
+        telling.note(place(1))
+        #expect(telling.take(at: 10_000_000_000) == nil)
+    }
+}
