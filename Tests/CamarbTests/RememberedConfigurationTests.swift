@@ -77,6 +77,20 @@ struct RememberedConfiguration: CustomTestStringConvertible, Sendable {
                 .sessionPreset: .text("medium"), .usesAudio: .flag(true), .videoMirrored: .flag(true),
             ])),
         RememberedConfiguration(
+            testDescription: "a camera that the session comes back to has what was asked of it, and its torch is off",
+            asked: [
+                Configuration([
+                    .activeFormat: .text("420v 640x480@30"), .videoZoomFactor: .number(2), .torchMode: .text("on"),
+                    .usesAudio: .flag(true),
+                ]),
+                Configuration([.camera: .text("front"), .videoZoomFactor: .number(3), .usesAudio: .flag(false)]),
+                Configuration([.camera: .text("back"), .flashMode: .text("on")]),
+            ],
+            told: Configuration([
+                .activeFormat: .text("420v 640x480@30"), .videoZoomFactor: .number(2), .flashMode: .text("on"),
+                .usesAudio: .flag(false),
+            ])),
+        RememberedConfiguration(
             testDescription: "a batch that names the camera that the session has is no switch",
             asked: [
                 Configuration([.videoZoomFactor: .number(2)]),
@@ -120,6 +134,45 @@ struct RememberedConfigurationTests {
         let creation = try #require(await second.waitForCall("CreateSession"))
         let told = Configuration([.activeFormat: .text("420v 640x480@30"), .frameRate: .number(10)])
         #expect(creation.arguments[1].dictionary == told.wire)
+        try await session.close()
+    }
+
+    @Test("A zoom that another format does not reach is over, and one of somebody else's is not this session's")
+    func zoomIsOver() async throws {
+        let (first, second) = (Self.broker(), Self.broker())
+        let client = CameraClient(over: try Brokers([first, second]).transport())
+        let session = try await client.makeSession(
+            camera: "back", configuration: Configuration([.videoZoomFactor: .number(100)]))
+        try await session.configure(Configuration([.activeFormat: .text("420v 640x480@60")]))
+        var events = session.events.makeAsyncIterator()
+        let news = Configuration([.activeFormat: .text("420v 640x480@60"), .videoZoomFactor: .number(1)])
+        first.send(.configurationApplied(asked: news, inForce: news, by: .client), sequence: 1)
+        let others = Configuration([.videoZoomFactor: .number(7)])
+        first.send(.configurationApplied(asked: others, inForce: others, by: .sharer), sequence: 2)
+        for _ in 1...2 { _ = await events.next() }
+        first.end(BrokerError(.disconnected, "The broker ended."))
+        let creation = try #require(await second.waitForCall("CreateSession"))
+        #expect(creation.arguments[1].dictionary == news.wire)
+        try await session.close()
+    }
+
+    @Test("A preset that the other camera lacks is not asked of it again")
+    func presetIsGone() async throws {
+        let (first, second) = (Self.broker(), Self.broker())
+        let client = CameraClient(over: try Brokers([first, second]).transport())
+        let session = try await client.makeSession(
+            camera: "back", configuration: Configuration([.sessionPreset: .text("3840x2160")]))
+        try await session.configure(Configuration([.camera: .text("front")]))
+        var events = session.events.makeAsyncIterator()
+        first.send(
+            .configurationApplied(
+                asked: Configuration([.camera: .text("front")]),
+                inForce: Configuration([.camera: .text("front"), .sessionPreset: .text("inputPriority")]), by: .client),
+            sequence: 1)
+        _ = await events.next()
+        first.end(BrokerError(.disconnected, "The broker ended."))
+        let creation = try #require(await second.waitForCall("CreateSession"))
+        #expect(creation.arguments == [.string("front"), .dictionary([:])])
         try await session.close()
     }
 

@@ -12,6 +12,10 @@ struct SessionMemory {
     var camera: String
     /// Everything that was committed and not refused.
     var configuration: Configuration
+    /// What was asked of cameras that the session had before, as the broker remembers it: in the order of the switches.
+    private var others: [(camera: String, configuration: Configuration)] = []
+    /// More cameras than anybody switches between; beyond that the one that was left first is forgotten.
+    private static let othersMax = 16
     var batchDepth = 0
     var batch = Configuration()
     var wantsToRun = false
@@ -96,12 +100,7 @@ struct SessionMemory {
     }
 
     mutating func keep(_ asked: Configuration) {
-        if case .text(let name)? = asked[.camera], name != camera {
-            // What was asked of another camera does not bind this one.
-            var own = Configuration()
-            for key in [ConfigurationKey.usesAudio, .sharingMode, .sessionPreset] { own[key] = configuration[key] }
-            configuration = own
-        }
+        if case .text(let name)? = asked[.camera], name != camera { leaveCamera(for: name) }
         configuration.take(asked)
         // A ramp is something that happened, not something that is.
         configuration[.videoZoomRampRate] = nil
@@ -110,6 +109,24 @@ struct SessionMemory {
             camera = switched
             configuration[.camera] = nil
         }
+    }
+
+    /// What was asked of one camera does not bind another: that one has what was asked of it before, and to begin with the
+    /// session's preset. A torch is off once its camera is left.
+    private mutating func leaveCamera(for name: String) {
+        var left = configuration
+        for key in [ConfigurationKey.usesAudio, .sharingMode, .torchMode, .torchLevel] { left[key] = nil }
+        var next = Configuration()
+        if let known = others.first(where: { $0.camera == name }) {
+            next = known.configuration
+        } else {
+            next[.sessionPreset] = configuration[.sessionPreset]
+        }
+        for key in [ConfigurationKey.usesAudio, .sharingMode] { next[key] = configuration[key] }
+        others.removeAll { $0.camera == name || $0.camera == camera }
+        if others.count == Self.othersMax { others.removeFirst() }
+        others.append((camera, left))
+        configuration = next
     }
 
     /// The calls that bring a new broker's session to where this one was, after its creation.
@@ -173,7 +190,15 @@ struct SessionMemory {
             isSettling = false
             (access, accessCauses) = (now, causes)
             if isKnown { return [] }
-        case .configurationApplied(_, var now, _):
+        case .configurationApplied(let asked, var now, let by):
+            // A zoom that another format does not reach is over, and said to be 1 beside that format.
+            if by == .client, configuration[.videoZoomFactor] != nil, let zoom = asked[.videoZoomFactor] {
+                configuration[.videoZoomFactor] = zoom
+            }
+            // A camera that lacks the session's preset begins with its own format.
+            if asked[.camera] != nil, now[.sessionPreset] == .text("inputPriority") {
+                configuration[.sessionPreset] = nil
+            }
             // Said where a session was switched to it, and there alone.
             now[.camera] = nil
             let isKnown = knowsInForce && now == inForce
