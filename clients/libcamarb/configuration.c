@@ -153,6 +153,13 @@ static int set(camarb_configuration *into, const struct setting *setting) {
     }
 }
 
+int configuration_move(camarb_configuration *into, camarb_configuration *from, const char *key) {
+    const struct setting *setting = find(from, key);
+    int result = setting ? set(into, setting) : 0;
+    configuration_remove(setting ? from : into, key);
+    return result;
+}
+
 int configuration_merge(camarb_configuration *into, const camarb_configuration *later) {
     for (size_t i = 0; later && i < later->count; i++) {
         int result = set(into, &later->settings[i]);
@@ -183,15 +190,6 @@ int configuration_take(camarb_configuration *into, const camarb_configuration *l
         if (result < 0) return result;
     }
     return configuration_merge(into, later);
-}
-
-void configuration_keep_only(camarb_configuration *configuration, const char *const *keys) {
-    for (size_t i = configuration->count; i > 0; i--) {
-        const char *key = configuration->settings[i - 1].key;
-        size_t at = 0;
-        while (keys[at] && strcmp(keys[at], key) != 0) at++;
-        if (!keys[at]) configuration_remove(configuration, key);
-    }
 }
 
 camarb_configuration *configuration_copy(camarb_client *client, const camarb_configuration *from) {

@@ -130,9 +130,9 @@ int configuration_merge(camarb_configuration *into, const camarb_configuration *
 /* The same, as its session means it: a preset and a format take each other's place, as frameRate and the frame durations do.
  * (Configuration.take of Sources/Vocabulary/Configuration.swift.) */
 int configuration_take(camarb_configuration *into, const camarb_configuration *later);
-/* Removes all but these keys, whose list ends with NULL. */
-void configuration_keep_only(camarb_configuration *configuration, const char *const *keys);
 void configuration_remove(camarb_configuration *configuration, const char *key);
+/* One key's value goes over; where there is none, it is gone in both. 0, or -ENOMEM. */
+int configuration_move(camarb_configuration *into, camarb_configuration *from, const char *key);
 void configuration_clear(camarb_configuration *configuration);
 bool configuration_equals(const camarb_configuration *one, const camarb_configuration *other);
 /* As a{sv}. NULL is an empty one. `reestablished` is said beside it where asked. */
@@ -216,12 +216,20 @@ struct interruption {
 /* Photos that are under way. A session has a handful; more are not told of as lost when the broker ends. */
 #define PHOTOS_MAX 64
 #define PHOTOS_DONE_MAX 8
+/* More cameras than anybody switches between; beyond that the one that was left first is forgotten. */
+#define OTHERS_MAX 16
 
 /* Enough to create the session anew at another broker, and to go on with its events where they stopped: the program sees one life
  * of it where there are several. SessionMemory.swift has the same, and its reasons. */
 struct memory {
     char *camera;
     camarb_configuration configuration;
+    /* What was asked of cameras that the session had before, as the broker remembers it: in the order of the switches. */
+    struct other {
+        char *camera;
+        camarb_configuration configuration;
+    } others[OTHERS_MAX];
+    size_t other_count;
     bool wants_to_run, is_running;
     struct hold hold;
     /* Shown to the next broker, it goes on with the camera; "": there is none for what runs now. */

@@ -128,6 +128,9 @@ REMEMBERED = [
      {"focusPointOfInterest": (0.25, 0.75), "whiteBalanceGains": (1, 1.5, 2)}),
     ([{"sessionPreset": "medium", "usesAudio": True, "videoZoomFactor": 2, "flashMode": "on"}, {"camera": "front", "videoMirrored": True}],
      {"sessionPreset": "medium", "usesAudio": True, "videoMirrored": True}),
+    ([{"activeFormat": "420v 640x480@30", "videoZoomFactor": 2, "torchMode": "on", "usesAudio": True},
+      {"camera": "front", "videoZoomFactor": 3, "usesAudio": False}, {"camera": "back", "flashMode": "on"}],
+     {"activeFormat": "420v 640x480@30", "videoZoomFactor": 2, "flashMode": "on", "usesAudio": False}),
     ([{"videoZoomFactor": 2}, {"camera": "back", "flashMode": "on"}], {"videoZoomFactor": 2, "flashMode": "on"}),
 ]
 
@@ -196,12 +199,14 @@ def overruled_by_now():
                       {"activeFormat": "420v 1280x720@240 binned"}, {"camera": "front"}, {"camera": "back"}):
             session.configure(batch).result()
             app.wait(EventType.CONFIGURATION_APPLIED, lambda event: set(batch) <= set(event.asked))
-        app.wait(EventType.CONNECTIONS_FORMED), app.wait(EventType.CONNECTIONS_FORMED)
+        app.wait(EventType.CONNECTIONS_FORMED)
         wait_for_secret(brokers, app)
         told, before = len(app.names()), session.configuration
         assert before["activeFormat"] == "420v 1280x720@240 binned" and before["videoZoomFactor"] == 1, before
         brokers.kill()
         brokers.start()
+        # This one waits for the next broker.
+        app.client.declare_presence("fullscreen").result()
         session.check_configuration(frameRate=60).result()
         app.let_pass(1.0, session)
         assert session.state is State.RUNNING and app.names()[told:] == [], app.names()[told:]
