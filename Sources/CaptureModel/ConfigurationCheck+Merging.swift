@@ -99,6 +99,10 @@ extension ConfigurationCheck {
         if case .number(let zoom)? = wanted[.videoZoomFactor] {
             fitted[.videoZoomFactor] = .number(min(max(zoom, 1), settings.format.videoMaxZoomFactor))
         }
+        // What another format has, such as a stabilization, is not asked of this one: the camera would not open for it.
+        for (key, value) in fitted.ordered where key.isControl {
+            if formatProblem(Configuration([key: value]), fitted, settings.format) != nil { fitted[key] = nil }
+        }
         return fitted
     }
 }

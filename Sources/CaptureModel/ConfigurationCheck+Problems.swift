@@ -24,6 +24,16 @@ extension ConfigurationCheck {
             ?? formatProblem(batch, whole, choice.format) ?? lightProblem(batch, whole)
     }
 
+    /// Why a configuration cannot have come of batches that were taken one after the other, as an earlier broker took them: it
+    /// says one thing in two ways, or the camera has no format for it. What else a batch is refused for does not count here: a
+    /// zoom that a later format does not reach, or a value that a mode overrules since, is no news to whoever asked for it.
+    package func problem(takenBefore whole: Configuration) -> String? {
+        for (key, value) in whole.ordered {
+            if let problem = wrongType(key, value) ?? contradiction(key, value, in: whole) { return problem }
+        }
+        return choice(whole) == nil ? choiceProblem(whole) : lightProblem(whole, whole)
+    }
+
     private func wrongType(_ key: ConfigurationKey, _ value: ConfigurationValue) -> String? {
         if key.isReadOnly { return "\(key.rawValue) is said by the camera; it cannot be set." }
         switch (key.kind, value) {
@@ -136,7 +146,7 @@ extension ConfigurationCheck {
     }
 
     /// What the format that will be in force has of it.
-    private func formatProblem(_ batch: Configuration, _ whole: Configuration, _ format: CameraFormat) -> String? {
+    func formatProblem(_ batch: Configuration, _ whole: Configuration, _ format: CameraFormat) -> String? {
         if case .number(let iso)? = batch[.iso], let range = format.optics.iso,
             !Self.isInside(iso, range.least, range.most)
         {

@@ -12,7 +12,12 @@ extension Arbiter {
             return notes.refuse(.unknownCamera, unknownCamera(camera), .knownCamera)
         }
         let check = check(chosen)
-        if let problem = check.problem(configuration, over: Configuration()) {
+        // What a session asked for batch by batch before the restart need not be what could be asked for at once: whatever its
+        // camera or format does not have is the nearest, as on any resumption.
+        let problem =
+            reestablished
+            ? check.problem(takenBefore: configuration) : check.problem(configuration, over: Configuration())
+        if let problem {
             return notes.refuse(.unsupportedConfiguration, problem, .batchIsWhole)
         }
         var wanted = check.merged(configuration, into: Configuration())

@@ -1,0 +1,70 @@
+import ArbiterProtocol
+import CameraFile
+import CaptureModel
+import Testing
+
+/// What opens a camera again for a session that set it batch by batch: after an interruption, a switch, or its broker's end.
+@Suite("What a session asked of an iPhone 6s's camera, restored at once")
+struct RestoringTests {
+    let check: ConfigurationCheck
+
+    init() throws { check = ConfigurationCheck(capabilities: try CameraFile.named("iphone6s-back").capabilities) }
+
+    private static let slow = ConfigurationValue.text("420v 1280x720@30")
+    private static let fast = ConfigurationValue.text("420v 1280x720@240 binned")
+
+    /// Batches that are each taken, and together could not be asked for.
+    static let stories: [[Configuration]] = [
+        [
+            Configuration([.activeFormat: slow, .preferredVideoStabilizationMode: .text("cinematic")]),
+            Configuration([.activeFormat: fast]),
+        ],
+        [
+            Configuration([.sessionPreset: .text("high"), .automaticallyAdjustsVideoHDREnabled: .flag(false)]),
+            Configuration([.videoHDREnabled: .flag(true)]), Configuration([.sessionPreset: .text("photo")]),
+        ],
+        [
+            Configuration([.exposureMode: .text("custom"), .exposureDuration: .number(0.3), .frameRate: .number(3)]),
+            Configuration([.activeFormat: fast]),
+        ],
+        [
+            Configuration([.exposureMode: .text("custom"), .exposureDuration: .number(0.02), .iso: .number(100)]),
+            Configuration([.exposureMode: .text("continuousAuto")]),
+        ],
+        [Configuration([.videoZoomFactor: .number(140)]), Configuration([.activeFormat: fast])],
+        [
+            Configuration([.sessionPreset: .text("1280x720"), .frameRate: .number(10)]),
+            Configuration([.sessionPreset: .text("inputPriority")]), Configuration([.torchMode: .text("on")]),
+        ],
+    ]
+
+    @Test("is what the camera takes, with the format that counts", arguments: stories)
+    func restored(_ story: [Configuration]) throws {
+        var wanted = Configuration()
+        // What a client's library keeps, which does not know the camera.
+        var kept = Configuration()
+        for batch in story {
+            #expect(check.problem(batch, over: wanted) == nil)
+            wanted = check.merged(batch, into: wanted)
+            kept.take(batch)
+        }
+        for asked in [wanted, kept] {
+            #expect(check.problem(takenBefore: asked) == nil)
+            let nearest = try #require(check.nearest(asked))
+            #expect(check.problem(nearest, over: Configuration()) == nil)
+            #expect(check.settings(nearest)?.format == check.settings(asked)?.format)
+        }
+    }
+
+    @Test("is refused where it says one thing in two ways, or the camera has no format for it")
+    func refused() {
+        for batch in [
+            Configuration([.frameRate: .number(10), .activeVideoMinFrameDuration: .number(0.1)]),
+            Configuration([.flashMode: .text("on"), .torchMode: .text("on")]),
+            Configuration([.activeFormat: .text("420v 1x1@1")]),
+        ] {
+            #expect(check.problem(takenBefore: batch) == check.problem(batch, over: Configuration()))
+            #expect(check.problem(takenBefore: batch) != nil)
+        }
+    }
+}
