@@ -1,0 +1,164 @@
+"""What can be configured, over the wire: presets, points and gains, checks, and switches from one simulated iPhone camera to the other."""
+from clients import in_order
+from harness import Daemon, Refused, claim
+
+IPHONES = ("back=simulated:iphone6s-back", "front=simulated:iphone6s-front")
+FORMAT_KEYS = {"sessionPreset", "activeFormat", "frameRate", "activeVideoMinFrameDuration", "activeVideoMaxFrameDuration",
+               "videoZoomFactor", "activeVideoStabilizationMode"}
+# Each control in the word in which no automatic decides over what it has beside it.
+BY_HAND = {"focusMode": ("s", "locked"), "exposureMode": ("s", "custom"), "whiteBalanceMode": ("s", "locked"), "torchMode": ("s", "on"),
+           "automaticallyAdjustsVideoHDREnabled": ("b", False)}
+# What the automatic decides until then.
+OVERRULED = {"lensPosition", "exposureDuration", "iso", "whiteBalanceGains", "torchLevel"}
+
+
+def running(app, camera="back", **settings):
+    session = app.session(camera, **settings)
+    session.start()
+    app.wait("DidStartRunning")
+    return session
+
+
+def configure(app, session, **settings):
+    """What is in force then."""
+    session.call("Configure", "a{sv}", settings)
+    return app.wait("ConfigurationApplied", lambda body: set(settings) <= set(body[2]))[3]
+
+
+def refusal(session, member, settings):
+    """Name and sentence; None: it is taken."""
+    try:
+        session.call(member, "a{sv}", settings)
+    except Refused as refused:
+        return refused.name, refused.message
+    return None
+
+
+@claim("the configuration of a session that runs has every key that is in force: preset, format, durations, zoom and all controls that count")
+def in_force():
+    with Daemon(cameras=IPHONES) as daemon:
+        app = daemon.app("photos")
+        session = running(app)
+        controls = {one["key"][1]: one for one in app.property("/org/camarb/camera/back", "org.camarb.Camera1", "Controls")}
+        shown = session.property("Configuration")
+        assert set(shown) == FORMAT_KEYS | set(controls) - OVERRULED, set(shown) ^ (FORMAT_KEYS | set(controls) - OVERRULED)
+        # Nobody has set anything.
+        assert shown["sessionPreset"] == ("s", "inputPriority") and shown["videoZoomFactor"] == ("d", 1.0), shown
+        assert all(shown[key] == controls[key]["usual"] for key in set(controls) - OVERRULED), shown
+        assert shown["focusPointOfInterest"] == ("(dd)", (0.5, 0.5)), shown
+        assert shown["activeVideoMinFrameDuration"] == ("d", 1 / shown["frameRate"][1]), shown
+        told = configure(app, session, **BY_HAND, focusPointOfInterest=("(dd)", (0.25, 0.75)),
+                         whiteBalanceGains=("(ddd)", (1.0, 1.5, 2.0)), exposureDuration=("d", 0.01))
+        assert set(told) == FORMAT_KEYS | set(controls) and told == session.property("Configuration"), told
+        assert told["focusPointOfInterest"] == ("(dd)", (0.25, 0.75)) and told["whiteBalanceGains"] == ("(ddd)", (1.0, 1.5, 2.0)), told
+        assert told["exposureDuration"] == ("d", 0.01) and told["torchLevel"] == controls["torchLevel"]["usual"], told
+        # A list is as good as a structure, and what is given back is a structure.
+        told = configure(app, session, exposurePointOfInterest=("ad", [1.0, 0.0]))
+        assert told["exposurePointOfInterest"] == ("(dd)", (1.0, 0.0)), told
+
+
+@claim("a check is answered as the batch itself would be, refusal and sentence alike, stopped, running and recording, and changes nothing")
+def checked():
+    good = {"frameRate": ("d", 12.0), "focusPointOfInterest": ("(dd)", (0.1, 0.9))}
+    bad = [{"frameRate": ("d", 12.0), "videoZoomFactor": ("d", 1000.0)}, {"focusPointOfInterest": ("(dd)", (0.5, 1.5))},
+           {"whiteBalanceGains": ("(ddd)", (1.0, 1.5, 2.0))}, {"flashMode": ("s", "on"), "torchMode": ("s", "on")},
+           {"activeVideoStabilizationMode": ("s", "off")}, {"camera": ("s", "attic")}, {"sessionPreset": ("s", "huge")}, {"zoom": ("d", 2.0)}]
+    recording_only = {"activeFormat": ("s", "420v 640x480")}
+    with Daemon(cameras=IPHONES) as daemon:
+        app = daemon.app("photos")
+        session = app.session("back")
+        for state in ("stopped", "running", "recording"):
+            if state == "running":
+                session.start()
+                app.wait("DidStartRunning")
+            if state == "recording":
+                session.record(daemon.directory / "film.mkv")
+                app.wait("RecordingStarted")
+                bad += [recording_only, {"camera": ("s", "front")}]
+            before = session.property("Configuration")
+            for batch in [good] if state == "recording" else [good, recording_only]:
+                assert refusal(session, "CheckConfiguration", batch) is None, (state, batch)
+            for batch in bad:
+                answer = refusal(session, "CheckConfiguration", batch)
+                assert answer and answer[1].endswith(".") and answer == refusal(session, "Configure", batch), (state, batch, answer)
+            assert session.property("Configuration") == before and session.property("Camera") == "back"
+        assert "ConfigurationApplied" not in [name for _, name, _ in app.signals], app.signals
+        assert configure(app, session, **good)["frameRate"] == ("d", 12.0)
+
+
+@claim("a session that goes to the other camera hears which outputs to open again, and has format, zoom and flash of each when it is back")
+def switched():
+    with Daemon(cameras=IPHONES) as daemon:
+        app = daemon.app("photos")
+        session = running(app)
+        wanted = {"activeFormat": ("s", "420v 1920x1080@30"), "videoZoomFactor": ("d", 2.0), "flashMode": ("s", "on")}
+        configure(app, session, **wanted)
+        stream = session.stream()
+        stream.read()
+
+        def goes_to(camera, **settings):
+            seen = len(app.signals)
+            told = configure(app, session, camera=("s", camera), **settings)
+            _, _, now, reopen = app.wait("ConnectionsFormed")
+            assert now == camera == session.property("Camera"), now
+            names = [name for _, name, _ in app.signals[seen:]]
+            assert in_order(names, "DidStopRunning", "ConfigurationApplied", "DidStartRunning", "ConnectionsFormed"), names
+            assert told.pop("camera") == ("s", camera) and session.property("Configuration") == told
+            return told, reopen
+
+        told, reopen = goes_to("front", videoZoomFactor=("d", 3.0))
+        assert reopen == ["preview"], reopen
+        # The other camera's own: its default format, and what it has no control for is not there.
+        assert (told["activeFormat"], told["videoZoomFactor"], told["flashMode"]) == (
+            ("s", "420v 1280x720@30"), ("d", 3.0), ("s", "off")) and "focusMode" not in told, told
+        while stream.read():
+            pass
+        # Nothing is open now: there is nothing to open again.
+        told, reopen = goes_to("back")
+        assert reopen == [] and {key: told[key] for key in wanted} == wanted, (told, reopen)
+        session.stream().read()
+        told, reopen = goes_to("front")
+        assert reopen == ["preview"] and told["videoZoomFactor"] == ("d", 3.0), (told, reopen)
+
+
+@claim("a preset picks the format and a format ends the preset, over the wire, and what contradicts them is refused")
+def presets():
+    with Daemon(cameras=IPHONES) as daemon:
+        app = daemon.app("photos")
+        session = running(app, sessionPreset="photo")
+        shown = session.property("Configuration")
+        assert shown["sessionPreset"] == ("s", "photo") and shown["activeFormat"][1].startswith("420f 4032x3024@30"), shown
+        # A preset leaves HDR to the camera.
+        told = configure(app, session, sessionPreset=("s", "1920x1080"))
+        assert told["activeFormat"] == ("s", "420v 1920x1080@30") and told["videoHDREnabled"] == ("b", True), told
+        told = configure(app, session, activeVideoMaxFrameDuration=("d", 0.1))
+        assert (told["activeVideoMinFrameDuration"], told["activeVideoMaxFrameDuration"]) == (("d", 1 / 30), ("d", 0.1)), told
+        for batch in ({"sessionPreset": ("s", "high"), "activeFormat": ("s", "420v 640x480")}, {"frameRate": ("d", 60.0)},
+                      {"frameRate": ("d", 60.0), "sessionPreset": ("s", "3840x2160")}, {"sessionPreset": ("s", "vast")},
+                      {"frameRate": ("d", 20.0), "activeVideoMinFrameDuration": ("d", 0.05)}):
+            name, sentence = refusal(session, "Configure", batch)
+            assert name == "org.camarb.Error.UnsupportedConfiguration" and next(iter(batch)) in sentence, (batch, sentence)
+        assert session.property("Configuration") == told
+        told = configure(app, session, activeFormat=("s", "420v 1280x720@240 binned"))
+        assert (told["sessionPreset"], told["frameRate"], told["videoHDREnabled"]) == (
+            ("s", "inputPriority"), ("d", 240.0), ("b", False)), told
+
+
+@claim("a format is not changed under a recording, by its name or by a preset, and the answer says so; the recording goes on whole")
+def while_recording():
+    with Daemon(cameras=IPHONES) as daemon:
+        app = daemon.app("photos")
+        session = running(app)
+        film = daemon.directory / "film.mkv"
+        recording = session.record(film)
+        app.wait("RecordingStarted")
+        for batch in ({"activeFormat": ("s", "420v 1920x1080@30")}, {"sessionPreset": ("s", "high")}):
+            name, sentence = refusal(session, "Configure", batch)
+            assert name == "org.camarb.Error.UnsupportedConfiguration", name
+            assert next(iter(batch)) in sentence and "stop the recording first" in sentence, sentence
+        # The format that it has is no change, and zoom is none of a format.
+        told = configure(app, session, activeFormat=("s", "420v 1280x720@30"), videoZoomFactor=("d", 2.0))
+        assert told["videoZoomFactor"] == ("d", 2.0), told
+        session.call("StopRecording")
+        finished = app.wait("RecordingFinished")
+        assert (finished[2], finished[3]) == (recording, "stopped") and film.stat().st_size > 0, finished
