@@ -61,7 +61,8 @@ import Testing
         text += """
 
             `CreateSession` takes one more, which is not the camera's: `reestablished` (`b`), for a session that ran at the broker before \
-            this one ("Coming back after a restart").
+            this one ("Coming back after a restart"). What such a session asked for in several batches need not be what could be asked \
+            for at once: a value that its format does not have, or that a mode overrules, is the nearest that counts, and no refusal.
 
 
             """

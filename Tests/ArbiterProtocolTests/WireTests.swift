@@ -33,6 +33,7 @@ struct WireTests {
                     .adjustingFocus: .flag(true), .lensPosition: .number(0), .pipelineRebuilds: .number(2),
                     .focusMode: .text("locked"),
                 ])), .runtimeError(code: "stall", message: "No frame for 2 s."),
+            .connectionsFormed(camera: CameraID("front"), reopen: [.preview]),
         ]
     }()
 
