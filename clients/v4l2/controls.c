@@ -231,14 +231,17 @@ static int query_menu(struct device *device, struct v4l2_querymenu *wanted) {
     return 0;
 }
 
-/* The value that a control will have, as V4L2 has it: clamped and rounded, but no menu item that is not there. */
+/* The value that a control will have, as V4L2 has it: clamped and rounded, but no menu item that is not there. The kernel says ERANGE
+ * beyond the menu, and EINVAL for a gap in it. */
 static int rounded(const struct control *control, int32_t *value) {
     if (control->type == V4L2_CTRL_TYPE_BOOLEAN) {
         *value = *value != 0;
         return 0;
     }
-    if (control->type == V4L2_CTRL_TYPE_MENU)
-        return *value < 0 || *value >= CONTROL_WORDS_MAX || !control->words[*value] ? -ERANGE : 0;
+    if (control->type == V4L2_CTRL_TYPE_MENU) {
+        if (*value < control->least || *value > control->most) return -ERANGE;
+        return control->words[*value] ? 0 : -EINVAL;
+    }
     int64_t clamped = *value < control->least ? control->least : *value > control->most ? control->most : *value;
     int64_t steps = (clamped - control->least + control->step / 2) / control->step;
     int64_t made = control->least + steps * control->step;
