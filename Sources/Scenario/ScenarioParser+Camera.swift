@@ -19,6 +19,7 @@ extension ScenarioParser {
         var capabilities = CameraText.usual(camera, position)
         var formats: [CameraFormat] = []
         while let word = words.anything() {
+            if try take(word, into: &formats) { continue }
             switch word.key {
             case "model":
                 capabilities = try model(word)
@@ -30,55 +31,59 @@ extension ScenarioParser {
                 guard sides.count == 2 else { throw LineProblem(word, "a sensor is written 3840x2160") }
                 capabilities.sensorWidth = sides[0]
                 capabilities.sensorHeight = sides[1]
-            case "format":
-                guard let format = CameraText.format(word.text) else {
-                    throw LineProblem(word, "a format is written \"420v 1280x720@30\" or \"420v 1280x720@5-60 binned\"")
-                }
-                formats.append(format)
-            case "zoom", "lossless":
-                guard let factor = Double(word.text), factor >= 1, factor.isFinite, !formats.isEmpty else {
-                    throw LineProblem(word, "a zoom is a number from 1, behind the format that has it")
-                }
-                if word.key == "zoom" {
-                    formats[formats.count - 1].videoMaxZoomFactor = factor
-                } else {
-                    formats[formats.count - 1].videoZoomFactorUpscaleThreshold = factor
-                }
-            case "fov":
-                guard let degrees = Double(word.text), (1...180).contains(degrees), !formats.isEmpty else {
-                    throw LineProblem(word, "a field of view is 1 to 180 degrees, behind the format that has it")
-                }
-                formats[formats.count - 1].fieldOfView = degrees
-            case "stills", "focus", "iso", "exposure", "stabilization":
-                try take(word, into: &formats)
-            case nil where word.text == "hdr": try take(word, into: &formats)
             case nil where word.text == "default" && !formats.isEmpty:
                 capabilities.defaultFormatIndex = formats.count - 1
             case "control":
-                guard let control = CameraText.control(word.text),
-                    capabilities.control(control.key) == nil
-                else {
+                guard let control = CameraText.control(word.text), capabilities.control(control.key) == nil else {
                     throw LineProblem(
                         word,
                         "a control is written \"gain 0..255 usually 100\", \"gainMode locked,continuousAuto usually locked\" or \"videoMirrored usually false\", each key once"
                     )
                 }
                 capabilities.controls.append(control)
-            default:
-                throw LineProblem(
-                    word,
-                    notOne(
-                        word.key ?? word.text,
-                        of: [
-                            "model", "seat", "name", "sensor", "format", "zoom", "lossless", "fov", "stills", "focus",
-                            "iso",
-                            "exposure",
-                            "stabilization", "hdr", "default", "control",
-                        ]))
+            default: throw LineProblem(word, notOne(word.key ?? word.text, of: Self.cameraWords))
             }
         }
         if !formats.isEmpty { capabilities.formats = formats }
         return Scenario.Camera(id: camera, capabilities: capabilities, seat: seat)
+    }
+
+    private static let cameraWords = [
+        "model", "seat", "name", "sensor", "format", "zoom", "lossless", "fov", "stills", "focus", "iso", "exposure",
+        "stabilization", "hdr", "default", "control",
+    ]
+
+    /// Takes a format, or a word that stands behind the format that has it.
+    /// - Returns: false where it is another word.
+    private func take(_ word: Word, into formats: inout [CameraFormat]) throws(LineProblem) -> Bool {
+        if word.key == "format" {
+            guard let format = CameraText.format(word.text) else {
+                throw LineProblem(word, "a format is written \"420v 1280x720@30\" or \"420v 1280x720@5-60 binned\"")
+            }
+            formats.append(format)
+            return true
+        }
+        let last = formats.count - 1
+        switch word.key {
+        case "zoom", "lossless":
+            guard let factor = Double(word.text), factor >= 1, factor.isFinite, last >= 0 else {
+                throw LineProblem(word, "a zoom is a number from 1, behind the format that has it")
+            }
+            if word.key == "zoom" {
+                formats[last].videoMaxZoomFactor = factor
+            } else {
+                formats[last].videoZoomFactorUpscaleThreshold = factor
+            }
+        case "fov":
+            guard let degrees = Double(word.text), (1...180).contains(degrees), last >= 0 else {
+                throw LineProblem(word, "a field of view is 1 to 180 degrees, behind the format that has it")
+            }
+            formats[last].fieldOfView = degrees
+        case "stills", "focus", "iso", "exposure", "stabilization": try takeOptics(word, into: &formats)
+        case nil where word.text == "hdr": try takeOptics(word, into: &formats)
+        default: return false
+        }
+        return true
     }
 
     /// What a simulated camera's file says that it can do.
@@ -92,7 +97,7 @@ extension ScenarioParser {
         }
     }
 
-    private func take(_ word: Word, into formats: inout [CameraFormat]) throws(LineProblem) {
+    private func takeOptics(_ word: Word, into formats: inout [CameraFormat]) throws(LineProblem) {
         guard !formats.isEmpty else {
             throw LineProblem(word, "\(word.key ?? word.text) stands behind the format that has it")
         }
