@@ -42,12 +42,12 @@ struct ImportTests {
         #expect(try imports(of: "Vocabulary") == [])
     }
 
-    @Test("The capture model imports the vocabulary, and nothing else")
+    @Test("The check of configurations imports the vocabulary, and nothing else")
     func captureModel() throws {
         #expect(try imports(of: "CaptureModel") == ["Vocabulary"])
     }
 
-    @Test("Arbiter imports the vocabulary and the capture model, and nothing else")
+    @Test("Arbiter imports the vocabulary and the check of configurations, and nothing else")
     func core() throws {
         #expect(try imports(of: "Arbiter") == ["CaptureModel", "Vocabulary"])
     }
