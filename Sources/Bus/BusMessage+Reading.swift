@@ -11,12 +11,15 @@ extension BusMessage {
     public static let valuesMax = 65_536
     /// Keys in one dictionary: each is compared with those before it, and the longest of ours has a dozen.
     public static let keysMax = 256
+    /// Descriptors in one list: as many as a bracket has photos, and as a message may bring.
+    public static let descriptorsMax = 8
 
     /// Every argument. Descriptors are duplicates that the reader owns; they are arguments of their own, never inside
     /// a dictionary or an array, where a reader that does not look would leave them open.
+    /// - Parameter lists: an argument may also be a list of descriptors (`ah`): the reader looks there, too.
     /// - Throws: `InvalidArgs` for types camarb does not use, `OutOfResources` when no descriptor is left.
-    public func arguments() throws(BrokerError) -> [WireValue] {
-        var reader = Reader(message: pointer)
+    public func arguments(descriptorsInLists lists: Bool = false) throws(BrokerError) -> [WireValue] {
+        var reader = Reader(message: pointer, takesLists: lists)
         var values: [WireValue] = []
         do {
             while let value = try reader.value(depth: 0) { values.append(value) }
@@ -55,6 +58,9 @@ extension BusMessage {
 
 private struct Reader {
     let message: OpaquePointer
+    let takesLists: Bool
+    /// The argument that is read is a list of descriptors.
+    var isInList = false
     var descriptors: [Int32] = []
     var count = 0
 
@@ -79,7 +85,7 @@ private struct Reader {
         case "s": return .string(try text(type))
         case "o": return .objectPath(try text(type))
         case "h":
-            guard depth == 0 else {
+            guard depth == 0 || depth == 1 && isInList else {
                 throw BrokerError(
                     .invalidArguments,
                     "A file descriptor is an argument of its own, never part of a dictionary or list.")
@@ -139,8 +145,16 @@ private struct Reader {
         else {
             throw BrokerError(.invalidArguments, "camarb uses no arrays of the D-Bus type \"\(element)\".")
         }
+        isInList = takesLists && depth == 0 && element == "h"
+        defer { isInList = false }
         var values: [WireValue] = []
-        while let value = try value(depth: depth + 1) { values.append(value) }
+        while let value = try value(depth: depth + 1) {
+            values.append(value)
+            guard !isInList || values.count <= BusMessage.descriptorsMax else {
+                throw BrokerError(
+                    .invalidArguments, "A list has more than \(BusMessage.descriptorsMax) file descriptors.")
+            }
+        }
         try leave()
         return .array(type: element, values)
     }

@@ -12,7 +12,8 @@ extension CameraModel {
         list.append(
             CameraControl(
                 .videoOrientation, .words(["portrait", "portraitUpsideDown", "landscapeRight", "landscapeLeft"]),
-                usual: .text("landscapeRight")))
+                // As the sensor lies: a front camera's faces the other way.
+                usual: .text(position == .front ? "landscapeLeft" : "landscapeRight")))
         list.append(CameraControl(.videoMirrored, .flag, usual: .flag(false)))
         return ConfigurationKey.allCases.compactMap { key in list.first { $0.key == key } }
     }

@@ -110,7 +110,7 @@ extension ConfigurationCheck {
             "activeVideoMinFrameDuration \(shortest.durationDescription) is above activeVideoMaxFrameDuration \(longest.durationDescription); give both with the least first."
     }
 
-    private static func isInside(_ value: Double, _ least: Double, _ most: Double) -> Bool {
+    static func isInside(_ value: Double, _ least: Double, _ most: Double) -> Bool {
         value >= least * (1 - roundingShare) && value <= most * (1 + roundingShare)
     }
 

@@ -10,7 +10,7 @@ package struct ConfigurationCheck {
     /// Doublings a second, 0 excluded. From 1x to 60x within a frame: faster is a jump.
     package static let rampRateMax = 100.0
     /// How far a frame duration may be off a rate's: what a division leaves of it.
-    static let roundingShare = 1e-6
+    package static let roundingShare = 1e-6
 
     // MARK: What a configuration comes to
 

@@ -43,7 +43,7 @@ extension FuzzTarget {
         precondition(
             values.map { marshalled($0) } == again.map { marshalled($0) },
             "A body is read otherwise when it comes in pieces.")
-        guard let values, !values.contains(where: { $0.fileDescriptor != nil }) else { return }
+        guard let values, !values.contains(where: { !$0.fileDescriptors.isEmpty }) else { return }
         let own = roundTrip(values)
         precondition(
             own.map { marshalled($0) } == marshalled(values), "\(values) reads back as \(String(describing: own)).")

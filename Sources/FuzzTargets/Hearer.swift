@@ -31,12 +31,12 @@ final class Hearer: BusConnectionDelegate {
             kind: message.kind, path: message.path, interface: message.interface, member: message.member,
             signature: message.signature)
         do throws(BrokerError) {
-            let values = try message.arguments()
+            let values = try message.arguments(descriptorsInLists: true)
             var marshaller = Marshaller()
             for value in values {
                 Self.check(value, depth: 0)
                 marshaller.append(value)
-                if case .fileDescriptor(let number) = value { close(number) }
+                for number in value.fileDescriptors { close(number) }
             }
             heard.body = marshaller.bytes
             arguments.append(values)
@@ -53,6 +53,10 @@ final class Hearer: BusConnectionDelegate {
     private static func check(_ value: WireValue, depth: Int) {
         precondition(depth <= BusMessage.nestingMax, "A value was taken \(depth) containers deep.")
         switch value {
+        case .array(type: "h", let values):
+            precondition(
+                depth == 0 && values.count <= BusMessage.descriptorsMax,
+                "A list of \(values.count) descriptors was taken, \(depth) containers deep.")
         case .array(_, let values), .structure(let values):
             precondition(values.count <= BusMessage.valuesMax, "An array of \(values.count) values was taken.")
             for value in values { check(value, depth: depth + 1) }

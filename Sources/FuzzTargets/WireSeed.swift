@@ -68,6 +68,11 @@ struct WireSeed {
             case "a" where types.hasPrefix("s"):
                 types = types.dropFirst()
                 values.append(.strings((0..<min(Self.elementsMax, Int(byte()))).map { _ in text().asSent }))
+            case "a" where types.hasPrefix("h"):
+                types = types.dropFirst()
+                values.append(
+                    .array(type: "h", Array(repeating: .fileDescriptor(0), count: Int(byte()) % (2 * Self.elementsMax)))
+                )
             case "a":
                 let isDictionary = types.hasPrefix("{sv}")
                 types = types.dropFirst(isDictionary ? 4 : "a{sv}".count)

@@ -19,7 +19,7 @@ public final class RecorderService: Sendable {
         do throws(BrokerError) {
             try dispatch(member, arguments, answer)
         } catch {
-            for case .fileDescriptor(let descriptor) in arguments { close(descriptor) }
+            for descriptor in arguments.flatMap(\.fileDescriptors) { close(descriptor) }
             answer(.failure(error))
         }
     }
@@ -76,6 +76,19 @@ public final class RecorderService: Sendable {
             let file = try reader.fileDescriptor("file")
             try PhotoOptions.check(try reader.dictionary("options"))
             capture.capturePhoto(grant, session: session, photo, file: file) { result in answer(result.map { [] }) }
+        case "CapturePhotoBracket":
+            let grant = GrantID(try reader.uint64("grant"))
+            let session = SessionID(try reader.uint64("session"))
+            let photos = try reader.numbers("photos")
+            let files = try reader.fileDescriptors("files")
+            let bracket = try PhotoBracket(wire: try reader.dictionary("options"), files: files.count)
+            guard photos.count == files.count else {
+                throw BrokerError(
+                    .invalidArguments, "\(member): there are \(photos.count) photos and \(files.count) files.")
+            }
+            capture.capturePhotoBracket(grant, session: session, photos, files: files, bracket) { result in
+                answer(result.map { [] })
+            }
         case "StartRecording":
             let grant = GrantID(try reader.uint64("grant"))
             let recording = try reader.uint64("recording")
@@ -114,7 +127,7 @@ public final class RecorderService: Sendable {
                 "PhotoCaptured",
                 [
                     .uint64(photo.photo), .uint32(photo.width), .uint32(photo.height), .uint64(photo.bytes),
-                    .string(photo.error ?? ""),
+                    .string(photo.error ?? ""), .dictionary(photo.metadata?.wire ?? WireDictionary()),
                 ]
             )
         case .rampFinished(let grant, let zoom): ("RampFinished", [.uint64(grant.rawValue), .double(zoom)])

@@ -177,12 +177,18 @@ public struct PhotoCaptured: Hashable, Sendable {
     public var bytes: UInt64
     /// Nil when the JPEG was written whole.
     public var error: String?
+    /// How it was taken; nil where that is not known, as of a photo that failed.
+    public var metadata: PhotoMetadata?
 
-    public init(photo: PhotoID, width: UInt32, height: UInt32, bytes: UInt64, error: String? = nil) {
+    public init(
+        photo: PhotoID, width: UInt32, height: UInt32, bytes: UInt64, error: String? = nil,
+        metadata: PhotoMetadata? = nil
+    ) {
         self.photo = photo
         self.width = width
         self.height = height
         self.bytes = bytes
         self.error = error
+        self.metadata = metadata
     }
 }

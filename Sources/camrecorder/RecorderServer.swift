@@ -145,7 +145,7 @@ final class RecorderServer: BusConnectionDelegate {
                     "\(method.name) takes “\(method.signatureTaken)”, not “\(message.signature)”."))
         }
         do throws(BrokerError) {
-            let arguments = try message.arguments()
+            let arguments = try message.arguments(descriptorsInLists: method.signatureTaken.contains("ah"))
             switch method.name {
             case "Serve":
                 let process = try serve(arguments)
@@ -166,7 +166,7 @@ final class RecorderServer: BusConnectionDelegate {
         _ member: String, _ arguments: [WireValue], _ message: BusMessage
     ) throws(BrokerError) {
         func refused(_ error: BrokerError) -> BrokerError {
-            for case .fileDescriptor(let descriptor) in arguments { close(descriptor) }
+            for descriptor in arguments.flatMap(\.fileDescriptors) { close(descriptor) }
             return error
         }
         guard let service = serving?.service else {

@@ -98,7 +98,9 @@ final class Recorder: BusConnectionDelegate {
             let count = Self.photo.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
             close(file)
             let bytes = UInt64(max(0, count))
-            signal("PhotoCaptured", [.uint64(photo), .uint32(8), .uint32(8), .uint64(bytes), .string("")])
+            signal(
+                "PhotoCaptured",
+                [.uint64(photo), .uint32(8), .uint32(8), .uint64(bytes), .string(""), .dictionary([:])])
         case "StartRecording":
             try check(try reader.uint64("grant"))
             guard recording == nil else { throw BrokerError(.alreadyRecording, "A recording runs.") }

@@ -25,6 +25,7 @@ struct WireTests {
                     recording: 3, why: .interrupted, frames: 60, duration: .seconds(2), bytes: 9000,
                     nextChance: .whenInterruptionEnds)),
             .photoCaptured(PhotoCaptured(photo: 1, width: 640, height: 480, bytes: 99)),
+            .photoCaptured(PhotoCaptured(photo: 3, width: 640, height: 480, bytes: 99, metadata: Self.taken)),
             .photoCaptured(PhotoCaptured(photo: 2, width: 0, height: 0, bytes: 0, error: "The disk is full.")),
             .configurationApplied(asked: asked, inForce: asked, by: .resumption),
             .rampFinished(videoZoomFactor: 2.5),
@@ -36,6 +37,46 @@ struct WireTests {
             .connectionsFormed(camera: CameraID("front"), reopen: [.preview]),
         ]
     }()
+
+    private static let taken: PhotoMetadata = {
+        var taken = PhotoMetadata()
+        (taken.exposureDuration, taken.iso, taken.exposureTargetBias) = (1.0 / 60, 34, -1.5)
+        (taken.videoZoomFactor, taken.orientation, taken.flashFired) = (2, 6, true)
+        return taken
+    }()
+
+    @Test(
+        "A photo's metadata is not known where an earlier recorder core does not say it, and a later one may say more")
+    func metadataOfOtherVersions() throws {
+        var short = WireReader("PhotoCaptured", [.uint64(1), .uint32(2), .uint32(2), .uint64(9), .string("")])
+        #expect(try PhotoCaptured(reading: &short).metadata == nil)
+        var wire = Self.taken.wire
+        wire["aperture"] = .double(2.2)
+        #expect(try PhotoMetadata(wire: wire) == Self.taken)
+        wire["orientation"] = .uint32(9)
+        #expect(throws: BrokerError.self) { try PhotoMetadata(wire: wire) }
+    }
+
+    @Test("A bracket reads back, and is refused with the key and what is allowed")
+    func brackets() throws {
+        for bracket in [
+            try PhotoBracket(exposureTargetBiases: [-2, 0, 2]),
+            try PhotoBracket(exposureDurations: [0.01, 0.1], isos: [100, 200]),
+        ] {
+            #expect(try PhotoBracket(wire: bracket.wire, files: bracket.shots.count) == bracket)
+        }
+        func problem(_ wire: WireDictionary, _ files: Int) -> String? {
+            do { _ = try PhotoBracket(wire: wire, files: files) } catch { return error.message }
+            return nil
+        }
+        let biases = WireValue.array(type: "d", [.double(0), .double(1)])
+        #expect(problem(["exposureTargetBiases": biases], 3)?.contains("as many as files") == true)
+        #expect(problem(["exposureTargetBiases": biases], 9)?.contains("1 to 8") == true)
+        #expect(problem(["exposureTargetBiases": biases, "isos": biases], 2)?.contains("isos") == true)
+        #expect(problem(["exposureDurations": biases], 2) != nil)
+        #expect(problem(["quality": .uint32(9)], 1)?.contains("“quality” is 9") == true)
+        #expect(problem([:], 1)?.contains("nothing") == true)
+    }
 
     @Test("Every session event reads back, with its sequence number and decision", arguments: everyEvent)
     func eventsReadBack(event: SessionEvent) throws {
@@ -65,6 +106,8 @@ struct WireTests {
             var cut = whole
             cut.arguments = Array(whole.arguments.prefix(count))
             let name = try #require(Interface.session.signal(event.wireName)).carries[count].name
+            // It came later than the others: an earlier recorder core that goes on under a new broker leaves it out.
+            if name == "metadata" { continue }
             let error = #expect(throws: BrokerError.self) { try SessionSignal(signal: cut) }
             #expect(error?.kind == .invalidArguments)
             #expect(error?.message.contains(name) == true)
@@ -119,7 +162,7 @@ struct WireTests {
             refusal { () throws(BrokerError) in _ = try RecordingLimits(wire: options) }
         }
         let ofPhoto = refusal { () throws(BrokerError) in try PhotoOptions.check(["quality": .uint32(90)]) }
-        #expect(ofPhoto == "“quality” is no option of a photo; there are none.")
+        #expect(ofPhoto == "“quality” is 90, but no option of a photo; there are none.")
         #expect(
             ofRecording(["maxSize": .uint64(1)])
                 == "“maxSize” is no option of a recording; there are maxDuration and maxBytes.")

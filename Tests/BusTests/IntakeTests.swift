@@ -140,8 +140,8 @@ private final class Stranger {
         try early.refuses("it passed a descriptor with another byte than a message's first")
         let many = try Stranger(keepers: Self.keeper)
         try many.authenticate()
-        try many.say(Stranger.call, [file, file, file, file, file])
-        try many.refuses("it passed more than 4 descriptors with one message")
+        try many.say(Stranger.call, Array(repeating: file, count: 9))
+        try many.refuses("it passed more than 8 descriptors with one message")
     }
 
     @Test func aMessagesDescriptorsAreEnvelopesAndTheFileIsNotHere() throws {

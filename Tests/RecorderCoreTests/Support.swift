@@ -181,6 +181,17 @@ final class CaptureUnderTest: Sendable {
         let file = try envelope(file)
         try await wait { capture.capturePhoto(GrantID(grant), session: SessionID(session), id, file: file, $0) }
     }
+    func bracket(
+        _ grant: UInt64, _ ids: [UInt64], _ files: [Int32], _ bracket: PhotoBracket, session: UInt64 = 1
+    ) async throws {
+        let files = try files.map { try envelope($0) }
+        try await wait {
+            capture.capturePhotoBracket(GrantID(grant), session: SessionID(session), ids, files: files, bracket, $0)
+        }
+    }
+    func photoCaptured() async throws -> PhotoCaptured {
+        try await event { if case .photoCaptured(let photo) = $0 { photo } else { nil } }
+    }
     func record(
         _ grant: UInt64, _ id: UInt64, _ file: Int32, _ limits: RecordingLimits = RecordingLimits()
     ) async throws {

@@ -277,7 +277,7 @@ enum camarb_event_type {
     CAMARB_EVENT_SESSION_STOPPED, /* reason, rule */
     CAMARB_EVENT_RECORDING_STARTED, /* recording */
     CAMARB_EVENT_RECORDING_FINISHED, /* recording, reason (why), frames, duration, bytes, next_chance */
-    CAMARB_EVENT_PHOTO_CAPTURED, /* photo, width, height, bytes; error where it is not whole */
+    CAMARB_EVENT_PHOTO_CAPTURED, /* photo, width, height, bytes, metadata; error where it is not whole */
     CAMARB_EVENT_CONFIGURATION_APPLIED, /* asked, in_force, by */
     CAMARB_EVENT_RAMP_FINISHED, /* number: videoZoomFactor */
     CAMARB_EVENT_RUNTIME_ERROR, /* error_name (a code), error */
@@ -307,7 +307,9 @@ typedef struct camarb_event {
     const camarb_configuration *asked, *in_force;
     const char *camera;
     const char *const *reopen; /* outputs: preview, where the session showed pictures before the switch */
-    uint64_t reserved[6];
+    /* How a photo was taken, with keys as in docs/wire.md: exposureDuration, iso, flashFired, … NULL: the broker is an earlier one. */
+    const camarb_configuration *metadata;
+    uint64_t reserved[5];
 } camarb_event;
 
 /* The next event, in the order in which they came; NULL: there is none. Valid until the next call of this function. An event that nobody

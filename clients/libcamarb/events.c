@@ -28,6 +28,7 @@ void event_free(struct event *event) {
     words_free(event->reopen);
     camarb_configuration_free(event->asked);
     camarb_configuration_free(event->in_force);
+    camarb_configuration_free(event->metadata);
     free(event);
 }
 
@@ -122,5 +123,6 @@ const camarb_event *camarb_client_next_event(camarb_client *client) {
     told->in_force = event->in_force;
     told->camera = text(event->camera);
     told->reopen = list(event->reopen);
+    told->metadata = event->metadata;
     return told;
 }

@@ -158,7 +158,7 @@ struct event {
     camarb_event told;
     char *reason, *interrupter, *rule, *next_chance, *by, *error, *error_name;
     words causes, access, sharers;
-    camarb_configuration *asked, *in_force;
+    camarb_configuration *asked, *in_force, *metadata;
     char *camera;
     words reopen;
 };

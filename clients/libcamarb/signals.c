@@ -35,6 +35,7 @@ enum field {
     NUMBER,
     CAMERA,
     REOPEN,
+    METADATA,
 };
 
 #define FIELDS_MAX 8
@@ -56,7 +57,7 @@ static const struct shape {
     {"SessionStopped", CAMARB_EVENT_SESSION_STOPPED, {REASON, RULE}},
     {"RecordingStarted", CAMARB_EVENT_RECORDING_STARTED, {RECORDING}},
     {"RecordingFinished", CAMARB_EVENT_RECORDING_FINISHED, {RECORDING, REASON, FRAMES, DURATION, BYTES, NEXT_CHANCE}},
-    {"PhotoCaptured", CAMARB_EVENT_PHOTO_CAPTURED, {PHOTO, WIDTH, HEIGHT, BYTES, ERROR_TEXT}},
+    {"PhotoCaptured", CAMARB_EVENT_PHOTO_CAPTURED, {PHOTO, WIDTH, HEIGHT, BYTES, ERROR_TEXT, METADATA}},
     {"ConfigurationApplied", CAMARB_EVENT_CONFIGURATION_APPLIED, {ASKED, IN_FORCE, BY}},
     {"RampFinished", CAMARB_EVENT_RAMP_FINISHED, {NUMBER}},
     {"ConnectionsFormed", CAMARB_EVENT_CONNECTIONS_FORMED, {CAMERA, REOPEN}},
@@ -120,6 +121,11 @@ static int read_field(camarb_client *client, sd_bus_message *message, enum field
     case NUMBER: return sd_bus_message_read(message, "d", &told->number);
     case CAMERA: return read_text(client, message, &event->camera);
     case REOPEN: return read_list(client, message, &event->reopen);
+    case METADATA: {
+        /* An earlier broker says nothing of it. */
+        int result = sd_bus_message_at_end(message, true);
+        return result != 0 ? result : read_configuration(message, &event->metadata);
+    }
     case END: break;
     }
     return 1;

@@ -47,6 +47,16 @@ extension Interface {
                 ],
                 "Takes the next frame as a JPEG into the file of an envelope; `PhotoCaptured` follows."),
             Method(
+                "CapturePhotoBracket",
+                [
+                    Argument("grant", "t"), Argument("session", "t"), Argument("photos", "at"), Argument("files", "ah"),
+                    Argument("options", "a{sv}"),
+                ],
+                """
+                Takes the next frames as JPEGs, one for each photo and with its exposure, into the files of as many envelopes; \
+                `PhotoCaptured` follows for each.
+                """),
+            Method(
                 "StartRecording",
                 [
                     Argument("grant", "t"), Argument("recording", "t"), Argument("file", "h"),
@@ -124,9 +134,9 @@ extension Interface {
                 "PhotoCaptured",
                 [
                     Argument("photo", "t"), Argument("width", "u"), Argument("height", "u"), Argument("bytes", "t"),
-                    Argument("error", "s"),
+                    Argument("error", "s"), Argument("metadata", "a{sv}"),
                 ],
-                "A JPEG is whole, or `error` says why not."),
+                "A JPEG is whole, or `error` says why not; `metadata` as in the session's."),
             Signal("RampFinished", [Argument("grant", "t"), Argument("videoZoomFactor", "d")], "A ramp arrived."),
             Signal(
                 "CameraStateChanged", [Argument("grant", "t"), Argument("state", "a{sv}")],

@@ -241,8 +241,8 @@ extension NoticeField where Value == PhotoCaptured {
     /// As the recorder core's signal and the session's both end.
     static var photo: NoticeField {
         NoticeField(
-            PhotoCaptured.init(photo:width:height:bytes:error:), .number("photo"), .pixels("width"), .pixels("height"),
-            .number("bytes"), .anyText("error")
-        ) { ($0.photo, $0.width, $0.height, $0.bytes, $0.error) }
+            PhotoCaptured.init(photo:width:height:bytes:error:metadata:), .number("photo"), .pixels("width"),
+            .pixels("height"), .number("bytes"), .anyText("error"), .photoMetadata
+        ) { ($0.photo, $0.width, $0.height, $0.bytes, $0.error, $0.metadata) }
     }
 }

@@ -78,7 +78,8 @@ extension NoticeDescription {
             .recordingFinished, "The file is whole and playable.", SessionEvent.recordingFinished, .finishedRecording
         ) { if case .recordingFinished(let finished) = $0 { finished } else { nil } },
         NoticeDescription(
-            .photoCaptured, "The JPEG is whole, or `error` says why not.", SessionEvent.photoCaptured, .photo
+            .photoCaptured, "The JPEG is whole, or `error` says why not; `metadata` is how it was taken.",
+            SessionEvent.photoCaptured, .photo
         ) { if case .photoCaptured(let photo) = $0 { photo } else { nil } },
         NoticeDescription(
             .configurationApplied, "What was asked, and the whole of what is in force.",

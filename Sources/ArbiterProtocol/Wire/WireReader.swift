@@ -13,6 +13,9 @@ public struct WireReader {
         self.arguments = arguments
     }
 
+    /// Whether every argument was read: one that came with a later version may be missing.
+    var isAtEnd: Bool { next >= arguments.count }
+
     private mutating func take<T>(
         _ name: String, _ expected: String, _ read: (WireValue) -> T?
     ) throws(BrokerError) -> T {
@@ -70,6 +73,14 @@ public struct WireReader {
 
     public mutating func fileDescriptor(_ name: String) throws(BrokerError) -> Int32 {
         try take(name, "a file descriptor") { $0.fileDescriptor }
+    }
+
+    /// A list of them.
+    package mutating func fileDescriptors(_ name: String) throws(BrokerError) -> [Int32] {
+        try take(name, "a list of file descriptors") { value in
+            let descriptors = value.elements?.map(\.fileDescriptor)
+            return descriptors.flatMap { $0.contains(nil) ? nil : $0.compactMap(\.self) }
+        }
     }
 
     public mutating func dictionary(_ name: String) throws(BrokerError) -> WireDictionary {

@@ -80,6 +80,14 @@ public enum WireValue: Hashable, Sendable {
         }
     }
     public var fileDescriptor: Int32? { if case .fileDescriptor(let value) = self { value } else { nil } }
+    /// The descriptor that it is, or those in the list that it is.
+    package var fileDescriptors: [Int32] {
+        switch self {
+        case .fileDescriptor(let value): [value]
+        case .array(type: "h", let values): values.compactMap(\.fileDescriptor)
+        default: []
+        }
+    }
     public var dictionary: WireDictionary? { if case .dictionary(let value) = self { value } else { nil } }
     public var elements: [WireValue]? { if case .array(_, let values) = self { values } else { nil } }
     /// The numbers of a structure, or of a list, which clients without structures send instead; nil where one is no number.

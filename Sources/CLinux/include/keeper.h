@@ -6,7 +6,7 @@
 
 enum {
     /* Descriptors that one message may bring. Every method takes at most one; more than a few is an attack. */
-    camarb_keeper_descriptors_max = 4,
+    camarb_keeper_descriptors_max = 8,
     /* Envelopes that one keeper keeps. More than all that may be on their way. */
     camarb_keeper_envelopes_max = 256,
 };

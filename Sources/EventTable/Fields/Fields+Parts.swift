@@ -58,13 +58,13 @@ extension EventField where Value == ClientAttributes {
 }
 
 extension EventField where Value == PhotoCaptured {
-    /// `captured 1 1920x1080 bytes=1000`, `captured 1 failed "the disk is full"`
+    /// `captured 1 1920x1080 bytes=1000`, with the keys of its metadata behind that; `captured 1 failed "the disk is full"`
     static var photo: EventField {
         EventField(
             [
                 EventMember(key: "photo", type: "t"), EventMember(key: "width", type: "u"),
                 EventMember(key: "height", type: "u"), EventMember(key: "bytes", type: "t"),
-                EventMember(key: "error", type: "s"),
+                EventMember(key: "error", type: "s"), EventMember(key: "metadata", type: "a{sv}"),
             ],
             Phrase({ value, _ in value.scenarioWords }, hear: { (reader) throws(LineProblem) in try reader.photo() }),
             write: { photo, values in
@@ -73,12 +73,13 @@ extension EventField where Value == PhotoCaptured {
                 values.add("height", .uint32(photo.height))
                 values.add("bytes", .uint64(photo.bytes))
                 values.add("error", photo.error.map { .string($0) })
+                values.add("metadata", photo.metadata.map { .dictionary($0.wire) })
             },
             read: { (line) throws(LineFault) in
                 PhotoCaptured(
                     photo: try line.count("photo"), width: try line.integer("width"),
                     height: try line.integer("height"), bytes: try line.count("bytes"),
-                    error: try line.nullableText("error"))
+                    error: try line.nullableText("error"), metadata: try line.photoMetadata("metadata"))
             })
     }
 }

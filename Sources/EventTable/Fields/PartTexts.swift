@@ -46,7 +46,15 @@ extension LoginSessionFacts {
 extension PhotoCaptured {
     var scenarioWords: String {
         if let error { return "\(photo) failed \(error.scenarioQuoted)" }
-        return "\(photo) \(width)x\(height) bytes=\(bytes)"
+        let taken = metadata.map { " " + $0.scenarioWords } ?? ""
+        return "\(photo) \(width)x\(height) bytes=\(bytes)\(taken)"
+    }
+}
+
+extension PhotoMetadata {
+    fileprivate var scenarioWords: String {
+        wire.entries.map { "\($0.key)=\($0.value.number.map(\.shortDescription) ?? $0.value.sentence)" }
+            .joined(separator: " ")
     }
 }
 
@@ -59,12 +67,24 @@ extension SentenceReader {
         let size = try words.word("its size")
         let sides = size.text.split(separator: "x").compactMap { UInt32($0) }
         guard sides.count == 2 else { throw LineProblem(size, "a size is written 1920x1080") }
-        var bytes: UInt64 = 0
-        if let word = words.anything() {
-            guard word.key == "bytes" else { throw LineProblem(word, notOne(word.key ?? word.text, of: ["bytes"])) }
-            bytes = try word.wholeNumber()
+        var photo = PhotoCaptured(photo: id, width: sides[0], height: sides[1], bytes: 0)
+        var taken = WireDictionary()
+        while let word = words.anything() {
+            if word.key == "bytes" {
+                photo.bytes = try word.wholeNumber()
+                continue
+            }
+            guard let key = word.key, PhotoMetadata.Key(rawValue: key) != nil else {
+                throw LineProblem(
+                    word,
+                    notOne(word.key ?? word.text, of: ["bytes"] + PhotoMetadata.Key.allCases.map(\.rawValue)))
+            }
+            taken[key] = Bool(word.text).map { .boolean($0) } ?? Double(word.text).map { .double($0) } ?? .string("")
+            do throws(BrokerError) { photo.metadata = try PhotoMetadata(wire: taken) } catch {
+                throw LineProblem(word, error.message)
+            }
         }
-        return PhotoCaptured(photo: id, width: sides[0], height: sides[1], bytes: bytes)
+        return photo
     }
 
     mutating func survivor() throws(LineProblem) -> Survivor? {

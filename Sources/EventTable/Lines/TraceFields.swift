@@ -167,6 +167,22 @@ package struct TraceFields {
         return configuration
     }
 
+    package mutating func photoMetadata(_ key: String) throws(LineFault) -> PhotoMetadata? {
+        try nullable(key) { (fields) throws(LineFault) in
+            guard let members = try fields.json(key).members else { throw fields.wrong(key, "object") }
+            var wire = WireDictionary()
+            for member in members {
+                guard PhotoMetadata.Key(rawValue: member.key) != nil, wire[member.key] == nil else {
+                    throw fields.wrong(key, "photo's: it has “\(member.key)”, which is no key or there twice")
+                }
+                wire[member.key] = member.value.bool.map { .boolean($0) } ?? .double(member.value.number ?? .nan)
+            }
+            do throws(BrokerError) { return try PhotoMetadata(wire: wire) } catch {
+                throw LineFault("\(fields.what): \(error.message)")
+            }
+        }
+    }
+
     package mutating func capabilities() throws(LineFault) -> CameraCapabilities {
         var fields = try object("capabilities")
         var formats: [CameraFormat] = []

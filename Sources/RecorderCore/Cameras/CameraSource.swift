@@ -91,6 +91,13 @@ package protocol CameraSource: AnyObject {
     /// A photo is taken of one of the next frames: for a flash.
     func photoIsNext()
 
+    /// What the frame that was taken last was exposed with, as far as is known.
+    func exposure(_ settings: CaptureSettings) -> PhotoPlan.Exposure
+
+    /// A photo of the frame that was taken last, where it is not simply that frame: another size, another light.
+    /// - Returns: nil where the frame is the photo. What is returned is drawn later, on another thread.
+    func photo(_ plan: PhotoPlan, zoom: Double) -> DrawnPhoto?
+
     /// Captures nothing more, and blanks what was captured. `stop` follows when nobody waits for it.
     func halt()
 
@@ -147,6 +154,13 @@ extension CameraSource {
     package func takeBack(_ buffer: Int) throws(BrokerError) {}
     package func renewBuffers() throws(BrokerError) {}
     package func photoIsNext() {}
+    package func exposure(_ settings: CaptureSettings) -> PhotoPlan.Exposure {
+        func number(_ key: ConfigurationKey) -> Double? {
+            if case .number(let number)? = controls[key] ?? settings.value(key) { number } else { nil }
+        }
+        return PhotoPlan.Exposure(duration: number(.exposureDuration), iso: number(.iso))
+    }
+    package func photo(_ plan: PhotoPlan, zoom: Double) -> DrawnPhoto? { nil }
     package func halt() {}
     package func look() {}
     package func watchNode(in queue: Int32) throws(BrokerError) {

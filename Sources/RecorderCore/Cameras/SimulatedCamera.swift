@@ -12,18 +12,20 @@ import Resolution
 package final class SimulatedCamera: CameraSource {
     package let capabilities: CameraCapabilities
     package let showsText = true
-    private let model: CameraModel
+    let model: CameraModel
     private let scaler = Scaler()
     /// The sensor's pixels, one in `divisor` along each side. Made once: a sensor has up to 12 million.
-    private var rasters: [Int: Raster] = [:]
+    private(set) var rasters: [Int: Raster] = [:]
     private var still: [UInt8] = []
     /// The still as exposure, white balance and the like have it look; nil: as drawn, or still to be made.
     private var seen: [UInt8]?
     private var look = PictureLook()
     private var behaviour: SimulatedControls
     private var selected: (format: CameraFormat, zoom: Double, frameRate: Double)?
+    /// The format that frames have now.
+    private(set) var entry: CameraModel.Format?
 
-    private struct Raster {
+    struct Raster {
         var width: Int
         var height: Int
         var luma: [UInt8]
@@ -56,6 +58,7 @@ package final class SimulatedCamera: CameraSource {
         let layout = PictureLayout(width: format.width, height: format.height, pixelFormat: format.pixelFormat)
         do {
             try drawStill(entry, layout, zoom / behaviour.viewLeft)
+            self.entry = entry
         } catch {
             throw BrokerError(.deviceFault, "The simulated camera cannot draw its chart: \(error.description).")
         }
@@ -108,22 +111,28 @@ package final class SimulatedCamera: CameraSource {
     }
 
     private func drawStill(_ entry: CameraModel.Format, _ layout: PictureLayout, _ zoom: Double) throws(MediaFault) {
-        let divisor = entry.divisor
-        let raster = try raster(divisor)
-        let readWidth = min(raster.width, entry.readWidth / divisor)
-        let window = SensorWindow(
-            rasterWidth: raster.width, rasterHeight: raster.height, readWidth: readWidth,
-            readHeight: min(raster.height, readWidth * layout.height / layout.width))
+        let raster = try raster(entry.divisor)
         if still.count != layout.bytes {
             // Neutral colour everywhere; the luma plane is drawn below.
             still = Array(repeating: 128, count: layout.bytes)
         }
-        let crop = window.crop(zoom: zoom, width: layout.width, height: layout.height)
+        let crop = Self.crop(raster, of: entry, divisor: entry.divisor, layout, zoom)
         try still.withMutableMediaBytes { (target) throws(MediaFault) in
-            try gray(
-                raster, crop, into: target.baseAddress, stride: layout.stride, width: layout.width,
+            try Self.gray(
+                raster, crop, with: scaler, into: target.baseAddress, stride: layout.stride, width: layout.width,
                 height: layout.height)
         }
+    }
+
+    /// What a picture of such a shape shows of a raster.
+    static func crop(
+        _ raster: Raster, of entry: CameraModel.Format, divisor: Int, _ layout: PictureLayout, _ zoom: Double
+    ) -> SensorWindow.Crop {
+        let readWidth = min(raster.width, entry.readWidth / divisor)
+        let window = SensorWindow(
+            rasterWidth: raster.width, rasterHeight: raster.height, readWidth: readWidth,
+            readHeight: min(raster.height, readWidth * layout.height / layout.width))
+        return window.crop(zoom: zoom)
     }
 
     private func raster(_ divisor: Int) throws(MediaFault) -> Raster {
@@ -142,15 +151,16 @@ package final class SimulatedCamera: CameraSource {
         let whole = SensorWindow.Crop(x: 0, y: 0, width: sensor.width, height: sensor.height)
         let (width, height) = (binned.width, binned.height)
         try binned.luma.withMutableMediaBytes { (target) throws(MediaFault) in
-            try gray(sensor, whole, into: target.baseAddress, stride: width, width: width, height: height)
+            try Self.gray(
+                sensor, whole, with: scaler, into: target.baseAddress, stride: width, width: width, height: height)
         }
         rasters[divisor] = binned
         return binned
     }
 
-    private func gray(
-        _ raster: Raster, _ crop: SensorWindow.Crop, into target: UnsafeMutableRawPointer?, stride: Int, width: Int,
-        height: Int
+    static func gray(
+        _ raster: Raster, _ crop: SensorWindow.Crop, with scaler: Scaler, into target: UnsafeMutableRawPointer?,
+        stride: Int, width: Int, height: Int
     ) throws(MediaFault) {
         try raster.luma.withMediaBytes { (source) throws(MediaFault) in
             let first = source.baseAddress?.advanced(by: crop.y * raster.width + crop.x)

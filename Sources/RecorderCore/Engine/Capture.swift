@@ -3,7 +3,8 @@ import CLinux
 
 /// One camera: grants, preview streams, photos and recordings.
 ///
-/// A capture thread owns the device and the streams, a writer thread encodes and writes; bounded queues join them.
+/// A capture thread owns the device and the streams, another one draws and encodes photos, and a writer thread encodes
+/// recordings and writes; bounded queues join them.
 /// Every method may be called from any thread and returns at once. Requests are carried out in the order of the
 /// calls; answers and events come on the capture's own threads, and their receivers must not block.
 ///
@@ -32,6 +33,7 @@ public final class Capture: Sendable {
         case openStream(GrantID, SessionID, Reply<Int32>)
         case closeStreams(GrantID, SessionID, Reply<Void>)
         case photo(GrantID, SessionID, PhotoID, file: Int32, Reply<Void>)
+        case bracket(GrantID, SessionID, [PhotoID], files: [Int32], PhotoBracket, Reply<Void>)
         case startRecording(GrantID, RecordingID, file: Int32, RecordingLimits, Reply<Void>)
         case stopRecording(RecordingID, RecordingEnd, Reply<Void>)
         case cut(GrantID, RecordingEnd, passesOn: Bool, Reply<Int64>)
@@ -45,6 +47,7 @@ public final class Capture: Sendable {
 
     private let commands = Mailbox<Command>()
     private let captureThread: Worker
+    private let photoThread: Worker
     private let writerThread: Worker
     private let completer = Completer()
 
@@ -71,13 +74,15 @@ public final class Capture: Sendable {
         camarb_ignore_write_signals()
         let commands = commands
         let work = Mailbox<WriterWork>()
+        let photos = Mailbox<PhotoLab.Work>()
         writerThread = Worker {
-            WriterLoop(work, emit: onEvent, done: { commands.post(.writerDone) }).run()
+            WriterLoop(work, lab: photos, emit: onEvent, done: { commands.post(.writerDone) }).run()
         }
+        photoThread = Worker { PhotoLab(photos, writer: work).run() }
         captureThread = Worker {
             CaptureLoop(
-                makeSource, commands, work, idleLimit: idleLimit, passingLimit: passingLimit ?? CaptureLoop.passingMax,
-                clock: clock, faults: faults, emit: onEvent
+                makeSource, commands, work, photos, idleLimit: idleLimit,
+                passingLimit: passingLimit ?? CaptureLoop.passingMax, clock: clock, faults: faults, emit: onEvent
             ).run()
         }
     }
@@ -113,6 +118,16 @@ public final class Capture: Sendable {
         _ grant: GrantID, session: SessionID, _ photo: PhotoID, file: Int32, _ reply: @escaping Reply<Void>
     ) {
         commands.post(.photo(grant, session, photo, file: file, reply))
+    }
+
+    /// Takes the next frames as JPEGs, one for each photo, all or none; `.photoCaptured` follows for each after an answer
+    /// without error.
+    /// - Parameter files: envelopes, as many as photos; owned by the capture from here on.
+    public func capturePhotoBracket(
+        _ grant: GrantID, session: SessionID, _ photos: [PhotoID], files: [Int32], _ bracket: PhotoBracket,
+        _ reply: @escaping Reply<Void>
+    ) {
+        commands.post(.bracket(grant, session, photos, files: files, bracket, reply))
     }
 
     /// Records from the next frame on; `.recordingFinished` follows an answer without error.
@@ -171,6 +186,7 @@ public final class Capture: Sendable {
     public func shutDown() {
         commands.post(.stop)
         captureThread.join()
+        photoThread.join()
         writerThread.join()
         completer.shutDown()
     }

@@ -26,7 +26,9 @@ extension CaptureLoop {
         case .closeStreams(let id, let session, let reply):
             reply(Result { () throws(BrokerError) in try closeStreams(id, session) })
         case .photo(let id, let session, let photo, let file, let reply):
-            reply(Result { () throws(BrokerError) in try takePhoto(id, session, photo, file) })
+            reply(Result { () throws(BrokerError) in try takePhotos(id, session, [(photo, nil)], [file]) })
+        case .bracket(let id, let session, let photos, let files, let bracket, let reply):
+            reply(Result { () throws(BrokerError) in try takeBracket(id, session, photos, files, bracket) })
         case .startRecording(let id, let recording, let file, let limits, let reply):
             reply(Result { () throws(BrokerError) in try startRecording(id, recording, file, limits) })
         case .stopRecording(let recording, let why, let reply):
@@ -253,23 +255,6 @@ extension CaptureLoop {
             open.photos.filter { $0.session == session },
             "The session lost the picture before a frame was captured for the photo.")
         grant?.photos.removeAll { $0.session == session }
-    }
-
-    private func takePhoto(_ id: GrantID, _ session: SessionID, _ photo: PhotoID, _ file: Int32) throws(BrokerError) {
-        do throws(BrokerError) {
-            let open = try granted(id)
-            let own = open.photos.count { $0.session == session }
-            guard own < Self.photosMax else {
-                throw BrokerError(
-                    .limitExceeded, "\(own) photos of the session wait already, which is the most; wait for one.")
-            }
-        } catch {
-            close(file)
-            throw error
-        }
-        writing += 1
-        grant?.photos.append(OpenGrant.PendingPhoto(id: photo, session: session, file: file))
-        source?.photoIsNext()
     }
 
     private func startRecording(

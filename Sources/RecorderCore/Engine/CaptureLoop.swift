@@ -10,6 +10,7 @@ final class CaptureLoop {
     let makeSource: @Sendable () throws(BrokerError) -> any CameraSource
     let commands: Mailbox<Capture.Command>
     let writer: Mailbox<WriterWork>
+    let lab: Mailbox<PhotoLab.Work>
     let emit: @Sendable (RecorderEvent) -> Void
     let faults: Set<Capture.Fault>
     let idleLimit: Int64?
@@ -61,13 +62,14 @@ final class CaptureLoop {
 
     init(
         _ makeSource: @escaping @Sendable () throws(BrokerError) -> any CameraSource,
-        _ commands: Mailbox<Capture.Command>, _ writer: Mailbox<WriterWork>, idleLimit: Duration?,
-        passingLimit: Duration, clock: CaptureClock, faults: Set<Capture.Fault>,
+        _ commands: Mailbox<Capture.Command>, _ writer: Mailbox<WriterWork>, _ lab: Mailbox<PhotoLab.Work>,
+        idleLimit: Duration?, passingLimit: Duration, clock: CaptureClock, faults: Set<Capture.Fault>,
         emit: @escaping @Sendable (RecorderEvent) -> Void
     ) {
         self.makeSource = makeSource
         self.commands = commands
         self.writer = writer
+        self.lab = lab
         self.emit = emit
         self.faults = faults
         self.idleLimit = idleLimit?.wholeNanoseconds
@@ -98,7 +100,8 @@ final class CaptureLoop {
         }
         if let id = grant?.id { _ = endGrant(id, .sessionEnded) }
         source?.stop()
-        writer.post(.stop)
+        // Behind its photos the writer ends, too.
+        lab.post(.stop)
     }
 
     func stop() { isStopping = true }
@@ -205,7 +208,7 @@ final class CaptureLoop {
                 return
             }
             try source.render(into: memory, layout: open.layout)
-            if source.isMarked { burnIn(mark, into: memory, layout: open.layout, text: source.showsText) }
+            if source.isMarked { mark.burnIn(memory, open.layout, text: source.showsText) }
             drawn = memory
         }
         if let kept { try draw(into: kept.memory) }
@@ -229,7 +232,7 @@ final class CaptureLoop {
         }
         lend(open, at: now)
         open.configurationChanged = false
-        if let kept { handOver(kept, &open, source, records: records) }
+        if let kept { handOver(kept, &open, source, records: records, mark) }
         open.restarts = 0
     }
 
@@ -256,19 +259,6 @@ final class CaptureLoop {
         return picture
     }
 
-    private func burnIn(
-        _ mark: BurntInMark, into memory: UnsafeMutableRawBufferPointer, layout: PictureLayout, text: Bool
-    ) {
-        mark.draw(into: memory, layout: layout)
-        guard text else { return }
-        let nanoseconds = String(mark.captureTime % 1_000_000_000)
-        let fraction = String(repeating: "0", count: 9 - nanoseconds.utf8.count) + nanoseconds
-        let dot = BitmapText.dot(width: layout.width)
-        BitmapText.draw(
-            "#\(mark.frameNumber) \(mark.captureTime / 1_000_000_000).\(fraction) s", into: memory, layout: layout,
-            x: 4 * dot, y: 4 * dot)
-    }
-
     private func recordingTakes(_ open: OpenGrant) -> Bool {
         guard let recording = open.recording, !recording.isOver else { return false }
         if recording.reserve(open.layout.bytes) {
@@ -285,13 +275,12 @@ final class CaptureLoop {
         return false
     }
 
-    private func handOver(_ picture: KeptPicture, _ open: inout OpenGrant, _ source: any CameraSource, records: Bool) {
+    private func handOver(
+        _ picture: KeptPicture, _ open: inout OpenGrant, _ source: any CameraSource, records: Bool, _ mark: BurntInMark
+    ) {
         if records, let recording = open.recording {
             writer.post(.frame(recording, picture, interval: open.settings.frameInterval))
         }
-        for photo in open.photos {
-            writer.post(.photo(photo.id, file: photo.file, picture, cameraName: source.capabilities.name))
-        }
-        open.photos = []
+        takePhotos(picture, &open, source, mark)
     }
 }

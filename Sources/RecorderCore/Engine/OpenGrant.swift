@@ -48,6 +48,8 @@ struct OpenGrant {
         var id: PhotoID
         var session: SessionID
         var file: Int32
+        /// Of a bracket; nil: a photo of its own.
+        var shot: PhotoBracket.Shot?
     }
 
     init(id: GrantID, settings: CaptureSettings) {

@@ -1,17 +1,16 @@
 import ArbiterProtocol
 import CLinux
-import FrameStream
 import Glibc
 
 /// Photos on their way to their files: a few are written at a time, and none is waited for.
 ///
 /// Threading: the writer thread only.
 final class PhotoDesk {
-    struct Order {
-        var id: PhotoID
+    struct Order: Sendable {
         var envelope: Int32
-        var picture: KeptPicture
-        var cameraName: String
+        /// The whole file; none where the photo could not be made.
+        var bytes: [UInt8]
+        var captured: PhotoCaptured
     }
 
     private struct Writing {
@@ -26,7 +25,6 @@ final class PhotoDesk {
     private let done: (PhotoCaptured) -> Void
     private var waiting: [Order] = []
     private var writing: [Writing] = []
-    private lazy var jpeg = JPEGEncoder()
 
     /// - Parameter done: once for each order, whatever became of it.
     init(_ house: FileWriters, done: @escaping (PhotoCaptured) -> Void) {
@@ -56,43 +54,29 @@ final class PhotoDesk {
     }
 
     private func begin(_ order: Order) {
-        let layout = order.picture.layout
-        var captured = PhotoCaptured(
-            photo: order.id, width: UInt32(layout.width), height: UInt32(layout.height), bytes: 0)
         do throws(FileFault) {
             let writer = try house.start(order.envelope)
-            do throws(MediaFault) {
-                let exif = ExifSegment.make(make: "camarb", model: order.cameraName, seconds: Int(time(nil)))
-                try jpeg.encode(order.picture.bytes, layout) { (bytes) throws(MediaFault) in
-                    // The segment goes behind a JPEG's first two bytes.
-                    writer.put(UnsafeRawBufferPointer(rebasing: bytes.prefix(2)), at: 0)
-                    exif.withUnsafeBytes { writer.put($0, at: 2) }
-                    writer.put(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(2)), at: Int64(2 + exif.count))
-                    captured.bytes = UInt64(bytes.count + exif.count)
-                }
-            } catch {
-                captured.bytes = 0
-                captured.error = "The photo could not be encoded: \(error.description)."
-            }
+            order.bytes.withUnsafeBytes { writer.put($0, at: 0) }
             writer.wantAnswer()
-            writing.append(Writing(captured: captured, writer: writer))
+            writing.append(Writing(captured: order.captured, writer: writer))
         } catch {
-            captured.error = Self.sentence(error)
-            done(captured)
+            done(Self.failed(order.captured, error))
         }
     }
 
     private func finish(_ photo: Writing) {
-        var captured = photo.captured
-        if let fault = photo.writer.takeFault() {
-            // A part of it may have reached the file.
-            photo.writer.truncate(to: 0)
-            photo.writer.turn()
-            captured.bytes = 0
-            captured.error = captured.error ?? Self.sentence(fault)
-        }
-        done(captured)
+        guard let fault = photo.writer.takeFault() else { return done(photo.captured) }
+        // A part of it may have reached the file.
+        photo.writer.truncate(to: 0)
+        photo.writer.turn()
+        done(Self.failed(photo.captured, fault))
     }
 
-    private static func sentence(_ fault: FileFault) -> String { "The photo could not be written: \(fault.words)." }
+    private static func failed(_ photo: PhotoCaptured, _ fault: FileFault) -> PhotoCaptured {
+        var captured = photo
+        captured.bytes = 0
+        captured.metadata = nil
+        captured.error = captured.error ?? "The photo could not be written: \(fault.words)."
+        return captured
+    }
 }

@@ -39,7 +39,7 @@ enum WriterWork: Sendable {
     case begin(RecordingTicket, file: Int32, layout: PictureLayout, frameRate: Double, RecordingLimits)
     case frame(RecordingTicket, KeptPicture, interval: Int64)
     case finish(RecordingTicket, RecordingEnd)
-    case photo(PhotoID, file: Int32, KeptPicture, cameraName: String)
+    case photo(PhotoDesk.Order)
     case stop
 }
 
@@ -65,7 +65,7 @@ final class WriterLoop {
     }
 
     init(
-        _ mailbox: Mailbox<WriterWork>, emit: @escaping @Sendable (RecorderEvent) -> Void,
+        _ mailbox: Mailbox<WriterWork>, lab: Mailbox<PhotoLab.Work>, emit: @escaping @Sendable (RecorderEvent) -> Void,
         done: @escaping @Sendable () -> Void
     ) {
         self.mailbox = mailbox
@@ -74,6 +74,7 @@ final class WriterLoop {
         photos = PhotoDesk(house) { captured in
             emit(.photoCaptured(captured))
             done()
+            lab.post(.isWritten)
         }
     }
 
@@ -90,8 +91,7 @@ final class WriterLoop {
                     append(ticket, picture, interval)
                     ticket.taken(picture.layout.bytes)
                 case .finish(let ticket, let why): finish(ticket, why)
-                case .photo(let id, let file, let picture, let name):
-                    photos.take(PhotoDesk.Order(id: id, envelope: file, picture: picture, cameraName: name))
+                case .photo(let order): photos.take(order)
                 case .stop:
                     if let current { finish(current.ticket, .sessionEnded) }
                     isStopping = true

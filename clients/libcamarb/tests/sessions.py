@@ -115,6 +115,7 @@ def files():
         number = session.capture_photo(photo).result()
         told = app.wait(EventType.PHOTO_CAPTURED)
         assert told.photo == number and told.error == "" and (told.width, told.height) == (1280, 720), told
+        assert told.metadata["videoZoomFactor"] == 1 and told.metadata["flashFired"] is False, told
         data = photo.read_bytes()
         assert len(data) == told.bytes and data[:2] == b"\xff\xd8" and data[-2:] == b"\xff\xd9"
         number = session.start_recording(film).result()

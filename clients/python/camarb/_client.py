@@ -146,6 +146,8 @@ class Event:
     in_force: Optional[dict]
     camera: str
     reopen: tuple
+    metadata: Optional[dict]
+    """How a photo was taken."""
 
 
 @dataclass(frozen=True)
@@ -547,7 +549,7 @@ class Client:
                 value = self._sessions.get(value)
             elif name in ("causes", "access", "sharers", "reopen"):
                 value = _texts(value)
-            elif name in ("asked", "in_force"):
+            elif name in ("asked", "in_force", "metadata"):
                 value = _settings(value) if value else None
             elif isinstance(value, bytes):
                 value = _text(value)

@@ -1,0 +1,46 @@
+/// How a photo was taken, as it says itself and in its Exif.
+///
+/// As small as a pointer and a few bytes: events carry it, and most are of something else.
+public struct PhotoMetadata: Hashable, Sendable {
+    /// Which side of the picture is up, as Exif counts: 1 (as it lies) to 8.
+    public var orientation: UInt8 = 1
+    /// It was made of several exposures.
+    public var stillImageStabilizationUsed = false
+    /// The lens was moved against shaking.
+    public var lensStabilizationUsed = false
+    public var flashFired = false
+    private var numbers = Configuration([.videoZoomFactor: .number(1)])
+
+    public init() {}
+
+    /// The keys of its dictionary on the wire.
+    public enum Key: String, Hashable, Sendable, CaseIterable {
+        case exposureDuration, iso, exposureTargetBias, videoZoomFactor, orientation
+        case stillImageStabilizationUsed, lensStabilizationUsed, flashFired
+    }
+
+    /// Seconds; nil: the camera does not say.
+    public var exposureDuration: Double? {
+        get { number(.exposureDuration) }
+        set { numbers[.exposureDuration] = newValue.map { .number($0) } }
+    }
+    /// ISO 12232 sensitivity; nil: the camera does not say.
+    public var iso: Double? {
+        get { number(.iso) }
+        set { numbers[.iso] = newValue.map { .number($0) } }
+    }
+    /// Exposure values beside what the automatic exposure finds; nil: the camera does not say.
+    public var exposureTargetBias: Double? {
+        get { number(.exposureTargetBias) }
+        set { numbers[.exposureTargetBias] = newValue.map { .number($0) } }
+    }
+    /// From 1.
+    public var videoZoomFactor: Double {
+        get { number(.videoZoomFactor) ?? 1 }
+        set { numbers[.videoZoomFactor] = .number(newValue) }
+    }
+
+    private func number(_ key: ConfigurationKey) -> Double? {
+        if case .number(let number)? = numbers[key] { number } else { nil }
+    }
+}

@@ -1,0 +1,256 @@
+import ArbiterProtocol
+import CameraFile
+import CaptureModel
+import FrameStream
+import Glibc
+import RecorderCore
+import Synchronization
+import Testing
+
+/// What photos are like, and that nobody waits for one.
+@Suite("A photo", .timeLimit(.minutes(10)))
+struct PhotoTests {
+    private static let high = Configuration([
+        .activeFormat: .text("420v 1280x720@30"), .highResolutionStillImageOutputEnabled: .flag(true),
+    ])
+
+    @Test("has the format's high-resolution size, in the format's shape, and no frame is missed over five of them")
+    func highResolution() async throws {
+        let test = try CaptureUnderTest("simulated:iphone6s-back")
+        try await test.open(1, Self.high)
+        let stream = try await test.stream(1)
+        var last = try #require(try stream.mark()).record.sequence
+        let files = try (0..<5).map { _ in try TemporaryFile(".jpg") }
+        for (place, file) in files.enumerated() { try await test.photo(1, UInt64(place + 1), try file.open()) }
+        for _ in files {
+            let photo = try await test.photoCaptured()
+            #expect(photo.error == nil && photo.width == 4032 && photo.height == 2268)
+            // The stream has four buffers and drops what nobody took: frames are read meanwhile.
+            while case .frame(let frame) = try stream.next(within: .zero) {
+                stream.release(frame)
+                last = frame.record.sequence
+            }
+        }
+        #expect(last > 0)
+        let decoded = try withExtendedLifetime(files) { try DecodedVideo(files[0].path) }
+        #expect(decoded.width == 4032 && decoded.height == 2268 && decoded.marks.first.flatMap { $0 } != nil)
+    }
+
+    /// A camera whose photos are not drawn before the test says so.
+    private final class SlowlyDrawn: CameraSource {
+        let camera: SimulatedCamera
+        let gate: PhotoGate
+
+        init(_ model: CameraModel, _ gate: PhotoGate) {
+            camera = SimulatedCamera(model)
+            self.gate = gate
+        }
+
+        var capabilities: CameraCapabilities { camera.capabilities }
+        var showsText: Bool { camera.showsText }
+        func start() throws(BrokerError) { try camera.start() }
+        func stop() { camera.stop() }
+        func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError) {
+            try camera.select(format: format, zoom: zoom, frameRate: frameRate)
+        }
+        func goOn(_ settings: CaptureSettings, zoom: Double) throws(BrokerError) -> Bool {
+            try camera.goOn(settings, zoom: zoom)
+        }
+        func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
+            try camera.nextDue(after: previous, interval: interval, now: now)
+        }
+        func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError) {
+            try camera.render(into: picture, layout: layout)
+        }
+        func photo(_ plan: PhotoPlan, zoom: Double) -> DrawnPhoto? {
+            camera.photo(plan, zoom: zoom).map { photo in
+                DrawnPhoto(photo.layout) { [gate] (memory) throws(MediaFault) in
+                    gate.wait()
+                    try photo.draw(memory)
+                }
+            }
+        }
+    }
+
+    /// Shut until it is opened, once.
+    private final class PhotoGate: Sendable {
+        private let isOpen = Mutex(false)
+        func open() { isOpen.withLock { $0 = true } }
+        func wait() { while !isOpen.withLock({ $0 }) { usleep(1000) } }
+    }
+
+    @Test("that is being drawn holds up neither frames nor a recording")
+    func nobodyWaits() async throws {
+        let gate = PhotoGate()
+        defer { gate.open() }
+        let model = try CameraFile.named("iphone6s-back")
+        let test = CaptureUnderTest { SlowlyDrawn(model, gate) }
+        try await test.open(1, Self.high)
+        let stream = try await test.stream(1)
+        let (film, picture) = (try TemporaryFile(".mkv"), try TemporaryFile(".jpg"))
+        try await test.photo(1, 1, try picture.open())
+        let first = try #require(try stream.mark()).record
+        try await test.record(1, 1, try film.open())
+        // All of this is while the photo is drawn: nothing else opens the gate.
+        var seen: [UInt64] = [first.sequence]
+        for _ in 0..<15 { seen.append(try #require(try stream.mark()).record.sequence) }
+        #expect(zip(seen, seen.dropFirst()).allSatisfy { $0 < $1 }, "\(seen)")
+        try await test.stopRecording(1)
+        let recording = try await test.recordingFinished()
+        #expect(recording.why == .stopped && recording.frames >= 10)
+        gate.open()
+        #expect(try await test.photoCaptured().error == nil)
+    }
+
+    @Test("is a tenth smaller along each side while video is stabilized")
+    func stabilized() async throws {
+        let test = try CaptureUnderTest("simulated:iphone6s-back")
+        var wanted = Self.high
+        wanted[.preferredVideoStabilizationMode] = .text("cinematic")
+        try await test.open(1, wanted)
+        let file = try TemporaryFile(".jpg")
+        try await test.photo(1, 1, try file.open())
+        let photo = try await test.photoCaptured()
+        #expect(photo.width == 3628 && photo.height == 2040)
+    }
+
+    @Test("is lit by the front camera's retina flash, which video is not, and says so")
+    func retinaFlash() async throws {
+        let test = try CaptureUnderTest("simulated:iphone6s-front")
+        try await test.open(1, Configuration([.activeFormat: .text("420v 1280x720@30")]))
+        let (plain, lit) = (try TemporaryFile(".jpg"), try TemporaryFile(".jpg"))
+        try await test.photo(1, 1, try plain.open())
+        #expect(try await test.photoCaptured().metadata?.flashFired == false)
+        try await test.configure(1, Configuration([.flashMode: .text("on")]))
+        try await test.photo(1, 2, try lit.open())
+        #expect(try await test.photoCaptured().metadata?.flashFired == true)
+        #expect(try brightness(lit) > brightness(plain) + 2)
+    }
+
+    @Test("of a bracket is of a frame of its own, darker or brighter, and says its exposure")
+    func bracket() async throws {
+        let test = try CaptureUnderTest("simulated:iphone6splus-back")
+        try await test.open(1, Configuration([.activeFormat: .text("420v 1280x720@30")]))
+        let files = try (0..<3).map { _ in try TemporaryFile(".jpg") }
+        try await test.bracket(
+            1, [5, 6, 7], try files.map { try $0.open() }, try PhotoBracket(exposureTargetBiases: [-2, 0, 2]))
+        var taken: [UInt64: PhotoMetadata] = [:]
+        for _ in files {
+            let photo = try await test.photoCaptured()
+            taken[photo.photo] = photo.metadata
+        }
+        #expect((5...7).map { taken[$0]?.exposureTargetBias } == [-2, 0, 2])
+        let durations = (5...7).compactMap { taken[$0]?.exposureDuration }
+        #expect(durations.count == 3 && abs(durations[1] / durations[0] - 4) < 1e-6)
+        let numbers = try files.map { try #require(try DecodedVideo($0.path).marks.first.flatMap { $0 }).frameNumber }
+        #expect(numbers[1] == numbers[0] + 1 && numbers[2] == numbers[1] + 1, "\(numbers)")
+        #expect(try brightness(files[0]) < brightness(files[1]))
+        #expect(try brightness(files[1]) < brightness(files[2]))
+    }
+
+    @Test("of a bracket by duration and ISO is refused outside the format's ranges, and all of it")
+    func refusedBracket() async throws {
+        let test = try CaptureUnderTest("simulated:iphone6splus-back")
+        try await test.open(1, Configuration([.activeFormat: .text("420v 1280x720@30")]))
+        let files = try (0..<2).map { _ in try TemporaryFile(".jpg") }
+        let bracket = try PhotoBracket(exposureDurations: [0.01, 2], isos: [100, 100])
+        await #expect(throws: BrokerError.self) {
+            try await test.bracket(1, [1, 2], try files.map { try $0.open() }, bracket)
+        }
+        try await test.bracket(
+            1, [3, 4], try files.map { try $0.open() },
+            try PhotoBracket(exposureDurations: [0.01, 0.1], isos: [100, 400]))
+        let photos = [try await test.photoCaptured(), try await test.photoCaptured()].sorted { $0.photo < $1.photo }
+        #expect(photos.map(\.photo) == [3, 4] && photos.map(\.metadata?.iso) == [100, 400])
+        #expect(photos.map(\.metadata?.exposureDuration) == [0.01, 0.1])
+    }
+
+    /// Mean luma of a JPEG.
+    private func brightness(_ file: TemporaryFile) throws -> Int {
+        let reader = try VideoReader(path: file.path, loops: false)
+        _ = try reader.next()
+        let planes = try reader.picture().planes
+        let stride = Int(planes.strides[0])
+        let luma = UnsafeRawBufferPointer(start: planes.data[0], count: stride * reader.height)
+        var sum = 0
+        for row in 0..<reader.height { for place in 0..<reader.width { sum += Int(luma[row * stride + place]) } }
+        return sum / (reader.width * reader.height)
+    }
+}
+
+/// What comes of a photo, without taking one.
+@Suite("A photo's plan")
+struct PhotoPlanTests {
+    private func plan(
+        _ camera: String, _ keys: [ConfigurationKey: ConfigurationValue], duration: Double = 1.0 / 60,
+        shot: PhotoBracket.Shot? = nil
+    ) throws -> PhotoPlan {
+        let capabilities = try CameraFile.named(camera).capabilities
+        let check = ConfigurationCheck(capabilities: capabilities)
+        let wanted = Configuration(keys)
+        #expect(check.problem(wanted, over: Configuration()) == nil)
+        return PhotoPlan(
+            try #require(check.settings(wanted)), of: capabilities.position, zoom: 1,
+            exposure: PhotoPlan.Exposure(duration: duration, iso: 100), shot: shot)
+    }
+
+    @Test("uses the lens's stabilization from 1/30 s on, on the 6 Plus and 6s Plus")
+    func lens() throws {
+        for (camera, hasLens) in [
+            ("iphone6plus-back", true), ("iphone6splus-back", true), ("iphone6-back", false), ("iphone6s-back", false),
+            ("iphone5-back", false),
+        ] {
+            #expect(try plan(camera, [:], duration: 1.0 / 30).metadata.lensStabilizationUsed == hasLens, "\(camera)")
+            #expect(try !plan(camera, [:], duration: 1.0 / 31).metadata.lensStabilizationUsed, "\(camera)")
+        }
+    }
+
+    @Test("uses it in a bracket only where that was asked for")
+    func lensInABracket() throws {
+        let shot = PhotoBracket.Shot.exposure(duration: 0.1, iso: 100)
+        #expect(try !plan("iphone6splus-back", [:], shot: shot).metadata.lensStabilizationUsed)
+        let asked: [ConfigurationKey: ConfigurationValue] = [.lensStabilizationDuringBracket: .flag(true)]
+        #expect(try plan("iphone6splus-back", asked, shot: shot).metadata.lensStabilizationUsed)
+    }
+
+    @Test("uses several exposures from 1/30 s on, without the flash, and where that is not switched off")
+    func stillImageStabilization() throws {
+        #expect(try plan("iphone6s-back", [:], duration: 0.1).metadata.stillImageStabilizationUsed)
+        #expect(try !plan("iphone6s-back", [:]).metadata.stillImageStabilizationUsed)
+        #expect(
+            try !plan("iphone6s-back", [.stillImageStabilization: .flag(false)], duration: 0.1).metadata
+                .stillImageStabilizationUsed)
+        #expect(
+            try !plan("iphone6s-back", [.flashMode: .text("on")], duration: 0.1).metadata.stillImageStabilizationUsed)
+    }
+
+    @Test("fires an automatic flash only where it is dark")
+    func automaticFlash() throws {
+        let auto: [ConfigurationKey: ConfigurationValue] = [.flashMode: .text("auto")]
+        #expect(try !plan("iphone6s-front", auto).metadata.flashFired)
+        #expect(try plan("iphone6s-front", auto, duration: 0.1).metadata.flashFired)
+    }
+
+    @Test("says which side is up as Exif counts, by camera, orientation and mirror")
+    func orientation() throws {
+        func orientation(_ camera: String, _ word: String?, mirrored: Bool = false) throws -> UInt8 {
+            var keys: [ConfigurationKey: ConfigurationValue] = [.videoMirrored: .flag(mirrored)]
+            keys[.videoOrientation] = word.map { .text($0) }
+            return try plan(camera, keys).metadata.orientation
+        }
+        #expect(try orientation("iphone6s-back", nil) == 1 && orientation("iphone6s-front", nil) == 1)
+        #expect(try orientation("iphone6s-back", "portrait") == 6 && orientation("iphone6s-front", "portrait") == 6)
+        #expect(try orientation("iphone6s-back", "portraitUpsideDown") == 8)
+        #expect(try orientation("iphone6s-back", "landscapeLeft") == 3)
+        #expect(try orientation("iphone6s-front", "landscapeRight") == 3)
+        #expect(try orientation("iphone6s-back", "portrait", mirrored: true) == 5)
+        #expect(try orientation("iphone6s-back", nil, mirrored: true) == 2)
+    }
+
+    @Test("meets a bias that is too long for the format by the sensitivity")
+    func longBias() throws {
+        let plan = try plan("iphone6s-back", [:], duration: 0.3, shot: .exposureTargetBias(2))
+        #expect(try #require(plan.metadata.exposureDuration) < 0.34)
+        #expect(abs(plan.light - 4) < 1e-6)
+    }
+}
