@@ -4,7 +4,7 @@ public import Vocabulary
 public enum Effect: Hashable, Sendable {
     /// The request that was this step's event is refused, and nothing changed.
     case refused(Refusal)
-    /// The id that the request's answer carries: of a recording or a photo.
+    /// The id that the request's answer carries: of a recording, a photo, or the first photo of a bracket.
     case answered(UInt64)
 
     /// Stop capturing for the grant, end its streams, blank its buffers. Comes before anybody is told,
@@ -28,6 +28,8 @@ public enum Effect: Hashable, Sendable {
     /// told. Answered by `recorderClosedStreams` or `recorderGone`.
     case closeStreams(CameraID, GrantID, SessionID)
     case capturePhoto(CameraID, GrantID, SessionID, PhotoID)
+    /// Photos of consecutive frames, whose ids follow each other from `first`.
+    case capturePhotoBracket(CameraID, GrantID, SessionID, first: PhotoID, PhotoBracket)
     case startRecording(CameraID, GrantID, SessionID, RecordingID)
     case stopRecording(CameraID, RecordingID, why: RecordingEnd)
 

@@ -29,6 +29,7 @@ public enum Event: Hashable, Sendable {
     case configure(SessionID, Configuration)
     case openStream(SessionID)
     case capturePhoto(SessionID)
+    case capturePhotoBracket(SessionID, PhotoBracket)
     case startRecording(SessionID)
     case stopRecording(SessionID)
     case ready(SessionID, InterruptionID)

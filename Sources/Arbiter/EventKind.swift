@@ -2,7 +2,7 @@
 public enum EventKind: String, Hashable, Sendable, CaseIterable, Comparable {
     case connected, declared, declaredPresence, loweredPriority, loweredAttribute, disconnected
     case created, startRunning, reclaimed, stopRunning, beginConfiguration, commitConfiguration, configure, openStream
-    case capturePhoto, startRecording, stopRecording, ready, continueAfterSensitiveContent, closed
+    case capturePhoto, capturePhotoBracket, startRecording, stopRecording, ready, continueAfterSensitiveContent, closed
     case sourceAttached, sourceGone, placed, unplaced, microphone, sensitiveContent, operatorChose, attribute,
         loginSession
     case loginSessionEnded
@@ -34,6 +34,7 @@ extension Event {
         case .configure: .configure
         case .openStream: .openStream
         case .capturePhoto: .capturePhoto
+        case .capturePhotoBracket: .capturePhotoBracket
         case .startRecording: .startRecording
         case .stopRecording: .stopRecording
         case .ready: .ready

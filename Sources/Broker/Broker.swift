@@ -159,7 +159,7 @@ public final class Broker {
                 refusal = refused
                 request?.answer(refused.sentence)
             case .answered(let id):
-                request?.answer([.uint64(id)])
+                request?.answer(request.map { $0.files.isEmpty ? [.uint64(id)] : [$0.photos(from: id)] } ?? [])
 
             case .cut(let camera, let grant, let why, let next):
                 cameras[camera]?.cut(grant, why, passesOn: next != nil)
@@ -182,6 +182,9 @@ public final class Broker {
             case .capturePhoto(let camera, let grant, let session, let photo):
                 guard let file = request?.file else { continue }
                 cameras[camera]?.outputs.capturePhoto(grant, session, photo, file, request?.options ?? [:])
+            case .capturePhotoBracket(let camera, let grant, let session, let first, let bracket):
+                guard let files = request?.files, files.count == bracket.shots.count else { continue }
+                cameras[camera]?.outputs.capturePhotoBracket(grant, session, first: first, files, bracket)
             case .startRecording(let camera, let grant, _, let recording):
                 guard let file = request?.file else { continue }
                 cameras[camera]?.outputs.startRecording(grant, recording, file, request?.options ?? [:])

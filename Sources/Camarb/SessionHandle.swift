@@ -78,6 +78,18 @@ public struct SessionHandle: ~Copyable, Sendable {
         return try reader.uint64("photo")
     }
 
+    /// Takes consecutive frames as JPEGs, each with an exposure of its own.
+    /// - Parameter files: one for each shot of the bracket, as of a photo, and each another one.
+    /// - Returns: the photos' ids, in the order of the files; `photoCaptured` comes for each.
+    /// - Throws: `.interrupted`, `.accessDenied`, `.unsuitableFile`, and `.invalidValue` naming what the camera does not take.
+    public func capturePhotos(to files: [Int32], bracket: PhotoBracket) async throws(BrokerError) -> [PhotoID] {
+        let answer = try await core.call(
+            "CapturePhotoBracket",
+            [.array(type: "h", files.map { .fileDescriptor($0) }), .dictionary(bracket.wire)])
+        var reader = WireReader("CapturePhotoBracket", answer)
+        return try reader.numbers("photos")
+    }
+
     /// Records from the next frame on. An interruption finishes the recording, and it never resumes by itself.
     /// - Parameter file: an empty or overwritable regular file, open for writing, not for appending; it stays the
     ///   caller's and may be closed on return.

@@ -44,7 +44,7 @@ extension Effect {
         case .refused: break
         case .notify(_, let session, _, _): name = names.name(of: session)
         case .answered, .cut, .killRecorder, .open, .resume, .configure, .openStream, .closeStreams, .capturePhoto,
-            .startRecording, .stopRecording, .announce:
+            .capturePhotoBracket, .startRecording, .stopRecording, .announce:
             return nil
         }
         let values = values

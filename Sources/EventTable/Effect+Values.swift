@@ -4,6 +4,7 @@ import ArbiterProtocol
 /// What sort of order an effect is, by its name in traces and for subscribers.
 package enum EffectKind: String, Hashable, Sendable, CaseIterable {
     case refused, answered, cut, killRecorder, open, resume, configure, openStream, closeStreams, capturePhoto
+    case capturePhotoBracket
     case startRecording, stopRecording, notify, camerasChanged, holderChanged, prioritiesChanged, question,
         questionEnded
     case answerKept
@@ -26,6 +27,7 @@ extension Effect {
         case .openStream: .openStream
         case .closeStreams: .closeStreams
         case .capturePhoto: .capturePhoto
+        case .capturePhotoBracket: .capturePhotoBracket
         case .startRecording: .startRecording
         case .stopRecording: .stopRecording
         case .notify: .notify
@@ -64,6 +66,11 @@ extension Effect {
         case .capturePhoto(let camera, let grant, let session, let photo):
             values.add(camera, grant, session)
             values.add("photo", .uint64(photo))
+        case .capturePhotoBracket(let camera, let grant, let session, let first, let bracket):
+            values.add(camera, grant, session)
+            values.add("first", .uint64(first))
+            // What each is exposed with is in the event.
+            values.add("photos", .uint64(UInt64(bracket.shots.count)))
         case .startRecording(let camera, let grant, let session, let recording):
             values.add(camera, grant, session)
             values.add("recording", .uint64(recording))

@@ -92,7 +92,7 @@ struct RecorderDuties: Hashable, Sendable {
     func allows(_ event: Event) -> Bool {
         switch event {
         case .startRecording: recordings.count < Self.underWayMax
-        case .capturePhoto: photos.count < 1
+        case .capturePhoto, .capturePhotoBracket: photos.count < 1
         case .configure, .commitConfiguration: cameras.allSatisfy { $0.batches.count < Self.underWayMax }
         default: true
         }
@@ -247,6 +247,8 @@ struct RecorderDuties: Hashable, Sendable {
         case .killRecorder(let camera): order(camera) { $0.isKilled = true }
         case .configure(let camera, _, _, let batch): change(camera) { $0.batches.append(batch) }
         case .capturePhoto(_, _, _, let photo): photos.append(Counted(value: photo))
+        case .capturePhotoBracket(_, _, _, let first, let bracket):
+            for place in bracket.shots.indices { photos.append(Counted(value: first + PhotoID(place))) }
         case .startRecording(let camera, _, let session, let id):
             recordings.append(Recording(id: Counted(value: id), camera: camera, session: session))
         case .stopRecording(_, let id, let why): end(why) { $0.id.value == id }

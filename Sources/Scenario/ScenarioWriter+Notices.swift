@@ -43,6 +43,8 @@ extension ScenarioWriter {
         case .closeStreams(let camera, _, let session): "close-streams \(camera.name) for \(names.name(of: session))"
         case .capturePhoto(let camera, _, let session, let photo):
             "capture-photo \(camera.name) for \(names.name(of: session)) \(photo)"
+        case .capturePhotoBracket(let camera, _, let session, let first, let bracket):
+            "capture-photos \(camera.name) for \(names.name(of: session)) \(first)–\(first + PhotoID(bracket.shots.count) - 1)"
         case .startRecording(let camera, _, let session, let recording):
             "start-recording \(camera.name) for \(names.name(of: session)) \(recording)"
         case .stopRecording(let camera, let recording, let why):

@@ -90,18 +90,9 @@ public struct SimulatedRecorder: Hashable, Sendable {
         case .closeStreams(camera, let grant, let session):
             if isSilent { return }
             answer(.recorderClosedStreams(camera, grant, session), at: now)
-        case .capturePhoto(camera, _, _, let photo):
-            let format = self.format(inForce)
-            if isSilent {
-                // Where a recorder's answers come as lines, these do, too.
-                if !behaviour.isManual { photos.append(photo) }
-                return
-            }
-            answer(
-                .photoCaptured(
-                    PhotoCaptured(
-                        photo: photo, width: UInt32(clamping: format?.width ?? 0),
-                        height: UInt32(clamping: format?.height ?? 0), bytes: Self.bytesPerFrame)), at: now)
+        case .capturePhoto(camera, _, _, let photo): takePhoto(photo, at: now, isSilent)
+        case .capturePhotoBracket(camera, _, _, let first, let bracket):
+            for place in bracket.shots.indices { takePhoto(first + PhotoID(place), at: now, isSilent) }
         case .startRecording(camera, _, _, let recording):
             recordings.append(Recording(id: recording, start: now))
         case .stopRecording(camera, let recording, let why):
@@ -113,11 +104,26 @@ public struct SimulatedRecorder: Hashable, Sendable {
             }
             finish(recordings, why, now, isSilent)
             if self.grant == grant { self.grant = nil }
-        case .open, .resume, .configure, .capturePhoto, .startRecording, .stopRecording, .cut, .killRecorder,
+        case .open, .resume, .configure, .capturePhoto, .capturePhotoBracket, .startRecording, .stopRecording, .cut,
+            .killRecorder,
             .openStream,
             .closeStreams, .refused, .answered, .notify, .announce:
             return
         }
+    }
+
+    private mutating func takePhoto(_ photo: PhotoID, at now: Moment, _ isSilent: Bool) {
+        let format = self.format(inForce)
+        if isSilent {
+            // Where a recorder's answers come as lines, these do, too.
+            if !behaviour.isManual { photos.append(photo) }
+            return
+        }
+        answer(
+            .photoCaptured(
+                PhotoCaptured(
+                    photo: photo, width: UInt32(clamping: format?.width ?? 0),
+                    height: UInt32(clamping: format?.height ?? 0), bytes: Self.bytesPerFrame)), at: now)
     }
 
     private mutating func open(

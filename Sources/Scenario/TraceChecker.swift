@@ -93,7 +93,7 @@ public struct TraceChecker: Hashable, Sendable {
                 notified(client, session, sequence, notice, seen, terms, &wrong)
                 if holdsStarts { startsWhole(session, notice, seen, &wrong) }
             case .open, .resume, .cut, .killRecorder, .configure, .openStream, .closeStreams, .capturePhoto,
-                .startRecording:
+                .capturePhotoBracket, .startRecording:
                 eachOrder(effect)
                 order(effect, seen, terms, &wrong)
             case .stopRecording(_, let recording, let why):
@@ -256,7 +256,8 @@ public struct TraceChecker: Hashable, Sendable {
             wrong.unless(isOpen(camera, grant), "\(camera.name) gets an order for a grant that is not open")
             if !seen.event.configures(session), let place = place(of: session) { sessions[place].batchesDue &+= 1 }
         case .openStream(let camera, let grant, _), .closeStreams(let camera, let grant, _),
-            .capturePhoto(let camera, let grant, _, _), .startRecording(let camera, let grant, _, _):
+            .capturePhoto(let camera, let grant, _, _), .capturePhotoBracket(let camera, let grant, _, _, _),
+            .startRecording(let camera, let grant, _, _):
             wrong.unless(isOpen(camera, grant), "\(camera.name) gets an order for a grant that is not open")
         case .killRecorder(let camera):
             guard let place = place(of: camera), cameras[place].marks.contains(.hasRecorder) else { return }

@@ -73,9 +73,8 @@ import Testing
         var text = """
             ## Options of a photo and of a recording
 
-            `CapturePhoto` has none: its `options` are empty. An unknown option, or a value that is not allowed, is refused by the recorder core: for a \
-            photo in `PhotoCaptured`, whose `error` says what was wrong, and for a recording in `RuntimeError` \
-            (`recording-failed`) and `RecordingFinished` (`write-error`). `StartRecording` has
+            An unknown option, or a value that is not allowed, is refused in the answer, with the option, its value and what is \
+            allowed. `CapturePhoto` has none: its `options` are empty, and what a photo is like is configured. `StartRecording` has
 
             | option | type | takes | |
             |---|---|---|---|
@@ -84,7 +83,29 @@ import Testing
         for key in RecordingLimits.Key.allCases {
             text += row([code(key.rawValue), code(key.wireType), key.allowed, key.summary])
         }
-        return text + "\nWithout them a recording ends when it is stopped, cut, or its disk is full.\n\n"
+        text += """
+
+            Without them a recording ends when it is stopped, cut, or its disk is full. `CapturePhotoBracket` has
+
+            | option | type | takes | |
+            |---|---|---|---|
+
+            """
+        for key in PhotoBracket.Key.allCases {
+            text += row([code(key.rawValue), code("ad"), key.allowed, key.summary])
+        }
+        text += """
+
+            ## How a photo was taken
+
+            The `metadata` of `PhotoCaptured`; empty where there is no photo. A reader passes over keys that it does not know.
+
+            | key | type | |
+            |---|---|---|
+
+            """
+        for key in PhotoMetadata.Key.allCases { text += row([code(key.rawValue), code(key.wireType), key.summary]) }
+        return text + "\n"
     }
 
     private static var wordTables: String {

@@ -68,6 +68,8 @@ struct ClientTests {
             try await session.checkConfiguration(Configuration([.frameRate: .number(30)]))
             #expect(try await session.openStream() == 9)
             #expect(try await session.capturePhoto(to: 1) == 5)
+            let bracket = try PhotoBracket(exposureTargetBiases: [-1, 1])
+            #expect(try await session.capturePhotos(to: [1, 2], bracket: bracket) == [6, 7])
             #expect(try await session.startRecording(to: 1) == 5)
             try await session.stopRecording()
             try await session.ready(for: 1)

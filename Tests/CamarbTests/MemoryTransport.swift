@@ -34,6 +34,7 @@ final class MemoryTransport: Transport {
         switch call.member {
         case "CreateSession": [.objectPath("/org/camarb/session/7")]
         case "StartRecording", "CapturePhoto": [.uint64(5)]
+        case "CapturePhotoBracket": [.array(type: "t", [.uint64(6), .uint64(7)])]
         case "OpenStream": [.fileDescriptor(9)]
         case "ListClients": [.dictionaries([["app": .string("photos"), "process": .uint32(12)]])]
         case "ListAnswers", "ListUse": [.dictionaries([])]

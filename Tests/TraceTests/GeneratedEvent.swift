@@ -40,6 +40,7 @@ struct GeneratedEvent {
         case .configure: .configure(session(), configuration())
         case .openStream: .openStream(session())
         case .capturePhoto: .capturePhoto(session())
+        case .capturePhotoBracket: .capturePhotoBracket(session(), bracket())
         case .startRecording: .startRecording(session())
         case .stopRecording: .stopRecording(session())
         case .ready: .ready(session(), number())
@@ -165,7 +166,31 @@ struct GeneratedEvent {
         if isSayable, error != nil {
             return PhotoCaptured(photo: number(), width: 0, height: 0, bytes: 0, error: error)
         }
-        return PhotoCaptured(photo: number(), width: user(), height: user(), bytes: number(), error: error)
+        return PhotoCaptured(
+            photo: number(), width: user(), height: user(), bytes: number(), error: error,
+            metadata: flag() ? metadata() : nil)
+    }
+
+    private mutating func metadata() -> PhotoMetadata {
+        var taken = PhotoMetadata()
+        if flag() { taken.exposureDuration = random.pick([1.0 / 60, 0.5, 0.000013]) }
+        if flag() { taken.iso = random.pick([34, 99.5, 2176]) }
+        if flag() { taken.exposureTargetBias = random.pick([-8, 0, 0.1]) }
+        taken.videoZoomFactor = random.pick([1, 1.4545, 60])
+        taken.orientation = UInt8(1 + random.below(8))
+        (taken.stillImageStabilizationUsed, taken.lensStabilizationUsed, taken.flashFired) = (flag(), flag(), flag())
+        return taken
+    }
+
+    private mutating func bracket() -> PhotoBracket {
+        let count = 1 + random.below(PhotoBracket.shotsMax)
+        do throws(BrokerError) {
+            guard flag() else { return try PhotoBracket(exposureTargetBiases: (0..<count).map { Double($0) / 3 - 1 }) }
+            return try PhotoBracket(
+                exposureDurations: (0..<count).map { 1 / Double(60 + $0) }, isos: (0..<count).map { Double(34 + $0) })
+        } catch {
+            preconditionFailure(error.message)
+        }
     }
 
     private mutating func sayableFormat() -> CameraFormat {

@@ -42,6 +42,7 @@ struct TraceDocumentTests {
 
     /// One of each, with every member there.
     private static let effects: [Effect] = {
+        guard let bracket = try? PhotoBracket(exposureTargetBiases: [0]) else { preconditionFailure("one is allowed") }
         let (camera, grant, session, app) = (CameraID("back"), GrantID(1), SessionID(1), AppID("photos", user: 1000))
         let question = Question(
             id: 1, app: app, isClaimed: false, session: session, camera: camera, until: Moment(nanoseconds: 1))
@@ -51,7 +52,8 @@ struct TraceDocumentTests {
             .open(camera, grant, session, Configuration()),
             .resume(camera, grant, session, Configuration()), .configure(camera, grant, session, Configuration()),
             .openStream(camera, grant, session), .closeStreams(camera, grant, session),
-            .capturePhoto(camera, grant, session, 1), .startRecording(camera, grant, session, 1),
+            .capturePhoto(camera, grant, session, 1),
+            .capturePhotoBracket(camera, grant, session, first: 1, bracket), .startRecording(camera, grant, session, 1),
             .stopRecording(camera, 1, why: .stopped), .notify(ClientID(1), session, sequence: 1, .didStopRunning),
             .announce(.camerasChanged), .announce(.holderChanged(camera, app)),
             .announce(.prioritiesChanged(user: 1000)), .announce(.question(question)),

@@ -147,7 +147,7 @@ def options():
                     return refusal.message
             raise AssertionError(f"{member} took {options}")
 
-        assert "“quality” is no option of a photo; there are none." in refused("CapturePhoto", {"quality": ("u", 90)})
+        assert "“quality” is 90, but no option of a photo; there are none." in refused("CapturePhoto", {"quality": ("u", 90)})
         said = refused("StartRecording", {"maxSize": ("t", 1 << 20)})
         assert "“maxSize”" in said and "maxDuration and maxBytes" in said, said
         assert "bytes from 262144" in refused("StartRecording", {"maxBytes": ("t", 5)})

@@ -10,7 +10,8 @@ extension Arbiter {
             create(session, client, camera, configuration, reestablished, &notes)
         case .startRunning(let id), .reclaimed(let id, _), .stopRunning(let id), .beginConfiguration(let id),
             .commitConfiguration(let id),
-            .configure(let id, _), .openStream(let id), .capturePhoto(let id), .startRecording(let id),
+            .configure(let id, _), .openStream(let id), .capturePhoto(let id), .capturePhotoBracket(let id, _),
+            .startRecording(let id),
             .stopRecording(let id), .ready(let id, _), .continueAfterSensitiveContent(let id), .closed(let id):
             if let slot = known(id, &notes) { handleRequest(event, slot, &notes) }
         case .sourceAttached, .sourceGone, .placed, .unplaced, .microphone, .sensitiveContent, .operatorChose,
@@ -53,6 +54,7 @@ extension Arbiter {
         case .configure(_, let batch): configure(slot, batch, &notes)
         case .openStream: openStream(slot, &notes)
         case .capturePhoto: capturePhoto(slot, &notes)
+        case .capturePhotoBracket(_, let bracket): capturePhotoBracket(slot, bracket, &notes)
         case .startRecording: startRecording(slot, &notes)
         case .stopRecording: stopRecording(slot, &notes)
         case .ready(_, let interruption): ready(slot, interruption, &notes)

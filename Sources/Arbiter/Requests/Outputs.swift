@@ -1,3 +1,4 @@
+import CaptureModel
 import Vocabulary
 
 extension Arbiter {
@@ -52,12 +53,31 @@ extension Arbiter {
     mutating func capturePhoto(_ slot: Slot<Session>, _ notes: inout StepNotes) {
         guard mayUse(slot, needs: .photo, "photo", .runningToPhoto, &notes) else { return }
         let camera = state.sessions[slot].camera
-        state.ledger.photo += 1
-        let photo = state.ledger.photo
-        state.ledger.photos.append(Ledger.Photo(id: photo, session: state.sessions[slot].id))
+        let photo = beginPhoto(slot)
         notes.effects.append(
             .capturePhoto(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot), photo))
         notes.effects.append(.answered(photo))
+    }
+
+    /// All of its photos or none.
+    mutating func capturePhotoBracket(_ slot: Slot<Session>, _ bracket: PhotoBracket, _ notes: inout StepNotes) {
+        guard mayUse(slot, needs: .photo, "photo", .runningToPhoto, &notes) else { return }
+        let camera = state.sessions[slot].camera
+        if let problem = check(camera).problem(of: bracket, in: configuration(of: slot)) {
+            return notes.refuse(.invalidValue, problem, .batchIsWhole)
+        }
+        let first = beginPhoto(slot)
+        for _ in bracket.shots.dropFirst() { _ = beginPhoto(slot) }
+        notes.effects.append(
+            .capturePhotoBracket(
+                state.cameraNames[camera], state.cameras[camera].grant, state.id(slot), first: first, bracket))
+        notes.effects.append(.answered(first))
+    }
+
+    private mutating func beginPhoto(_ slot: Slot<Session>) -> PhotoID {
+        state.ledger.photo += 1
+        state.ledger.photos.append(Ledger.Photo(id: state.ledger.photo, session: state.sessions[slot].id))
+        return state.ledger.photo
     }
 
     mutating func startRecording(_ slot: Slot<Session>, _ notes: inout StepNotes) {

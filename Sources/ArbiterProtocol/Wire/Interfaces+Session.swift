@@ -40,6 +40,13 @@ extension Interface {
                 "CapturePhoto", [Argument("file", "h"), Argument("options", "a{sv}")], gives: [Argument("photo", "t")],
                 "Writes one JPEG to a regular file; `PhotoCaptured` says when it is whole."),
             Method(
+                "CapturePhotoBracket", [Argument("files", "ah"), Argument("options", "a{sv}")],
+                gives: [Argument("photos", "at")],
+                """
+                Writes 1 to 8 JPEGs of consecutive frames, each with an exposure of its own and into a file of its own: all or \
+                none is ordered. `PhotoCaptured` comes for each.
+                """),
+            Method(
                 "StartRecording", [Argument("file", "h"), Argument("options", "a{sv}")],
                 gives: [Argument("recording", "t")],
                 "Records to an empty or overwritable regular file, open for writing and not for appending."),

@@ -107,6 +107,30 @@ class CameraOutputs {
         }
     }
 
+    /// All of them in one call, so that they are of consecutive frames.
+    func capturePhotoBracket(
+        _ granted: GrantID, _ session: SessionID, first: PhotoID, _ files: [ClientFile], _ bracket: PhotoBracket
+    ) {
+        let ids = files.indices.map { first + PhotoID($0) }
+        for id in ids { photos[id] = session }
+        guard mayCall(session), photos.values.count(where: { $0 == session }) <= Self.photosMax else {
+            return link.broker.loop.defer { [self] in for id in ids { failed(id, Self.tooMany.message) } }
+        }
+        begin(session)
+        link.recorder.call(
+            "CapturePhotoBracket",
+            [
+                .uint64(granted.rawValue), .uint64(session.rawValue), .array(type: "t", ids.map { .uint64($0) }),
+                .array(type: "h", files.map { .fileDescriptor($0.envelope) }), .dictionary(bracket.wire),
+            ]
+        ) { [self] result in
+            end(session)
+            _ = files
+            guard case .failure(let error) = result, error.kind != .disconnected else { return }
+            for id in ids { failed(id, error.message) }
+        }
+    }
+
     private func failed(_ photo: PhotoID, _ message: String) {
         guard photos.removeValue(forKey: photo) != nil else { return }
         link.broker.step(.photoCaptured(PhotoCaptured(photo: photo, width: 0, height: 0, bytes: 0, error: message)))

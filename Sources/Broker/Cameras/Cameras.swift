@@ -70,7 +70,26 @@ final class Cameras {
     /// The file that a photo or a recording is to go into. Not one that is recorded to, by whichever camera: either would
     /// destroy the other.
     func outputFile(_ reader: inout WireReader, _ message: BusMessage) throws(BrokerError) -> ClientFile {
-        let file = try ClientFile(adopting: try reader.fileDescriptor("file"), of: message)
+        try outputFile(try reader.fileDescriptor("file"), message)
+    }
+
+    /// The files of a bracket, each another one.
+    func outputFiles(_ reader: inout WireReader, _ message: BusMessage) throws(BrokerError) -> [ClientFile] {
+        var left = try reader.fileDescriptors("files")
+        defer { for descriptor in left { close(descriptor) } }
+        var files: [ClientFile] = []
+        while !left.isEmpty {
+            let file = try outputFile(left.removeFirst(), message)
+            guard !files.contains(where: { $0.identity == file.identity }) else {
+                throw BrokerError(.unsuitableFile, "Two photos of the bracket have one file. Pass one for each.")
+            }
+            files.append(file)
+        }
+        return files
+    }
+
+    private func outputFile(_ descriptor: Int32, _ message: BusMessage) throws(BrokerError) -> ClientFile {
+        let file = try ClientFile(adopting: descriptor, of: message)
         guard !order.contains(where: { $0.outputs.isRecording(to: file.identity) }) else {
             throw BrokerError(.unsuitableFile, "The file is being recorded to already. Pass another regular file.")
         }

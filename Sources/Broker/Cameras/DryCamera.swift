@@ -59,6 +59,17 @@ private final class DryOutputs: CameraOutputs {
             .photoCaptured(PhotoCaptured(photo: photo, width: 0, height: 0, bytes: 0, error: DryCamera.sentence)))
     }
 
+    override func capturePhotoBracket(
+        _ granted: GrantID, _ session: SessionID, first: PhotoID, _ files: [ClientFile], _ bracket: PhotoBracket
+    ) {
+        for place in files.indices {
+            link.broker.stepLater(
+                .photoCaptured(
+                    PhotoCaptured(
+                        photo: first + PhotoID(place), width: 0, height: 0, bytes: 0, error: DryCamera.sentence)))
+        }
+    }
+
     override func startRecording(
         _ granted: GrantID, _ recording: RecordingID, _ file: ClientFile, _ options: WireDictionary
     ) {

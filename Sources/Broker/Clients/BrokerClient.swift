@@ -109,6 +109,8 @@ final class Request {
     let client: BrokerClient
     /// The file of a photo or recording, until an effect takes it.
     var file: ClientFile?
+    /// Those of a bracket.
+    var files: [ClientFile] = []
     var options = WireDictionary()
     private(set) var isAnswered = false
 
@@ -133,6 +135,11 @@ final class Request {
     func answer(_ error: BrokerError) {
         isAnswered = true
         message.answer(error)
+    }
+
+    /// The photos of a bracket, whose ids follow each other.
+    func photos(from first: PhotoID) -> WireValue {
+        .array(type: "t", files.indices.map { .uint64(first + PhotoID($0)) })
     }
 
     /// The answer comes later, from elsewhere: every call is answered once.

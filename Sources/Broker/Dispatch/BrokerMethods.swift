@@ -130,6 +130,11 @@ extension MethodTables {
             try PhotoOptions.check(request.options)
             broker.decide(.capturePhoto(try request.session), request)
         },
+        "CapturePhotoBracket": { (broker, request, reader) throws(BrokerError) in
+            request.files = try broker.cameras.outputFiles(&reader, request.message)
+            let bracket = try PhotoBracket(wire: try reader.dictionary("options"), files: request.files.count)
+            broker.decide(.capturePhotoBracket(try request.session, bracket), request)
+        },
         "StartRecording": { (broker, request, reader) throws(BrokerError) in
             request.file = try broker.cameras.outputFile(&reader, request.message)
             request.options = try reader.dictionary("options")

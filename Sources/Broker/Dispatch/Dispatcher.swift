@@ -100,11 +100,11 @@ final class Dispatcher {
             throw Self.wrongArguments(
                 "\(table.interface.name).\(entry.name)", takes: entry.takes, got: message.signature)
         }
-        let arguments = entry.takes.isEmpty ? [] : try message.arguments()
+        let arguments = entry.takes.isEmpty ? [] : try message.arguments(descriptorsInLists: entry.takes.contains("ah"))
         // A plan is a text, and has a bound of its own.
         if let long = arguments.lazy.compactMap(\.textTooLong).first, entry.name != "Plan" {
             // Whoever got descriptors owns them.
-            for case .fileDescriptor(let descriptor) in arguments { close(descriptor) }
+            for descriptor in arguments.flatMap(\.fileDescriptors) { close(descriptor) }
             throw BrokerError(
                 .limitExceeded,
                 "\(entry.name): \(long.quotedShort) has \(long.utf8.count) bytes; a text may have \(ClientBound.textBytesMax)."

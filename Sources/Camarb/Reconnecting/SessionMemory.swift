@@ -94,9 +94,15 @@ struct SessionMemory {
         case "StartRecording":
             if let id = answer.first?.uint64, id > lastRecordingFinished { recording = id }
         case "CapturePhoto":
-            if let id = answer.first?.uint64, photosDone.remove(id) == nil { photos.insert(id) }
+            if let id = answer.first?.uint64 { remember(photo: id) }
+        case "CapturePhotoBracket":
+            for id in answer.first?.elements ?? [] { id.uint64.map { remember(photo: $0) } }
         default: break
         }
+    }
+
+    private mutating func remember(photo id: PhotoID) {
+        if photosDone.remove(id) == nil { photos.insert(id) }
     }
 
     mutating func keep(_ asked: Configuration) {

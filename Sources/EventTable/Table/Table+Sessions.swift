@@ -39,6 +39,9 @@ extension EventDescription.Table {
         add(.capturePhoto, .line("photo"), Event.capturePhoto, .session) {
             if case .capturePhoto(let session) = $0 { session } else { nil }
         }
+        add(.capturePhotoBracket, .line("bracket"), Event.capturePhotoBracket, .session, .bracket) {
+            if case .capturePhotoBracket(let session, let bracket) = $0 { (session, bracket) } else { nil }
+        }
         add(.startRecording, .line("record"), Event.startRecording, .session) {
             if case .startRecording(let session) = $0 { session } else { nil }
         }

@@ -19,8 +19,9 @@ struct FeatureSpotter: Sendable {
             case .openStream: features.insert(.stream)
             case .resume: features.insert(.reclaimed)
             case .announce(.questionEnded(_, _, .late)): features.insert(.unanswered)
-            case .answered, .cut, .open, .configure, .closeStreams, .capturePhoto, .startRecording, .stopRecording,
-                .announce:
+            case .answered, .cut, .open, .configure, .closeStreams, .capturePhoto, .capturePhotoBracket,
+                .startRecording,
+                .stopRecording, .announce:
                 break
             }
         }

@@ -48,7 +48,7 @@ public struct ReferenceJudge: FuzzJudge {
         case .recorderGone, .deviceFailed, .recorderRefusedConfiguration:
             isSilent = true
             return nil
-        case .recorderTrouble, .timePassed, .openStream, .capturePhoto: return nil
+        case .recorderTrouble, .timePassed, .openStream, .capturePhoto, .capturePhotoBracket: return nil
         case _ where step.event.described.traits.contains(.answer): return nil
         default: break
         }

@@ -19,8 +19,8 @@ package final class SimulatedCamera: CameraSource {
     private var still: [UInt8] = []
     /// The still as exposure, white balance and the like have it look; nil: as drawn, or still to be made.
     private var seen: [UInt8]?
-    private var look = PictureLook()
-    private var behaviour: SimulatedControls
+    private(set) var look = PictureLook()
+    private(set) var behaviour: SimulatedControls
     private var selected: (format: CameraFormat, zoom: Double, frameRate: Double)?
     /// The format that frames have now.
     private(set) var entry: CameraModel.Format?
@@ -132,7 +132,7 @@ package final class SimulatedCamera: CameraSource {
         let window = SensorWindow(
             rasterWidth: raster.width, rasterHeight: raster.height, readWidth: readWidth,
             readHeight: min(raster.height, readWidth * layout.height / layout.width))
-        return window.crop(zoom: zoom)
+        return window.crop(zoom: zoom, width: layout.width, height: layout.height)
     }
 
     private func raster(_ divisor: Int) throws(MediaFault) -> Raster {

@@ -1,0 +1,104 @@
+"""Photos from outside: brackets, what each says of how it was taken, and its Exif, as ffprobe reads it."""
+import contextlib, fractions, json, subprocess
+
+from camclient import camclient
+from harness import Daemon, Refused, claim
+
+
+def exif(path):
+    """The Exif of a JPEG, as libavcodec reads it: numbers where there are some."""
+    done = subprocess.run(
+        ["ffprobe", "-v", "error", "-show_frames", "-show_entries", "frame=width,height:frame_tags", "-of", "json", str(path)],
+        stdout=subprocess.PIPE, check=True, timeout=60)
+    (frame,) = json.loads(done.stdout)["frames"]
+    found = {"width": frame["width"], "height": frame["height"]}
+    for name, text in frame["tags"].items():
+        words = text.strip().split(":")
+        if len(words) <= 2 and all(word.strip().lstrip("-").isdigit() for word in words):
+            found[name] = fractions.Fraction(*(int(word) for word in words))
+        else:
+            found[name] = text.strip()
+    return found
+
+
+def take(app, session, paths, options):
+    """A bracket into these files: what PhotoCaptured says of each, in their order."""
+    with contextlib.ExitStack() as opened:
+        files = [opened.enter_context(open(path, "w+b")) for path in paths]
+        (photos,) = session.call("CapturePhotoBracket", "aha{sv}", files, options)
+    assert len(photos) == len(paths), photos
+    told = [app.wait("PhotoCaptured", lambda body: body[2] == photo) for photo in photos]
+    assert all(body[6] == "" for body in told), told
+    return [{key: value for key, (_, value) in body[7].items()} for body in told]
+
+
+@claim("a bracket by bias and one by duration and ISO are photos of consecutive frames, whose Exif says how each was taken")
+def brackets():
+    with Daemon(cameras=("back=simulated:iphone6splus-back",)) as daemon:
+        app = daemon.app("photos")
+        session = app.session("back", activeFormat="420v 1280x720@30", videoOrientation="portrait",
+                              lensStabilizationDuringBracket=True, videoZoomFactor=2.0)
+        session.start()
+        app.wait("DidStartRunning")
+        paths = [daemon.directory / f"bias{number}.jpg" for number in range(3)]
+        told = take(app, session, paths, {"exposureTargetBiases": ("ad", [-2.0, 0.0, 2.0])})
+        assert [photo["exposureTargetBias"] for photo in told] == [-2, 0, 2], told
+        for path, photo in zip(paths, told):
+            read = exif(path)
+            assert (read["width"], read["height"]) == (1280, 720), read
+            assert read["ExposureBiasValue"] == photo["exposureTargetBias"], (read, photo)
+            assert abs(float(read["ExposureTime"]) / photo["exposureDuration"] - 1) < 0.01, (read, photo)
+            assert read["Orientation"] == photo["orientation"] == 6 and read["DigitalZoomRatio"] == 2, (read, photo)
+            assert (read["PixelXDimension"], read["PixelYDimension"]) == (1280, 720) and read["Flash"] == 16, read
+        paths = [daemon.directory / f"set{number}.jpg" for number in range(2)]
+        told = take(app, session, paths, {"exposureDurations": ("ad", [1 / 250, 1 / 30]), "isos": ("ad", [400.0, 50.0])})
+        assert [photo["lensStabilizationUsed"] for photo in told] == [False, True], told
+        assert [exif(path)["ExposureTime"] for path in paths] == [fractions.Fraction(1, 250), fractions.Fraction(1, 30)]
+        assert [exif(path)["ISOSpeedRatings"] for path in paths] == [400, 50]
+        assert "exposureTargetBias" not in told[0], told
+
+
+@claim("a bracket that the camera cannot take, or that has not a file for each photo, is refused in the answer, and nothing is taken")
+def refused_brackets():
+    with Daemon(cameras=("back=simulated:iphone6splus-back",)) as daemon:
+        app = daemon.app("photos")
+        session = app.session("back")
+        session.start()
+        app.wait("DidStartRunning")
+        paths = [daemon.directory / f"photo{number}.jpg" for number in range(9)]
+
+        def refusal(count, options, same=False):
+            with contextlib.ExitStack() as opened:
+                files = [opened.enter_context(open(paths[0 if same else number], "w+b")) for number in range(count)]
+                try:
+                    session.call("CapturePhotoBracket", "aha{sv}", files, options)
+                except Refused as refused:
+                    return refused.message
+            raise AssertionError(f"{options} of {count} files was taken")
+
+        said = refusal(2, {"exposureTargetBiases": ("ad", [0.0, 9.0])})
+        assert "exposureTargetBiases has 9" in said and "-8 to 8" in said, said
+        assert "as many as files" in refusal(2, {"exposureTargetBiases": ("ad", [0.0])})
+        assert "“quality” is 90" in refusal(1, {"quality": ("u", 90)})
+        assert "1 to 8" in refusal(0, {"exposureTargetBiases": ("ad", [])})
+        assert "isos has 5000" in refusal(1, {"exposureDurations": ("ad", [0.01]), "isos": ("ad", [5000.0])})
+        assert "one file" in refusal(2, {"exposureTargetBiases": ("ad", [0.0, 1.0])}, same=True)
+        assert "PhotoCaptured" not in app.names(), app.names()
+        take(app, session, paths[:8], {"exposureTargetBiases": ("ad", [float(bias) for bias in range(-4, 4)])})
+
+
+@claim("camclient photo takes one of the high-resolution size, and a bracket into files with numbers, and says how")
+def by_camclient():
+    with Daemon(cameras=("back=simulated:iphone6s-back",)) as daemon:
+        large = daemon.directory / "large.jpg"
+        said = camclient(daemon, "photo", str(large), "--high-resolution").stdout
+        assert ": 4032x2268, " in said and "1/60 s, ISO" in said, said
+        read = exif(large)
+        assert (read["width"], read["height"]) == (4032, 2268) and read["Orientation"] == 1, read
+        assert 25 <= read["FocalLengthIn35mmFilm"] <= 36 and "iPhone 6s" in read["Model"], read
+        lines = camclient(daemon, "photo", str(daemon.directory / "b.jpg"), "--bias=-1,1", "--json").stdout.splitlines()
+        told = [json.loads(line) for line in lines]
+        assert [photo["metadata"]["exposureTargetBias"] for photo in told] == [-1, 1], told
+        assert [photo["file"] for photo in told] == [str(daemon.directory / f"b-{number}.jpg") for number in (1, 2)], told
+        assert all(exif(photo["file"])["width"] == 1280 for photo in told)
+        camclient(daemon, "photo", str(large), "--bias=bright", status=2)
