@@ -36,22 +36,24 @@ package struct PictureLook: Hashable, Sendable {
     /// - Parameter picture: grey, as drawn.
     package func applied(to picture: [UInt8], _ layout: PictureLayout) -> [UInt8] {
         var seen = picture
-        let table = (0...255).map { luma(UInt8($0)) }
-        let (isMirrored, hasPlainLight) = (isMirrored, hasPlainLight)
-        seen.withUnsafeMutableBufferPointer { bytes in
-            for row in 0..<layout.height {
-                var line = UnsafeMutableBufferPointer(
-                    rebasing: bytes[(row * layout.stride)..<(row * layout.stride + layout.width)])
-                if !hasPlainLight { for x in line.indices { line[x] = table[Int(line[x])] } }
-                if isMirrored { line.reverse() }
-            }
-        }
-        if !hasPlainColour { tint(&seen, layout) }
+        seen.withUnsafeMutableBufferPointer { apply(to: UnsafeMutableRawBufferPointer($0), layout) }
         return seen
     }
 
+    /// Has a grey picture look so, where it lies.
+    func apply(to picture: UnsafeMutableRawBufferPointer, _ layout: PictureLayout) {
+        let table = (0...255).map { luma(UInt8($0)) }
+        for row in 0..<layout.height {
+            var line = UnsafeMutableRawBufferPointer(
+                rebasing: picture[(row * layout.stride)..<(row * layout.stride + layout.width)])
+            if !hasPlainLight { for x in line.indices { line[x] = table[Int(line[x])] } }
+            if isMirrored { line.reverse() }
+        }
+        if !hasPlainColour { tint(picture, layout) }
+    }
+
     /// The colour that gains give to grey: as strong as the grey is bright (BT.709).
-    private func tint(_ picture: inout [UInt8], _ layout: PictureLayout) {
+    private func tint(_ picture: UnsafeMutableRawBufferPointer, _ layout: PictureLayout) {
         let luma = 0.2126 * gains.red + 0.7152 * gains.green + 0.0722 * gains.blue
         let (blue, red) = ((gains.blue / luma - 1) / 1.8556, (gains.red / luma - 1) / 1.5748)
         func table(_ strength: Double) -> [UInt8] {
@@ -61,15 +63,13 @@ package struct PictureLook: Hashable, Sendable {
             }
         }
         let (blues, reds) = (table(blue), table(red))
-        picture.withUnsafeMutableBufferPointer { bytes in
-            for row in 0..<layout.height / 2 {
-                let grey = 2 * row * layout.stride
-                let colour = layout.lumaBytes + row * layout.stride
-                for x in stride(from: 0, to: layout.width, by: 2) {
-                    let level = Int(bytes[grey + x])
-                    bytes[colour + x] = blues[level]
-                    bytes[colour + x + 1] = reds[level]
-                }
+        for row in 0..<layout.height / 2 {
+            let grey = 2 * row * layout.stride
+            let colour = layout.lumaBytes + row * layout.stride
+            for x in stride(from: 0, to: layout.width, by: 2) {
+                let level = Int(picture[grey + x])
+                picture[colour + x] = blues[level]
+                picture[colour + x + 1] = reds[level]
             }
         }
     }
