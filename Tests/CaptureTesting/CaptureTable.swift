@@ -109,7 +109,7 @@ package struct CaptureTable {
     /// Whether each value is of its key's kind.
     private func misshapen(_ batch: Batch) -> String? {
         for (key, value) in batch {
-            if key == "activeVideoStabilizationMode" { return key }
+            if Self.saidKeys.contains(key) { return key }
             let fits: Bool =
                 switch key {
                 case "sessionPreset": Self.presets.contains(value.description) && value.isText
@@ -137,6 +137,12 @@ package struct CaptureTable {
         if batch["cancelVideoZoomRamp"] == .flag(true), batch["videoZoomFactor"] != nil { return "cancelVideoZoomRamp" }
         return nil
     }
+
+    /// What only the camera says.
+    private static let saidKeys: Set = [
+        "activeVideoStabilizationMode", "adjustingFocus", "adjustingExposure", "adjustingWhiteBalance",
+        "pipelineRebuilds",
+    ]
 
     private static let ownKeys: Set = [
         "camera", "usesAudio", "whenBusy", "sharingMode", "sessionPreset", "activeFormat", "frameRate",
