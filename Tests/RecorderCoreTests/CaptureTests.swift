@@ -68,12 +68,12 @@ import Testing
         _ = try stream.mark()
         let refused = await error {
             try await test.configure(
-                1, Configuration([.activeFormat: .text("1920x1080"), .videoZoomFactor: .number(1000)]))
+                1, Configuration([.activeFormat: .text("420v 1920x1080"), .videoZoomFactor: .number(1000)]))
         }
         #expect(refused?.message.contains("videoZoomFactor is 1000") == true)
         let same = try await test.configure(1, Configuration())
         #expect(same == before)
-        try await test.configure(1, Configuration([.activeFormat: .text("192x144")]))
+        try await test.configure(1, Configuration([.activeFormat: .text("420v 192x144")]))
         while true {
             guard case .frame(let frame) = try stream.next(within: .seconds(30)) else { break }
             defer { stream.release(frame) }
@@ -173,7 +173,7 @@ import Testing
 
     @Test func aRampArrivesAndSaysSo() async throws {
         let test = try CaptureUnderTest()
-        try await test.open(3, Configuration([.activeFormat: .text("192x144")]))
+        try await test.open(3, Configuration([.activeFormat: .text("420v 192x144")]))
         let inForce = try await test.configure(
             3, Configuration([.videoZoomFactor: .number(4), .videoZoomRampRate: .number(20)]))
         #expect(inForce[.videoZoomFactor] == .number(4))
@@ -185,7 +185,7 @@ import Testing
 
     @Test func aLowerFrameRateSpacesTheFrames() async throws {
         let test = try CaptureUnderTest()
-        try await test.open(1, Configuration([.activeFormat: .text("192x144"), .frameRate: .number(5)]))
+        try await test.open(1, Configuration([.activeFormat: .text("420v 192x144"), .frameRate: .number(5)]))
         let stream = try await test.stream(1)
         let first = try #require(try stream.mark()).record
         // Over a second: where the first one came late, the next is on time all the same, and right behind it.

@@ -9,7 +9,7 @@ import Testing
 /// camrecorder as the broker meets it: a process at the other end of a socket.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct ProcessTests {
     static let camera = ["--camera", "simulated:iphone5-back"]
-    static let small: WireValue = .dictionary(["activeFormat": .string("640x480")])
+    static let small: WireValue = .dictionary(["activeFormat": .string("420v 640x480")])
 
     @Test func itDescribesItsCameraOpensStreamsAndIsCut() throws {
         let recorder = try RecorderProcess("camrecorder", Self.camera)

@@ -80,7 +80,7 @@ import Testing
     @Test func aRecordingEndsBeforeItsSizeLimitAndPlays() async throws {
         let test = try CaptureUnderTest()
         let file = try TemporaryFile(".mkv")
-        try await test.open(1, Configuration([.activeFormat: .text("1920x1080")]))
+        try await test.open(1, Configuration([.activeFormat: .text("420v 1920x1080")]))
         let limit = UInt64(MatroskaFile.bytesLeast)
         try await test.record(1, 1, try file.open(), RecordingLimits(maxBytes: limit))
         let finished = try await test.recordingFinished()

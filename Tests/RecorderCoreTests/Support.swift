@@ -141,7 +141,7 @@ final class CaptureUnderTest: Sendable {
         try await withCheckedContinuation { continuation in begin { continuation.resume(returning: $0) } }.get()
     }
 
-    static let small: Configuration = Configuration([.activeFormat: .text("640x480")])
+    static let small: Configuration = Configuration([.activeFormat: .text("420v 640x480")])
 
     @discardableResult
     func open(_ grant: UInt64, _ configuration: Configuration = small) async throws -> Configuration {
