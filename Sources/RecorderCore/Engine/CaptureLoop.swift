@@ -162,7 +162,7 @@ final class CaptureLoop {
             guard let time = taken else {
                 // A clock has no descriptor that would say when the next one is there.
                 if source.descriptor == nil {
-                    open.due = try source.nextDue(after: open.due, interval: interval, now: camarb_monotonic_ns())
+                    open.due = try source.nextDue(after: open.due, interval: interval, now: clock.now)
                 }
                 grant = open
                 tellNews(source)
