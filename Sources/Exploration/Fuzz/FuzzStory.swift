@@ -81,7 +81,8 @@ extension FuzzStory.Line {
         switch words[0] {
         case "session": return words.count > 3 ? .client(words[3]) : nil
         case "declare", "declare-presence", "lower", "disconnect": return .client(words[1])
-        case "start", "stop", "begin", "commit", "configure", "stream", "photo", "record", "stop-record", "ready",
+        case "start", "stop", "begin", "commit", "configure", "stream", "photo", "bracket", "record", "stop-record",
+            "ready",
             "continue", "close":
             return .session(words[1])
         case "recorder": return words.count > 3 && words[2] == "closed-streams" ? .session(words[words.count - 1]) : nil

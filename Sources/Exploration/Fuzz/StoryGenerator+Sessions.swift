@@ -37,7 +37,8 @@ extension StoryGenerator {
             if random.chance(15) { later(recordingEnd()) }
             say("record \(name)")
         case 56..<61: say("stop-record \(name)")
-        case 61..<65: say("photo \(name)")
+        case 61..<64: say("photo \(name)")
+        case 64..<65: say("bracket \(name) exposureTargetBiases=-1,0,1")
         case 65..<68: say("stream \(name)")
         case 68..<82: say((["configure \(name)"] + batch()).joined(separator: " "))
         case 82..<86: say("begin \(name)")
