@@ -177,7 +177,6 @@ int configuration_take(camarb_configuration *into, const camarb_configuration *l
     bool has_format = find(later, "activeFormat") != NULL, has_preset = preset && strcmp(preset, "inputPriority") != 0;
     for (size_t i = 0; (has_format || has_preset) && i < sizeof replaced / sizeof replaced[0]; i++)
         configuration_remove(into, replaced[i]);
-    if (has_format) configuration_remove(into, "videoHDREnabled");
     bool has_durations = find(later, "activeVideoMinFrameDuration") || find(later, "activeVideoMaxFrameDuration");
     double rate;
     if (find(later, "frameRate")) {

@@ -298,7 +298,11 @@ void memory_free(struct memory *memory);
 
 /* A signal of the present broker's, read: tells the program what it does not know already. Takes the event. */
 void memory_arrived(camarb_session *session, struct event *event, uint64_t sequence);
+/* remembering.c */
 void memory_remember_configuration(camarb_session *session, const camarb_configuration *asked);
+/* What a ConfigurationApplied says of what was asked, beyond the batch. */
+void memory_learn(struct memory *memory, camarb_client *client, const struct event *event);
+void memory_forget_others(struct memory *memory);
 void memory_remember_stop(camarb_session *session);
 void memory_remember_recording(camarb_session *session, uint64_t recording);
 void memory_remember_photo(camarb_session *session, uint64_t photo);

@@ -12,60 +12,6 @@ static words all_access(camarb_client *client) {
     return words_copy(client, (char *[]){"preview", "photo", "record", "configure", NULL});
 }
 
-/* A batch that was taken, over what was asked before. */
-static void settle(camarb_client *client, camarb_configuration *configuration, const camarb_configuration *asked) {
-    if (configuration_take(configuration, asked) < 0) client->is_out_of_memory = true;
-    /* A ramp is something that happened, not something that is. */
-    configuration_remove(configuration, "videoZoomRampRate");
-    configuration_remove(configuration, "cancelVideoZoomRamp");
-    configuration_remove(configuration, "camera");
-}
-
-static void other_clear(struct other *other) {
-    free(other->camera);
-    configuration_clear(&other->configuration);
-    *other = (struct other){0};
-}
-
-static void forget_other(struct memory *memory, size_t at) {
-    other_clear(&memory->others[at]);
-    memmove(&memory->others[at], &memory->others[at + 1], (--memory->other_count - at) * sizeof memory->others[0]);
-}
-
-/* Gives up what was remembered of a camera, if anything was. */
-static bool take_other(struct memory *memory, const char *camera, camarb_configuration *into) {
-    for (size_t i = 0; i < memory->other_count; i++) {
-        if (strcmp(memory->others[i].camera, camera) != 0) continue;
-        *into = memory->others[i].configuration;
-        memory->others[i].configuration = (camarb_configuration){0};
-        forget_other(memory, i);
-        return true;
-    }
-    return false;
-}
-
-/* What was asked of one camera does not bind another: that one has what was asked of it before, and to begin with the session's preset.
- * A torch is off once its camera is left. */
-static void leave_camera(camarb_session *session, const char *next) {
-    static const char *const own[] = {"usesAudio", "sharingMode"}, *const torch[] = {"torchMode", "torchLevel"};
-    camarb_client *client = session->client;
-    struct memory *memory = &session->memory;
-    camarb_configuration left = memory->configuration, wanted = {0};
-    memory->configuration = (camarb_configuration){0};
-    bool is_known = take_other(memory, next, &wanted);
-    const char *preset = camarb_configuration_word(&left, "sessionPreset");
-    if (!is_known && preset && camarb_configuration_set_word(&wanted, "sessionPreset", preset) < 0) client->is_out_of_memory = true;
-    for (size_t i = 0; i < 2; i++) {
-        if (configuration_move(&wanted, &left, own[i]) < 0) client->is_out_of_memory = true;
-        configuration_remove(&left, torch[i]);
-    }
-    memory->configuration = wanted;
-    if (memory->other_count == OTHERS_MAX) forget_other(memory, 0);
-    char *camera = strdup(camarb_session_camera(session));
-    if (camera) memory->others[memory->other_count++] = (struct other){camera, left};
-    else client->is_out_of_memory = true, configuration_clear(&left);
-}
-
 int memory_begin(camarb_client *client, struct memory *memory, const char *camera, const camarb_configuration *configuration) {
     *memory = (struct memory){.expected = 1};
     memory->camera = text_copy(client, camera);
@@ -83,7 +29,7 @@ static void interruption_clear(struct interruption *interruption) {
 void memory_free(struct memory *memory) {
     free(memory->camera);
     configuration_clear(&memory->configuration);
-    for (size_t i = 0; i < memory->other_count; i++) other_clear(&memory->others[i]);
+    memory_forget_others(memory);
     hold_clear(&memory->hold);
     words_free(memory->access);
     words_free(memory->access_causes);
@@ -94,25 +40,6 @@ void memory_free(struct memory *memory) {
 }
 
 /* ── What the program asked ─────────────────────────────────────────────────────────────────────────────────────────────────── */
-
-void memory_remember_configuration(camarb_session *session, const camarb_configuration *asked) {
-    camarb_client *client = session->client;
-    const char *camera = camarb_configuration_word(asked, "camera");
-    bool is_switch = camera && strcmp(camera, camarb_session_camera(session)) != 0;
-    if (is_switch) leave_camera(session, camera);
-    settle(client, &session->memory.configuration, asked);
-    /* What runs is told what is in force; what does not has it when it runs. */
-    if (!session->memory.is_running && !is_switch) settle(client, session->shown, asked);
-    if (!session->memory.is_running && is_switch) {
-        configuration_clear(session->shown);
-        if (configuration_merge(session->shown, &session->memory.configuration) < 0) client->is_out_of_memory = true;
-    }
-    if (!camera) return;
-    /* The session is there from then on. What it had asked of that camera before, the broker remembers. */
-    session->wants_properties |= is_switch;
-    free(session->memory.camera);
-    session->memory.camera = text_copy(client, camera);
-}
 
 void memory_remember_stop(camarb_session *session) { session->memory.wants_to_run = false; }
 
@@ -340,15 +267,7 @@ static void configuration_applied(camarb_session *session, struct event *event) 
     camarb_client *client = session->client;
     struct memory *memory = &session->memory;
     camarb_configuration *now = configuration_copy(client, event->in_force);
-    /* A zoom that another format does not reach is over, and said to be 1 beside that format. */
-    double zoom, said;
-    bool is_own = text_equals(event->by, "client") && camarb_configuration_number(&memory->configuration, "videoZoomFactor", &zoom) == 0;
-    if (is_own && camarb_configuration_number(event->asked, "videoZoomFactor", &said) == 0)
-        camarb_configuration_set_number(&memory->configuration, "videoZoomFactor", said);
-    /* A camera that lacks the session's preset begins with its own format. */
-    const char *preset = camarb_configuration_word(event->in_force, "sessionPreset");
-    if (camarb_configuration_word(event->asked, "camera") && preset && strcmp(preset, "inputPriority") == 0)
-        configuration_remove(&memory->configuration, "sessionPreset");
+    memory_learn(memory, client, event);
     /* Said where a session was switched to it, and there alone. */
     if (now) configuration_remove(now, "camera");
     bool is_known = memory->knows_in_force && configuration_equals(memory->in_force, now);

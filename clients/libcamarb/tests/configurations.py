@@ -118,7 +118,7 @@ REMEMBERED = [
     ([{"activeFormat": "420v 640x480@30", "frameRate": 15, "videoMirrored": True}, {"sessionPreset": "high"}],
      {"sessionPreset": "high", "videoMirrored": True}),
     ([{"sessionPreset": "high", "activeVideoMaxFrameDuration": 0.1, "videoHDREnabled": True}, {"activeFormat": "420v 640x480@30"}],
-     {"activeFormat": "420v 640x480@30"}),
+     {"activeFormat": "420v 640x480@30", "videoHDREnabled": True}),
     ([{"sessionPreset": "high", "frameRate": 10}, {"sessionPreset": "inputPriority"}], {"sessionPreset": "inputPriority", "frameRate": 10}),
     ([{"activeVideoMinFrameDuration": 0.05, "activeVideoMaxFrameDuration": 0.1}, {"frameRate": 25}], {"frameRate": 25}),
     ([{"frameRate": 20}, {"activeVideoMaxFrameDuration": 0.25}],
@@ -154,6 +154,21 @@ def remembered():
             assert {key: value for key, (_, value) in told.items()} == left, (told, left)
             signatures = {key: signature for key, (signature, _) in told.items()}
             assert signatures.get("focusPointOfInterest", "(dd)") == "(dd)" and signatures.get("whiteBalanceGains", "(ddd)") == "(ddd)"
+
+
+@claim("a session that keeps a preset's format without the preset has it at the next broker, too")
+def format_of_a_preset():
+    with FalseBroker() as broker, App(broker.address) as app:
+        created = []
+        broker.also["CreateSession"] = lambda _, call: created.append(call.body)
+        session = app.session("back", pictures=False, sessionPreset="high")
+        session.configure(sessionPreset="inputPriority").result()
+        in_force = {"sessionPreset": ("s", "inputPriority"), "activeFormat": ("s", "420v 1920x1080@60"), "frameRate": ("d", 30.0)}
+        broker.tell("ConfigurationApplied", "a{sv}a{sv}s", {"sessionPreset": ("s", "inputPriority")}, in_force, "client")
+        app.wait(EventType.CONFIGURATION_APPLIED)
+        broker.connection.shutdown(socket.SHUT_RDWR)
+        session.start().result()
+        assert created[-1] == ("back", in_force), created
 
 
 @claim("values that only a newer broker knows are passed over, in what is told and in what is read, and nothing else is lost")
