@@ -135,6 +135,26 @@ struct SessionMemory {
         configuration = next
     }
 
+    /// What the broker says of what was asked, beyond the batches themselves.
+    private mutating func learn(_ asked: Configuration, _ inForce: Configuration) {
+        // A zoom that another format does not reach is over, and said to be 1 beside that format.
+        if configuration[.videoZoomFactor] != nil, let zoom = asked[.videoZoomFactor] {
+            configuration[.videoZoomFactor] = zoom
+        }
+        let noPreset = ConfigurationValue.text("inputPriority")
+        // A camera that lacks the session's preset begins with its own format.
+        if asked[.camera] != nil, inForce[.sessionPreset] == noPreset { configuration[.sessionPreset] = nil }
+        // Without its preset a session keeps the format, and the rate, that the preset chose.
+        guard asked[.sessionPreset] == noPreset, configuration[.sessionPreset] == noPreset,
+            configuration[.activeFormat] == nil, let format = inForce[.activeFormat]
+        else { return }
+        configuration[.activeFormat] = format
+        guard configuration[.activeVideoMinFrameDuration] == nil, configuration[.activeVideoMaxFrameDuration] == nil,
+            configuration[.frameRate] == nil
+        else { return }
+        configuration[.frameRate] = inForce[.frameRate]
+    }
+
     /// The calls that bring a new broker's session to where this one was, after its creation.
     /// - Parameter hasBegun: it asks to run there already.
     func replay(hasBegun: Bool) -> [(member: String, arguments: [WireValue])] {
@@ -197,14 +217,7 @@ struct SessionMemory {
             (access, accessCauses) = (now, causes)
             if isKnown { return [] }
         case .configurationApplied(let asked, var now, let by):
-            // A zoom that another format does not reach is over, and said to be 1 beside that format.
-            if by == .client, configuration[.videoZoomFactor] != nil, let zoom = asked[.videoZoomFactor] {
-                configuration[.videoZoomFactor] = zoom
-            }
-            // A camera that lacks the session's preset begins with its own format.
-            if asked[.camera] != nil, now[.sessionPreset] == .text("inputPriority") {
-                configuration[.sessionPreset] = nil
-            }
+            if by == .client { learn(asked, now) }
             // Said where a session was switched to it, and there alone.
             now[.camera] = nil
             let isKnown = knowsInForce && now == inForce
