@@ -80,7 +80,7 @@ extension PhotoMetadata.Key {
         case .exposureTargetBias:
             "Exposure values beside what the automatic exposure found; left out where there is none."
         case .videoZoomFactor: "The zoom of the moment: on a ramp, how far it had come."
-        case .orientation: "Which side of the picture is up and whether it is mirrored, as Exif counts."
+        case .orientation: "Which side of the picture is up, as Exif counts."
         case .stillImageStabilizationUsed: "It was made of several exposures: from 1/30 s on, without the flash."
         case .lensStabilizationUsed: "The lens was moved against shaking: from 1/30 s on."
         case .flashFired: "It was lit."

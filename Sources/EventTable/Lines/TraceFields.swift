@@ -167,8 +167,10 @@ package struct TraceFields {
         return configuration
     }
 
+    /// Traces of before photos had any have none.
     package mutating func photoMetadata(_ key: String) throws(LineFault) -> PhotoMetadata? {
-        try nullable(key) { (fields) throws(LineFault) in
+        guard members.contains(where: { $0.key == key }) else { return nil }
+        return try nullable(key) { (fields) throws(LineFault) in
             guard let members = try fields.json(key).members else { throw fields.wrong(key, "object") }
             var wire = WireDictionary()
             for member in members {

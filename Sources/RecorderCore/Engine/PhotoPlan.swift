@@ -104,17 +104,13 @@ package struct PhotoPlan: Hashable, Sendable {
     /// `landscapeLeft`. A camera that cannot be told how it is held has its picture as it lies.
     private static func orientation(_ settings: CaptureSettings, _ position: CameraPosition) -> UInt8 {
         let isFront = position == .front
-        let upright: UInt8 =
-            switch settings.value(.videoOrientation) {
-            case .text("portrait"): 6
-            case .text("portraitUpsideDown"): 8
-            case .text("landscapeRight"): isFront ? 3 : 1
-            case .text("landscapeLeft"): isFront ? 1 : 3
-            default: 0
-            }
-        // Such a camera mirrors the picture itself.
-        guard upright != 0 else { return 1 }
-        guard settings.value(.videoMirrored) == .flag(true) else { return upright }
-        return [1: 2, 3: 4, 6: 5, 8: 7][upright] ?? upright
+        // Mirroring exchanges the pixels themselves, so that no orientation has to say it.
+        return switch settings.value(.videoOrientation) {
+        case .text("portrait"): 6
+        case .text("portraitUpsideDown"): 8
+        case .text("landscapeRight"): isFront ? 3 : 1
+        case .text("landscapeLeft"): isFront ? 1 : 3
+        default: 1
+        }
     }
 }
