@@ -76,8 +76,11 @@ extension ExploredWorld {
 
     private static let groups = [
         Group(
-            name: "outputs", moves: ["stream photos", "photo photos", "record photos", "stop-record photos"],
-            whims: ["disk-full"]),
+            name: "outputs",
+            moves: [
+                "stream photos", "photo photos", "bracket photos exposureTargetBiases=-1,1", "record photos",
+                "stop-record photos",
+            ], whims: ["disk-full"]),
         Group(
             name: "configuration",
             moves: [

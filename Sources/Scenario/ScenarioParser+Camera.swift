@@ -31,7 +31,10 @@ extension ScenarioParser {
                 guard sides.count == 2 else { throw LineProblem(word, "a sensor is written 3840x2160") }
                 capabilities.sensorWidth = sides[0]
                 capabilities.sensorHeight = sides[1]
-            case nil where word.text == "default" && !formats.isEmpty:
+            case nil where word.text == "default":
+                guard !formats.isEmpty else {
+                    throw LineProblem(word, "default stands behind the format that has it")
+                }
                 capabilities.defaultFormatIndex = formats.count - 1
             case "control":
                 guard let control = CameraText.control(word.text), capabilities.control(control.key) == nil else {

@@ -89,7 +89,7 @@ import Testing
     @Test func aRampThatIsCancelledStaysWhereItIsAndDoesNotArrive() async throws {
         let test = try CaptureUnderTest()
         try await test.open(1, format("420v 192x144@30 binned"))
-        try await test.configure(1, Configuration([.videoZoomFactor: .number(14), .videoZoomRampRate: .number(0.5)]))
+        try await test.configure(1, Configuration([.videoZoomFactor: .number(14), .videoZoomRampRate: .number(0.01)]))
         let stopped = try await test.configure(1, Configuration([.cancelVideoZoomRamp: .flag(true)]))
         guard case .number(let zoom)? = stopped[.videoZoomFactor] else { throw BrokerError(.failed, "no zoom") }
         #expect(zoom >= 1 && zoom < 14)

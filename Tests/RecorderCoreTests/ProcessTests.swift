@@ -67,7 +67,7 @@ import Testing
     @Test func aFileSizeLimitOfTheSystemEndsTheRecordingAsAFullDisk() throws {
         let recorder = try RecorderProcess("camrecorder", Self.camera, fileBlocksMax: 1000)
         let file = try TemporaryFile(".mkv")
-        try recorder.call("Open", [.uint64(1), .dictionary(["activeFormat": .string("1920x1080")])])
+        try recorder.call("Open", [.uint64(1), .dictionary(["activeFormat": .string("420v 1920x1080")])])
         let descriptor = try file.open()
         try recorder.call("StartRecording", [.uint64(1), .uint64(4), .fileDescriptor(descriptor), .dictionary([:])])
         close(descriptor)

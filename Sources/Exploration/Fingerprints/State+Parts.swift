@@ -177,7 +177,8 @@ extension Session {
     /// What it is, in one word; the caller writes which session it is and what it waits for. The numbers of its ledger
     /// are left out, but not that something is under way.
     @inline(__always) func word(readsBids: Bool) -> UInt64 {
-        var word = UInt64(has.rawValue)
+        // The ninth mark stands at the other end: its neighbours have no room.
+        var word = UInt64(has.rawValue & 0xff) | (has.contains(.previews) ? 1 << 63 : 0)
         switch shown {
         case .stopped: break
         case .pending: word |= 1 << 8

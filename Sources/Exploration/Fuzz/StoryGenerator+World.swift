@@ -94,7 +94,12 @@ extension StoryGenerator {
             later("recorder \(which) works")
         case 50..<66: say("recorder \(camera) \(random.pick(["crashes", "gone"]))")
         case 66..<74: say("recorder \(camera) failed \"no data\"")
-        case 74..<78: say("recorder \(camera) trouble \(random.pick(["dark", "late-frames"])) \"it is dark\"")
+        case 74..<76:
+            let state = random.pick([
+                "adjustingFocus=true", "adjustingFocus=false lensPosition=0.5", "exposureMode=locked",
+            ])
+            say("recorder \(camera) state \(state)")
+        case 76..<78: say("recorder \(camera) trouble \(random.pick(["dark", "late-frames"])) \"it is dark\"")
         case 78..<90: say(recordingEnd())
         case 90..<94:
             let outcome = random.pick(["1920x1080 bytes=1000", "failed \"the disk is full\""])
