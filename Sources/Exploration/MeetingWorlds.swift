@@ -52,7 +52,7 @@ extension ExploredWorld {
         order = ["operator", "duty", "focused"]
         tie = "newcomer"
         \"""
-        camera back
+        camera back format="420v 1920x1080@30" zoom=4 iso=34..2176 exposure=0.000013..0.5
         camera front
         0s   login-session c1 active
              answer photos allow
@@ -78,7 +78,8 @@ extension ExploredWorld {
         Group(
             name: "outputs",
             moves: [
-                "stream photos", "photo photos", "bracket photos exposureTargetBiases=-1,1", "record photos",
+                "stream photos", "photo photos", "bracket photos exposureDurations=1/60,1/30 isos=100,100",
+                "record photos",
                 "stop-record photos",
             ], whims: ["disk-full"]),
         Group(
