@@ -208,6 +208,6 @@ extension Double {
             return "1/\(whole.shortDescription)"
         }
         let text = shortDescription
-        return self >= 1e-6 && text.contains("e-") ? plainDescription : text
+        return self >= 1e-6 && text.holds("e-") ? plainDescription : text
     }
 }
