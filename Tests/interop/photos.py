@@ -2,7 +2,7 @@
 import contextlib, fractions, json, subprocess
 
 from camclient import camclient
-from harness import Daemon, Refused, claim
+from harness import SHELL, Daemon, Refused, claim
 
 
 def exif(path):
@@ -102,3 +102,60 @@ def by_camclient():
         assert [photo["file"] for photo in told] == [str(daemon.directory / f"b-{number}.jpg") for number in (1, 2)], told
         assert all(exif(photo["file"])["width"] == 1280 for photo in told)
         camclient(daemon, "photo", str(large), "--bias=bright", status=2)
+
+
+@claim("a session of the 6s has everything as it was after brackets, the front camera and back, and an interruption")
+def whole_session():
+    """What changes by itself, such as the lens, is the camera's affair."""
+    own = ("adjusting", "lensPosition", "iso", "exposureDuration", "pipelineRebuilds")
+
+    def settled(configuration):
+        return {key: value for key, value in configuration.items() if not key.startswith(own)}
+
+    with Daemon(cameras=("back=simulated:iphone6s-back", "front=simulated:iphone6s-front")) as daemon:
+        shell = daemon.shell()
+        shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", True)
+        app = daemon.app("photos")
+        session = app.session("back", sessionPreset="photo")
+        session.start()
+        app.wait("DidStartRunning")
+        session.call("Configure", "a{sv}", {
+            "videoZoomFactor": ("d", 2.0), "exposureTargetBias": ("d", 1.0), "flashMode": ("s", "auto"),
+            "videoOrientation": ("s", "portrait")})
+        app.wait("ConfigurationApplied", lambda body: "flashMode" in body[2])
+        before = settled(session.property("Configuration"))
+        assert before["sessionPreset"] == ("s", "photo") and before["activeFormat"][1].startswith("420f 4032x3024@30"), before
+        session.stream().read()
+
+        def bracket(name):
+            paths = [daemon.directory / f"{name}{number}.jpg" for number in range(3)]
+            told = take(app, session, paths, {"exposureTargetBiases": ("ad", [-1.0, 0.0, 1.0])})
+            assert [photo["exposureTargetBias"] for photo in told] == [-1, 0, 1], told
+            read = [exif(path) for path in paths]
+            assert all((one["width"], one["height"], one["Orientation"], one["DigitalZoomRatio"]) == (4032, 3024, 6, 2)
+                       for one in read), read
+
+        def goes_to(camera):
+            session.call("Configure", "a{sv}", {"camera": ("s", camera)})
+            app.wait("ConnectionsFormed", lambda body: body[2] == camera)
+            return settled(session.property("Configuration"))
+
+        bracket("first")
+        assert settled(session.property("Configuration")) == before
+        there = goes_to("front")
+        assert there["sessionPreset"] == ("s", "photo") and there["activeFormat"][1].startswith("420f 1280x960"), there
+        assert goes_to("back") == before
+        session.stream().read()
+        # Another app has the camera for a while, and sets it otherwise.
+        call = daemon.app("call")
+        other = call.session("back", activeFormat="420v 1280x720@240 binned", videoZoomFactor=5.0)
+        shell.call(SHELL, "PlaceApp", "ssb", "call", "fullscreen", True)
+        shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", False)
+        other.start()
+        call.wait("DidStartRunning")
+        other.call("StopRunning")
+        app.wait("InterruptionEnded")
+        app.wait("DidStartRunning")
+        assert settled(session.property("Configuration")) == before
+        session.stream().read()
+        bracket("last")

@@ -100,7 +100,7 @@ final class Dispatcher {
             throw Self.wrongArguments(
                 "\(table.interface.name).\(entry.name)", takes: entry.takes, got: message.signature)
         }
-        let arguments = entry.takes.isEmpty ? [] : try message.arguments(descriptorsInLists: entry.takes.contains("ah"))
+        let arguments = entry.takes.isEmpty ? [] : try message.arguments(descriptorsInLists: entry.takes.holds("ah"))
         // A plan is a text, and has a bound of its own.
         if let long = arguments.lazy.compactMap(\.textTooLong).first, entry.name != "Plan" {
             // Whoever got descriptors owns them.
