@@ -145,7 +145,7 @@ final class RecorderServer: BusConnectionDelegate {
                     "\(method.name) takes “\(method.signatureTaken)”, not “\(message.signature)”."))
         }
         do throws(BrokerError) {
-            let arguments = try message.arguments(descriptorsInLists: method.signatureTaken.contains("ah"))
+            let arguments = try message.arguments(descriptorsInLists: method.signatureTaken.holds("ah"))
             switch method.name {
             case "Serve":
                 let process = try serve(arguments)
