@@ -71,7 +71,7 @@ def hang(short):
     figures = {}
     try:
         hanging = file.open()
-        core.call("Open", "ta{sv}", 1, {"activeFormat": ("s", "420v 640x480@60 binned")})
+        core.call("Open", "ta{sv}", 1, {"activeFormat": ("s", "420v 640x480@60 binned"), "frameRate": ("d", 30.0)})
 
         def record(number):
             core.call("StartRecording", "ttha{sv}", 1, number, envelope(hanging), {})
