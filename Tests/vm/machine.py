@@ -7,6 +7,8 @@ import json, os, pathlib, pwd, queue, subprocess, threading, time
 FOLDER = pathlib.Path(__file__).resolve().parent
 PROGRAMS = pathlib.Path(os.environ["CAMARB_PROGRAMS"])
 ROOT = FOLDER.parents[1]
+# The programs lie where no camera files are: a broker and its recorder cores look for them where this says.
+os.environ["CAMARB_CAMERAS"] = str(ROOT / "cameras")
 PATIENCE = 30.0 * float(os.environ["CAMARB_VM_SLOWNESS"])
 
 
