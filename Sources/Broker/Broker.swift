@@ -159,7 +159,7 @@ public final class Broker {
                 refusal = refused
                 request?.answer(refused.sentence)
             case .answered(let id):
-                request?.answer(request.map { $0.files.isEmpty ? [.uint64(id)] : [$0.photos(from: id)] } ?? [])
+                request?.answer(id: id)
 
             case .cut(let camera, let grant, let why, let next):
                 cameras[camera]?.cut(grant, why, passesOn: next != nil)

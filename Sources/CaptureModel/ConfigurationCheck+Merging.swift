@@ -86,6 +86,8 @@ extension ConfigurationCheck {
 
     /// The nearest configuration this camera can do; nil when it lacks the format or the preset itself.
     package func nearest(_ wanted: Configuration) -> Configuration? {
+        // Most sessions ask for nothing, and a handover waits for this.
+        if wanted.isEmpty { return choice(wanted).map { _ in wanted } }
         guard let settings = settings(wanted) else { return nil }
         var fitted = wanted.lasting
         for (key, _) in wanted.ordered where key.isControl { fitted[key] = settings.controls[key] }

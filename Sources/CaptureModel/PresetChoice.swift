@@ -56,14 +56,15 @@ extension ConfigurationCheck {
     }
 
     private func largest(where isMeant: (CameraFormat) -> Bool) -> FormatChoice? {
-        let meant = capabilities.formats.filter { isMeant($0) && FormatChoice(ofPreset: $0) != nil }
-        guard let pixels = meant.map(\.pixels).max() else { return nil }
-        return best(of: meant.filter { $0.pixels == pixels })
+        best(where: isMeant, size: { $0.max() })
     }
 
-    private var smallest: FormatChoice? {
-        let meant = capabilities.formats.filter { FormatChoice(ofPreset: $0) != nil }
-        guard let pixels = meant.map(\.pixels).min() else { return nil }
+    private var smallest: FormatChoice? { best(where: { _ in true }, size: { $0.min() }) }
+
+    /// Of those of a size, in pixels, that is picked of all that are meant.
+    private func best(where isMeant: (CameraFormat) -> Bool, size pick: ([Int]) -> Int?) -> FormatChoice? {
+        let meant = capabilities.formats.filter { isMeant($0) && FormatChoice(ofPreset: $0) != nil }
+        guard let pixels = pick(meant.map(\.pixels)) else { return nil }
         return best(of: meant.filter { $0.pixels == pixels })
     }
 

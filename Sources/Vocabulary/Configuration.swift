@@ -120,6 +120,9 @@ public enum ConfigurationValue: Hashable, Sendable {
         }
     }
 
+    /// Nil of anything but a number.
+    public var number: Double? { if case .number(let number) = self { number } else { nil } }
+
     /// The numbers of a point or of gains, in their order; none of anything else.
     public var numbers: [Double] {
         switch self {
@@ -179,7 +182,9 @@ public struct Configuration: Hashable, Sendable {
             return nil
         }
         set {
-            let place = settings.firstIndex { $0.key >= key } ?? settings.count
+            // What is read from elsewhere comes in order: then nothing has to be looked through.
+            let isLast = settings.last.map { $0.key < key } ?? true
+            let place = isLast ? settings.count : settings.firstIndex { $0.key >= key } ?? settings.count
             let isThere = place < settings.count && settings[place].key == key
             switch (newValue, isThere) {
             case (let value?, true): settings[place].value = value

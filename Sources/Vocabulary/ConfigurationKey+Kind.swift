@@ -80,6 +80,9 @@ extension ConfigurationKey {
         }
     }
 
+    /// A session's own, whatever camera it has.
+    package var isOfTheSession: Bool { self == .usesAudio || self == .sharingMode }
+
     /// Said by the camera, and never asked of it.
     public var isReadOnly: Bool { self == .activeVideoStabilizationMode || isPassing }
 

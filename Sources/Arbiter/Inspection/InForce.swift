@@ -13,9 +13,7 @@ extension Arbiter {
         let wanted = state.sessionSettings[slot].wanted
         guard state.sessions[slot].shown.isRunning else { return wanted }
         var whole = state.cameraSettings[state.sessions[slot].camera].inForce
-        for key in [ConfigurationKey.usesAudio, .sharingMode] {
-            if let value = wanted[key] { whole[key] = value }
-        }
+        whole.merge(wanted.keeping(\.isOfTheSession))
         return whole
     }
 }

@@ -61,11 +61,7 @@ extension Arbiter {
         wanted[.whenBusy] = nil
         let asksForControl =
             session.has.contains(.asksToWatch) && batch[.sharingMode] == .text("exclusiveControl")
-        var merged = check(camera).merged(wanted, into: state.sessionSettings[slot].wanted)
-        // A ramp belongs to its batch, not to the configuration that is restored later.
-        merged[.videoZoomRampRate] = nil
-        merged[.cancelVideoZoomRamp] = nil
-        state.sessionSettings[slot].wanted = merged
+        state.sessionSettings[slot].wanted = wantedAfter(wanted, of: slot, on: camera)
         state.noteWishes(of: slot)
         wanted[.sharingMode] = nil
         if session.shown.isRunning { configureRunning(slot, batch, wanted, &notes) }
@@ -160,12 +156,12 @@ extension Arbiter {
 
     /// What a session had asked of a camera when a batch comes: of its own all, of another one what it asked when it had that,
     /// and of one that it never had what is the session's own, whatever its camera.
-    func wantedBefore(_ slot: Slot<Session>, on camera: Slot<Camera>) -> Configuration {
+    private func wantedBefore(_ slot: Slot<Session>, on camera: Slot<Camera>) -> Configuration {
         let settings = state.sessionSettings[slot]
         guard camera != state.sessions[slot].camera else { return settings.wanted }
         let remembered = settings.others.first { $0.camera == camera }
         var wanted = remembered?.wanted ?? Configuration()
-        for key in [ConfigurationKey.usesAudio, .sharingMode] { wanted[key] = settings.wanted[key] }
+        wanted.merge(settings.wanted.keeping(\.isOfTheSession))
         // AVFoundation's preset is the session's, too: a camera that has it begins with it.
         if remembered == nil, let preset = settings.wanted[.sessionPreset] {
             wanted[.sessionPreset] = preset
@@ -174,10 +170,21 @@ extension Arbiter {
         return wanted
     }
 
+    /// What it has asked of it when the batch is taken. A ramp belongs to its batch, not to what is restored later.
+    private func wantedAfter(
+        _ batch: Configuration, of slot: Slot<Session>, on camera: Slot<Camera>
+    ) -> Configuration {
+        var wanted = check(camera).merged(batch, into: wantedBefore(slot, on: camera))
+        wanted[.videoZoomRampRate] = nil
+        wanted[.cancelVideoZoomRamp] = nil
+        return wanted
+    }
+
     /// Format, zoom, flash and all else are remembered for each camera; a torch is off once its camera is left.
     private mutating func rememberCamera(of slot: Slot<Session>, leavingFor camera: Slot<Camera>) {
-        var left = state.sessionSettings[slot].wanted
-        for key in [ConfigurationKey.usesAudio, .sharingMode, .torchMode, .torchLevel] { left[key] = nil }
+        let left = state.sessionSettings[slot].wanted.keeping {
+            !$0.isOfTheSession && $0 != .torchMode && $0 != .torchLevel
+        }
         let own = state.sessions[slot].camera
         state.sessionSettings[slot].others.removeAll { $0.camera == own || $0.camera == camera }
         state.sessionSettings[slot].others.append(SessionSettings.Remembered(camera: own, wanted: left))
@@ -191,9 +198,7 @@ extension Arbiter {
         var asked = batch
         asked[.camera] = nil
         asked[.whenBusy] = nil
-        var wanted = check(camera).merged(asked, into: wantedBefore(slot, on: camera))
-        wanted[.videoZoomRampRate] = nil
-        wanted[.cancelVideoZoomRamp] = nil
+        let wanted = wantedAfter(asked, of: slot, on: camera)
         rememberCamera(of: slot, leavingFor: camera)
         let app = state.clients[session.client].app
         if session.request != nil {

@@ -137,9 +137,10 @@ final class Request {
         message.answer(error)
     }
 
-    /// The photos of a bracket, whose ids follow each other.
-    func photos(from first: PhotoID) -> WireValue {
-        .array(type: "t", files.indices.map { .uint64(first + PhotoID($0)) })
+    /// The id that a step gave to what was asked for; of a bracket that of its first photo, whose ids follow each other.
+    func answer(id: UInt64) {
+        let photos = files.indices.map { WireValue.uint64(id + UInt64($0)) }
+        answer([files.isEmpty ? .uint64(id) : .array(type: "t", photos)])
     }
 
     /// The answer comes later, from elsewhere: every call is answered once.

@@ -120,15 +120,14 @@ struct SessionMemory {
     /// What was asked of one camera does not bind another: that one has what was asked of it before, and to begin with the
     /// session's preset. A torch is off once its camera is left.
     private mutating func leaveCamera(for name: String) {
-        var left = configuration
-        for key in [ConfigurationKey.usesAudio, .sharingMode, .torchMode, .torchLevel] { left[key] = nil }
+        let left = configuration.keeping { !$0.isOfTheSession && $0 != .torchMode && $0 != .torchLevel }
         var next = Configuration()
         if let known = others.first(where: { $0.camera == name }) {
             next = known.configuration
         } else {
             next[.sessionPreset] = configuration[.sessionPreset]
         }
-        for key in [ConfigurationKey.usesAudio, .sharingMode] { next[key] = configuration[key] }
+        next.merge(configuration.keeping(\.isOfTheSession))
         others.removeAll { $0.camera == name || $0.camera == camera }
         if others.count == Self.othersMax { others.removeFirst() }
         others.append((camera, left))

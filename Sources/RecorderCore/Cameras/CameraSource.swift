@@ -155,9 +155,7 @@ extension CameraSource {
     package func renewBuffers() throws(BrokerError) {}
     package func photoIsNext() {}
     package func exposure(_ settings: CaptureSettings) -> PhotoPlan.Exposure {
-        func number(_ key: ConfigurationKey) -> Double? {
-            if case .number(let number)? = controls[key] ?? settings.value(key) { number } else { nil }
-        }
+        func number(_ key: ConfigurationKey) -> Double? { (controls[key] ?? settings.value(key))?.number }
         return PhotoPlan.Exposure(duration: number(.exposureDuration), iso: number(.iso))
     }
     package func photo(_ plan: PhotoPlan, zoom: Double) -> DrawnPhoto? { nil }

@@ -5,15 +5,10 @@ import FrameStream
 
 /// Photos that are larger than a frame, or lit otherwise: drawn from the sensor anew, in the view and at the zoom of the frame.
 extension SimulatedCamera {
-    /// Where neither an app nor the camera says what it exposes with, as a bright room needs.
-    static let usualExposureDuration = 1.0 / 60
-
     package func exposure(_ settings: CaptureSettings) -> PhotoPlan.Exposure {
-        func number(_ key: ConfigurationKey) -> Double? {
-            if case .number(let number)? = state[key] ?? settings.value(key) { number } else { nil }
-        }
+        func number(_ key: ConfigurationKey) -> Double? { (state[key] ?? settings.value(key))?.number }
         return PhotoPlan.Exposure(
-            duration: number(.exposureDuration) ?? Self.usualExposureDuration,
+            duration: number(.exposureDuration) ?? ExposureProgram.ordinaryDuration,
             iso: number(.iso) ?? settings.format.optics.iso?.least)
     }
 

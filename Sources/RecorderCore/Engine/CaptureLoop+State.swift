@@ -23,9 +23,10 @@ extension CaptureLoop {
             if let settings = check.settings(wanted) { open.settings = settings }
             open.telling.note(ended)
         }
-        open.telling.note(state(open, source))
         // The answer to the opening says all of it.
-        guard open.opening == nil, let changed = open.telling.take(at: now) else { return }
+        guard open.opening == nil, open.telling.isDue(at: now) else { return }
+        open.telling.note(state(open, source))
+        guard let changed = open.telling.take(at: now) else { return }
         emit(.cameraStateChanged(grant: open.id, changed))
     }
 

@@ -21,9 +21,12 @@ package struct StateTelling: Hashable, Sendable {
     /// What is so now.
     package mutating func note(_ state: Configuration) { latest.merge(state) }
 
+    /// Whether anything may be told at this moment: until then what is so need not be known.
+    package func isDue(at now: Int64) -> Bool { toldAt.map { now - $0 >= Self.pause } ?? true }
+
     /// What is to be told at this moment; nil: nothing, or not yet.
     package mutating func take(at now: Int64) -> Configuration? {
-        if let toldAt, now - toldAt < Self.pause { return nil }
+        guard isDue(at: now) else { return nil }
         let changed = latest.changes(since: told)
         guard !changed.isEmpty else { return nil }
         told = latest

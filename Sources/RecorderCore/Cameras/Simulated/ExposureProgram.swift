@@ -58,14 +58,8 @@ package struct ExposureProgram: Hashable, Sendable {
     /// In nanoseconds; a phone takes about as long for a change that is not great.
     package static let adjustingTime: Int64 = 250_000_000
 
-    private struct Adjustment: Hashable {
-        var from: Exposure
-        var to: Exposure
-        var began: Int64
-    }
-
     package private(set) var exposure = Exposure(duration: ordinaryDuration, iso: ordinaryISO)
-    private var adjustment: Adjustment?
+    private var adjustment: Adjustment<Exposure>?
     private var order: Order?
 
     package init() {}
@@ -100,15 +94,9 @@ package struct ExposureProgram: Hashable, Sendable {
             return false
         }
         if isReason(next, since: before) { adjust(next, at: now) }
-        guard let adjusting = adjustment else { return false }
-        let share = Double(now - adjusting.began) / Double(Self.adjustingTime)
-        guard share >= 1 else {
-            exposure = Self.exposure(between: adjusting.from, adjusting.to, max(0, share))
+        guard adjustment.advance(to: now, &exposure, between: Self.exposure(between:_:_:)), next.mode == "auto" else {
             return false
         }
-        exposure = adjusting.to
-        adjustment = nil
-        guard next.mode == "auto" else { return false }
         order?.mode = "locked"
         return true
     }
@@ -123,7 +111,7 @@ package struct ExposureProgram: Hashable, Sendable {
     }
 
     private mutating func adjust(_ order: Order, at now: Int64) {
-        adjustment = Adjustment(from: exposure, to: Self.right(for: order), began: now)
+        adjustment = Adjustment(from: exposure, to: Self.right(for: order), began: now, time: Self.adjustingTime)
     }
 
     /// Evenly in exposure values, as an eye sees it.

@@ -50,15 +50,9 @@ package struct FocusSystem: Hashable, Sendable {
         }
     }
 
-    private struct Movement: Hashable {
-        var from: Double
-        var to: Double
-        var began: Int64
-        var time: Int64
-        var isScan: Bool
-    }
-
-    private var movement: Movement?
+    private var movement: Adjustment<Double>?
+    /// Whether the lens moves to and fro on its way.
+    private var isScan = false
     private var order: Order?
     private var place = 1.0
 
@@ -66,7 +60,7 @@ package struct FocusSystem: Hashable, Sendable {
 
     /// 0 (near) to 1 (far), in the lens's own steps.
     package var lensPosition: Double { (place * 1024).rounded() / 1024 }
-    package var isAdjusting: Bool { movement?.isScan ?? false }
+    package var isAdjusting: Bool { isScan && movement != nil }
 
     /// The next grant finds the lens where its mode would have it, and nothing of the last one's.
     package mutating func begin() { (movement, order) = (nil, nil) }
@@ -93,15 +87,8 @@ package struct FocusSystem: Hashable, Sendable {
             return false
         }
         if isReason(next, since: before) { move(next, at: now) }
-        guard let moving = movement else { return false }
-        let share = moving.time > 0 ? Double(now - moving.began) / Double(moving.time) : 1
-        guard share >= 1 else {
-            place = Self.place(of: moving, at: max(0, share))
-            return false
-        }
-        place = moving.to
-        movement = nil
-        guard next.mode == "auto" else { return false }
+        let way = isScan ? Self.scan(from:_:_:) : Self.way(from:_:_:)
+        guard movement.advance(to: now, &place, between: way), next.mode == "auto" else { return false }
         order?.mode = "locked"
         return true
     }
@@ -116,19 +103,20 @@ package struct FocusSystem: Hashable, Sendable {
     }
 
     private mutating func move(_ order: Order, at now: Int64) {
-        movement = Movement(
-            from: place, to: order.sharpPlace, began: now, time: order.time, isScan: order.system == .contrast)
+        movement = Adjustment(from: place, to: order.sharpPlace, began: now, time: order.time)
+        isScan = order.system == .contrast
     }
 
-    private static func place(of moving: Movement, at share: Double) -> Double {
-        guard moving.isScan else { return moving.from + (moving.to - moving.from) * share }
-        // Past the sharp place, back before it, and to it: how else would it know that it is the sharpest?
-        let turns = [
-            (0.0, moving.from), (0.4, min(1, moving.to + 0.2)), (0.8, max(0, moving.to - 0.1)), (1.0, moving.to),
-        ]
+    private static func way(from begin: Double, _ end: Double, _ share: Double) -> Double {
+        begin + (end - begin) * share
+    }
+
+    /// Past the sharp place, back before it, and to it: how else would it know that it is the sharpest?
+    private static func scan(from place: Double, _ sharp: Double, _ share: Double) -> Double {
+        let turns = [(0.0, place), (0.4, min(1, sharp + 0.2)), (0.8, max(0, sharp - 0.1)), (1.0, sharp)]
         for (begin, end) in zip(turns, turns.dropFirst()) where share <= end.0 {
-            return begin.1 + (end.1 - begin.1) * (share - begin.0) / (end.0 - begin.0)
+            return way(from: begin.1, end.1, (share - begin.0) / (end.0 - begin.0))
         }
-        return moving.to
+        return sharp
     }
 }

@@ -42,16 +42,14 @@ package struct SimulatedControls: Hashable, Sendable {
         func word(_ key: ConfigurationKey, _ usual: String) -> String {
             if case .text(let word)? = settings.value(key) { word } else { usual }
         }
-        func number(_ key: ConfigurationKey) -> Double? {
-            if case .number(let number)? = settings.value(key) { number } else { nil }
-        }
+        func number(_ key: ConfigurationKey) -> Double? { settings.value(key)?.number }
         func point(_ key: ConfigurationKey) -> (x: Double, y: Double) {
             if case .point(let x, let y)? = settings.value(key) { (x, y) } else { (0.5, 0.5) }
         }
         let interest = (focus: point(.focusPointOfInterest), exposure: point(.exposurePointOfInterest))
         focusOrder.mode = word(.focusMode, "continuousAuto")
         // Of a lens that is locked and not told where, only its own place counts.
-        focusOrder.lensPosition = Self.number(settings.controls[.lensPosition])
+        focusOrder.lensPosition = settings.controls[.lensPosition]?.number
         (focusOrder.pointX, focusOrder.pointY) = interest.focus
         focusOrder.isSmooth = settings.value(.smoothAutofocus) == .flag(true)
         let torch = word(.torchMode, "off") == "on" ? number(.torchLevel) ?? 1 : 0
@@ -126,9 +124,5 @@ package struct SimulatedControls: Hashable, Sendable {
     package mutating func takeEndedModes() -> Configuration {
         defer { ended = Configuration() }
         return ended
-    }
-
-    private static func number(_ value: ConfigurationValue?) -> Double? {
-        if case .number(let number)? = value { number } else { nil }
     }
 }

@@ -27,38 +27,37 @@ package struct WhiteBalance: Hashable, Sendable {
     }
 
     package private(set) var gains = Gains.neutral
-    private var from = Gains.neutral
-    private var began: Int64?
+    private var adjustment: Adjustment<Gains>?
     private var mode: String?
 
     package init() {}
 
-    package var isAdjusting: Bool { began != nil }
+    package var isAdjusting: Bool { adjustment != nil }
 
     /// The next grant finds it settled.
-    package mutating func begin() { (mode, began, gains) = (nil, nil, .neutral) }
+    package mutating func begin() { (mode, adjustment, gains) = (nil, nil, .neutral) }
 
     /// As `FocusSystem.advance`.
     package mutating func advance(to now: Int64, _ order: Order) -> Bool {
         let before = mode
         mode = order.mode
         if order.mode == "locked" {
-            began = nil
+            adjustment = nil
             gains = order.gains ?? gains
             return false
         }
-        if before != order.mode, before != nil || order.mode == "auto" { (from, began) = (gains, now) }
-        guard let began else { return false }
-        let share = Double(now - began) / Double(ExposureProgram.adjustingTime)
-        guard share >= 1 else {
-            func between(_ a: Double) -> Double { a + (1 - a) * max(0, share) }
-            gains = Gains(red: between(from.red), green: between(from.green), blue: between(from.blue))
+        if before != order.mode, before != nil || order.mode == "auto" {
+            adjustment = Adjustment(from: gains, to: .neutral, began: now, time: ExposureProgram.adjustingTime)
+        }
+        guard adjustment.advance(to: now, &gains, between: Self.gains(between:_:_:)), order.mode == "auto" else {
             return false
         }
-        gains = .neutral
-        self.began = nil
-        guard order.mode == "auto" else { return false }
         mode = "locked"
         return true
+    }
+
+    private static func gains(between a: Gains, _ b: Gains, _ share: Double) -> Gains {
+        func between(_ a: Double, _ b: Double) -> Double { a + (b - a) * share }
+        return Gains(red: between(a.red, b.red), green: between(a.green, b.green), blue: between(a.blue, b.blue))
     }
 }
