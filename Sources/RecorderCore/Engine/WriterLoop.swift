@@ -60,7 +60,9 @@ final class WriterLoop {
         var ticket: RecordingTicket
         var file: OutputFile
         /// Nil where even the header could not be written.
-        var matroska: MatroskaFile?
+        var recorded: RecordingFile?
+        /// Of the first frame, in nanoseconds of CLOCK_MONOTONIC.
+        var firstCapture: Int64?
         var limits: RecordingLimits
     }
 
@@ -108,14 +110,15 @@ final class WriterLoop {
         _ limits: RecordingLimits
     ) {
         let file = OutputFile(envelope, in: house, bytesMax: limits.maxBytes.map { Int64(clamping: $0) })
-        current = Current(ticket: ticket, file: file, matroska: nil, limits: limits)
+        current = Current(ticket: ticket, file: file, limits: limits)
         if case .system(let fault)? = file.failure {
             emit(
                 .runtimeError(code: "recording", message: "Recording \(ticket.id) cannot begin: \(fault.words)."))
             return finish(ticket, Self.end(.system(fault)))
         }
         do throws(MediaFault) {
-            current?.matroska = try MatroskaFile(file: file, layout: layout, frameRate: frameRate)
+            current?.recorded = try RecordingFile(
+                file: file, RecordingFile.Plan(layout: layout, frameRate: frameRate))
             if let failure = file.failure { finish(ticket, Self.end(failure)) }
         } catch {
             emit(
@@ -125,18 +128,20 @@ final class WriterLoop {
     }
 
     private func append(_ ticket: RecordingTicket, _ picture: KeptPicture, _ interval: Int64) {
-        guard let current, current.ticket === ticket, let matroska = current.matroska else { return }
+        guard let current, current.ticket === ticket, let recorded = current.recorded else { return }
+        let first = current.firstCapture ?? picture.captured
+        self.current?.firstCapture = first
+        let time = picture.captured - first
         if let most = current.limits.maxDuration {
-            let after = matroska.durationAfter(captured: picture.captured, interval: interval)
             // A microsecond of grace: a limit of 2 s holds 60 frames of 30 a second.
-            if Double(after) / 1e9 > most + 1e-6 { return finish(ticket, .durationLimit) }
+            if Double(time + interval) / 1e9 > most + 1e-6 { return finish(ticket, .durationLimit) }
         }
         do throws(MediaFault) {
-            if try matroska.append(picture.bytes, captured: picture.captured, interval: interval) { return }
-            finish(ticket, matroska.file.failure.map(Self.end) ?? .writeError)
+            if try recorded.appendPicture(picture.bytes, at: time, interval: interval) { return }
+            finish(ticket, recorded.file.failure.map(Self.end) ?? .writeError)
         } catch {
             emit(.runtimeError(code: "recording", message: "Recording \(ticket.id) broke off: \(error.description)."))
-            finish(ticket, matroska.file.failure.map(Self.end) ?? .writeError)
+            finish(ticket, recorded.file.failure.map(Self.end) ?? .writeError)
         }
     }
 
@@ -144,13 +149,13 @@ final class WriterLoop {
         // It may have ended by itself while the order was on its way.
         guard let current, current.ticket === ticket else { return }
         ticket.end()
-        current.matroska?.finish()
+        current.recorded?.finish()
         self.current = nil
         emit(
             .recordingFinished(
                 RecorderEvent.Recording(
-                    id: ticket.id, why: why, frames: current.matroska?.frames ?? 0,
-                    duration: current.matroska?.duration ?? 0, bytes: UInt64(current.file.committed))))
+                    id: ticket.id, why: why, frames: current.recorded?.frames ?? 0,
+                    duration: current.recorded?.duration ?? 0, bytes: UInt64(current.file.committed))))
         done()
         // Otherwise an encoder's memory, tens of MiB in pieces of all sizes, stays in the heaps of its threads, and the
         // next encoder, in other threads, takes its own. Here, on the writer's thread, giving it back delays no frame:
