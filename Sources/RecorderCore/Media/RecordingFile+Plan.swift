@@ -1,3 +1,4 @@
+package import ArbiterProtocol
 import CLibav
 package import FrameStream
 

@@ -42,7 +42,7 @@ package final class RecordingFile {
     private var durationWritten: Int64 = -1
 
     /// A header with its rooms, and a first frame: a smaller limit could hold nothing.
-    package static let bytesLeast = Int64(RecordingLimits.bytesLeast)
+    package static let bytesLeast = Int64(RecordingOptions.bytesLeast)
     /// Kinds of metadata in one file, at most.
     package static let metadataMax = 8
     /// Nanoseconds: so old the header's duration may be, and so much sound may lie unflushed where no picture comes.

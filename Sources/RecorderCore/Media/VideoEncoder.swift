@@ -1,3 +1,4 @@
+import ArbiterProtocol
 import CLibav
 import FrameStream
 
