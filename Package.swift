@@ -166,7 +166,8 @@ let package = Package(
         library(
             "RecorderCore",
             [
-                "ArbiterProtocol", "CameraFile", "CaptureModel", "FrameStream", "Resolution", "TomlFile", "VideoNodes",
+                "ArbiterProtocol", "CameraFile", "CaptureModel", "FrameStream", "JSONText", "Resolution", "TomlFile",
+                "VideoNodes",
                 "CLibav",
                 "CTurboJPEG", "CVideo4Linux", "CLinux",
             ]),
