@@ -276,7 +276,7 @@ let package = Package(
             "RecorderCoreTests",
             [
                 "RecorderCore", "FrameStream", "ArbiterProtocol", "CameraFile", "CaptureModel", "Resolution", "Bus",
-                "Loop", "CVideo4Linux",
+                "Loop", "CLibav", "CVideo4Linux",
                 "CLinux",
             ],
             optimized: true),
