@@ -222,7 +222,9 @@ extension CaptureLoop {
 
     /// With the device's own buffers for the first stream, where that can be; the others get copies.
     private func stream(_ open: OpenGrant, _ session: SessionID) throws(BrokerError) -> (FrameSender, Int32) {
-        guard let source, open.lent?.begun != source.buffersBegun, let lent = source.lendBuffers(open.layout) else {
+        guard let source, open.lent?.begun != source.buffersBegun, !open.slated.contains(session),
+            let lent = source.lendBuffers(open.layout)
+        else {
             let pool = try open.memory.pool(open.layout, for: session)
             do throws(FrameStreamFault) { return try FrameSender.open(pool) } catch {
                 open.memory.giveBack(pool, of: session)

@@ -214,21 +214,23 @@ final class CaptureLoop {
         if let kept { try draw(into: kept.memory) }
         stopLending(open)
         // All are drawn before any is sent: sending ends a stream whose client is gone, and its memory is gone with it.
-        var filled: [(sender: FrameSender, index: Int)] = []
+        var filled: [(sender: FrameSender, index: Int, flags: FrameRecord.Flags)] = []
         do throws(BrokerError) {
             for stream in open.streams where !stream.sender.isLent {
                 guard let index = stream.sender.writable() else { continue }
-                filled.append((stream.sender, index))
-                try draw(into: stream.sender.memory(index))
+                let isSlated = open.slated.contains(stream.session)
+                filled.append((stream.sender, index, isSlated ? .slate : []))
+                let memory = stream.sender.memory(index)
+                if isSlated { Self.drawSlate(into: memory, open.layout) } else { try draw(into: memory) }
             }
         } catch {
-            for (sender, index) in filled { sender.discard(index) }
+            for (sender, index, _) in filled { sender.discard(index) }
             throw error
         }
-        for (sender, index) in filled {
+        for (sender, index, flags) in filled {
             sender.deliver(
                 index, sequence: open.framesCaptured, timestamp: now,
-                flags: open.configurationChanged ? .configurationChanged : [])
+                flags: open.configurationChanged ? flags.union(.configurationChanged) : flags)
         }
         lend(open, at: now)
         open.configurationChanged = false

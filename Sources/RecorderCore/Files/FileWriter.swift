@@ -105,6 +105,14 @@ package final class FileWriter {
         return bytesRead
     }
 
+    /// Waits for how many bytes may still be written where the file lies.
+    func freeBytes() throws(FileFault) -> Int64 {
+        add(camarb_writer_free, 0, [UInt8]())
+        wantAnswer()
+        if let fault = settle() { throw fault }
+        return value
+    }
+
     /// Waits until a file that is opened again is open: its size in bytes.
     func openedAgain() throws(FileFault) -> Int64 {
         wantAnswer()
