@@ -259,26 +259,6 @@ extension CaptureLoop {
         grant?.photos.removeAll { $0.session == session }
     }
 
-    private func startRecording(
-        _ id: GrantID, _ recording: RecordingID, _ file: Int32, _ limits: RecordingLimits
-    ) throws(BrokerError) {
-        do throws(BrokerError) {
-            let open = try granted(id)
-            if let running = open.recording, !running.isOver {
-                throw BrokerError(
-                    .alreadyRecording, "Recording \(running.id) runs; stop it before another one is started.")
-            }
-            let ticket = RecordingTicket(recording)
-            grant?.recording = ticket
-            writing += 1
-            writer.post(
-                .begin(ticket, file: file, layout: open.layout, frameRate: open.settings.frameRate, limits))
-        } catch {
-            close(file)
-            throw error
-        }
-    }
-
     private func cut(_ id: GrantID, _ why: RecordingEnd, passesOn: Bool) throws(BrokerError) -> Int64 {
         _ = try granted(id)
         return endGrant(id, why, passesOn: passesOn)

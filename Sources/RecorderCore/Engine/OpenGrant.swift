@@ -32,7 +32,9 @@ struct OpenGrant {
     /// Sessions whose streams are black.
     var slated: Set<SessionID> = []
     var photos: [PendingPhoto] = []
-    var recording: RecordingTicket?
+    var recording: RecordingUnderWay?
+    /// What its recordings hear.
+    var microphone: Microphone?
     var configurationChanged = false
     var restarts = 0
 

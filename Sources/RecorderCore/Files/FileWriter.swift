@@ -14,6 +14,9 @@ package enum FileFault: Error, Hashable {
     /// Its process has ended, or could not be started.
     case gone
 
+    /// There is no room for more of it.
+    var isFull: Bool { if case .system(let code) = self { [ENOSPC, EDQUOT, EFBIG].contains(code) } else { false } }
+
     var words: String {
         switch self {
         case .system(let code): "system error \(code)"
