@@ -80,9 +80,9 @@ extension CaptureLoop {
             close(socket)
             throw error
         }
-        let microphone = try Microphone(socket: socket, format: format) { [emit] problem in
-            emit(.runtimeError(code: "microphone", message: problem.description))
-        }
+        let microphone = try Microphone(
+            socket: socket, sampleRate: Int(format.sampleRate), channels: Int(format.channels), clock: clock
+        ) { [emit] problem in emit(.runtimeError(code: "microphone", message: problem.sentence)) }
         grant?.microphone?.close()
         grant?.microphone = microphone
     }
@@ -120,6 +120,6 @@ extension CaptureLoop {
     }
 
     private func orientation(_ open: OpenGrant) -> UInt8 {
-        PhotoPlan.orientation(open.settings, source?.capabilities.position ?? .external)
+        open.settings.exifOrientation(of: source?.capabilities.position ?? .external).rawValue
     }
 }

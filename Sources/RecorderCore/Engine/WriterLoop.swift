@@ -1,5 +1,6 @@
 import ArbiterProtocol
 import CLinux
+import FrameStream
 import Glibc
 
 /// Work for the writer thread. Files in it are envelopes, and the writer's to close.
