@@ -161,8 +161,8 @@ public final class Broker {
             case .answered(let id):
                 request?.answer(id: id)
 
-            case .cut(let camera, let grant, let why, let next):
-                cameras[camera]?.cut(grant, why, passesOn: next != nil)
+            case .cut(let camera, let grant, let why, let next, let reason):
+                cameras[camera]?.cut(grant, why, reason, passesOn: next != nil)
             case .killRecorder(let camera): cameras[camera]?.kill()
             case .open(let camera, let grant, let session, let configuration):
                 if clients.isGrantable(session) { cameras[camera]?.open(grant, configuration) }
@@ -188,8 +188,12 @@ public final class Broker {
             case .startRecording(let camera, let grant, _, let recording):
                 guard let file = request?.file else { continue }
                 cameras[camera]?.outputs.startRecording(grant, recording, file, request?.options ?? [:])
-            case .stopRecording(let camera, let recording, let why):
-                cameras[camera]?.outputs.stopRecording(recording, why)
+            case .stopRecording(let camera, let recording, let why, let reason):
+                cameras[camera]?.outputs.stopRecording(recording, why, reason)
+            // Nothing brings a microphone or metadata here yet: their requests are not dispatched.
+            case .attachMicrophone, .detachMicrophone, .pauseRecording, .resumeRecording, .appendMetadata: break
+            case .setSlate(let camera, let grant, let session, let isBlack):
+                cameras[camera]?.outputs.setSlate(grant, session, isBlack)
 
             case .notify(_, let session, let sequence, let event): notify(session, sequence, event)
             case .announce(let news): publisher.announce(news)

@@ -137,8 +137,10 @@ class CameraLink {
         broker.step(.deviceFailed(camera, DeviceFault(message: message), message: message))
     }
 
-    /// - Parameter passesOn: Another session is granted the camera when this is done: its device may go on.
-    func cut(_ granted: GrantID, _ why: RecordingEnd, passesOn: Bool) {
+    /// - Parameters:
+    ///   - reason: for what a recording is cut, as its client is told.
+    ///   - passesOn: Another session is granted the camera when this is done: its device may go on.
+    func cut(_ granted: GrantID, _ why: RecordingEnd, _ reason: RecordingReason, passesOn: Bool) {
         if grant == granted {
             forgetKept()
             forgetSurvivor()
@@ -158,7 +160,7 @@ class CameraLink {
             return
         }
         grant = nil
-        orderCut(granted, why, by: passesOn && knowsPassOn ? .passOn : .cut)
+        orderCut(granted, why, reason, by: passesOn && knowsPassOn ? .passOn : .cut)
     }
 
     private enum CutOrder: String {
@@ -166,8 +168,12 @@ class CameraLink {
         case passOn = "PassOn"
     }
 
-    private func orderCut(_ granted: GrantID, _ why: RecordingEnd, by order: CutOrder) {
-        recorder.call(order.rawValue, [.uint64(granted.rawValue), .string(why.rawValue)]) { [self] result in
+    private func orderCut(
+        _ granted: GrantID, _ why: RecordingEnd, _ reason: RecordingReason, by order: CutOrder
+    ) {
+        recorder.call(
+            order.rawValue, [.uint64(granted.rawValue), .string(why.rawValue), .dictionary(reason.wire)]
+        ) { [self] result in
             switch result {
             case .success: broker.step(.recorderCut(camera, granted))
             case .failure(let error):
@@ -177,7 +183,7 @@ class CameraLink {
                 case .unknownMethod where order == .passOn:
                     // It stops its device between two grants.
                     knowsPassOn = false
-                    orderCut(granted, why, by: .cut)
+                    orderCut(granted, why, reason, by: .cut)
                 default: kill()
                 }
             }

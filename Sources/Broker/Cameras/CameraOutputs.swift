@@ -158,8 +158,17 @@ class CameraOutputs {
         }
     }
 
-    func stopRecording(_ recording: RecordingID, _ why: RecordingEnd) {
-        link.recorder.call("StopRecording", [.uint64(recording), .string(why.rawValue)]) { _ in }
+    func stopRecording(_ recording: RecordingID, _ why: RecordingEnd, _ reason: RecordingReason = .none) {
+        link.recorder.call(
+            "StopRecording", [.uint64(recording), .string(why.rawValue), .dictionary(reason.wire)]
+        ) { _ in }
+    }
+
+    /// A recorder core that cannot, because it is of an earlier version, shows the picture.
+    func setSlate(_ granted: GrantID, _ session: SessionID, _ isBlack: Bool) {
+        link.recorder.call(
+            "SetSlate", [.uint64(granted.rawValue), .uint64(session.rawValue), .boolean(isBlack)]
+        ) { _ in }
     }
 
     /// A recording that began under the broker before this one.
@@ -172,10 +181,12 @@ class CameraOutputs {
 
     /// - Returns: false for a recording that nobody waits for.
     func finished(
-        _ recording: RecordingID, _ why: RecordingEnd, frames: UInt64, duration: Duration, bytes: UInt64
+        _ recording: RecordingID, _ why: RecordingEnd, _ file: RecorderNews.Contents, framesLeftOut: UInt64
     ) -> Bool {
         guard recordings.removeValue(forKey: recording) != nil else { return false }
-        let end = Event.recordingFinished(recording, why: why, frames: frames, duration: duration, bytes: bytes)
+        let end = Event.recordingFinished(
+            recording, why: why, frames: file.frames, duration: file.duration, bytes: file.bytes,
+            lastCapture: file.lastCapture, framesLeftOut: framesLeftOut)
         if link.keepsForSurvivor(recording, end) { return true }
         link.broker.step(end)
         // The client first: one that hears it twice can tell, one that never hears it cannot.

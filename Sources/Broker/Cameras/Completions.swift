@@ -78,6 +78,7 @@ final class Completions {
     private func tell(_ recording: RecordingID, _ end: RecorderNews.Contents) {
         link.broker.step(
             .recordingFinished(
-                recording, why: .recorderReset, frames: end.frames, duration: end.duration, bytes: end.bytes))
+                recording, why: .recorderReset, frames: end.frames, duration: end.duration, bytes: end.bytes,
+                lastCapture: end.lastCapture))
     }
 }

@@ -27,7 +27,7 @@ final class DryCamera: CameraLink {
         broker.stepLater(.recorderStreaming(camera, granted, inForce: configuration))
     }
 
-    override func cut(_ granted: GrantID, _ why: RecordingEnd, passesOn: Bool) {
+    override func cut(_ granted: GrantID, _ why: RecordingEnd, _ reason: RecordingReason, passesOn: Bool) {
         broker.stepLater(.recorderCut(camera, granted))
     }
 
@@ -78,5 +78,7 @@ private final class DryOutputs: CameraOutputs {
             .recordingFinished(recording, why: .writeError, frames: 0, duration: .zero, bytes: 0))
     }
 
-    override func stopRecording(_ recording: RecordingID, _ why: RecordingEnd) {}
+    override func stopRecording(_ recording: RecordingID, _ why: RecordingEnd, _ reason: RecordingReason) {}
+
+    override func setSlate(_ granted: GrantID, _ session: SessionID, _ isBlack: Bool) {}
 }

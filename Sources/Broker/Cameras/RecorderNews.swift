@@ -8,7 +8,7 @@ import Machine
 /// Texts are cut, since a long one may be honest. A number out of its bounds is not, nor is an unknown word where only
 /// some are allowed: a recorder core that says such a thing is broken, or not ours any more.
 package enum RecorderNews {
-    case recordingFinished(RecordingID, RecordingEnd, frames: UInt64, duration: Duration, bytes: UInt64)
+    case recordingFinished(RecordingID, RecordingEnd, Contents, framesLeftOut: UInt64)
     case photoCaptured(PhotoCaptured)
     case rampFinished(GrantID, videoZoomFactor: Double)
     case cameraStateChanged(GrantID, Configuration)
@@ -56,8 +56,11 @@ package enum RecorderNews {
         case "RecordingFinished":
             let (recording, why) = (try reader.uint64("recording"), try reader.word("why") as RecordingEnd)
             let file = try Contents(reading: &reader, of: member)
+            // One of an earlier version does not count them.
+            let leftOut = reader.isAtEnd ? 0 : try reader.uint64("framesLeftOut")
             self = .recordingFinished(
-                recording, why, frames: file.frames, duration: file.duration, bytes: file.bytes)
+                recording, why, file,
+                framesLeftOut: try Self.bounded(leftOut, 0...Self.framesMax, "framesLeftOut", member))
         case "PhotoCaptured":
             var photo = try PhotoCaptured(reading: &reader)
             _ = try Self.bounded(photo.width, 0...Self.sideMax, "width", member)
@@ -89,10 +92,12 @@ package enum RecorderNews {
     }
 
     /// What is in a recording's file.
-    struct Contents {
-        var frames: UInt64
-        var duration: Duration
-        var bytes: UInt64
+    package struct Contents {
+        package var frames: UInt64
+        package var duration: Duration
+        package var bytes: UInt64
+        /// Of its last frame; nil: there is none, or nobody knows.
+        package var lastCapture: Moment?
     }
 
     /// What the answer of `Complete` says is in the file.
@@ -148,11 +153,16 @@ package enum RecorderNews {
 }
 
 extension RecorderNews.Contents {
-    /// The three figures as every message has them, in their order.
+    /// The figures as every message has them, in their order.
     fileprivate init(reading reader: inout WireReader, of member: String) throws(BrokerError) {
         frames = try RecorderNews.bounded(reader.uint64("frames"), 0...RecorderNews.framesMax, "frames", member)
         duration = .nanoseconds(
             try RecorderNews.bounded(reader.int64("duration"), 0...RecorderNews.durationMax, "duration", member))
         bytes = try RecorderNews.bounded(reader.uint64("bytes"), 0...RecorderNews.fileBytesMax, "bytes", member)
+        // One of an earlier version does not say it.
+        let captured =
+            try reader.isAtEnd
+            ? 0 : RecorderNews.bounded(reader.int64("lastCapture"), 0...Int64.max, "lastCapture", member)
+        lastCapture = captured == 0 ? nil : Moment(nanoseconds: captured)
     }
 }

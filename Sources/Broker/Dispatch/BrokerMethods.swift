@@ -138,8 +138,8 @@ extension MethodTables {
         "StartRecording": { (broker, request, reader) throws(BrokerError) in
             request.file = try broker.cameras.outputFile(&reader, request.message)
             request.options = try reader.dictionary("options")
-            _ = try RecordingLimits(wire: request.options)
-            broker.decide(.startRecording(try request.session), request)
+            let options = try RecordingOptions(wire: request.options)
+            broker.decide(.startRecording(try request.session, options), request)
         },
         "StopRecording": { (broker, request, reader) throws(BrokerError) in
             broker.decide(.stopRecording(try request.session), request)
