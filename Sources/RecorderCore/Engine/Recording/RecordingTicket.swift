@@ -1,8 +1,8 @@
-import ArbiterProtocol
+package import ArbiterProtocol
 import Synchronization
 
 /// What capture thread and writer thread share about one recording.
-final class RecordingTicket: Sendable {
+package final class RecordingTicket: Sendable {
     let id: RecordingID
     /// What was detected in each frame is written, too.
     let wantsObjects: Bool
@@ -14,9 +14,9 @@ final class RecordingTicket: Sendable {
     private let state = Mutex(State())
 
     /// Pictures that may wait for the encoder: a second of 720p. More would only be later.
-    static let queuedBytesMax = 48 << 20
+    package static let queuedBytesMax = 48 << 20
 
-    init(_ id: RecordingID, wantsObjects: Bool) {
+    package init(_ id: RecordingID, wantsObjects: Bool) {
         self.id = id
         self.wantsObjects = wantsObjects
     }
@@ -26,10 +26,10 @@ final class RecordingTicket: Sendable {
     func end() { state.withLock { $0.isOver = true } }
 
     /// Frames for which the encoder was too far behind.
-    var framesLeftOut: UInt64 { state.withLock { $0.framesLeftOut } }
+    package var framesLeftOut: UInt64 { state.withLock { $0.framesLeftOut } }
 
     /// - Returns: false when the encoder is too far behind: the frame is left out.
-    func reserve(_ bytes: Int) -> Bool {
+    package func reserve(_ bytes: Int) -> Bool {
         state.withLock { state in
             // One picture always fits, whatever its size.
             guard state.queuedBytes == 0 || state.queuedBytes + bytes <= Self.queuedBytesMax else {
@@ -54,16 +54,18 @@ struct RecordingUnderWay {
 }
 
 /// Says that frames are left out, and how many: at once, and then once a second.
-struct OverrunTelling: Hashable, Sendable {
+package struct OverrunTelling: Hashable, Sendable {
     /// Nanoseconds between two of them.
     static let pause: Int64 = 1_000_000_000
 
     private var saidAt: Int64?
     private var untold = 0
 
+    package init() {}
+
     /// One more frame is left out.
     /// - Returns: how many to tell of now; nil: it is told later.
-    mutating func note(at now: Int64) -> Int? {
+    package mutating func note(at now: Int64) -> Int? {
         untold += 1
         if let saidAt, now - saidAt < Self.pause { return nil }
         saidAt = now
