@@ -183,7 +183,7 @@ extension CameraLink {
             }
             // What began without anybody's knowing of it.
             for strange in found.recordings where strange != kept.recording?.id {
-                outputs.stopRecording(strange, .sessionEnded)
+                outputs.stopRecording(strange, .sessionEnded, .none)
             }
         }
     }
