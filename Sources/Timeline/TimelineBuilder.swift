@@ -146,7 +146,7 @@ public struct TimelineBuilder: Hashable, Sendable {
             change(place, to: .interrupted(id, causes, by: interrupter), at: now)
         case .interruptionChanged(let id, let causes, let interrupter, _):
             change(place, to: .interrupted(id, causes, by: interrupter), at: now)
-        case .interruptionEnded(_, _, _, let willResume):
+        case .interruptionEnded(_, _, _, let willResume, _):
             change(place, to: willResume ? .starting : .stopped, at: now)
         case .didStartRunning:
             change(place, to: runningState(place), at: now)

@@ -67,7 +67,7 @@ import Testing
         let test = try CaptureUnderTest("file:" + file.path)
         let recording = try TemporaryFile(".mkv")
         try await test.open(1, Configuration())
-        try await test.record(1, 1, try recording.open(), RecordingLimits(maxDuration: 1))
+        try await test.record(1, 1, try recording.open(), RecordingOptions(maxDuration: 1))
         let finished = try await test.recordingFinished()
         #expect(finished.why == .durationLimit)
         let video = try DecodedVideo(recording.path)

@@ -193,10 +193,10 @@ final class CaptureUnderTest: Sendable {
         try await event { if case .photoCaptured(let photo) = $0 { photo } else { nil } }
     }
     func record(
-        _ grant: UInt64, _ id: UInt64, _ file: Int32, _ limits: RecordingLimits = RecordingLimits()
+        _ grant: UInt64, _ id: UInt64, _ file: Int32, _ limits: RecordingOptions = RecordingOptions()
     ) async throws {
         let file = try envelope(file)
-        try await wait { capture.startRecording(GrantID(grant), id, file: file, limits: limits, $0) }
+        try await wait { capture.startRecording(GrantID(grant), id, file: file, options: limits, $0) }
     }
     func stopRecording(_ id: UInt64) async throws {
         try await wait { capture.stopRecording(id, why: .stopped, $0) }

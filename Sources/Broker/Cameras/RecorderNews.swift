@@ -56,8 +56,11 @@ package enum RecorderNews {
         case "RecordingFinished":
             let (recording, why) = (try reader.uint64("recording"), try reader.word("why") as RecordingEnd)
             var file = try Contents(reading: &reader, of: member)
-            file.framesLeftOut = try Self.bounded(
-                reader.uint64("framesLeftOut"), 0...Self.framesMax, "framesLeftOut", member)
+            // One of an earlier version does not count them.
+            if !reader.isAtEnd {
+                file.framesLeftOut = try Self.bounded(
+                    reader.uint64("framesLeftOut"), 0...Self.framesMax, "framesLeftOut", member)
+            }
             self = .recordingFinished(recording, why, file)
         case "PhotoCaptured":
             var photo = try PhotoCaptured(reading: &reader)
@@ -164,6 +167,8 @@ extension RecorderNews.Contents {
         duration = .nanoseconds(
             try RecorderNews.bounded(reader.int64("duration"), 0...RecorderNews.durationMax, "duration", member))
         bytes = try RecorderNews.bounded(reader.uint64("bytes"), 0...RecorderNews.fileBytesMax, "bytes", member)
+        // One of an earlier version does not say it.
+        if reader.isAtEnd { return }
         let last = try RecorderNews.bounded(
             reader.int64("lastCapture"), 0...RecorderNews.durationMax, "lastCapture", member)
         lastCapture = last == 0 ? nil : Moment(nanoseconds: last)

@@ -42,6 +42,8 @@ struct SessionMemory {
         var causesItHad: CauseSet
         var interrupter: Interrupter?
         var since: ContinuousClock.Instant
+        /// The recording that it ended.
+        var cut: RecordingID?
         /// It began under a broker that is gone.
         var isCarried = false
     }
@@ -224,7 +226,7 @@ struct SessionMemory {
             inForce = now
             if isKnown { return [] }
         case .cameraStateChanged(let changed): inForce?.merge(changed)
-        case .rampFinished, .connectionsFormed, .runtimeError: break
+        case .recordingPaused, .recordingResumed, .rampFinished, .connectionsFormed, .runtimeError: break
         }
         return [event]
     }
@@ -249,7 +251,8 @@ struct SessionMemory {
             if hold.notes(causes, interrupter, rule) { return [] }
             guard let open, open.isCarried else {
                 self.open = OpenInterruption(
-                    id: mine, causes: causes, causesItHad: causes, interrupter: interrupter, since: now)
+                    id: mine, causes: causes, causesItHad: causes, interrupter: interrupter, since: now,
+                    cut: cutting)
                 return [
                     .wasInterrupted(id: mine, causes: causes, interrupter: interrupter, cutting: cutting, rule: rule)
                 ]
@@ -258,14 +261,14 @@ struct SessionMemory {
         case .interruptionChanged(_, let causes, let interrupter, let rule):
             if hold.notes(causes, interrupter, rule) { return [] }
             return changed(to: causes, interrupter, rule)
-        case .interruptionEnded(let id, let causesItHad, let duration, let willResume):
+        case .interruptionEnded(let id, let causesItHad, let duration, let willResume, let cut):
             hold = .none
             let carried = open.flatMap { $0.isCarried ? $0 : nil }
             open = nil
             guard let carried else {
                 return [
                     .interruptionEnded(
-                        id: id + offset, causesItHad: causesItHad, duration: duration, willResume: willResume)
+                        id: id + offset, causesItHad: causesItHad, duration: duration, willResume: willResume, cut: cut)
                 ]
             }
             return [ended(carried, with: causesItHad, now, willResume)]
@@ -307,7 +310,7 @@ struct SessionMemory {
     ) -> SessionEvent {
         .interruptionEnded(
             id: carried.id, causesItHad: carried.causesItHad.union(causes), duration: now - carried.since,
-            willResume: willResume)
+            willResume: willResume, cut: carried.cut)
     }
 
     /// The new broker has nothing against the session, and so nothing to say of an interruption.

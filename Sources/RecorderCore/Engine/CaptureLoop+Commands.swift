@@ -29,15 +29,24 @@ extension CaptureLoop {
             reply(Result { () throws(BrokerError) in try takePhotos(id, session, [(photo, nil)], [file]) })
         case .bracket(let id, let session, let photos, let files, let bracket, let reply):
             reply(Result { () throws(BrokerError) in try takeBracket(id, session, photos, files, bracket) })
-        case .startRecording(let id, let recording, let file, let limits, let reply):
-            reply(Result { () throws(BrokerError) in try startRecording(id, recording, file, limits) })
-        case .stopRecording(let recording, let why, let reply):
+        case .startRecording(let id, let recording, let file, let options, let reply):
+            reply(Result { () throws(BrokerError) in try startRecording(id, recording, file, options) })
+        case .stopRecording(let recording, let why, _, let reply):
             if let ticket = grant?.recording, ticket.id == recording {
                 grant?.recording = nil
                 writer.post(.finish(ticket, why))
             }
             reply(.success(()))
-        case .cut(let id, let why, let passesOn, let reply):
+        case .attachMicrophone(_, let socket, _, let reply):
+            close(socket)
+            reply(.failure(Self.notYet("take a microphone")))
+        case .detachMicrophone(let id, let reply):
+            reply(Result { () throws(BrokerError) in _ = try granted(id) })
+        case .pauseRecording(_, let reply), .resumeRecording(_, let reply):
+            reply(.failure(Self.notYet("pause a recording")))
+        case .appendMetadata(_, _, _, _, let reply): reply(.failure(Self.notYet("take metadata")))
+        case .setSlate(_, _, _, let reply): reply(.failure(Self.notYet("show a slate")))
+        case .cut(let id, let why, _, let passesOn, let reply):
             if faults.contains(.cutHangs) { hang() }
             reply(Result { () throws(BrokerError) in try cut(id, why, passesOn: passesOn) })
         case .watchNode(let queue, let reply):
@@ -50,6 +59,10 @@ extension CaptureLoop {
         case .writerDone: writing -= 1
         case .stop: stop()
         }
+    }
+
+    private static func notYet(_ what: String) -> BrokerError {
+        BrokerError(.recorderFault, "This recorder core cannot \(what) yet.")
     }
 
     func camera() throws(BrokerError) -> any CameraSource {
@@ -258,7 +271,7 @@ extension CaptureLoop {
     }
 
     private func startRecording(
-        _ id: GrantID, _ recording: RecordingID, _ file: Int32, _ limits: RecordingLimits
+        _ id: GrantID, _ recording: RecordingID, _ file: Int32, _ options: RecordingOptions
     ) throws(BrokerError) {
         do throws(BrokerError) {
             let open = try granted(id)
@@ -270,7 +283,7 @@ extension CaptureLoop {
             grant?.recording = ticket
             writing += 1
             writer.post(
-                .begin(ticket, file: file, layout: open.layout, frameRate: open.settings.frameRate, limits))
+                .begin(ticket, file: file, layout: open.layout, frameRate: open.settings.frameRate, options))
         } catch {
             close(file)
             throw error

@@ -9,6 +9,7 @@ final class RecordingTicket: Sendable {
     let id: RecordingID
     private struct State {
         var queuedBytes = 0
+        var framesLeftOut: UInt64 = 0
         var isOver = false
     }
     private let state = Mutex(State())
@@ -22,11 +23,17 @@ final class RecordingTicket: Sendable {
     var isOver: Bool { state.withLock { $0.isOver } }
     func end() { state.withLock { $0.isOver = true } }
 
-    /// - Returns: false when the encoder is too far behind.
+    /// Frames for which the encoder was too far behind.
+    var framesLeftOut: UInt64 { state.withLock { $0.framesLeftOut } }
+
+    /// - Returns: false when the encoder is too far behind: the frame is left out.
     func reserve(_ bytes: Int) -> Bool {
         state.withLock { state in
             // One picture always fits, whatever its size.
-            guard state.queuedBytes == 0 || state.queuedBytes + bytes <= Self.queuedBytesMax else { return false }
+            guard state.queuedBytes == 0 || state.queuedBytes + bytes <= Self.queuedBytesMax else {
+                state.framesLeftOut += 1
+                return false
+            }
             state.queuedBytes += bytes
             return true
         }
@@ -36,7 +43,7 @@ final class RecordingTicket: Sendable {
 
 /// Work for the writer thread. Files in it are envelopes, and the writer's to close.
 enum WriterWork: Sendable {
-    case begin(RecordingTicket, file: Int32, layout: PictureLayout, frameRate: Double, RecordingLimits)
+    case begin(RecordingTicket, file: Int32, layout: PictureLayout, frameRate: Double, RecordingOptions)
     case frame(RecordingTicket, KeptPicture, interval: Int64)
     case finish(RecordingTicket, RecordingEnd)
     case photo(PhotoDesk.Order)
@@ -61,7 +68,7 @@ final class WriterLoop {
         var file: OutputFile
         /// Nil where even the header could not be written.
         var matroska: MatroskaFile?
-        var limits: RecordingLimits
+        var options: RecordingOptions
     }
 
     init(
@@ -85,8 +92,8 @@ final class WriterLoop {
             photos.wait(beside: mailbox.descriptor)
             for work in mailbox.takeAll() {
                 switch work {
-                case .begin(let ticket, let file, let layout, let frameRate, let limits):
-                    begin(ticket, file, layout, frameRate, limits)
+                case .begin(let ticket, let file, let layout, let frameRate, let options):
+                    begin(ticket, file, layout, frameRate, options)
                 case .frame(let ticket, let picture, let interval):
                     append(ticket, picture, interval)
                     ticket.taken(picture.layout.bytes)
@@ -105,10 +112,10 @@ final class WriterLoop {
 
     private func begin(
         _ ticket: RecordingTicket, _ envelope: Int32, _ layout: PictureLayout, _ frameRate: Double,
-        _ limits: RecordingLimits
+        _ options: RecordingOptions
     ) {
-        let file = OutputFile(envelope, in: house, bytesMax: limits.maxBytes.map { Int64(clamping: $0) })
-        current = Current(ticket: ticket, file: file, matroska: nil, limits: limits)
+        let file = OutputFile(envelope, in: house, bytesMax: options.maxBytes.map { Int64(clamping: $0) })
+        current = Current(ticket: ticket, file: file, matroska: nil, options: options)
         if case .system(let fault)? = file.failure {
             emit(
                 .runtimeError(code: "recording", message: "Recording \(ticket.id) cannot begin: \(fault.words)."))
@@ -126,7 +133,7 @@ final class WriterLoop {
 
     private func append(_ ticket: RecordingTicket, _ picture: KeptPicture, _ interval: Int64) {
         guard let current, current.ticket === ticket, let matroska = current.matroska else { return }
-        if let most = current.limits.maxDuration {
+        if let most = current.options.maxDuration {
             let after = matroska.durationAfter(captured: picture.captured, interval: interval)
             // A microsecond of grace: a limit of 2 s holds 60 frames of 30 a second.
             if Double(after) / 1e9 > most + 1e-6 { return finish(ticket, .durationLimit) }
@@ -150,7 +157,8 @@ final class WriterLoop {
             .recordingFinished(
                 RecorderEvent.Recording(
                     id: ticket.id, why: why, frames: current.matroska?.frames ?? 0,
-                    duration: current.matroska?.duration ?? 0, bytes: UInt64(current.file.committed))))
+                    duration: current.matroska?.duration ?? 0, bytes: UInt64(current.file.committed),
+                    lastCapture: current.matroska?.lastCapture ?? 0, framesLeftOut: ticket.framesLeftOut)))
         done()
         // Otherwise an encoder's memory, tens of MiB in pieces of all sizes, stays in the heaps of its threads, and the
         // next encoder, in other threads, takes its own. Here, on the writer's thread, giving it back delays no frame:

@@ -14,6 +14,8 @@ package final class MatroskaFile {
     package private(set) var frames: UInt64 = 0
     /// Nanoseconds, to the end of the last frame.
     package private(set) var duration: Int64 = 0
+    /// Of the last frame, in nanoseconds of CLOCK_MONOTONIC; 0: there is none.
+    package private(set) var lastCapture: Int64 = 0
 
     private let encoder: VideoEncoder
     private var format: UnsafeMutablePointer<AVFormatContext>?
@@ -29,7 +31,7 @@ package final class MatroskaFile {
     private static let indexBytes = "65536"
     private static let bufferBytes: Int32 = 65_536
     /// A header with its index, and a first frame: a smaller limit could hold nothing.
-    package static let bytesLeast = Int64(RecordingLimits.bytesLeast)
+    package static let bytesLeast = Int64(RecordingOptions.bytesLeast)
 
     /// Writes the header.
     package init(file: OutputFile, layout: PictureLayout, frameRate: Double) throws(MediaFault) {
@@ -99,6 +101,7 @@ package final class MatroskaFile {
         lastTime = time
         frames += 1
         duration = captured - first + interval
+        lastCapture = captured
         if isKey { writeDuration() }
         return true
     }

@@ -53,9 +53,9 @@ struct Record: AsyncParsableCommand {
             do {
                 try await handle.startRunning()
                 _ = try await inbox.waitUntilRunning(within: timeout.duration)
-                var limits = RecordingLimits()
-                if let duration { limits.maxDuration = Double(duration.duration.wholeNanoseconds) / 1e9 }
-                let id = try await handle.startRecording(to: target.descriptor, limits: limits)
+                var options = RecordingOptions()
+                if let duration { options.maxDuration = Double(duration.duration.wholeNanoseconds) / 1e9 }
+                let id = try await handle.startRecording(to: target.descriptor, options: options)
                 let outcome = try await record(id, on: handle, inbox)
                 target.removeIfEmpty()
                 return outcome
