@@ -254,6 +254,7 @@ struct memory {
     uint64_t offset;
     words sharers;
     uint64_t recording, last_recording_finished;
+    bool is_paused;
     uint64_t photos[PHOTOS_MAX];
     size_t photo_count;
     /* The last ones that were told before the answer to their call was seen. */

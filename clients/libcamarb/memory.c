@@ -252,6 +252,15 @@ static void recording_finished(camarb_session *session, struct event *event) {
     memory_tell(session, event);
 }
 
+/* The next broker says again that it is paused. */
+static void recording_paused(camarb_session *session, struct event *event) {
+    struct memory *memory = &session->memory;
+    bool is_paused = event->told.type == CAMARB_EVENT_RECORDING_PAUSED, is_known = is_paused && memory->is_paused;
+    memory->is_paused = is_paused;
+    if (is_known) event_free(event);
+    else memory_tell(session, event);
+}
+
 static void access_changed(camarb_session *session, struct event *event) {
     camarb_client *client = session->client;
     struct memory *memory = &session->memory;
@@ -328,6 +337,7 @@ void memory_arrived(camarb_session *session, struct event *event, uint64_t seque
     case CAMARB_EVENT_SESSION_STOPPED: session_stopped(session, event); break;
     case CAMARB_EVENT_RECORDING_STARTED:
         memory->recording = event->told.recording;
+        memory->is_paused = false;
         memory_tell(session, event);
         break;
     case CAMARB_EVENT_RECORDING_FINISHED: recording_finished(session, event); break;
@@ -339,7 +349,7 @@ void memory_arrived(camarb_session *session, struct event *event, uint64_t seque
     case CAMARB_EVENT_CONFIGURATION_APPLIED: configuration_applied(session, event); break;
     case CAMARB_EVENT_CAMERA_STATE_CHANGED: camera_state_changed(session, event); break;
     case CAMARB_EVENT_RECORDING_PAUSED:
-    case CAMARB_EVENT_RECORDING_RESUMED:
+    case CAMARB_EVENT_RECORDING_RESUMED: recording_paused(session, event); break;
     case CAMARB_EVENT_RAMP_FINISHED:
     case CAMARB_EVENT_CONNECTIONS_FORMED:
     case CAMARB_EVENT_RUNTIME_ERROR: memory_tell(session, event); break;

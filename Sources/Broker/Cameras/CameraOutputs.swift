@@ -19,12 +19,15 @@ class CameraOutputs {
     private lazy var completions = Completions(link)
     /// The grant's microphone, for as long as its recorder core may have it, and those before it.
     private var microphone: ClientMicrophone?
+    /// What its packets have; nil: none is attached. One that was attached under the broker before this one has this alone.
+    private(set) var microphoneFormat: MicrophoneFormat?
     /// Bytes of timed metadata that the recorder core has not answered yet.
     private var metadataBytes = 0
 
     private struct Running {
         var file: ClientFile.Identity
         var since: Moment
+        var isPaused = false
         /// For the next recorder core, should this one be lost; nil where this broker never had it.
         var kept: ClientFile?
     }
@@ -172,15 +175,24 @@ class CameraOutputs {
     }
 
     func pauseRecording(_ recording: RecordingID) {
+        setPaused(recording, true)
         link.recorder.call("PauseRecording", [.uint64(recording)]) { _ in }
     }
 
     func resumeRecording(_ recording: RecordingID) {
+        setPaused(recording, false)
         link.recorder.call("ResumeRecording", [.uint64(recording)]) { _ in }
     }
 
+    private func setPaused(_ recording: RecordingID, _ isPaused: Bool) {
+        recordings[recording]?.isPaused = isPaused
+        link.recordingPaused(recording, isPaused)
+    }
+
     /// The recorder core judges it, and its answer is the client's.
-    func appendMetadata(_ recording: RecordingID, _ group: MetadataGroup, of session: SessionID, for message: BusMessage?) {
+    func appendMetadata(
+        _ recording: RecordingID, _ group: MetadataGroup, of session: SessionID, for message: BusMessage?
+    ) {
         let bytes = group.messageBytes
         guard mayCall(session), metadataBytes == 0 || metadataBytes + bytes <= Self.metadataBytesMax else {
             message?.answer(Self.tooMany)
@@ -231,19 +243,30 @@ class CameraOutputs {
             // It is kept for as long as it is attached; the one before, until it is known to be closed.
             _ = before
             microphone.keep()
-            if case .failure = result, self.microphone === microphone { self.microphone = before }
+            if self.microphone === microphone {
+                if case .success = result { attached(format) } else { self.microphone = before }
+            }
             answer(message, result)
         }
     }
 
+    private func attached(_ format: MicrophoneFormat?) {
+        microphoneFormat = format
+        link.microphoneChanged(to: format)
+    }
+
+    /// What is attached since the broker before this one.
+    func tookUp(microphone format: MicrophoneFormat?) { microphoneFormat = format }
+
     func detachMicrophone(_ granted: GrantID) {
         let closed = takeMicrophone()
+        attached(nil)
         link.recorder.call("DetachMicrophone", [.uint64(granted.rawValue)]) { _ in _ = closed }
     }
 
     /// The microphone of a grant that is over: for whoever waits until the recorder core has closed its own.
     func takeMicrophone() -> ClientMicrophone? {
-        defer { microphone = nil }
+        defer { (microphone, microphoneFormat) = (nil, nil) }
         return microphone
     }
 
@@ -256,7 +279,8 @@ class CameraOutputs {
     /// A recording that began under the broker before this one.
     func goesOn(_ recording: StoredHolder.Recording) {
         recordings[recording.id] = Running(
-            file: ClientFile.Identity(device: recording.device, inode: recording.inode), since: Broker.now())
+            file: ClientFile.Identity(device: recording.device, inode: recording.inode), since: Broker.now(),
+            isPaused: recording.isPaused)
     }
 
     // MARK: What the recorder core says
@@ -282,7 +306,7 @@ class CameraOutputs {
     /// Recordings and photos that their recorder core has left. A recording's file is as the last frame left it, and goes
     /// to the next one to be completed; nobody finishes a photo any more.
     func abandon() {
-        microphone = nil
+        _ = takeMicrophone()
         let now = Broker.now()
         for (recording, running) in recordings.sorted(by: { $0.key < $1.key }) {
             recordings[recording] = nil
@@ -298,6 +322,8 @@ class CameraOutputs {
 
     /// What a recording goes into; nil: it is not under way here.
     func file(of recording: RecordingID) -> ClientFile.Identity? { recordings[recording]?.file }
+
+    func isPaused(_ recording: RecordingID) -> Bool { recordings[recording]?.isPaused == true }
 
     /// Whether a file is being recorded to, or completed.
     func isRecording(to identity: ClientFile.Identity) -> Bool {

@@ -14,7 +14,8 @@ struct MetadataGroup {
         time = try reader.int64("time")
         items = try reader.strings("items")
         guard kind.utf8.count <= ClientBound.textBytesMax else {
-            throw BrokerError(.invalidValue, "kind is \(kind.quotedShort); it takes a kind that the recording declared.")
+            throw BrokerError(
+                .invalidValue, "kind is \(kind.quotedShort); it takes a kind that the recording declared.")
         }
         guard bytes <= ClientBound.metadataBytesMax else {
             throw BrokerError(

@@ -7,7 +7,8 @@ extension MethodTables {
     static let recordingMethods: [String: Handler] = [
         "AttachMicrophone": { (broker, request, reader) throws(BrokerError) in
             let session = try request.session
-            request.microphone = try ClientMicrophone(adopting: try reader.fileDescriptor("microphone"), of: request.message)
+            request.microphone = try ClientMicrophone(
+                adopting: try reader.fileDescriptor("microphone"), of: request.message)
             let format = try MicrophoneFormat(wire: try reader.dictionary("options"))
             // Once it is decided it is attached: a call that cannot be made is refused before.
             if let camera = broker.arbiter.status(of: session)?.camera {

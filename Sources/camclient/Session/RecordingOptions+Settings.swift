@@ -19,7 +19,9 @@ extension RecordingOptions {
             }
         }
         if !kinds.entries.isEmpty { wire["metadata"] = .dictionary(kinds) }
-        do throws(BrokerError) { self = try RecordingOptions(wire: wire) } catch { throw Failure(.usage, error.message) }
+        do throws(BrokerError) { self = try RecordingOptions(wire: wire) } catch {
+            throw Failure(.usage, error.message)
+        }
     }
 
     private static let metadataPrefix = "metadata."
