@@ -111,6 +111,9 @@ package final class OutputFile {
         _ = bytes.withUnsafeBytes { put($0, at: offset) }
     }
 
+    /// How many bytes may still be written where the file lies; nil where that cannot be known, which is no reason to end it.
+    package func freeBytes() -> Int64? { try? writer?.freeBytes() }
+
     /// Bytes appended since the last commit.
     var uncommitted: [UInt8] { pending }
 
