@@ -153,7 +153,9 @@ package struct SoundTimeline: Sendable {
     }
 
     private mutating func forgetSegments() {
-        guard let present = segments.lastIndex(where: { position(at: Double($0.start), in: $0) <= frames }) else { return }
+        guard let present = segments.lastIndex(where: { position(at: Double($0.start), in: $0) <= frames }) else {
+            return
+        }
         segments.removeFirst(present)
     }
 

@@ -51,7 +51,9 @@ import Testing
         let encoder = try SoundEncoder(sourceRate: rate, channels: channels)
         let seconds = 8
         let packets = try packets(
-            encoder, pieces(speech(seconds: seconds, sampleRate: rate, channels: channels), sampleRate: rate, channels: channels))
+            encoder,
+            pieces(speech(seconds: seconds, sampleRate: rate, channels: channels), sampleRate: rate, channels: channels)
+        )
         let bits = Double(packets.reduce(0) { $0 + $1.bytes.count }) * 8 / Double(seconds * channels)
         print("\(rate) Hz, \(channels): \(Int(bits)) bit/s a channel")
         #expect(abs(bits / 64_000 - 1) < 0.1, "\(bits) bit/s a channel")
@@ -61,7 +63,8 @@ import Testing
     @Test("Below 16 kHz AAC at its finest has fewer bits than 64 kbit/s", arguments: [8000, 11_025, 12_000])
     func lowRates(_ rate: Int) throws {
         let encoder = try SoundEncoder(sourceRate: rate, channels: 1)
-        #expect(encoder.bitRate == (rate == 8000 ? 48_000 : 64_000), "six bits a sample are the most that the format has")
+        #expect(
+            encoder.bitRate == (rate == 8000 ? 48_000 : 64_000), "six bits a sample are the most that the format has")
         let packets = try packets(
             encoder, pieces(speech(seconds: 8, sampleRate: rate, channels: 1), sampleRate: rate, channels: 1))
         let bits = Double(packets.reduce(0) { $0 + $1.bytes.count }) * 8 / 8
@@ -88,7 +91,8 @@ import Testing
         // AAC-LC, 48 kHz, one channel, in frames of 1,024 (ISO 14496-3): 00010 0011 0001 000; what follows is an extension.
         #expect(encoder.configuration.prefix(2) == [0x11, 0x88])
         let packets = try packets(encoder, [.silence(frames: 5000)])
-        let first = try #require(packets.first), last = try #require(packets.last)
+        let first = try #require(packets.first)
+        let last = try #require(packets.last)
         #expect(first.time == -21_333_333)
         for (packet, next) in zip(packets, packets.dropFirst()) {
             #expect(abs(packet.time + packet.duration - next.time) <= 1)

@@ -56,7 +56,7 @@ struct Placement {
     /// The greatest error of a frame's place, in seconds, and where in the file it was.
     private(set) var worst = 0.0
     private(set) var worstAt = 0.0
-    /// The greatest part by which a piece was stretched, in the first second and afterwards.
+    /// The greatest part by which a piece was stretched, in the first five seconds and afterwards.
     private(set) var stretchAtFirst = 0.0
     private(set) var stretch = 0.0
     /// Where silence is, in frames of the file.
@@ -83,9 +83,14 @@ struct Placement {
                 let nominal = Double(samples.count) * Double(fileRate) / Double(sourceRate)
                 // Pieces have whole frames.
                 let part = max(0, abs(Double(count) - nominal) - 1) / nominal
-                if frames < fileRate { stretchAtFirst = max(stretchAtFirst, part) } else { stretch = max(stretch, part) }
+                if frames < 5 * fileRate {
+                    stretchAtFirst = max(stretchAtFirst, part)
+                } else {
+                    stretch = max(stretch, part)
+                }
                 for (index, sample) in samples.enumerated() {
-                    let place = (Double(frames) + Double(index) * Double(count) / Double(samples.count)) / Double(fileRate)
+                    let place =
+                        (Double(frames) + Double(index) * Double(count) / Double(samples.count)) / Double(fileRate)
                     let near = nearly(place)
                     // The number with these 16 bits that is nearest.
                     let number = near + Int64(Int16(truncatingIfNeeded: Int64(sample) - near))

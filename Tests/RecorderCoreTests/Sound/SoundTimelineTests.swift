@@ -220,18 +220,24 @@ private let ms: Int64 = 1_000_000
             // A semitone is 5.9 %; what ears hear at best is 0.3 %.
             #expect(placement.stretch < 0.003, "\(length): \(placement.stretch)")
             #expect(placement.stretchAtFirst < 0.01, "\(length): \(placement.stretchAtFirst)")
-            print("jitter, \(length): worst \(placement.worst * 1000) ms, stretch \(placement.stretchAtFirst), then \(placement.stretch)")
+            print(
+                "jitter, \(length): worst \(placement.worst * 1000) ms, stretch \(placement.stretchAtFirst), then \(placement.stretch)"
+            )
         }
     }
 
     @Test func anotherRateOfTheFileIsKeptAsExactly() {
-        let placement = play(TestSource(sampleRate: 50_000, fast: 0.002, start: 7_000_000_000), seconds: 30, fileRate: 48_000) {
+        let placement = play(
+            TestSource(sampleRate: 50_000, fast: 0.002, start: 7_000_000_000), seconds: 30, fileRate: 48_000
+        ) {
             $0.packet(1000)
         }
         #expect(abs(placement.worst) < 0.005 && placement.silence == 0, "\(placement.worst)")
     }
 
-    @Test("Whatever a source does, sound is as long as the picture and within 25 ms of its place", arguments: 1...40 as ClosedRange<UInt64>)
+    @Test(
+        "Whatever a source does, sound is as long as the picture and within 25 ms of its place",
+        arguments: 1...40 as ClosedRange<UInt64>)
     func anySource(_ seed: UInt64) {
         var random = SeededRandom(seed)
         let rate = [8000, 16_000, 44_100, 48_000].randomElement(using: &random) ?? 8000
