@@ -108,7 +108,7 @@ public struct Arbiter: Sendable {
         case .recorderCut(let camera, let grant), .recorderStreaming(let camera, let grant, _):
             guard let slot = state.cameraNames[camera], state.cameras[slot].grant == grant else { return nil }
             return state.cameras[slot].handover
-        case .recordingFinished(let recording, _, _, _, _):
+        case .recordingFinished(let recording, _, _, _, _, _, _):
             return state.ledger.recordings.first { $0.id == recording }?.endedBy
         default: return nil
         }

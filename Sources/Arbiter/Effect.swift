@@ -11,8 +11,9 @@ public enum Effect: Hashable, Sendable {
     /// and before the next holder's `open`. Answered by `recorderCut` or `recorderGone`.
     ///
     /// `next` is the session that has won the camera and gets it when the cut is confirmed: the device may go on until
-    /// then. Nil: no session has won it, or the device failed, and it stops at once.
-    case cut(CameraID, GrantID, why: RecordingEnd, next: SessionID?)
+    /// then. Nil: no session has won it, or the device failed, and it stops at once. `reason`: what the client of a
+    /// recording that it ends is told, for the file.
+    case cut(CameraID, GrantID, why: RecordingEnd, next: SessionID?, reason: RecordingReason = .none)
     /// The recorder did not do its duty in time: SIGKILL. Answered by `recorderGone`.
     case killRecorder(CameraID)
     /// Start capturing for a session, with fresh buffers. Answered by `recorderStreaming`, `deviceFailed` or `recorderGone`.
@@ -30,8 +31,18 @@ public enum Effect: Hashable, Sendable {
     case capturePhoto(CameraID, GrantID, SessionID, PhotoID)
     /// Photos of consecutive frames, whose ids follow each other from `first`.
     case capturePhotoBracket(CameraID, GrantID, SessionID, first: PhotoID, PhotoBracket)
+    /// The holder's own microphone, until the grant ends or another order.
+    case attachMicrophone(CameraID, GrantID, SessionID, MicrophoneFormat)
+    /// The grant goes on, and its microphone is to be closed: its session has left the camera, or uses no sound any more.
+    case detachMicrophone(CameraID, GrantID)
     case startRecording(CameraID, GrantID, SessionID, RecordingID)
-    case stopRecording(CameraID, RecordingID, why: RecordingEnd)
+    case stopRecording(CameraID, RecordingID, why: RecordingEnd, reason: RecordingReason = .none)
+    case pauseRecording(CameraID, RecordingID)
+    case resumeRecording(CameraID, RecordingID)
+    /// The recorder core answers the request itself.
+    case appendMetadata(CameraID, RecordingID)
+    /// From now on the session's preview is black, and counted on, or the picture again. Comes before its client is told.
+    case setSlate(CameraID, GrantID, SessionID, Bool)
 
     /// Tell a session's client. `sequence` counts the session's notices from 1, without gaps.
     case notify(ClientID, SessionID, sequence: UInt64, SessionEvent)

@@ -30,8 +30,14 @@ public enum Event: Hashable, Sendable {
     case openStream(SessionID)
     case capturePhoto(SessionID)
     case capturePhotoBracket(SessionID, PhotoBracket)
-    case startRecording(SessionID)
+    /// The client brings its own microphone's sound; the socket itself travels beside.
+    case attachMicrophone(SessionID, MicrophoneFormat)
+    indirect case startRecording(SessionID, RecordingOptions = RecordingOptions())
     case stopRecording(SessionID)
+    case pauseRecording(SessionID)
+    case resumeRecording(SessionID)
+    /// Items for a kind of timed metadata, which travel beside: what they are is the recorder core's to judge.
+    case appendMetadata(SessionID)
     case ready(SessionID, InterruptionID)
     case continueAfterSensitiveContent(SessionID)
     case closed(SessionID)
@@ -86,7 +92,10 @@ public enum Event: Hashable, Sendable {
     case recorderGone(CameraID)
     /// The device could not be opened, or failed while streaming. The process lives.
     case deviceFailed(CameraID, DeviceFault, message: String)
-    case recordingFinished(RecordingID, why: RecordingEnd, frames: UInt64, duration: Duration, bytes: UInt64)
+    /// `lastCapture` nil: there is no frame, or its moment is not known.
+    case recordingFinished(
+        RecordingID, why: RecordingEnd, frames: UInt64, duration: Duration, bytes: UInt64, lastCapture: Moment? = nil,
+        framesLeftOut: UInt64 = 0)
     case photoCaptured(PhotoCaptured)
     case rampFinished(CameraID, GrantID, videoZoomFactor: Double)
     /// What of its state is not as it was told last.

@@ -2,7 +2,8 @@
 public enum EventKind: String, Hashable, Sendable, CaseIterable, Comparable {
     case connected, declared, declaredPresence, loweredPriority, loweredAttribute, disconnected
     case created, startRunning, reclaimed, stopRunning, beginConfiguration, commitConfiguration, configure, openStream
-    case capturePhoto, capturePhotoBracket, startRecording, stopRecording, ready, continueAfterSensitiveContent, closed
+    case capturePhoto, capturePhotoBracket, attachMicrophone, startRecording, stopRecording, pauseRecording
+    case resumeRecording, appendMetadata, ready, continueAfterSensitiveContent, closed
     case sourceAttached, sourceGone, placed, unplaced, microphone, sensitiveContent, operatorChose, attribute,
         loginSession
     case loginSessionEnded
@@ -35,8 +36,12 @@ extension Event {
         case .openStream: .openStream
         case .capturePhoto: .capturePhoto
         case .capturePhotoBracket: .capturePhotoBracket
+        case .attachMicrophone: .attachMicrophone
         case .startRecording: .startRecording
         case .stopRecording: .stopRecording
+        case .pauseRecording: .pauseRecording
+        case .resumeRecording: .resumeRecording
+        case .appendMetadata: .appendMetadata
         case .ready: .ready
         case .continueAfterSensitiveContent: .continueAfterSensitiveContent
         case .closed: .closed

@@ -54,6 +54,9 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
     case runningToPreview, runningToPhoto, runningToRecord, oneRecording, stoppedOnce, readyAnswers, reclaimedOnce
     // What a user says of its apps.
     case stoppedByUser, answersBounded, questionsEnd
+    // What goes into a recording.
+    case runningToAttach, microphoneForAudio, audioNeedsMicrophone, objectsOfTheCamera
+    case recordingToPause, pausedOnce, resumedOnce, recordingToAppend
 
     package var text: String {
         switch self {
@@ -120,6 +123,14 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
         case .stoppedByUser: "the user stopped it"
         case .answersBounded: "answers about a bounded number of a user's own apps"
         case .questionsEnd: "a question is answered once, and in time"
+        case .runningToAttach: "only a running session can attach a microphone"
+        case .microphoneForAudio: "a microphone is for a session that uses audio"
+        case .audioNeedsMicrophone: "a recording with audio needs a microphone"
+        case .objectsOfTheCamera: "metadata of objects needs a camera that finds some"
+        case .recordingToPause: "only a recording can be paused and resumed"
+        case .pausedOnce: "a recording is paused once"
+        case .resumedOnce: "only a paused recording is resumed"
+        case .recordingToAppend: "metadata is appended to a recording"
         }
     }
 }

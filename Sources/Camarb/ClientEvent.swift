@@ -19,6 +19,9 @@ public enum ClientEvent: Hashable, Sendable {
     /// Stopped for good; `startRunning` may ask anew.
     case sessionStopped(SessionStop)
     case recordingStarted(RecordingID)
+    /// Its client asked for it; `recordingResumed` goes on in the same file.
+    case recordingPaused(RecordingID)
+    case recordingResumed(RecordingID)
     case recordingFinished(RecordingFinished)
     case photoCaptured(PhotoCaptured)
     case configurationApplied(ConfigurationChange)
@@ -67,6 +70,8 @@ public struct InterruptionEnd: Hashable, Sendable {
     public var duration: Duration
     /// False when `stopRunning` ended it.
     public var willResume: Bool
+    /// The recording that it cut: none goes on by itself.
+    public var recording: RecordingID?
 }
 
 /// Another access, without an interruption.
@@ -103,8 +108,10 @@ extension ClientEvent {
             case .interruptionChanged(let id, let causes, let interrupter, let rule):
                 .interruptionChanged(
                     Interruption(id: id, causes: causes, interrupter: interrupter, recording: nil, rule: rule))
-            case .interruptionEnded(let id, let causes, let duration, let willResume):
-                .interruptionEnded(InterruptionEnd(id: id, causes: causes, duration: duration, willResume: willResume))
+            case .interruptionEnded(let id, let causes, let duration, let willResume, let cut):
+                .interruptionEnded(
+                    InterruptionEnd(
+                        id: id, causes: causes, duration: duration, willResume: willResume, recording: cut))
             case .didStartRunning(let grant): .didStartRunning(grant)
             case .didStopRunning: .didStopRunning
             case .accessChanged(let access, let causes, let rule):
@@ -112,6 +119,8 @@ extension ClientEvent {
             case .sharersChanged(let sharers): .sharersChanged(sharers)
             case .sessionStopped(let reason, let rule): .sessionStopped(SessionStop(reason: reason, rule: rule))
             case .recordingStarted(let recording): .recordingStarted(recording)
+            case .recordingPaused(let recording): .recordingPaused(recording)
+            case .recordingResumed(let recording): .recordingResumed(recording)
             case .recordingFinished(let recording): .recordingFinished(recording)
             case .photoCaptured(let photo): .photoCaptured(photo)
             case .configurationApplied(let asked, let inForce, let by):

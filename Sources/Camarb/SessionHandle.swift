@@ -7,7 +7,7 @@ import Synchronization
 /// posts the close; it neither waits nor throws. Methods may be called from any thread and several at once;
 /// the broker takes them in the order in which they reach it.
 public struct SessionHandle: ~Copyable, Sendable {
-    private let core: SessionCore
+    let core: SessionCore
 
     init(_ core: SessionCore) { self.core = core }
 
@@ -94,11 +94,11 @@ public struct SessionHandle: ~Copyable, Sendable {
     /// - Parameter file: an empty or overwritable regular file, open for writing, not for appending; it stays the
     ///   caller's and may be closed on return.
     /// - Returns: the recording's id; `recordingFinished` says when its file is whole.
-    /// - Throws: `.interrupted`, `.accessDenied`, `.alreadyRecording`, `.unsuitableFile`.
+    /// - Throws: `.interrupted`, `.accessDenied`, `.alreadyRecording`, `.unsuitableFile`, `.invalidValue`.
     public func startRecording(
-        to file: Int32, limits: RecordingLimits = RecordingLimits()
+        to file: Int32, options: RecordingOptions = RecordingOptions()
     ) async throws(BrokerError) -> RecordingID {
-        let answer = try await core.call("StartRecording", [.fileDescriptor(file), .dictionary(limits.wire)])
+        let answer = try await core.call("StartRecording", [.fileDescriptor(file), .dictionary(options.wire)])
         var reader = WireReader("StartRecording", answer)
         return try reader.uint64("recording")
     }

@@ -11,9 +11,9 @@ extension CameraModel {
         list += stills
         list.append(
             CameraControl(
-                .videoOrientation, .words(["portrait", "portraitUpsideDown", "landscapeRight", "landscapeLeft"]),
+                .videoOrientation, .words(VideoOrientation.allCases.map(\.rawValue)),
                 // As the sensor lies: a front camera's faces the other way.
-                usual: .text(position == .front ? "landscapeLeft" : "landscapeRight")))
+                usual: .text(VideoOrientation.native(of: position).rawValue)))
         list.append(CameraControl(.videoMirrored, .flag, usual: .flag(false)))
         return ConfigurationKey.allCases.compactMap { key in list.first { $0.key == key } }
     }

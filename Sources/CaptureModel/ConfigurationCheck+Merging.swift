@@ -129,7 +129,7 @@ extension Configuration {
     package var lasting: Configuration {
         if isEmpty { return self }
         var lasting = self
-        for key in [ConfigurationKey.videoZoomRampRate, .cancelVideoZoomRamp, .whenBusy, .sharingMode] {
+        for key in [ConfigurationKey.videoZoomRampRate, .cancelVideoZoomRamp, .whenBusy, .sharingMode, .captureMode] {
             lasting[key] = nil
         }
         return lasting
@@ -139,7 +139,7 @@ extension Configuration {
     package var ofTheCamera: Configuration {
         if isEmpty { return self }
         var camera = self
-        for key in [ConfigurationKey.camera, .usesAudio, .whenBusy, .sharingMode] { camera[key] = nil }
+        for key in [ConfigurationKey.camera, .usesAudio, .whenBusy, .sharingMode, .captureMode] { camera[key] = nil }
         return camera
     }
 }

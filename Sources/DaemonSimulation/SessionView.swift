@@ -29,7 +29,7 @@ struct SessionView {
         case .interruptionChanged(let id, let causes, _, _):
             guard id == interruption else { return "interruption \(id) is not the open one." }
             self.causes = causes
-        case .interruptionEnded(let id, _, _, _):
+        case .interruptionEnded(let id, _, _, _, _):
             guard id == interruption else { return "interruption \(id) is not the open one." }
             interruption = nil
         case .didStartRunning(let grant):

@@ -44,7 +44,9 @@ extension Effect {
         case .refused: break
         case .notify(_, let session, _, _): name = names.name(of: session)
         case .answered, .cut, .killRecorder, .open, .resume, .configure, .openStream, .closeStreams, .capturePhoto,
-            .capturePhotoBracket, .startRecording, .stopRecording, .announce:
+            .capturePhotoBracket, .attachMicrophone, .detachMicrophone, .startRecording, .stopRecording,
+            .pauseRecording,
+            .resumeRecording, .appendMetadata, .setSlate, .announce:
             return nil
         }
         let values = values

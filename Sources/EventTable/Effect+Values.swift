@@ -5,7 +5,9 @@ import ArbiterProtocol
 package enum EffectKind: String, Hashable, Sendable, CaseIterable {
     case refused, answered, cut, killRecorder, open, resume, configure, openStream, closeStreams, capturePhoto
     case capturePhotoBracket
-    case startRecording, stopRecording, notify, camerasChanged, holderChanged, prioritiesChanged, question,
+    case attachMicrophone, detachMicrophone, startRecording, stopRecording, pauseRecording, resumeRecording
+    case appendMetadata, setSlate
+    case notify, camerasChanged, holderChanged, prioritiesChanged, question,
         questionEnded
     case answerKept
 }
@@ -28,8 +30,14 @@ extension Effect {
         case .closeStreams: .closeStreams
         case .capturePhoto: .capturePhoto
         case .capturePhotoBracket: .capturePhotoBracket
+        case .attachMicrophone: .attachMicrophone
+        case .detachMicrophone: .detachMicrophone
         case .startRecording: .startRecording
         case .stopRecording: .stopRecording
+        case .pauseRecording: .pauseRecording
+        case .resumeRecording: .resumeRecording
+        case .appendMetadata: .appendMetadata
+        case .setSlate: .setSlate
         case .notify: .notify
         case .announce(.camerasChanged): .camerasChanged
         case .announce(.holderChanged): .holderChanged
@@ -50,11 +58,12 @@ extension Effect {
             values.add("message", .string(refusal.error.message))
             values.add("rule", .string(refusal.rule))
         case .answered(let id): values.add("id", .uint64(id))
-        case .cut(let camera, let grant, let why, let next):
+        case .cut(let camera, let grant, let why, let next, let reason):
             values.add(.camera, camera)
             values.add(.grant, grant)
             values.add("why", .string(why.rawValue))
             if let next { values.add("next", .uint64(next.rawValue)) }
+            values.add(reason)
         case .killRecorder(let camera): values.add(.camera, camera)
         case .open(let camera, let grant, let session, let configuration),
             .resume(let camera, let grant, let session, let configuration),
@@ -71,13 +80,9 @@ extension Effect {
             values.add("first", .uint64(first))
             // What each is exposed with is in the event.
             values.add("photos", .uint64(UInt64(bracket.shots.count)))
-        case .startRecording(let camera, let grant, let session, let recording):
-            values.add(camera, grant, session)
-            values.add("recording", .uint64(recording))
-        case .stopRecording(let camera, let recording, let why):
-            values.add(.camera, camera)
-            values.add("recording", .uint64(recording))
-            values.add("why", .string(why.rawValue))
+        case .attachMicrophone, .detachMicrophone, .startRecording, .stopRecording, .pauseRecording, .resumeRecording,
+            .appendMetadata, .setSlate:
+            addOfRecording(to: &values)
         case .notify(let client, let session, let sequence, let event):
             values.add(.client, client)
             values.add(.session, session)
@@ -87,9 +92,42 @@ extension Effect {
         }
         return values
     }
+
+    private func addOfRecording(to values: inout EventValues) {
+        switch self {
+        case .attachMicrophone(let camera, let grant, let session, let format):
+            values.add(camera, grant, session)
+            values.add(.microphoneFormat, format)
+        case .detachMicrophone(let camera, let grant):
+            values.add(.camera, camera)
+            values.add(.grant, grant)
+        case .startRecording(let camera, let grant, let session, let recording):
+            values.add(camera, grant, session)
+            values.add("recording", .uint64(recording))
+        case .stopRecording(let camera, let recording, let why, let reason):
+            values.add(.camera, camera)
+            values.add("recording", .uint64(recording))
+            values.add("why", .string(why.rawValue))
+            values.add(reason)
+        case .pauseRecording(let camera, let recording), .resumeRecording(let camera, let recording),
+            .appendMetadata(let camera, let recording):
+            values.add(.camera, camera)
+            values.add("recording", .uint64(recording))
+        case .setSlate(let camera, let grant, let session, let isBlack):
+            values.add(camera, grant, session)
+            values.add("slate", .boolean(isBlack))
+        default: break
+        }
+    }
 }
 
 extension EventValues {
+    /// Most orders have none.
+    fileprivate mutating func add(_ reason: RecordingReason) {
+        if let cause = reason.cause { add("cause", .string(cause)) }
+        if let interrupter = reason.interrupter { add("interrupter", .string(interrupter)) }
+    }
+
     fileprivate mutating func add<Value>(_ field: EventField<Value>, _ value: Value) { field.write(value, &self) }
 
     fileprivate mutating func add(_ camera: CameraID, _ grant: GrantID, _ session: SessionID) {

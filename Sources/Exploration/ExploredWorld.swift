@@ -141,9 +141,10 @@ struct ExploredState: Sendable {
         case .startRunning(let session), .reclaimed(let session, _), .stopRunning(let session),
             .beginConfiguration(let session),
             .commitConfiguration(let session), .configure(let session, _), .openStream(let session),
-            .capturePhoto(let session), .capturePhotoBracket(let session, _), .startRecording(let session),
-            .stopRecording(let session),
-            .ready(let session, _), .continueAfterSensitiveContent(let session), .closed(let session):
+            .capturePhoto(let session), .capturePhotoBracket(let session, _), .attachMicrophone(let session, _),
+            .startRecording(let session, _), .stopRecording(let session), .pauseRecording(let session),
+            .resumeRecording(let session), .appendMetadata(let session), .ready(let session, _),
+            .continueAfterSensitiveContent(let session), .closed(let session):
             checker.exists(session)
         default: true
         }

@@ -198,7 +198,7 @@ struct RecorderDuties: Hashable, Sendable {
             }
         case .recorderRefusedConfiguration(let camera, _, _, _): change(camera) { $0.batches.removeFirst() }
         case .rampFinished(let camera, _, _): change(camera) { $0.hasRamp = false }
-        case .recordingFinished(let id, _, _, _, _):
+        case .recordingFinished(let id, _, _, _, _, _, _):
             if let place = recordings.firstIndex(where: { $0.id.value == id }) { recordings.remove(at: place) }
         case .photoCaptured(let photo):
             if let place = photos.firstIndex(where: { $0.value == photo.photo }) { photos.remove(at: place) }
@@ -235,7 +235,7 @@ struct RecorderDuties: Hashable, Sendable {
         case .open(let camera, let grant, _, _):
             let counted = Counted(value: grant)
             order(camera) { $0 = Duty(camera: camera, opening: counted, grant: counted) }
-        case .cut(let camera, let grant, let why, _):
+        case .cut(let camera, let grant, let why, _, _):
             order(camera) { duty in
                 (duty.isStreaming, duty.isSurviving) = (false, false)
                 duty.batches = []
@@ -251,13 +251,15 @@ struct RecorderDuties: Hashable, Sendable {
             for place in bracket.shots.indices { photos.append(Counted(value: first + PhotoID(place))) }
         case .startRecording(let camera, _, let session, let id):
             recordings.append(Recording(id: Counted(value: id), camera: camera, session: session))
-        case .stopRecording(_, let id, let why): end(why) { $0.id.value == id }
+        case .stopRecording(_, let id, let why, _): end(why) { $0.id.value == id }
         case .closeStreams(let camera, _, let session):
             change(camera) { duty in
                 duty.closing.removeAll { $0 == session }
                 duty.closing.append(session)
             }
-        case .refused, .answered, .openStream, .notify, .announce: break
+        case .refused, .answered, .openStream, .attachMicrophone, .detachMicrophone, .pauseRecording, .resumeRecording,
+            .appendMetadata, .setSlate, .notify, .announce:
+            break
         }
     }
 

@@ -162,8 +162,10 @@ struct SimulatedCast: Sendable {
         switch random.below(100) {
         case 0..<34: return [.event(.startRunning(id))]
         case 34..<48: return [.event(.stopRunning(id))]
-        case 48..<60: return [.event(.startRecording(id))]
-        case 60..<67: return [.event(.stopRecording(id))]
+        case 48..<57: return [.event(recording(id, &random))]
+        case 57..<63: return [.event(.stopRecording(id))]
+        case 63..<65: return [.event(.attachMicrophone(id, MicrophoneFormat(sampleRate: 48_000, channels: 1)))]
+        case 65..<67: return [.event(random.pick([.pauseRecording(id), .resumeRecording(id), .appendMetadata(id)]))]
         case 67..<72: return [.event(.capturePhoto(id))]
         case 72..<75: return [.event(.openStream(id))]
         case 75..<84: return [.event(.configure(id, configuration(&random, valid: false)))]
@@ -179,6 +181,14 @@ struct SimulatedCast: Sendable {
         }
     }
 
+    /// Now and then with metadata, of objects too, which none of the cameras finds.
+    private func recording(_ id: SessionID, _ random: inout SeededRandom) -> Event {
+        var options = RecordingOptions()
+        if random.chance(20) { options.metadata.append(MetadataTrack(kind: "location", type: .iso6709)) }
+        if random.chance(5) { options.metadata.append(MetadataTrack(kind: "objects", type: .objects)) }
+        return .startRecording(id, options)
+    }
+
     private func configuration(_ random: inout SeededRandom, valid: Bool) -> Configuration {
         var batch = Configuration()
         if random.chance(40) { batch[.videoZoomFactor] = .number(valid ? 1 : random.pick([1, 2, 3.5, 9])) }
@@ -188,6 +198,7 @@ struct SimulatedCast: Sendable {
         if random.chance(20) {
             batch[.sharingMode] = .text(random.pick(["sharedReadOnly", "exclusiveControl"]))
         }
+        if random.chance(15) { batch[.captureMode] = .text(random.pick(["photo", "video"])) }
         if !valid, random.chance(15) { batch[.camera] = .text(random.pick(Self.cameras).name) }
         return batch
     }

@@ -46,7 +46,7 @@ public struct BrokerMetrics: Sendable {
         for effect in effects {
             switch effect {
             case .refused(let refusal): count(for: asker) { $0.refusals.note(refusal.rule) }
-            case .cut(let camera, _, _, _): cutSince[camera] = now
+            case .cut(let camera, _, _, _, _): cutSince[camera] = now
             case .notify(_, let session, _, let notice): note(notice, of: session, at: now, sessions)
             default: break
             }
@@ -94,7 +94,7 @@ public struct BrokerMetrics: Sendable {
             }
         case .wasInterrupted(_, let causes, _, _, _):
             count(for: sessions.user(session)) { $0.interruptions.note(causes.reason?.wireName ?? "none") }
-        case .interruptionEnded(_, _, let duration, _):
+        case .interruptionEnded(_, _, let duration, _, _):
             count(for: sessions.user(session)) { $0.interruptionLengths.note(duration) }
         case .sessionStopped(let reason, _):
             forget(session)

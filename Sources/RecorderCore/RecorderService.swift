@@ -40,7 +40,8 @@ public final class RecorderService: Sendable {
         case "Cut", "PassOn":
             let grant = GrantID(try reader.uint64("grant"))
             let why: RecordingEnd = try reader.word("why")
-            capture.cut(grant, why: why, passesOn: member == "PassOn") { result in
+            let reason = try reader.reason()
+            capture.cut(grant, why: why, reason, passesOn: member == "PassOn") { result in
                 answer(result.map { [.int64($0)] })
             }
         case "WatchNode":
@@ -89,23 +90,53 @@ public final class RecorderService: Sendable {
             capture.capturePhotoBracket(grant, session: session, photos, files: files, bracket) { result in
                 answer(result.map { [] })
             }
+        case "Complete":
+            _ = try reader.uint64("recording")
+            capture.complete(file: try reader.fileDescriptor("file")) { result in
+                answer(
+                    result.map {
+                        [.uint64($0.frames), .int64($0.duration), .uint64($0.bytes), .int64($0.lastCapture)]
+                    })
+            }
+        case "SetSlate":
+            let grant = GrantID(try reader.uint64("grant"))
+            let session = SessionID(try reader.uint64("session"))
+            capture.setSlate(grant, session: session, try reader.boolean("slate")) { result in
+                answer(result.map { [] })
+            }
+        default: try dispatchRecording(member, &reader, answer)
+        }
+    }
+
+    /// A recording, and what goes into it beside the picture.
+    private func dispatchRecording(
+        _ member: String, _ reader: inout WireReader, _ answer: @escaping Answer
+    ) throws(BrokerError) {
+        let done: Capture.Reply<Void> = { result in answer(result.map { [] }) }
+        switch member {
         case "StartRecording":
             let grant = GrantID(try reader.uint64("grant"))
             let recording = try reader.uint64("recording")
             let file = try reader.fileDescriptor("file")
-            let limits = try RecordingLimits(wire: try reader.dictionary("options"))
-            capture.startRecording(grant, recording, file: file, limits: limits) { result in
-                answer(result.map { [] })
-            }
+            let options = try RecordingOptions(wire: try reader.dictionary("options"))
+            capture.startRecording(grant, recording, file: file, options: options, done)
         case "StopRecording":
             let recording = try reader.uint64("recording")
             let why: RecordingEnd = try reader.word("why")
-            capture.stopRecording(recording, why: why) { result in answer(result.map { [] }) }
-        case "Complete":
-            _ = try reader.uint64("recording")
-            capture.complete(file: try reader.fileDescriptor("file")) { result in
-                answer(result.map { [.uint64($0.frames), .int64($0.duration), .uint64($0.bytes)] })
-            }
+            capture.stopRecording(recording, why: why, try reader.reason(), done)
+        case "PauseRecording": capture.pauseRecording(try reader.uint64("recording"), done)
+        case "ResumeRecording": capture.resumeRecording(try reader.uint64("recording"), done)
+        case "AppendMetadata":
+            let recording = try reader.uint64("recording")
+            let kind = try reader.string("kind")
+            let time = try reader.int64("time")
+            capture.appendMetadata(recording, kind: kind, time: time, items: try reader.strings("items"), done)
+        case "AttachMicrophone":
+            let grant = GrantID(try reader.uint64("grant"))
+            let socket = try reader.fileDescriptor("microphone")
+            let format = try MicrophoneFormat(wire: try reader.dictionary("options"))
+            capture.attachMicrophone(grant, socket: socket, format, done)
+        case "DetachMicrophone": capture.detachMicrophone(GrantID(try reader.uint64("grant")), done)
         default:
             throw BrokerError(.unknownMethod, "\(InterfaceName.recorder) has no method \(member.quotedShort).")
         }
@@ -119,7 +150,8 @@ public final class RecorderService: Sendable {
                 "RecordingFinished",
                 [
                     .uint64(recording.id), .string(recording.why.rawValue), .uint64(recording.frames),
-                    .int64(recording.duration), .uint64(recording.bytes),
+                    .int64(recording.duration), .uint64(recording.bytes), .int64(recording.lastCapture),
+                    .uint64(recording.framesLeftOut),
                 ]
             )
         case .photoCaptured(let photo):
@@ -137,5 +169,12 @@ public final class RecorderService: Sendable {
         case .runtimeError(let code, let message): ("RuntimeError", [.string(code), .string(message)])
         case .idle, .spent: nil
         }
+    }
+}
+
+extension WireReader {
+    /// Why a recording is taken from its session; a broker of an earlier version does not say.
+    fileprivate mutating func reason() throws(BrokerError) -> RecordingReason {
+        isAtEnd ? .none : try RecordingReason(wire: try dictionary("reason"))
     }
 }

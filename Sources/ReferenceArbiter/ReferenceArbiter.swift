@@ -178,6 +178,8 @@ public struct ReferenceArbiter: Sendable {
             countLease(on: camera)
             if state.holding?.granted != nil { left.insert(camera) }
             world.cameras[camera]?.holding = nil
+            // It is the grant's, whoever has it next.
+            world.sessions[id]?.hasMicrophone = false
         }
     }
 
@@ -204,6 +206,7 @@ public struct ReferenceArbiter: Sendable {
                 }
             }
             world.sessions[id]?.isRecording = false
+            world.sessions[id]?.isPaused = false
         }
     }
 

@@ -88,6 +88,9 @@ public struct WholeWorld: Sendable {
         /// A trusted agent raised it, and the client has not continued.
         public var isSensitive = false
         public var isRecording = false
+        public var isPaused = false
+        /// It brought its microphone since it has its camera.
+        public var hasMicrophone = false
         /// How deep it is inside `BeginConfiguration`, and what was said there.
         public var batches = 0
         public var batch = Configuration()
@@ -97,12 +100,14 @@ public struct WholeWorld: Sendable {
         /// It does not ask to run any more.
         public mutating func stop() {
             (started, bidSince, hasRun, isReestablished, isRecording) = (nil, nil, false, false, false)
+            (isPaused, hasMicrophone) = (false, false)
         }
     }
 
     public struct Camera: Sendable {
         public var position: CameraPosition
         public var seat: SeatID
+        public var findsObjects = false
         public var isPresent = true
         public var isPrivate = false
         public var isHeldOutside = false

@@ -55,6 +55,9 @@ enum CameraText {
             if index == capabilities.defaultFormatIndex, index > 0 { words.append("default") }
         }
         for control in capabilities.controls { words.append("control=\"\(write(control))\"") }
+        if !capabilities.availableMetadataObjectTypes.isEmpty {
+            words.append("objects=\(capabilities.availableMetadataObjectTypes.joined(separator: ","))")
+        }
         return words.joined(separator: " ")
     }
 

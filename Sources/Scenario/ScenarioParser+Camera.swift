@@ -4,7 +4,7 @@ import EventTable
 
 extension ScenarioParser {
     /// `[front|back|external] [model=…] [seat=…] [name=…] [sensor=WxH] [format="420v 1280x720@30" [zoom=4] [lossless=2]]…
-    /// [control=…]…`
+    /// [control=…]… [objects=…]`
     mutating func camera(_ camera: CameraID, _ words: inout Words) throws(LineProblem) -> Scenario.Camera {
         var seat = SeatID.usual
         var position = CameraPosition(rawValue: camera.name) ?? .external
@@ -31,6 +31,12 @@ extension ScenarioParser {
                 guard sides.count == 2 else { throw LineProblem(word, "a sensor is written 3840x2160") }
                 capabilities.sensorWidth = sides[0]
                 capabilities.sensorHeight = sides[1]
+            case "objects":
+                let types = word.text.split(separator: ",").map(String.init)
+                guard !types.isEmpty, types.allSatisfy(MetadataTrack.isKind), Set(types).count == types.count else {
+                    throw LineProblem(word, "types of objects are written marker or face,code, each once")
+                }
+                capabilities.availableMetadataObjectTypes = types
             case nil where word.text == "default":
                 guard !formats.isEmpty else {
                     throw LineProblem(word, "default stands behind the format that has it")
@@ -53,7 +59,7 @@ extension ScenarioParser {
 
     private static let cameraWords = [
         "model", "seat", "name", "sensor", "format", "zoom", "lossless", "fov", "stills", "focus", "iso", "exposure",
-        "stabilization", "hdr", "default", "control",
+        "stabilization", "hdr", "default", "control", "objects",
     ]
 
     /// Takes a format, or a word that stands behind the format that has it.

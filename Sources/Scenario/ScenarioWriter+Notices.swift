@@ -33,7 +33,7 @@ extension ScenarioWriter {
 
     private func order(_ effect: Effect) -> String? {
         switch effect {
-        case .cut(let camera, _, let why, _): "cut \(camera.name) \(why.rawValue)"
+        case .cut(let camera, _, let why, _, _): "cut \(camera.name) \(why.rawValue)"
         case .killRecorder(let camera): "kill-recorder \(camera.name)"
         case .open(let camera, _, let session, _): "open \(camera.name) for \(names.name(of: session))"
         case .resume(let camera, _, let session, _): "resume \(camera.name) for \(names.name(of: session))"
@@ -45,10 +45,18 @@ extension ScenarioWriter {
             "capture-photo \(camera.name) for \(names.name(of: session)) \(photo)"
         case .capturePhotoBracket(let camera, _, let session, let first, let bracket):
             "capture-photos \(camera.name) for \(names.name(of: session)) \(first)–\(first + PhotoID(bracket.shots.count) - 1)"
+        case .attachMicrophone(let camera, _, let session, let format):
+            "attach-microphone \(camera.name) for \(names.name(of: session)) \(format.sampleRate)x\(format.channels)"
+        case .detachMicrophone(let camera, _): "detach-microphone \(camera.name)"
         case .startRecording(let camera, _, let session, let recording):
             "start-recording \(camera.name) for \(names.name(of: session)) \(recording)"
-        case .stopRecording(let camera, let recording, let why):
+        case .stopRecording(let camera, let recording, let why, _):
             "stop-recording \(camera.name) \(recording) \(why.rawValue)"
+        case .pauseRecording(let camera, let recording): "pause-recording \(camera.name) \(recording)"
+        case .resumeRecording(let camera, let recording): "resume-recording \(camera.name) \(recording)"
+        case .appendMetadata(let camera, let recording): "append-metadata \(camera.name) \(recording)"
+        case .setSlate(let camera, _, let session, let isBlack):
+            "slate \(camera.name) for \(names.name(of: session)) \(isBlack ? "on" : "off")"
         case .refused, .answered, .notify, .announce: nil
         }
     }
@@ -68,11 +76,12 @@ extension ScenarioWriter {
             return "wasInterrupted #\(id) \(Self.text(of: causes))\(Self.by(interrupter))\(cut)"
         case .interruptionChanged(let id, let causes, let interrupter, _):
             return "interruptionChanged #\(id) \(Self.text(of: causes))\(Self.by(interrupter))"
-        case .interruptionEnded(let id, let causes, let duration, let willResume):
+        case .interruptionEnded(let id, let causes, let duration, let willResume, let cut):
             // One cause was in the first notice already; a list shows what came together.
             let had = causes.ordered.count > 1 ? " \(Self.text(of: causes))" : ""
+            let lost = cut.map { ", recording \($0) was cut" } ?? ""
             return
-                "interruptionEnded #\(id)\(had) after \(TimeText.write(duration)), \(willResume ? "resuming" : "not resuming")"
+                "interruptionEnded #\(id)\(had) after \(TimeText.write(duration)), \(willResume ? "resuming" : "not resuming")\(lost)"
         case .didStartRunning: return "didStartRunning"
         case .didStopRunning: return "didStopRunning"
         case .accessChanged(let access, let causes, _):
@@ -83,10 +92,9 @@ extension ScenarioWriter {
         case .sessionStopped(let reason, let rule):
             return "sessionStopped \(reason.rawValue) because \"\(rule.replacingQuotes)\""
         case .recordingStarted(let id): return "recordingStarted \(id)"
-        case .recordingFinished(let end):
-            let chance = end.nextChance == end.why.usualNextChance ? "" : ", next chance \(end.nextChance.rawValue)"
-            return
-                "recordingFinished \(end.recording) \(end.why.rawValue) after \(TimeText.write(end.duration))\(chance)"
+        case .recordingPaused(let id): return "recordingPaused \(id)"
+        case .recordingResumed(let id): return "recordingResumed \(id)"
+        case .recordingFinished(let end): return text(of: end)
         case .photoCaptured(let photo):
             if let error = photo.error { return "photoCaptured \(photo.photo) failed \"\(error.replacingQuotes)\"" }
             return "photoCaptured \(photo.photo) \(photo.width)x\(photo.height)"
@@ -104,6 +112,14 @@ extension ScenarioWriter {
         case .cameraStateChanged(let state): return "cameraStateChanged \(state.scenarioWords)"
         case .runtimeError(let code, let message): return "runtimeError \(code) \"\(message.replacingQuotes)\""
         }
+    }
+
+    private func text(of end: RecordingFinished) -> String {
+        var text = "recordingFinished \(end.recording) \(end.why.rawValue) after \(TimeText.write(end.duration))"
+        if let cause = end.cause { text += ", for \(cause.shortName)\(Self.by(end.interrupter))" }
+        if end.framesLeftOut > 0 { text += ", \(end.framesLeftOut) frames left out" }
+        if end.nextChance != end.why.usualNextChance { text += ", next chance \(end.nextChance.rawValue)" }
+        return text
     }
 
     private static func by(_ interrupter: Interrupter?) -> String { interrupter.map { " by \($0.description)" } ?? "" }

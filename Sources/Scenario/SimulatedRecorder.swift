@@ -26,6 +26,11 @@ public struct SimulatedRecorder: Hashable, Sendable {
     private struct Recording: Hashable {
         var id: RecordingID
         var start: Moment
+        /// Nil: frames get into its file.
+        var pausedSince: Moment?
+
+        /// How much of it is in the file, which has no time of its pauses.
+        func duration(until now: Moment) -> Duration { (pausedSince ?? now) - start }
     }
 
     private struct Pending: Hashable {
@@ -95,20 +100,34 @@ public struct SimulatedRecorder: Hashable, Sendable {
             for place in bracket.shots.indices { takePhoto(first + PhotoID(place), at: now, isSilent) }
         case .startRecording(camera, _, _, let recording):
             recordings.append(Recording(id: recording, start: now))
-        case .stopRecording(camera, let recording, let why):
+        case .stopRecording(camera, let recording, let why, _):
             finish(recordings.filter { $0.id == recording }, why, now, isSilent)
-        case .cut(camera, let grant, let why, _):
+        case .cut(camera, let grant, let why, _, _):
             if !isSilent {
                 pending.removeAll { !$0.outlivesCut }
                 answer(.recorderCut(camera, grant), at: now + behaviour.cutDelay)
             }
             finish(recordings, why, now, isSilent)
             if self.grant == grant { self.grant = nil }
-        case .open, .resume, .configure, .capturePhoto, .capturePhotoBracket, .startRecording, .stopRecording, .cut,
-            .killRecorder,
-            .openStream,
-            .closeStreams, .refused, .answered, .notify, .announce:
+        case .pauseRecording(camera, let recording): pause(recording, at: now)
+        case .resumeRecording(camera, let recording): goOn(recording, at: now)
+        case .open, .resume, .configure, .capturePhoto, .capturePhotoBracket, .startRecording, .stopRecording,
+            .pauseRecording, .resumeRecording, .cut, .killRecorder, .openStream, .closeStreams, .attachMicrophone,
+            .detachMicrophone, .appendMetadata, .setSlate, .refused, .answered, .notify, .announce:
             return
+        }
+    }
+
+    private mutating func pause(_ id: RecordingID, at now: Moment) {
+        for place in recordings.indices where recordings[place].id == id { recordings[place].pausedSince = now }
+    }
+
+    /// Its time runs on where it stopped.
+    private mutating func goOn(_ id: RecordingID, at now: Moment) {
+        for place in recordings.indices where recordings[place].id == id {
+            guard let since = recordings[place].pausedSince else { continue }
+            recordings[place].start = recordings[place].start + (now - since)
+            recordings[place].pausedSince = nil
         }
     }
 
@@ -223,11 +242,15 @@ public struct SimulatedRecorder: Hashable, Sendable {
         if isSilent { return }
         recordings.removeAll { ended.contains($0) }
         for recording in ended {
-            let duration = now - recording.start
-            let frames = UInt64(max(0, duration.wholeNanoseconds / (1_000_000_000 / Self.framesPerSecond)))
+            let duration = recording.duration(until: now)
+            let interval = 1_000_000_000 / Self.framesPerSecond
+            let frames = UInt64(max(0, duration.wholeNanoseconds / interval))
+            // The last frame is shown for as long as any other.
+            let last = (recording.pausedSince ?? now) + .nanoseconds(-interval)
             answer(
                 .recordingFinished(
-                    recording.id, why: why, frames: frames, duration: duration, bytes: frames * Self.bytesPerFrame),
+                    recording.id, why: why, frames: frames, duration: duration, bytes: frames * Self.bytesPerFrame,
+                    lastCapture: frames > 0 ? last : nil),
                 at: now + behaviour.finishDelay)
         }
     }

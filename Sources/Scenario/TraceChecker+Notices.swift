@@ -25,7 +25,7 @@ extension TraceChecker {
         switch notice {
         case .willBeInterrupted, .interruptionWithdrawn, .wasInterrupted, .interruptionChanged, .interruptionEnded:
             interruption(&watched, notice, seen, terms, &wrong)
-        case .recordingStarted, .recordingFinished:
+        case .recordingStarted, .recordingPaused, .recordingResumed, .recordingFinished:
             // The only ones that change what is remembered elsewhere.
             sessions[place] = watched
             recording(place, notice, &wrong)
@@ -86,7 +86,7 @@ extension TraceChecker {
             unless(before.isInterrupted(id), "of another interruption", &wrong)
             unless(!causes.isEmpty, "without a cause", &wrong)
             watched.isLost = before.isLost || causes.contains(.recorderReset) || causes.contains(.deviceError)
-        case .interruptionEnded(let id, let causes, let duration, _):
+        case .interruptionEnded(let id, let causes, let duration, _, _):
             unless(before.isInterrupted(id), "of another interruption", &wrong)
             unless(!causes.isEmpty, "that had no cause", &wrong)
             unless(duration >= .zero, "before it began", &wrong)
@@ -142,6 +142,10 @@ extension TraceChecker {
             sessions[place].unfinished += 1
             sessions[place].recording = id
             files.append(File(recording: id, session: watched.session))
+        case .recordingPaused(let id), .recordingResumed(let id):
+            wrong.unless(
+                watched.marks.contains(.recording) && watched.recording == id,
+                sentence(watched, notice, "names a recording that does not run"))
         case .recordingFinished(let end):
             if watched.recording == end.recording { sessions[place].marks.remove(.recording) }
             let file = File(recording: end.recording, session: watched.session)
@@ -172,7 +176,7 @@ extension TraceChecker {
                     place >= last, "session \(session.rawValue): \(other.wireName) comes too late in its start")
                 last = max(last, place)
             }
-        case .interruptionEnded(_, _, _, willResume: true):
+        case .interruptionEnded(_, _, _, willResume: true, _):
             wrong.unless(
                 starts(session, effects),
                 "session \(session.rawValue): InterruptionEnded promises a start that does not come")

@@ -93,10 +93,12 @@ public struct TraceChecker: Hashable, Sendable {
                 notified(client, session, sequence, notice, seen, terms, &wrong)
                 if holdsStarts { startsWhole(session, notice, seen, &wrong) }
             case .open, .resume, .cut, .killRecorder, .configure, .openStream, .closeStreams, .capturePhoto,
-                .capturePhotoBracket, .startRecording:
+                .capturePhotoBracket, .attachMicrophone, .detachMicrophone, .startRecording, .pauseRecording,
+                .resumeRecording,
+                .appendMetadata, .setSlate:
                 eachOrder(effect)
                 order(effect, seen, terms, &wrong)
-            case .stopRecording(_, let recording, let why):
+            case .stopRecording(_, let recording, let why, _):
                 eachOrder(effect)
                 // The notice that follows an interruption names it.
                 for index in sessions.indices where why != .interrupted && sessions[index].recording == recording {
@@ -125,7 +127,7 @@ public struct TraceChecker: Hashable, Sendable {
             if cameras[place].marks.contains(.survives) { cameras[place].marks = [] }
         case .recorderGone(let camera):
             if let place = place(of: camera) { cameras[place].marks = [] }
-        case .recordingFinished(let recording, _, _, _, _):
+        case .recordingFinished(let recording, _, _, _, _, _, _):
             for place in cameras.indices where cameras[place].recording == recording {
                 cameras[place].recording = nil
                 cameras[place].marks.remove(.survivorRecords)
@@ -197,7 +199,7 @@ public struct TraceChecker: Hashable, Sendable {
             guard !isRefused, let place = place(of: session) else { return }
             if sessions[place].unfinished == 0 { return forget(session) }
             sessions[place].marks = .closed
-        case .recordingFinished(let id, _, _, _, _):
+        case .recordingFinished(let id, _, _, _, _, _, _):
             // With the file's end a closed session is over, told or not.
             guard let file = files.first(where: { $0.recording == id }),
                 marks(of: file.session).contains(.closed)
@@ -249,7 +251,7 @@ public struct TraceChecker: Hashable, Sendable {
             if let place = place(of: session) {
                 sessions[place].minHoldUntil = minHoldUntil(sessions[place], seen, terms)
             }
-        case .cut(let camera, let grant, _, _):
+        case .cut(let camera, let grant, _, _, _):
             wrong.unless(isOpen(camera, grant), "\(camera.name) is cut for a grant that is not open")
             if let place = place(of: camera) { cameras[place].marks = [.cutting, .hasRecorder] }
         case .configure(let camera, let grant, let session, _):
@@ -257,11 +259,17 @@ public struct TraceChecker: Hashable, Sendable {
             if !seen.event.configures(session), let place = place(of: session) { sessions[place].batchesDue &+= 1 }
         case .openStream(let camera, let grant, _), .closeStreams(let camera, let grant, _),
             .capturePhoto(let camera, let grant, _, _), .capturePhotoBracket(let camera, let grant, _, _, _),
-            .startRecording(let camera, let grant, _, _):
+            .attachMicrophone(let camera, let grant, _, _), .detachMicrophone(let camera, let grant),
+            .startRecording(let camera, let grant, _, _), .setSlate(let camera, let grant, _, _):
             wrong.unless(isOpen(camera, grant), "\(camera.name) gets an order for a grant that is not open")
         case .killRecorder(let camera):
             guard let place = place(of: camera), cameras[place].marks.contains(.hasRecorder) else { return }
             cameras[place].marks = [.cutting, .hasRecorder]
+        case .pauseRecording(let camera, let recording), .resumeRecording(let camera, let recording),
+            .appendMetadata(let camera, let recording):
+            wrong.unless(
+                sessions.contains { $0.recording == recording && $0.marks.contains(.recording) },
+                "\(camera.name) gets an order for recording \(recording), which nobody makes")
         case .stopRecording, .refused, .answered, .notify, .announce: break
         }
     }

@@ -12,8 +12,9 @@ extension SessionEvent {
                 + "\(cutting.map { ", cutting recording \($0)" } ?? "")\(because(rule))"
         case .interruptionChanged(let id, let causes, let interrupter, let rule):
             "interruptionChanged #\(id) \(causes.words)\(by(interrupter))\(because(rule))"
-        case .interruptionEnded(let id, _, let duration, let willResume):
+        case .interruptionEnded(let id, _, let duration, let willResume, let cut):
             "interruptionEnded #\(id) after \(duration.shortText)\(willResume ? ", resuming" : "")"
+                + "\(cut.map { ", recording \($0) was cut" } ?? "")"
         case .didStartRunning: "didStartRunning"
         case .didStopRunning: "didStopRunning"
         case .accessChanged(let access, let causes, let rule):
@@ -24,9 +25,13 @@ extension SessionEvent {
                 + (sharers.isEmpty ? "nobody" : sharers.map(\.description.printable).joined(separator: ", "))
         case .sessionStopped(let reason, let rule): "sessionStopped \(reason.rawValue)\(because(rule))"
         case .recordingStarted(let id): "recordingStarted \(id)"
+        case .recordingPaused(let id): "recordingPaused \(id)"
+        case .recordingResumed(let id): "recordingResumed \(id)"
         case .recordingFinished(let end):
             "recordingFinished \(end.recording) \(end.why.rawValue) after \(end.duration.shortText)"
+                + "\(end.cause.map { ", for \($0.shortName)\(by(end.interrupter))" } ?? "")"
                 + "\(amount(end.frames, "frames"))\(amount(end.bytes, "bytes"))"
+                + amount(end.framesLeftOut, "frames left out")
         case .photoCaptured(let photo):
             photo.error.map { "photoCaptured \(photo.photo) failed: \($0.printable)" }
                 ?? "photoCaptured \(photo.photo) \(photo.width)x\(photo.height)\(amount(photo.bytes, "bytes"))"

@@ -146,7 +146,7 @@ public struct TimelineBuilder: Hashable, Sendable {
             change(place, to: .interrupted(id, causes, by: interrupter), at: now)
         case .interruptionChanged(let id, let causes, let interrupter, _):
             change(place, to: .interrupted(id, causes, by: interrupter), at: now)
-        case .interruptionEnded(_, _, _, let willResume):
+        case .interruptionEnded(_, _, _, let willResume, _):
             change(place, to: willResume ? .starting : .stopped, at: now)
         case .didStartRunning:
             change(place, to: runningState(place), at: now)
@@ -182,6 +182,8 @@ public struct TimelineBuilder: Hashable, Sendable {
                     label: photo.error.map { "no photo: \($0)" } ?? "photo \(photo.photo)"))
         case .runtimeError(let code, _):
             lanes[place].marks.append(Timeline.Mark(moment: now, kind: .trouble, label: code))
+        case .recordingPaused, .recordingResumed:
+            break  // The file is the recording's all the time.
         case .sharersChanged, .configurationApplied, .rampFinished, .connectionsFormed, .cameraStateChanged:
             break  // Nothing about who has the camera.
         }

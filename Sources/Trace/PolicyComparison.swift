@@ -83,7 +83,7 @@ public struct PolicyComparison {
         case .recorderRefusedConfiguration:
             leftOut["refusals of a configuration by the recorder", default: 0] += 1
             return nil
-        case .recordingFinished(_, let why, _, _, _):
+        case .recordingFinished(_, let why, _, _, _, _, _):
             switch why {
             case .durationLimit, .sizeLimit, .diskFull, .writeError:
                 leftOut["recordings that ended by their limits or by a fault of the disk", default: 0] += 1

@@ -144,11 +144,12 @@ extension SessionEvent {
         switch self {
         case .willBeInterrupted(let id, let cause, _, let rule):
             .willBeInterrupted(id: id, cause: cause, deadline: .zero, rule: rule)
-        case .interruptionEnded(let id, let causes, _, let willResume):
-            .interruptionEnded(id: id, causesItHad: causes, duration: .zero, willResume: willResume)
+        case .interruptionEnded(let id, let causes, _, let willResume, let cut):
+            .interruptionEnded(id: id, causesItHad: causes, duration: .zero, willResume: willResume, cut: cut)
         case .wasInterrupted, .interruptionWithdrawn, .interruptionChanged, .didStartRunning, .didStopRunning,
-            .accessChanged, .sharersChanged, .sessionStopped, .recordingStarted, .recordingFinished, .photoCaptured,
-            .configurationApplied, .rampFinished, .connectionsFormed, .cameraStateChanged, .runtimeError:
+            .accessChanged, .sharersChanged, .sessionStopped, .recordingStarted, .recordingPaused, .recordingResumed,
+            .recordingFinished, .photoCaptured, .configurationApplied, .rampFinished, .connectionsFormed,
+            .cameraStateChanged, .runtimeError:
             self
         }
     }

@@ -194,11 +194,14 @@ public struct CameraCapabilities: Hashable, Sendable, Codable {
     public var defaultFormatIndex: Int
     /// What else can be set, in the order of the keys' declaration. Empty: nothing.
     public var controls: [CameraControl]
+    /// The types of objects that the source finds in its pictures, for the metadata kind `objects`. Empty: it finds none.
+    public var availableMetadataObjectTypes: [String]
 
     public init(
         name: String, position: CameraPosition, sensorWidth: Int, sensorHeight: Int, formats: [CameraFormat],
-        controls: [CameraControl] = [], defaultFormatIndex: Int = 0
+        controls: [CameraControl] = [], defaultFormatIndex: Int = 0, availableMetadataObjectTypes: [String] = []
     ) {
+        self.availableMetadataObjectTypes = availableMetadataObjectTypes
         self.controls = controls
         self.defaultFormatIndex = defaultFormatIndex
         self.name = name
@@ -213,7 +216,7 @@ public struct CameraCapabilities: Hashable, Sendable, Codable {
         formats.indices.contains(defaultFormatIndex) ? formats[defaultFormatIndex] : formats.first
     }
 
-    /// States in traces of 0.1 have no index.
+    /// States in traces of 0.1 have no index, and no types of objects.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -223,6 +226,8 @@ public struct CameraCapabilities: Hashable, Sendable, Codable {
             sensorHeight: try members.decode(Int.self, forKey: .sensorHeight),
             formats: try members.decode([CameraFormat].self, forKey: .formats),
             controls: try members.decode([CameraControl].self, forKey: .controls),
-            defaultFormatIndex: try members.decodeIfPresent(Int.self, forKey: .defaultFormatIndex) ?? 0)
+            defaultFormatIndex: try members.decodeIfPresent(Int.self, forKey: .defaultFormatIndex) ?? 0,
+            availableMetadataObjectTypes: try members.decodeIfPresent(
+                [String].self, forKey: .availableMetadataObjectTypes) ?? [])
     }
 }

@@ -25,6 +25,9 @@ public enum ConfigurationKey: String, Hashable, Sendable, CaseIterable, Comparab
     /// Where a policy shares cameras: `exclusiveControl` (the default) wants to configure and record, and
     /// `sharedReadOnly` only to watch beside whoever does. The words are those of Windows' MediaCaptureSharingMode.
     case sharingMode
+    /// What the session is taking: `photo` (the default) or `video`. While another app beside it keeps it from recording, a
+    /// session that takes video shows a black preview.
+    case captureMode
 
     // Controls: what a camera lists among its capabilities. A camera that lacks one refuses it by name.
     /// `locked`, `auto` (once, then locked) or `continuousAuto`.

@@ -27,7 +27,7 @@ extension ConfigurationKey {
 
     public var kind: Kind {
         switch self {
-        case .camera, .sessionPreset, .activeFormat, .whenBusy, .sharingMode: .text
+        case .camera, .sessionPreset, .activeFormat, .whenBusy, .sharingMode, .captureMode: .text
         case .focusMode, .exposureMode, .isoMode, .gainMode, .whiteBalanceMode, .preferredVideoStabilizationMode,
             .activeVideoStabilizationMode, .torchMode, .flashMode, .videoOrientation:
             .text
@@ -54,6 +54,7 @@ extension ConfigurationKey {
         switch self {
         case .whenBusy: ["refuse", "interrupt"]
         case .sharingMode: ["exclusiveControl", "sharedReadOnly"]
+        case .captureMode: ["photo", "video"]
         case .sessionPreset: SessionPreset.allCases.map(\.rawValue)
         // Which of a mode's words there are, a camera's capabilities say.
         default: nil
@@ -63,7 +64,7 @@ extension ConfigurationKey {
     /// Set on the camera itself, where its capabilities list it: every camera has others.
     public var isControl: Bool {
         switch self {
-        case .camera, .usesAudio, .whenBusy, .sharingMode: false
+        case .camera, .usesAudio, .whenBusy, .sharingMode, .captureMode: false
         case .sessionPreset, .activeFormat, .frameRate, .activeVideoMinFrameDuration, .activeVideoMaxFrameDuration,
             .videoZoomFactor, .videoZoomRampRate, .cancelVideoZoomRamp:
             false
@@ -81,7 +82,10 @@ extension ConfigurationKey {
     }
 
     /// A session's own, whatever camera it has.
-    package var isOfTheSession: Bool { self == .usesAudio || self == .sharingMode }
+    package var isOfTheSession: Bool { self == .usesAudio || isOfTheBroker }
+
+    /// A session's own, and of no concern to the recorder core: nothing is set there for it.
+    package var isOfTheBroker: Bool { self == .sharingMode || self == .captureMode }
 
     /// Said by the camera, and never asked of it.
     public var isReadOnly: Bool { self == .activeVideoStabilizationMode || isPassing }

@@ -8,7 +8,9 @@ public enum SessionEvent: Hashable, Sendable {
         id: InterruptionID, causes: CauseSet, interrupter: Interrupter?, cutting: RecordingID?, rule: String)
     /// `interrupter`: what stands in the way now, as far as the client may know.
     case interruptionChanged(id: InterruptionID, causes: CauseSet, interrupter: Interrupter?, rule: String)
-    case interruptionEnded(id: InterruptionID, causesItHad: CauseSet, duration: Duration, willResume: Bool)
+    /// `cut`: the recording that the interruption ended; no other goes on by itself.
+    case interruptionEnded(
+        id: InterruptionID, causesItHad: CauseSet, duration: Duration, willResume: Bool, cut: RecordingID? = nil)
     case didStartRunning(grant: GrantID)
     case didStopRunning
     case accessChanged(Access, causes: CauseSet, rule: String)
@@ -16,6 +18,9 @@ public enum SessionEvent: Hashable, Sendable {
     case sharersChanged([Interrupter])
     case sessionStopped(StopReason, rule: String)
     case recordingStarted(RecordingID)
+    /// Its client asked for it: no frame gets into the file until it is resumed.
+    case recordingPaused(RecordingID)
+    case recordingResumed(RecordingID)
     case recordingFinished(RecordingFinished)
     case photoCaptured(PhotoCaptured)
     /// What was asked, and what is in force (whole). Differs where the nearest supported value was taken.
@@ -41,6 +46,8 @@ public enum SessionEvent: Hashable, Sendable {
         case .sharersChanged: .sharersChanged
         case .sessionStopped: .sessionStopped
         case .recordingStarted: .recordingStarted
+        case .recordingPaused: .recordingPaused
+        case .recordingResumed: .recordingResumed
         case .recordingFinished: .recordingFinished
         case .photoCaptured: .photoCaptured
         case .configurationApplied: .configurationApplied
@@ -68,6 +75,8 @@ public enum SessionEventKind: String, Hashable, Sendable, CaseIterable {
     case sharersChanged = "SharersChanged"
     case sessionStopped = "SessionStopped"
     case recordingStarted = "RecordingStarted"
+    case recordingPaused = "RecordingPaused"
+    case recordingResumed = "RecordingResumed"
     case recordingFinished = "RecordingFinished"
     case photoCaptured = "PhotoCaptured"
     case configurationApplied = "ConfigurationApplied"
@@ -77,10 +86,14 @@ public enum SessionEventKind: String, Hashable, Sendable, CaseIterable {
     case runtimeError = "RuntimeError"
 }
 
-/// What a session opens, and would have to open again where its connection to a camera is severed. Photos need no opening, and
-/// a recording keeps its camera.
+/// What a session opens or opts in to, and would have to again where its connection to a camera is severed. Photos need no
+/// opening, and a recording keeps its camera.
 public enum SessionOutput: String, Hashable, Sendable, CaseIterable {
     case preview
+    /// `AttachMicrophone`.
+    case microphone
+    /// The kinds of timed metadata that a recording named.
+    case metadata
 }
 
 /// An app that took the camera, holds it or watches it, as far as the client that is told may know.
@@ -98,6 +111,23 @@ public enum Interrupter: Hashable, Sendable {
         case .app(let name): name
         case .anotherUsersApp: "another user's app"
         case .outside(let program): Self.outsidePrefix + program
+        }
+    }
+}
+
+extension Interrupter {
+    /// The word on the wire; `""` there means that nobody is named.
+    public var wireName: String { description }
+
+    /// Nil for `""`.
+    public init?(wireName: String) {
+        guard !wireName.isEmpty else { return nil }
+        if wireName == Interrupter.anotherUsersApp.wireName {
+            self = .anotherUsersApp
+        } else if wireName.hasPrefix(Self.outsidePrefix) {
+            self = .outside(String(wireName.dropFirst(Self.outsidePrefix.count)))
+        } else {
+            self = .app(wireName)
         }
     }
 }
@@ -148,6 +178,14 @@ public struct RecordingFinished: Hashable, Sendable {
     public var bytes: UInt64
     /// What gives the next chance to record: `now`, `when-interruption-ends`, `when-access-returns`, `after-start`.
     public var nextChance: NextChance
+    /// Captured meanwhile, and not in the file because the encoder or the disk could not keep up.
+    public var framesLeftOut: UInt64
+    /// When the file's last frame was captured, by CLOCK_MONOTONIC; nil: there is none, or that is not known.
+    public var lastCapture: Moment?
+    /// The reason of the interruption, or of the access that was lost; nil: it ended as its client asked, or by itself.
+    public var cause: Cause?
+    /// The app behind the cause, as far as the client may know.
+    public var interrupter: Interrupter?
 
     public enum NextChance: String, Hashable, Sendable, CaseIterable {
         case now
@@ -158,7 +196,8 @@ public struct RecordingFinished: Hashable, Sendable {
 
     public init(
         recording: RecordingID, why: RecordingEnd, frames: UInt64, duration: Duration, bytes: UInt64,
-        nextChance: NextChance
+        nextChance: NextChance, framesLeftOut: UInt64 = 0, lastCapture: Moment? = nil, cause: Cause? = nil,
+        interrupter: Interrupter? = nil
     ) {
         self.recording = recording
         self.why = why
@@ -166,6 +205,10 @@ public struct RecordingFinished: Hashable, Sendable {
         self.duration = duration
         self.bytes = bytes
         self.nextChance = nextChance
+        self.framesLeftOut = framesLeftOut
+        self.lastCapture = lastCapture
+        self.cause = cause
+        self.interrupter = interrupter
     }
 }
 

@@ -107,6 +107,14 @@ extension Access: Codable {
     public func encode(to encoder: any Encoder) throws { try encoder.single(names) }
 }
 
+extension Interrupter: Codable {
+    public init(from decoder: any Decoder) throws {
+        guard let interrupter = Interrupter(wireName: try decoder.single()) else { throw decoder.wrong("no app") }
+        self = interrupter
+    }
+    public func encode(to encoder: any Encoder) throws { try encoder.single(wireName) }
+}
+
 extension PresenceSource: Codable {}
 extension ClientKind: Codable {}
 extension CameraPosition: Codable {}

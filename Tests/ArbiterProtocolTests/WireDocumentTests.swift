@@ -80,7 +80,7 @@ import Testing
             |---|---|---|---|
 
             """
-        for key in RecordingLimits.Key.allCases {
+        for key in RecordingOptions.Key.allCases {
             text += row([code(key.rawValue), code(key.wireType), key.allowed, key.summary])
         }
         text += """

@@ -159,7 +159,7 @@ struct WireTests {
             }
         }
         func ofRecording(_ options: WireDictionary) -> String? {
-            refusal { () throws(BrokerError) in _ = try RecordingLimits(wire: options) }
+            refusal { () throws(BrokerError) in _ = try RecordingOptions(wire: options) }
         }
         let ofPhoto = refusal { () throws(BrokerError) in try PhotoOptions.check(["quality": .uint32(90)]) }
         #expect(ofPhoto == "“quality” is 90, but no option of a photo; there are none.")
@@ -168,7 +168,7 @@ struct WireTests {
                 == "“maxSize” is no option of a recording; there are maxDuration and maxBytes.")
         #expect(ofRecording(["maxDuration": .double(0)])?.hasSuffix("it takes seconds above 0.") == true)
         #expect(ofRecording(["maxBytes": .uint64(1000)])?.hasSuffix("it takes bytes from 262144.") == true)
-        #expect(ofRecording(["maxDuration": .double(0.5), "maxBytes": .uint64(RecordingLimits.bytesLeast)]) == nil)
+        #expect(ofRecording(["maxDuration": .double(0.5), "maxBytes": .uint64(RecordingOptions.bytesLeast)]) == nil)
     }
 
     @Test("A configuration reads back, ordered by key")

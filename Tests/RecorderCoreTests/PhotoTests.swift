@@ -231,7 +231,7 @@ struct PhotoPlanTests {
         #expect(try plan("iphone6s-front", auto, duration: 0.1).metadata.flashFired)
     }
 
-    @Test("says which side is up as Exif counts, by camera and orientation; mirrored pixels need no word of it")
+    @Test("says which side is up as Exif counts, by camera and orientation; mirrored pixels turn the other way round")
     func orientation() throws {
         func orientation(_ camera: String, _ word: String?, mirrored: Bool = false) throws -> UInt8 {
             var keys: [ConfigurationKey: ConfigurationValue] = [.videoMirrored: .flag(mirrored)]
@@ -243,7 +243,10 @@ struct PhotoPlanTests {
         #expect(try orientation("iphone6s-back", "portraitUpsideDown") == 8)
         #expect(try orientation("iphone6s-back", "landscapeLeft") == 3)
         #expect(try orientation("iphone6s-front", "landscapeRight") == 3)
-        #expect(try orientation("iphone6s-back", "portrait", mirrored: true) == 6)
+        #expect(try orientation("iphone6s-back", "portrait", mirrored: true) == 8)
+        #expect(try orientation("iphone6s-front", "portrait", mirrored: true) == 8)
+        #expect(try orientation("iphone6s-front", "portraitUpsideDown", mirrored: true) == 6)
+        #expect(try orientation("iphone6s-front", "landscapeRight", mirrored: true) == 3)
         #expect(try orientation("iphone6s-back", nil, mirrored: true) == 1)
     }
 

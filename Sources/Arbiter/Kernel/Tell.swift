@@ -90,12 +90,16 @@ extension Arbiter {
         state.sessions[slot].ledger.open = Session.Ledger.Interruption(id: id, began: state.now, causes: causes)
         state.sessions[slot].shown = .interrupted(causes, by: by)
         let cut = forgetRecording(slot)
-        // A rule may read that it records.
-        if cut != nil { notes.touch(look.camera) }
+        let interrupter = words(by, for: look)
+        if let cut {
+            state.sessions[slot].ledger.open?.recording = cut
+            note(causes.reason, by: interrupter, for: cut, on: look.camera, &notes)
+            // A rule may read that it records.
+            notes.touch(look.camera)
+        }
         notify(
             slot,
-            .wasInterrupted(
-                id: id, causes: causes, interrupter: words(by, for: look), cutting: cut, rule: text(rule)), &notes)
+            .wasInterrupted(id: id, causes: causes, interrupter: interrupter, cutting: cut, rule: text(rule)), &notes)
         if wasRunning { notify(slot, .didStopRunning, &notes) }
     }
 
@@ -134,7 +138,8 @@ extension Arbiter {
         notify(
             slot,
             .interruptionEnded(
-                id: open.id, causesItHad: open.causes, duration: state.now - open.began, willResume: willResume),
+                id: open.id, causesItHad: open.causes, duration: state.now - open.began, willResume: willResume,
+                cut: open.recording),
             &notes)
     }
 
@@ -156,8 +161,11 @@ extension Arbiter {
         state.sessions[slot].shown = .running(.all)
         notify(slot, .didStartRunning(grant: state.cameras[session.camera].grant), &notes)
         if wasSwitched {
-            let reopen: [SessionOutput] = session.has.contains(.previews) ? [.preview] : []
-            state.sessions[slot].has.remove(.previews)
+            let outputs: [(mark: Session.Marks, output: SessionOutput)] = [
+                (.previews, .preview), (.hadMicrophone, .microphone), (.metadata, .metadata),
+            ]
+            let reopen = outputs.filter { session.has.contains($0.mark) }.map(\.output)
+            state.sessions[slot].has.subtract([.previews, .hadMicrophone, .metadata])
             notify(slot, .connectionsFormed(camera: state.cameraNames[session.camera], reopen: reopen), &notes)
         }
         tellAccess(state.look(at: slot), &notes)
@@ -206,11 +214,18 @@ extension Arbiter {
         let session = state.sessions[slot]
         guard case .running(let before) = session.shown else { return }
         let access = look.access(session.waits)
+        if session.has.contains(.takesVideo) || session.has.contains(.slate) {
+            setSlate(isSlateDue(look, access), of: slot, on: look.camera, &notes)
+        }
         guard access != before || always else { return }
         state.sessions[slot].shown = .running(access)
         // Cut first, tell second.
         if before.contains(.record), !access.contains(.record), let recording = forgetRecording(slot) {
             notes.effects.append(.stopRecording(state.cameraNames[look.camera], recording, why: .accessLost))
+            let causes = look.causes(session.waits)
+            note(
+                causes.reason, by: words(interrupter(of: look, session.waits, causes), for: look), for: recording,
+                on: look.camera, &notes)
             // A rule may read that it records.
             notes.touch(look.camera)
         }
@@ -218,6 +233,25 @@ extension Arbiter {
         let rule = look.limitingRule(session.waits)
         notify(slot, .accessChanged(access, causes: look.causes(session.waits), rule: text(rule)), &notes)
         observe(look, .restricted(access), rule, &notes)
+    }
+
+    /// A session that takes video, and that another app beside its own keeps from recording: it sees black, so that nobody
+    /// takes its preview for a recording.
+    private func isSlateDue(_ look: Look, _ access: Access) -> Bool {
+        guard state.sessions[look.session].has.contains(.takesVideo), access.contains(.preview) else { return false }
+        return look.limits.all(state.policy).contains {
+            $0.cause == .videoDeviceNotAvailableWithMultipleForegroundApps && !$0.access.contains(.record)
+        }
+    }
+
+    /// Orders it where it is not so already.
+    mutating func setSlate(
+        _ isBlack: Bool, of slot: Slot<Session>, on camera: Slot<Camera>, _ notes: inout StepNotes
+    ) {
+        guard state.sessions[slot].has.contains(.slate) != isBlack else { return }
+        state.set(.slate, isBlack, of: slot)
+        notes.effects.append(
+            .setSlate(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot), isBlack))
     }
 
     // MARK: Warnings

@@ -140,6 +140,7 @@ extension Arbiter {
                 }
                 closeStreams(of: held.session, on: camera, &notes)
             }
+            detachMicrophone(of: held.session, &notes)
             notes.passing.append(camera)
         } else if tenancy.isCapturing {
             cut(camera, why: why, &notes)
@@ -168,11 +169,11 @@ extension Arbiter {
     /// that.
     mutating func nameFollowers(_ notes: inout StepNotes) {
         for place in notes.cuts {
-            guard case .cut(let camera, let grant, let why, _) = notes.effects[place],
+            guard case .cut(let camera, let grant, let why, _, let reason) = notes.effects[place],
                 let slot = state.cameraNames[camera],
                 let promise = state.cameras[slot].promise, !promise.isDormant
             else { continue }
-            notes.effects[place] = .cut(camera, grant, why: why, next: state.id(promise.session))
+            notes.effects[place] = .cut(camera, grant, why: why, next: state.id(promise.session), reason: reason)
         }
         notes.cuts.removeAll(keepingCapacity: true)
     }
@@ -228,7 +229,7 @@ extension Arbiter {
     /// Nothing is recorded any more: a recording weighs in no decision from here on.
     private mutating func lose(_ session: Slot<Session>, _ lost: Session.Lost) {
         state.sessions[session].lost = lost
-        state.sessions[session].has.remove(.recording)
+        state.sessions[session].has.subtract([.recording, .paused])
     }
 
     /// The session's own format found no room on the bus: the next waiter is tried, and this session again after a wait
@@ -261,6 +262,8 @@ extension Arbiter {
         // A session that leaves the camera and is interrupted loses its streams once: none is opened within a step.
         guard !notes.effects.contains(order) else { return }
         notes.effects.append(order)
+        // What it opens later in the same grant begins with the picture.
+        setSlate(false, of: session, on: camera, &notes)
         state.timers.removeAll { $0.kind == .closing && $0.session == session }
         state.timers.append(TimedFact(.closing, until: state.now + Bound.cut, camera: camera, session: session))
     }
@@ -281,8 +284,9 @@ extension Arbiter {
         fault(camera, .recorder, cut: Cut(until: state.now + Bound.kill, isKilled: true), &notes)
     }
 
-    /// Orders that a grant's end makes void.
+    /// Orders that a grant's end makes void, done or not.
     private mutating func forgetOrders(on camera: Slot<Camera>) {
+        forgetGrant(of: camera)
         if !state.cameraSettings[camera].asked.isEmpty { state.cameraSettings[camera].asked = [] }
         func isOrder(_ timer: TimedFact) -> Bool {
             (timer.kind == .closing || timer.kind == .resuming) && timer.camera == camera

@@ -63,10 +63,11 @@ extension Arbiter {
             session.has.contains(.asksToWatch) && batch[.sharingMode] == .text("exclusiveControl")
         state.sessionSettings[slot].wanted = wantedAfter(wanted, of: slot, on: camera)
         state.noteWishes(of: slot)
-        wanted[.sharingMode] = nil
+        if !state.sessions[slot].has.contains(.audio) { detachMicrophone(of: slot, &notes) }
+        wanted = wanted.keeping { !$0.isOfTheBroker }
         if session.shown.isRunning { configureRunning(slot, batch, wanted, &notes) }
         if asksForControl { notes.asker = slot }
-        if batch[.usesAudio] != nil || batch[.sharingMode] != nil { touch(slot, &notes) }
+        if batch.ordered.contains(where: \.key.isOfTheSession) { touch(slot, &notes) }
     }
 
     private mutating func configureRunning(
@@ -201,6 +202,7 @@ extension Arbiter {
         let wanted = wantedAfter(asked, of: slot, on: camera)
         rememberCamera(of: slot, leavingFor: camera)
         let app = state.clients[session.client].app
+        if session.has.contains(.microphone) { state.sessions[slot].has.insert(.hadMicrophone) }
         if session.request != nil {
             leaveCamera(slot, why: .stopped, &notes)
             notes.touch(session.camera)

@@ -11,8 +11,9 @@ extension Arbiter {
         case .startRunning(let id), .reclaimed(let id, _), .stopRunning(let id), .beginConfiguration(let id),
             .commitConfiguration(let id),
             .configure(let id, _), .openStream(let id), .capturePhoto(let id), .capturePhotoBracket(let id, _),
-            .startRecording(let id),
-            .stopRecording(let id), .ready(let id, _), .continueAfterSensitiveContent(let id), .closed(let id):
+            .attachMicrophone(let id, _), .startRecording(let id, _), .stopRecording(let id), .pauseRecording(let id),
+            .resumeRecording(let id), .appendMetadata(let id), .ready(let id, _),
+            .continueAfterSensitiveContent(let id), .closed(let id):
             if let slot = known(id, &notes) { handleRequest(event, slot, &notes) }
         case .sourceAttached, .sourceGone, .placed, .unplaced, .microphone, .sensitiveContent, .operatorChose,
             .attribute, .loginSession, .loginSessionEnded:
@@ -55,8 +56,12 @@ extension Arbiter {
         case .openStream: openStream(slot, &notes)
         case .capturePhoto: capturePhoto(slot, &notes)
         case .capturePhotoBracket(_, let bracket): capturePhotoBracket(slot, bracket, &notes)
-        case .startRecording: startRecording(slot, &notes)
+        case .attachMicrophone(_, let format): attachMicrophone(slot, format, &notes)
+        case .startRecording(_, let options): startRecording(slot, options, &notes)
         case .stopRecording: stopRecording(slot, &notes)
+        case .pauseRecording: pauseRecording(slot, &notes)
+        case .resumeRecording: resumeRecording(slot, &notes)
+        case .appendMetadata: appendMetadata(slot, &notes)
         case .ready(_, let interruption): ready(slot, interruption, &notes)
         case .continueAfterSensitiveContent: continueAfterSensitiveContent(slot, &notes)
         case .closed: close(slot, &notes)

@@ -3,7 +3,7 @@ import Vocabulary
 
 extension Arbiter {
     /// Whether a session may do something that needs the camera; a refusal that says what is missing otherwise.
-    private func mayUse(
+    func mayUse(
         _ slot: Slot<Session>, needs right: Access, _ verb: String, _ law: Law, _ notes: inout StepNotes
     ) -> Bool {
         switch state.sessions[slot].shown {
@@ -78,79 +78,6 @@ extension Arbiter {
         state.ledger.photo += 1
         state.ledger.photos.append(Ledger.Photo(id: state.ledger.photo, session: state.sessions[slot].id))
         return state.ledger.photo
-    }
-
-    mutating func startRecording(_ slot: Slot<Session>, _ notes: inout StepNotes) {
-        guard mayUse(slot, needs: .record, "record", .runningToRecord, &notes) else { return }
-        let session = state.sessions[slot]
-        guard !session.has.contains(.recording) else {
-            return notes.refuse(
-                .alreadyRecording,
-                "The session is recording already (recording \(session.ledger.recording ?? 0)); StopRecording finishes it.",
-                .oneRecording)
-        }
-        state.ledger.lastRecording += 1
-        let recording = state.ledger.lastRecording
-        state.ledger.recordings.append(Ledger.Recording(id: recording, session: session.id))
-        state.sessions[slot].ledger.recording = recording
-        state.sessions[slot].ledger.unfinished += 1
-        state.sessions[slot].has.insert(.recording)
-        let camera = session.camera
-        notes.effects.append(
-            .startRecording(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot), recording))
-        notes.effects.append(.answered(recording))
-        notify(slot, .recordingStarted(recording), &notes)
-        touch(slot, &notes)
-    }
-
-    mutating func stopRecording(_ slot: Slot<Session>, _ notes: inout StepNotes) {
-        guard state.sessions[slot].has.contains(.recording), let recording = state.sessions[slot].ledger.recording
-        else {
-            return notes.refuse(
-                .notRecording, "The session is not recording; StartRecording begins one.", .stoppedOnce)
-        }
-        let camera = state.sessions[slot].camera
-        notes.effects.append(.stopRecording(state.cameraNames[camera], recording, why: .stopped))
-        forgetRecording(slot)
-        touch(slot, &notes)
-    }
-
-    /// The session records no more; the file is finished by the recorder, which reports it later.
-    @discardableResult
-    mutating func forgetRecording(_ slot: Slot<Session>) -> RecordingID? {
-        state.sessions[slot].has.remove(.recording)
-        guard let recording = state.sessions[slot].ledger.recording else { return nil }
-        state.sessions[slot].ledger.recording = nil
-        if let place = state.ledger.recordings.firstIndex(where: { $0.id == recording }) {
-            state.ledger.recordings[place].endedBy = lastDecision
-        }
-        return recording
-    }
-
-    mutating func recordingFinished(_ end: RecordingFinished, _ notes: inout StepNotes) {
-        guard let place = state.ledger.recordings.firstIndex(where: { $0.id == end.recording }) else {
-            return forgetRecordingOfSurvivor(end.recording)
-        }
-        let owner = state.ledger.recordings.remove(at: place).session
-        guard let slot = state.sessionSlots[owner] else { return }
-        state.sessions[slot].ledger.unfinished -= 1
-        // It ended by itself: a limit, a full disk, an error.
-        if state.sessions[slot].ledger.recording == end.recording {
-            forgetRecording(slot)
-            touch(slot, &notes)
-        }
-        var told = end
-        told.nextChance =
-            switch state.sessions[slot].shown {
-            case .running(let access): access.contains(.record) ? .now : .whenAccessReturns
-            case .interrupted: .whenInterruptionEnds
-            case .pending, .stopped: .afterStart
-            }
-        notify(slot, .recordingFinished(told), &notes)
-        // It was closed, and only had this left to say.
-        if state.sessions[slot].has.contains(.closing), state.sessions[slot].ledger.unfinished == 0 {
-            self.end(slot, &notes)
-        }
     }
 
     mutating func photoCaptured(_ photo: PhotoCaptured, _ notes: inout StepNotes) {

@@ -18,10 +18,12 @@ extension Arbiter {
         case .recorderGone(let camera): if let slot = state.cameraNames[camera] { recorderGone(slot, &notes) }
         case .deviceFailed(let camera, let fault, let message):
             if let slot = state.cameraNames[camera] { deviceFailed(slot, fault, message, &notes) }
-        case .recordingFinished(let recording, let why, let frames, let duration, let bytes):
+        case .recordingFinished(
+            let recording, let why, let frames, let duration, let bytes, let lastCapture, let framesLeftOut):
             recordingFinished(
                 RecordingFinished(
-                    recording: recording, why: why, frames: frames, duration: duration, bytes: bytes, nextChance: .now),
+                    recording: recording, why: why, frames: frames, duration: duration, bytes: bytes, nextChance: .now,
+                    framesLeftOut: framesLeftOut, lastCapture: lastCapture),
                 &notes)
         case .photoCaptured(let photo): photoCaptured(photo, &notes)
         case .rampFinished(let camera, let grant, let factor):

@@ -72,7 +72,7 @@ extension Arbiter {
         state.sessions[slot].lost = nil
         state.sessions[slot].deaths = 0
         state.sessions[slot].refusals = 0
-        state.sessions[slot].has.subtract([.reestablished, .previews])
+        state.sessions[slot].has.subtract([.reestablished, .previews, .metadata, .hadMicrophone])
         state.timers.removeAll { $0.kind == .noRoom && $0.session == slot }
         if state.cameras[session.camera].promise?.session == slot { state.cameras[session.camera].promise = nil }
         state.unlink(slot)
@@ -146,11 +146,13 @@ extension State {
     /// What rules read of a session's settings, beside them.
     mutating func noteWishes(of slot: Slot<Session>) {
         let wanted = sessionSettings[slot].wanted
-        func mark(_ mark: Session.Marks, _ holds: Bool) {
-            if holds { sessions[slot].has.insert(mark) } else { sessions[slot].has.remove(mark) }
-        }
-        mark(.audio, wanted[.usesAudio] == .flag(true))
-        mark(.asksToWatch, wanted[.sharingMode] == .text("sharedReadOnly"))
+        set(.audio, wanted[.usesAudio] == .flag(true), of: slot)
+        set(.asksToWatch, wanted[.sharingMode] == .text("sharedReadOnly"), of: slot)
+        set(.takesVideo, wanted[.captureMode] == .text("video"), of: slot)
+    }
+
+    mutating func set(_ mark: Session.Marks, _ holds: Bool, of slot: Slot<Session>) {
+        if holds { sessions[slot].has.insert(mark) } else { sessions[slot].has.remove(mark) }
     }
 }
 

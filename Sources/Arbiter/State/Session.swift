@@ -88,6 +88,18 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
         package static let closing = Marks(rawValue: 128)
         /// It has opened a preview stream since it last started or was last told which outputs to open again.
         package static let previews = Marks(rawValue: 256)
+        /// Its client's microphone is attached to the grant that it holds.
+        package static let microphone = Marks(rawValue: 512)
+        /// Its last recording had timed metadata, since it last started or was last told what to opt in to again.
+        package static let metadata = Marks(rawValue: 1024)
+        /// Its recording is paused.
+        package static let paused = Marks(rawValue: 2048)
+        /// Its `captureMode` is `video`.
+        package static let takesVideo = Marks(rawValue: 4096)
+        /// Its preview was ordered black for the grant that there is.
+        package static let slate = Marks(rawValue: 8192)
+        /// It had a microphone when it was switched to another camera, and its client has not been told to attach it again.
+        package static let hadMicrophone = Marks(rawValue: 16384)
     }
 
     /// Ids and counts: exploration does not hash them.
@@ -108,6 +120,8 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
             var id: InterruptionID
             var began: Moment
             var causes: CauseSet
+            /// What it cut.
+            var recording: RecordingID?
         }
     }
 }

@@ -93,11 +93,14 @@ package struct Ledger: Sendable, Codable {
         let camera: Slot<Camera>
     }
 
-    package struct Recording: Sendable, Codable, BitwiseCopyable {
+    package struct Recording: Sendable, Codable {
         let id: RecordingID
         package let session: UInt64
         /// The decision that ended it; nil: it runs.
         package var endedBy: DecisionID?
+        /// For what it was taken from its session, as the client was told.
+        var cause: Cause?
+        var interrupter: Interrupter?
     }
 
     package struct Photo: Sendable, Codable, BitwiseCopyable {

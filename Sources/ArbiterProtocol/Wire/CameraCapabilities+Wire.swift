@@ -91,6 +91,9 @@ extension CameraCapabilities {
         ]
         if !controls.isEmpty { wire["controls"] = .dictionaries(controls.map(\.wire)) }
         if defaultFormatIndex != 0 { wire["defaultFormatIndex"] = .uint32(UInt32(clamping: defaultFormatIndex)) }
+        if !availableMetadataObjectTypes.isEmpty {
+            wire["availableMetadataObjectTypes"] = .strings(availableMetadataObjectTypes)
+        }
         return wire
     }
 
@@ -129,7 +132,8 @@ extension CameraCapabilities {
         self.init(
             name: try fields.text("name"), position: position, sensorWidth: try fields.side("sensorWidth"),
             sensorHeight: try fields.side("sensorHeight"), formats: formats, controls: controls,
-            defaultFormatIndex: try fields.index("defaultFormatIndex", below: formats.count))
+            defaultFormatIndex: try fields.index("defaultFormatIndex", below: formats.count),
+            availableMetadataObjectTypes: try fields.objectTypes("availableMetadataObjectTypes"))
     }
 }
 
@@ -190,6 +194,9 @@ extension CameraControl {
 private struct CapabilityFields {
     /// Wider than any sensor made, and small enough that products of two sides cannot overflow.
     static let sideMax = 65_536
+
+    /// Faces, codes and the like: more sorts than anything is known to find.
+    static let objectTypesMax = 32
 
     let place: String
     let wire: WireDictionary
@@ -258,6 +265,18 @@ private struct CapabilityFields {
         guard has(key) else { return [] }
         guard let elements = wire[key]?.elements else { throw refusal(key, "a list of texts") }
         return elements.compactMap { $0.string.flatMap(Word.init(rawValue:)) }
+    }
+
+    /// Words of the source's own, each once.
+    func objectTypes(_ key: String) throws(BrokerError) -> [String] {
+        guard has(key) else { return [] }
+        guard let words = wire[key]?.strings, words.count <= Self.objectTypesMax,
+            words.allSatisfy(MetadataTrack.isKind), Set(words).count == words.count
+        else {
+            throw refusal(
+                key, "a list of at most \(Self.objectTypesMax) different words, each \(MetadataTrack.kindSentence)")
+        }
+        return words
     }
 
     func flag(_ key: String, absent: Bool) throws(BrokerError) -> Bool {

@@ -62,6 +62,7 @@ extension ConfigurationKey {
         case .pipelineRebuilds: "none so far"
         case .whenBusy: "`refuse`"
         case .sharingMode: "`exclusiveControl`"
+        case .captureMode: "`photo`"
         default: "its `usual`"
         }
     }
@@ -83,6 +84,8 @@ extension ConfigurationKey {
             "What `usesAudio` leads to while another app has the microphone: `MicrophoneBusy`, or the interruption."
         case .sharingMode:
             "Where the policy shares cameras: to configure and record, or only to watch beside the session that does."
+        case .captureMode:
+            "What the session is taking: while another app beside it keeps it from recording, `video` has a black preview."
         case .focusMode: "`auto` focuses once, and is `locked` then."
         case .focusPointOfInterest: "What is to be sharp, from the top left of the sensor."
         case .lensPosition: "0 is near, 1 far."

@@ -20,7 +20,7 @@ extension Interface {
                 `highResolutionStillWidth` u, `highResolutionStillHeight` u, `autoFocusSystem` s (contrast, phase), `minISO` d, \
                 `maxISO` d, `minExposureDuration` d, `maxExposureDuration` d (seconds), `videoStabilizationModes` as, \
                 `videoHDRSupported` b), in the camera's own order; `defaultFormatIndex` u says which of them a session has that asks \
-                for none (0 where it is missing).
+                for none (0 where it is missing); `availableMetadataObjectTypes` as, where the source finds objects in its pictures.
                 """),
             Method(
                 "Open", [Argument("grant", "t"), Argument("configuration", "a{sv}")],
@@ -62,17 +62,54 @@ extension Interface {
                     Argument("grant", "t"), Argument("recording", "t"), Argument("file", "h"),
                     Argument("options", "a{sv}"),
                 ],
-                "Records from the next frame on into the file of an envelope. One at a time."),
+                """
+                Records from the next frame on into the file of an envelope, with the sound of the grant's microphone where one is \
+                attached. One at a time.
+                """),
             Method(
-                "StopRecording", [Argument("recording", "t"), Argument("why", "s")],
-                "Finishes the file; `RecordingFinished` follows. Unknown recordings are ignored: it may just have ended."
+                "StopRecording", [Argument("recording", "t"), Argument("why", "s"), Argument("reason", "a{sv}")],
+                """
+                Finishes the file; `RecordingFinished` follows. Unknown recordings are ignored: it may just have ended. `reason` has \
+                `cause` s and `interrupter` s where the session's client may know them, for the file.
+                """),
+            Method(
+                "PauseRecording", [Argument("recording", "t")],
+                "The frame after the answer is not in the file, nor any other until `ResumeRecording`. Ignored as above."
             ),
             Method(
+                "ResumeRecording", [Argument("recording", "t")],
+                "The file goes on with the next frame, right behind its last one. Ignored as above."),
+            Method(
+                "AppendMetadata",
+                [
+                    Argument("recording", "t"), Argument("kind", "s"), Argument("time", "x"), Argument("items", "as"),
+                ],
+                "As the session's. Refused for an undeclared kind, items of another form, and a time that cannot be."),
+            Method(
+                "AttachMicrophone",
+                [Argument("grant", "t"), Argument("microphone", "h"), Argument("options", "a{sv}")],
+                """
+                The microphone of the grant's holder: a SOCK_SEQPACKET socket in an envelope. It takes the place of another one, \
+                which is closed; it is closed with the grant.
+                """),
+            Method(
+                "DetachMicrophone", [Argument("grant", "t")],
+                "Closes the grant's microphone; nothing where there is none. A recording goes on without its sound."),
+            Method(
+                "SetSlate", [Argument("grant", "t"), Argument("session", "t"), Argument("slate", "b")],
+                """
+                Whether a session's preview is black, with frames marked `slate` that are counted on, instead of the picture. Until \
+                the grant ends.
+                """),
+            Method(
                 "Complete", [Argument("recording", "t"), Argument("file", "h")],
-                gives: [Argument("frames", "t"), Argument("duration", "x"), Argument("bytes", "t")],
+                gives: [
+                    Argument("frames", "t"), Argument("duration", "x"), Argument("bytes", "t"),
+                    Argument("lastCapture", "x"),
+                ],
                 """
                 Completes a recording whose recorder core was lost, in the envelope that it had: says what is in the whole \
-                file. Nothing waits for it. A file that cannot be read, or is no recording of the recorder \
+                file (`lastCapture`: when its last frame was captured, 0: not known). Nothing waits for it. A file that cannot be read, or is no recording of the recorder \
                 core's own kind, is left as it is and refused.
                 """),
             Method(
@@ -96,13 +133,16 @@ extension Interface {
                 buffers blanked, and photos that wait are given up.
                 """),
             Method(
-                "Cut", [Argument("grant", "t"), Argument("why", "s")], gives: [Argument("lastCapture", "x")],
+                "Cut", [Argument("grant", "t"), Argument("why", "s"), Argument("reason", "a{sv}")],
+                gives: [Argument("lastCapture", "x")],
                 """
                 Ends a grant: streams closed, buffers blanked, no later frame is captured for it. Answers when that is so, \
-                with the capture time of its last frame (0: none); a recording is finished after the answer.
+                with the capture time of its last frame (0: none); a recording is finished after the answer, with a reason as of \
+                `StopRecording`.
                 """),
             Method(
-                "PassOn", [Argument("grant", "t"), Argument("why", "s")], gives: [Argument("lastCapture", "x")],
+                "PassOn", [Argument("grant", "t"), Argument("why", "s"), Argument("reason", "a{sv}")],
+                gives: [Argument("lastCapture", "x")],
                 """
                 As `Cut`, where another session has won the camera: `Open` for the next grant follows the answer. The device \
                 may go on until then, for 0.25 s at most, its frames for nobody; the next grant begins with the first frame \
@@ -127,9 +167,10 @@ extension Interface {
                 "RecordingFinished",
                 [
                     Argument("recording", "t"), Argument("why", "s"), Argument("frames", "t"),
-                    Argument("duration", "x"), Argument("bytes", "t"),
+                    Argument("duration", "x"), Argument("bytes", "t"), Argument("lastCapture", "x"),
+                    Argument("framesLeftOut", "t"),
                 ],
-                "A file is whole."),
+                "A file is whole. As the session's, which may know the cause."),
             Signal(
                 "PhotoCaptured",
                 [

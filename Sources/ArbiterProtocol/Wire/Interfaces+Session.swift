@@ -47,10 +47,33 @@ extension Interface {
                 none is ordered. `PhotoCaptured` comes for each.
                 """),
             Method(
+                "AttachMicrophone", [Argument("microphone", "h"), Argument("options", "a{sv}")],
+                """
+                Brings the sound of the client's own microphone, while the session runs, may record and has `usesAudio`: the other \
+                end of a SOCK_SEQPACKET socket pair, on which the client writes packets of samples from then on. It ends with the \
+                grant, with `usesAudio` false, and when another one is attached.
+                """),
+            Method(
                 "StartRecording", [Argument("file", "h"), Argument("options", "a{sv}")],
                 gives: [Argument("recording", "t")],
-                "Records to an empty or overwritable regular file, open for writing and not for appending."),
+                """
+                Records to an empty or overwritable regular file, open for writing and not for appending; with the sound of the \
+                microphone that is attached. Refused with `usesAudio` and no microphone.
+                """),
             Method("StopRecording", "Finishes the recording; `RecordingFinished` says when its file is whole."),
+            Method(
+                "PauseRecording",
+                "No frame and no sound gets into the file until `ResumeRecording`; in the file, times run on without a hole."
+            ),
+            Method("ResumeRecording", "The paused recording goes on, in the same file."),
+            Method(
+                "AppendMetadata", [Argument("kind", "s"), Argument("time", "x"), Argument("items", "as")],
+                """
+                Adds items to a kind of metadata that `StartRecording` declared, in the form of its type: `iso6709` such as \
+                `+48.2082+016.3738/`, `number` a decimal number, `text` any. They count from a moment of the recording (nanoseconds of \
+                CLOCK_MONOTONIC), not before the last one, until the next; no items: none from here on. At most 64 KiB at a time, and \
+                100 times a second.
+                """),
             Method(
                 "Ready", [Argument("interruption", "t")],
                 "Answers `WillBeInterrupted`: the camera may go before the deadline."),
@@ -67,8 +90,8 @@ extension Interface {
             Property(
                 "Configuration", "a{sv}",
                 """
-                While it runs, the whole of what is in force on its camera, and `usesAudio` and `sharingMode` where it set \
-                them; otherwise what it asked for, which is set when it runs.
+                While it runs, the whole of what is in force on its camera, and `usesAudio`, `sharingMode` and \
+                `captureMode` where it set them; otherwise what it asked for, which is set when it runs.
                 """),
         ])
 }

@@ -1,5 +1,5 @@
 /// One value of a notice to a session: what it is called on the wire, which type it has there, and how it is written and
-/// read. A value may have several arguments: that of a finished recording has six.
+/// read. A value may have several arguments: that of a finished recording has ten.
 package struct NoticeField<Value: Sendable>: Sendable {
     package let carries: [Interface.Argument]
     /// Says every argument once, in their order, with its name.
@@ -32,6 +32,18 @@ package struct NoticeField<Value: Sendable>: Sendable {
             for (part, value) in repeat (each parts, each taken) { part.write(value, say) }
         }
         read = { (reader) throws(BrokerError) in make(repeat try (each parts).read(&reader)) }
+    }
+}
+
+extension NoticeField {
+    private init(_ field: NoticeField, read: @escaping @Sendable (inout WireReader) throws(BrokerError) -> Value) {
+        (carries, write) = (field.carries, field.write)
+        self.read = read
+    }
+
+    /// The same at a notice's end, where an earlier broker says nothing.
+    func orAbsent(_ usual: Value) -> NoticeField {
+        NoticeField(self) { (reader) throws(BrokerError) in reader.isAtEnd ? usual : try read(&reader) }
     }
 }
 
@@ -122,6 +134,18 @@ extension NoticeField where Value == Moment {
     }
 }
 
+extension NoticeField where Value == Moment? {
+    /// 0 on the wire: there is none.
+    static func anyMoment(_ name: String) -> NoticeField {
+        NoticeField(
+            name, "x", wire: { .int64($0?.nanoseconds ?? 0) },
+            read: { (reader, name) throws(BrokerError) in
+                let nanoseconds = try reader.int64(name)
+                return nanoseconds == 0 ? nil : Moment(nanoseconds: nanoseconds)
+            })
+    }
+}
+
 extension NoticeField where Value == Duration {
     static var duration: NoticeField {
         NoticeField(
@@ -169,6 +193,22 @@ extension NoticeField where Value == Cause {
             "cause", "s", wire: { .string($0.wireName) },
             read: { (reader, name) throws(BrokerError) in
                 try reader.cause(name)
+            })
+    }
+}
+
+extension NoticeField where Value == Cause? {
+    /// `""` on the wire: there is none.
+    static var anyCause: NoticeField {
+        NoticeField(
+            "cause", "s", wire: { .string($0?.wireName ?? "") },
+            read: { (reader, name) throws(BrokerError) in
+                let word = try reader.string(name)
+                guard !word.isEmpty else { return nil }
+                guard let cause = Cause(wireName: word) else {
+                    throw BrokerError(.invalidArguments, "\(name) is \(word.quotedShort), which is no cause.")
+                }
+                return cause
             })
     }
 }
@@ -231,9 +271,17 @@ extension NoticeField where Value == Configuration {
 extension NoticeField where Value == RecordingFinished {
     static var finishedRecording: NoticeField {
         NoticeField(
-            RecordingFinished.init(recording:why:frames:duration:bytes:nextChance:), .number("recording"),
-            .word("why"), .number("frames"), .duration, .number("bytes"), .word("nextChance")
-        ) { ($0.recording, $0.why, $0.frames, $0.duration, $0.bytes, $0.nextChance) }
+            RecordingFinished.init(
+                recording:why:frames:duration:bytes:nextChance:framesLeftOut:lastCapture:cause:interrupter:),
+            .number("recording"), .word("why"), .number("frames"), .duration, .number("bytes"), .word("nextChance"),
+            .number("framesLeftOut").orAbsent(0) as NoticeField<UInt64>, .anyMoment("lastCapture").orAbsent(nil),
+            .anyCause.orAbsent(nil), .interrupter.orAbsent(nil)
+        ) {
+            (
+                $0.recording, $0.why, $0.frames, $0.duration, $0.bytes, $0.nextChance, $0.framesLeftOut, $0.lastCapture,
+                $0.cause, $0.interrupter
+            )
+        }
     }
 }
 

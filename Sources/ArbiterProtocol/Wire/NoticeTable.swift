@@ -35,11 +35,13 @@ extension NoticeDescription {
             }
         },
         NoticeDescription(
-            .interruptionEnded, "Ended after `duration` nanoseconds; `causes` lists all that it had.",
-            SessionEvent.interruptionEnded, .number("interruption"), .causes, .duration, .flag("willResume")
+            .interruptionEnded,
+            "Ended after `duration` nanoseconds; `causes` lists all that it had; `recording` is the one that it cut, or 0.",
+            SessionEvent.interruptionEnded, .number("interruption"), .causes, .duration, .flag("willResume"),
+            .anyNumber("recording").orAbsent(nil)
         ) {
-            if case .interruptionEnded(let id, let causes, let duration, let willResume) = $0 {
-                (id, causes, duration, willResume)
+            if case .interruptionEnded(let id, let causes, let duration, let willResume, let cut) = $0 {
+                (id, causes, duration, willResume, cut)
             } else {
                 nil
             }
@@ -75,7 +77,20 @@ extension NoticeDescription {
             .recordingStarted, "Recording.", SessionEvent.recordingStarted, .number("recording")
         ) { if case .recordingStarted(let recording) = $0 { recording } else { nil } },
         NoticeDescription(
-            .recordingFinished, "The file is whole and playable.", SessionEvent.recordingFinished, .finishedRecording
+            .recordingPaused, "Paused by its client: no frame gets into the file.", SessionEvent.recordingPaused,
+            .number("recording")
+        ) { if case .recordingPaused(let recording) = $0 { recording } else { nil } },
+        NoticeDescription(
+            .recordingResumed, "The same file goes on, with the next frame.", SessionEvent.recordingResumed,
+            .number("recording")
+        ) { if case .recordingResumed(let recording) = $0 { recording } else { nil } },
+        NoticeDescription(
+            .recordingFinished,
+            """
+            The file is whole and playable. `framesLeftOut` were captured and could not be written in time; `lastCapture` is when \
+            its last frame was captured (nanoseconds of CLOCK_MONOTONIC, 0: not known); `cause` and `interrupter` say for what it \
+            was cut ("": it was not, or the client may not know).
+            """, SessionEvent.recordingFinished, .finishedRecording
         ) { if case .recordingFinished(let finished) = $0 { finished } else { nil } },
         NoticeDescription(
             .photoCaptured, "The JPEG is whole, or `error` says why not; `metadata` is how it was taken.",
@@ -90,7 +105,7 @@ extension NoticeDescription {
         ) { if case .rampFinished(let factor) = $0 { factor } else { nil } },
         NoticeDescription(
             .connectionsFormed,
-            "After a switch of cameras, which severs all connections: `reopen` are the outputs to open again, `preview` by `OpenStream`.",
+            "After a switch of cameras, which severs all connections: `reopen` are the outputs to open again: `preview` by `OpenStream`, `microphone` by `AttachMicrophone`, `metadata` by the next `StartRecording`.",
             SessionEvent.connectionsFormed, .camera, .outputs
         ) { if case .connectionsFormed(let camera, let reopen) = $0 { (camera, reopen) } else { nil } },
         NoticeDescription(

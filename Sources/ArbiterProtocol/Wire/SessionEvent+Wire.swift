@@ -35,23 +35,6 @@ public struct SessionSignal: Hashable, Sendable {
     }
 }
 
-extension Interrupter {
-    /// The word on the wire; `""` there means that nobody is named.
-    public var wireName: String { description }
-
-    /// Nil for `""`.
-    public init?(wireName: String) {
-        guard !wireName.isEmpty else { return nil }
-        if wireName == Interrupter.anotherUsersApp.wireName {
-            self = .anotherUsersApp
-        } else if wireName.hasPrefix(Self.outsidePrefix) {
-            self = .outside(String(wireName.dropFirst(Self.outsidePrefix.count)))
-        } else {
-            self = .app(wireName)
-        }
-    }
-}
-
 extension SessionEvent {
     /// The signal's arguments, in the order of the table in `Interface.session`.
     public func wireArguments(sequence: UInt64, decision: DecisionID) -> [WireValue] {

@@ -14,7 +14,7 @@ public struct WireReader {
     }
 
     /// Whether every argument was read: one that came with a later version may be missing.
-    var isAtEnd: Bool { next >= arguments.count }
+    package var isAtEnd: Bool { next >= arguments.count }
 
     private mutating func take<T>(
         _ name: String, _ expected: String, _ read: (WireValue) -> T?

@@ -15,8 +15,8 @@ extension CameraLink {
 
     private func take(_ news: RecorderNews) throws(BrokerError) {
         switch news {
-        case .recordingFinished(let recording, let why, let frames, let duration, let bytes):
-            if outputs.finished(recording, why, frames: frames, duration: duration, bytes: bytes) { return }
+        case .recordingFinished(let recording, let why, let file):
+            if outputs.finished(recording, why, file) { return }
         case .photoCaptured(let photo):
             if outputs.captured(photo) { return }
         case .runtimeError(let code, let message):

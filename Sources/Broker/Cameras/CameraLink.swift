@@ -138,7 +138,7 @@ class CameraLink {
     }
 
     /// - Parameter passesOn: Another session is granted the camera when this is done: its device may go on.
-    func cut(_ granted: GrantID, _ why: RecordingEnd, passesOn: Bool) {
+    func cut(_ granted: GrantID, _ end: GrantEnd, passesOn: Bool) {
         if grant == granted {
             forgetKept()
             forgetSurvivor()
@@ -158,7 +158,13 @@ class CameraLink {
             return
         }
         grant = nil
-        orderCut(granted, why, by: passesOn && knowsPassOn ? .passOn : .cut)
+        orderCut(granted, end, by: passesOn && knowsPassOn ? .passOn : .cut)
+    }
+
+    /// How the recordings of a grant end with it, and what their files say of it.
+    struct GrantEnd {
+        var why: RecordingEnd
+        var reason: RecordingReason
     }
 
     private enum CutOrder: String {
@@ -166,8 +172,14 @@ class CameraLink {
         case passOn = "PassOn"
     }
 
-    private func orderCut(_ granted: GrantID, _ why: RecordingEnd, by order: CutOrder) {
-        recorder.call(order.rawValue, [.uint64(granted.rawValue), .string(why.rawValue)]) { [self] result in
+    private func orderCut(_ granted: GrantID, _ end: GrantEnd, by order: CutOrder) {
+        let microphone = outputs.takeMicrophone()
+        recorder.call(
+            order.rawValue,
+            [.uint64(granted.rawValue), .string(end.why.rawValue), .dictionary(end.reason.wire)]
+        ) { [self] result in
+            // Closed by the recorder core, or by its end.
+            _ = microphone
             switch result {
             case .success: broker.step(.recorderCut(camera, granted))
             case .failure(let error):
@@ -177,7 +189,7 @@ class CameraLink {
                 case .unknownMethod where order == .passOn:
                     // It stops its device between two grants.
                     knowsPassOn = false
-                    orderCut(granted, why, by: .cut)
+                    orderCut(granted, end, by: .cut)
                 default: kill()
                 }
             }

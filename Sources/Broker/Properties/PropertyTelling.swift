@@ -207,8 +207,8 @@ extension SessionEvent {
     /// False where the event itself says all there is to know.
     fileprivate var mayChangeProperties: Bool {
         switch self {
-        case .willBeInterrupted, .interruptionWithdrawn, .sharersChanged, .recordingStarted, .recordingFinished,
-            .photoCaptured, .rampFinished, .connectionsFormed:
+        case .willBeInterrupted, .interruptionWithdrawn, .sharersChanged, .recordingStarted, .recordingPaused,
+            .recordingResumed, .recordingFinished, .photoCaptured, .rampFinished, .connectionsFormed:
             false
         case .wasInterrupted, .interruptionChanged, .interruptionEnded, .didStartRunning, .didStopRunning,
             .accessChanged, .sessionStopped, .configurationApplied, .cameraStateChanged, .runtimeError:

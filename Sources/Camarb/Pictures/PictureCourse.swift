@@ -58,8 +58,8 @@ struct PictureCourse {
             access = now
             return had == now.contains(.preview) ? .nothing : begin()
         case .willBeInterrupted, .interruptionWithdrawn, .wasInterrupted, .interruptionChanged, .interruptionEnded,
-            .sharersChanged, .recordingStarted, .recordingFinished, .photoCaptured, .configurationApplied,
-            .rampFinished, .connectionsFormed, .cameraStateChanged, .runtimeError:
+            .sharersChanged, .recordingStarted, .recordingPaused, .recordingResumed, .recordingFinished, .photoCaptured,
+            .configurationApplied, .rampFinished, .connectionsFormed, .cameraStateChanged, .runtimeError:
             return .nothing
         }
     }

@@ -70,7 +70,8 @@ extension SessionMemory {
             let causes = CauseSet([.brokerRestarted])
             let id = warned ?? lastInterruption + 1
             lastInterruption = id
-            open = OpenInterruption(id: id, causes: causes, causesItHad: causes, since: now, isCarried: true)
+            open = OpenInterruption(
+                id: id, causes: causes, causesItHad: causes, since: now, cut: recording, isCarried: true)
             events.append(
                 .wasInterrupted(
                     id: id, causes: causes, interrupter: nil, cutting: recording, rule: Cause.brokerRestartedRule))
@@ -84,7 +85,7 @@ extension SessionMemory {
                 .recordingFinished(
                     RecordingFinished(
                         recording: recording, why: .interrupted, frames: 0, duration: .zero, bytes: 0,
-                        nextChance: .whenInterruptionEnds)))
+                        nextChance: .whenInterruptionEnds, cause: .brokerRestarted)))
         }
         recording = nil
         lastRecordingFinished = 0

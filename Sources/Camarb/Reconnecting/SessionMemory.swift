@@ -42,6 +42,8 @@ struct SessionMemory {
         var causesItHad: CauseSet
         var interrupter: Interrupter?
         var since: ContinuousClock.Instant
+        /// The recording that it ended.
+        var cut: RecordingID?
         /// It began under a broker that is gone.
         var isCarried = false
     }
@@ -56,6 +58,7 @@ struct SessionMemory {
     var sharers: [Interrupter] = []
 
     var recording: RecordingID?
+    var isPaused = false
     var lastRecordingFinished: RecordingID = 0
     var photos: Set<PhotoID> = []
     /// Photos that were told before the answer to their call was seen.
@@ -200,7 +203,12 @@ struct SessionMemory {
             // It closes an interruption of this broker's by itself.
             open = nil
             return ended + [event]
-        case .recordingStarted(let id): recording = id
+        case .recordingStarted(let id): (recording, isPaused) = (id, false)
+        case .recordingPaused:
+            // The next broker says it again.
+            if isPaused { return [] }
+            isPaused = true
+        case .recordingResumed: isPaused = false
         case .recordingFinished(let finished):
             // Told by the broker before, which ended over it.
             if finished.recording <= lastRecordingFinished, finished.recording != recording { return [] }
@@ -249,7 +257,8 @@ struct SessionMemory {
             if hold.notes(causes, interrupter, rule) { return [] }
             guard let open, open.isCarried else {
                 self.open = OpenInterruption(
-                    id: mine, causes: causes, causesItHad: causes, interrupter: interrupter, since: now)
+                    id: mine, causes: causes, causesItHad: causes, interrupter: interrupter, since: now,
+                    cut: cutting)
                 return [
                     .wasInterrupted(id: mine, causes: causes, interrupter: interrupter, cutting: cutting, rule: rule)
                 ]
@@ -258,14 +267,14 @@ struct SessionMemory {
         case .interruptionChanged(_, let causes, let interrupter, let rule):
             if hold.notes(causes, interrupter, rule) { return [] }
             return changed(to: causes, interrupter, rule)
-        case .interruptionEnded(let id, let causesItHad, let duration, let willResume):
+        case .interruptionEnded(let id, let causesItHad, let duration, let willResume, let cut):
             hold = .none
             let carried = open.flatMap { $0.isCarried ? $0 : nil }
             open = nil
             guard let carried else {
                 return [
                     .interruptionEnded(
-                        id: id + offset, causesItHad: causesItHad, duration: duration, willResume: willResume)
+                        id: id + offset, causesItHad: causesItHad, duration: duration, willResume: willResume, cut: cut)
                 ]
             }
             return [ended(carried, with: causesItHad, now, willResume)]
@@ -307,7 +316,7 @@ struct SessionMemory {
     ) -> SessionEvent {
         .interruptionEnded(
             id: carried.id, causesItHad: carried.causesItHad.union(causes), duration: now - carried.since,
-            willResume: willResume)
+            willResume: willResume, cut: carried.cut)
     }
 
     /// The new broker has nothing against the session, and so nothing to say of an interruption.

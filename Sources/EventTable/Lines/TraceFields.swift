@@ -211,8 +211,10 @@ package struct TraceFields {
             name: try fields.text("name"), position: try fields.word("position"),
             sensorWidth: try fields.integer("sensorWidth"), sensorHeight: try fields.integer("sensorHeight"),
             formats: formats, controls: controls,
-            defaultFormatIndex: try fields.optionalInteger("defaultFormatIndex", in: 0...max(0, formats.count - 1)) ?? 0
-        )
+            defaultFormatIndex: try fields.optionalInteger("defaultFormatIndex", in: 0...max(0, formats.count - 1))
+                ?? 0,
+            availableMetadataObjectTypes: fields.optional("availableMetadataObjectTypes")?.array?.compactMap(\.string)
+                ?? [])
         try fields.end()
         return capabilities
     }

@@ -62,10 +62,13 @@ extension EventDescription.Table {
         add(
             .recordingFinished, .line("finished"), marked: [.routine], Event.recordingFinished,
             .number("recording", of: "a recording"), .oneOf("why", "why it ended"), .setting("frames"),
-            .time("duration"), .setting("bytes")
+            .time("duration"), .setting("bytes"),
+            .unsaidMoment("lastCapture"), .laterSetting("framesLeftOut")
         ) {
-            if case .recordingFinished(let recording, let why, let frames, let duration, let bytes) = $0 {
-                (recording, why, frames, duration, bytes)
+            if case .recordingFinished(
+                let recording, let why, let frames, let duration, let bytes, let lastCapture, let leftOut) = $0
+            {
+                (recording, why, frames, duration, bytes, lastCapture, leftOut)
             } else {
                 nil
             }

@@ -42,12 +42,7 @@ extension EventDescription.Table {
         add(.capturePhotoBracket, .line("bracket"), Event.capturePhotoBracket, .session, .bracket) {
             if case .capturePhotoBracket(let session, let bracket) = $0 { (session, bracket) } else { nil }
         }
-        add(.startRecording, .line("record"), Event.startRecording, .session) {
-            if case .startRecording(let session) = $0 { session } else { nil }
-        }
-        add(.stopRecording, .line("stop-record"), Event.stopRecording, .session) {
-            if case .stopRecording(let session) = $0 { session } else { nil }
-        }
+        addRecordings()
         add(.ready, .own("ready"), Event.ready, .session, .interruption) {
             if case .ready(let session, let interruption) = $0 { (session, interruption) } else { nil }
         }
@@ -56,6 +51,27 @@ extension EventDescription.Table {
         }
         add(.closed, .line("close"), Event.closed, .session) {
             if case .closed(let session) = $0 { session } else { nil }
+        }
+    }
+
+    private mutating func addRecordings() {
+        add(.attachMicrophone, .line("attach-microphone"), Event.attachMicrophone, .session, .microphoneFormat) {
+            if case .attachMicrophone(let session, let format) = $0 { (session, format) } else { nil }
+        }
+        add(.startRecording, .line("record"), Event.startRecording, .session, .recordingOptions) {
+            if case .startRecording(let session, let options) = $0 { (session, options) } else { nil }
+        }
+        add(.stopRecording, .line("stop-record"), Event.stopRecording, .session) {
+            if case .stopRecording(let session) = $0 { session } else { nil }
+        }
+        add(.pauseRecording, .line("pause-record"), Event.pauseRecording, .session) {
+            if case .pauseRecording(let session) = $0 { session } else { nil }
+        }
+        add(.resumeRecording, .line("resume-record"), Event.resumeRecording, .session) {
+            if case .resumeRecording(let session) = $0 { session } else { nil }
+        }
+        add(.appendMetadata, .line("append-metadata"), marked: [.routine], Event.appendMetadata, .session) {
+            if case .appendMetadata(let session) = $0 { session } else { nil }
         }
     }
 }

@@ -20,8 +20,9 @@ struct FeatureSpotter: Sendable {
             case .resume: features.insert(.reclaimed)
             case .announce(.questionEnded(_, _, .late)): features.insert(.unanswered)
             case .answered, .cut, .open, .configure, .closeStreams, .capturePhoto, .capturePhotoBracket,
-                .startRecording,
-                .stopRecording, .announce:
+                .attachMicrophone,
+                .detachMicrophone, .startRecording, .stopRecording, .pauseRecording, .resumeRecording, .appendMetadata,
+                .setSlate, .announce:
                 break
             }
         }
@@ -72,7 +73,8 @@ struct FeatureSpotter: Sendable {
             features.insert(asked[.camera] == nil ? .configuration : .switched)
         case .rampFinished: features.insert(.ramp)
         case .connectionsFormed: features.insert(.switched)
-        case .interruptionEnded, .didStartRunning, .didStopRunning, .cameraStateChanged, .runtimeError, .sharersChanged:
+        case .interruptionEnded, .didStartRunning, .didStopRunning, .recordingPaused, .recordingResumed,
+            .cameraStateChanged, .runtimeError, .sharersChanged:
             break
         }
     }

@@ -35,9 +35,11 @@ extension StoryGenerator {
         case 42..<56:
             recordings += 1
             if random.chance(15) { later(recordingEnd()) }
-            say("record \(name)")
-        case 56..<61: say("stop-record \(name)")
-        case 61..<64: say("photo \(name)")
+            if random.chance(20) { say("attach-microphone \(name)") }
+            say((["record \(name)"] + recordingOptions()).joined(separator: " "))
+        case 56..<59: say("stop-record \(name)")
+        case 59..<62: say("\(random.pick(["pause-record", "resume-record", "append-metadata"])) \(name)")
+        case 62..<64: say("photo \(name)")
         case 64..<65: say("bracket \(name) exposureTargetBiases=-1,0,1")
         case 65..<68: say("stream \(name)")
         case 68..<82: say((["configure \(name)"] + batch()).joined(separator: " "))
@@ -54,10 +56,21 @@ extension StoryGenerator {
         }
     }
 
+    private mutating func recordingOptions() -> [String] {
+        guard random.chance(20) else { return [] }
+        return [
+            random.pick([
+                "maxDuration=2", "codec=mjpeg", "minFreeBytes=1000", "metadata=location:iso6709",
+                "metadata=objects:objects", "bitRate=4000000 metadata=heading:number,orientation:orientation",
+            ])
+        ]
+    }
+
     // MARK: Configuration
 
     private mutating func batch() -> [String] {
-        switch random.below(10) {
+        switch random.below(11) {
+        case 10: return ["captureMode=\(random.pick(["photo", "video"]))"]
         case 0..<2: return ["camera=\(random.pick(cameras))"] + (random.chance(30) ? settings(valid: true) : [])
         case 2..<5: return ["sharingMode=\(random.pick(["sharedReadOnly", "exclusiveControl"]))"]
         case 5..<7:

@@ -53,8 +53,8 @@ enum Outcomes {
 
     private static func asker(_ events: [Event]) -> SessionID? {
         switch events.first {
-        case .startRunning(let session), .stopRunning(let session), .startRecording(let session),
-            .stopRecording(let session), .ready(let session, _):
+        case .startRunning(let session), .stopRunning(let session), .attachMicrophone(let session, _),
+            .startRecording(let session, _), .stopRecording(let session), .ready(let session, _):
             session
         default: nil
         }

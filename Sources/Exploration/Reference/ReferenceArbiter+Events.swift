@@ -30,7 +30,8 @@ extension ReferenceArbiter {
             } else {
                 occasion.starter = apply(batch, id)
             }
-        case .stopRunning, .startRecording, .stopRecording, .ready, .continueAfterSensitiveContent, .closed:
+        case .stopRunning, .attachMicrophone, .startRecording, .stopRecording, .pauseRecording, .resumeRecording,
+            .appendMetadata, .ready, .continueAfterSensitiveContent, .closed:
             guard takeRequest(event) else { return false }
         case .reclaimed(let id, let grant): guard reclaim(id, grant) else { return false }
         case .reserved(let camera, let app, let survivor):
@@ -130,14 +131,8 @@ extension ReferenceArbiter {
         case .stopRunning(let id):
             guard let session = world.sessions[id] else { return false }
             if session.started != nil { stop(id) }
-        case .startRecording(let id):
-            guard case .running(let access)? = judgement.sessions[id], access.contains(.record),
-                !judgement.recording.contains(id)
-            else { return false }
-            world.sessions[id]?.isRecording = true
-        case .stopRecording(let id):
-            guard judgement.recording.contains(id) else { return false }
-            world.sessions[id]?.isRecording = false
+        case .attachMicrophone, .startRecording, .stopRecording, .pauseRecording, .resumeRecording, .appendMetadata:
+            return takeOfRecording(event)
         case .ready(let id, _):
             guard let camera = world.sessions[id]?.camera, let holding = world.cameras[camera]?.holding,
                 holding.session == id, holding.warning?.toldUntil != nil
@@ -149,6 +144,38 @@ extension ReferenceArbiter {
         case .closed(let id):
             guard world.sessions[id] != nil else { return false }
             end(id)
+        default: break
+        }
+        return true
+    }
+
+    private mutating func takeOfRecording(_ event: Event) -> Bool {
+        func mayRecord(_ id: SessionID) -> Bool {
+            if case .running(let access)? = judgement.sessions[id] { access.contains(.record) } else { false }
+        }
+        switch event {
+        case .attachMicrophone(let id, _):
+            guard mayRecord(id), world.sessions[id]?.usesAudio == true else { return false }
+            world.sessions[id]?.hasMicrophone = true
+        case .startRecording(let id, let options):
+            guard let session = world.sessions[id], mayRecord(id), !judgement.recording.contains(id),
+                session.hasMicrophone || !session.usesAudio,
+                world.cameras[session.camera]?.findsObjects == true
+                    || !options.metadata.contains(where: { $0.type == .objects })
+            else { return false }
+            world.sessions[id]?.isRecording = true
+            world.sessions[id]?.isPaused = false
+        case .stopRecording(let id):
+            guard judgement.recording.contains(id) else { return false }
+            world.sessions[id]?.isRecording = false
+            world.sessions[id]?.isPaused = false
+        case .pauseRecording(let id):
+            guard judgement.recording.contains(id), world.sessions[id]?.isPaused == false else { return false }
+            world.sessions[id]?.isPaused = true
+        case .resumeRecording(let id):
+            guard judgement.recording.contains(id), world.sessions[id]?.isPaused == true else { return false }
+            world.sessions[id]?.isPaused = false
+        case .appendMetadata(let id): return judgement.recording.contains(id)
         default: break
         }
         return true
@@ -174,7 +201,10 @@ extension ReferenceArbiter {
     /// - Returns: the session, if it asks for control: that is decided as if it started.
     private mutating func apply(_ batch: Configuration, _ id: SessionID) -> SessionID? {
         guard let session = world.sessions[id] else { return nil }
-        if let audio = batch[.usesAudio] { world.sessions[id]?.usesAudio = audio == .flag(true) }
+        if let audio = batch[.usesAudio] {
+            world.sessions[id]?.usesAudio = audio == .flag(true)
+            if audio != .flag(true) { world.sessions[id]?.hasMicrophone = false }
+        }
         if let mode = batch[.sharingMode] { world.sessions[id]?.watches = mode == .text("sharedReadOnly") }
         guard case .text(let name)? = batch[.camera], CameraID(name) != session.camera else {
             return session.watches && batch[.sharingMode] == .text("exclusiveControl") ? id : nil

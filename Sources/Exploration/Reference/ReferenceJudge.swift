@@ -66,7 +66,7 @@ public struct ReferenceJudge: FuzzJudge {
         }
         for effect in step.effects {
             switch effect {
-            case .open(let camera, _, _, _), .resume(let camera, _, _, _), .cut(let camera, _, _, _):
+            case .open(let camera, _, _, _), .resume(let camera, _, _, _), .cut(let camera, _, _, _, _):
                 orders[camera] = step.moment
             default: break
             }
@@ -80,7 +80,7 @@ public struct ReferenceJudge: FuzzJudge {
         case .reserved(_, _, let survivor?): survivors[survivor.grant] = survivor.recording
         case .reclaimed(let session, let grant) where !isRefused:
             if let recording = survivors.removeValue(forKey: grant) { recordings[recording] = session }
-        case .recordingFinished(let id, _, _, _, _):
+        case .recordingFinished(let id, _, _, _, _, _, _):
             for (camera, state) in reference.world.cameras where state.survivor?.recording == id {
                 reference.world.cameras[camera]?.survivor?.recording = nil
             }
@@ -89,6 +89,7 @@ public struct ReferenceJudge: FuzzJudge {
             else { return nil }
             if recordings.contains(where: { $0.key > id && $0.value == session }) { return nil }
             reference.world.sessions[session]?.isRecording = false
+            reference.world.sessions[session]?.isPaused = false
             reference.judge()
             return nil
         // What cameras can do, and which interruption was the last: the core's word is taken.

@@ -33,6 +33,7 @@ extension WholeWorld {
         case .cameraAppeared(let id, let capabilities, let seat):
             var camera = cameras[id] ?? Camera(position: capabilities.position, seat: seat)
             camera.position = capabilities.position
+            camera.findsObjects = !capabilities.availableMetadataObjectTypes.isEmpty
             camera.seat = seat
             camera.isPresent = true
             cameras[id] = camera

@@ -34,9 +34,15 @@ public final class Capture: Sendable {
         case closeStreams(GrantID, SessionID, Reply<Void>)
         case photo(GrantID, SessionID, PhotoID, file: Int32, Reply<Void>)
         case bracket(GrantID, SessionID, [PhotoID], files: [Int32], PhotoBracket, Reply<Void>)
-        case startRecording(GrantID, RecordingID, file: Int32, RecordingLimits, Reply<Void>)
-        case stopRecording(RecordingID, RecordingEnd, Reply<Void>)
-        case cut(GrantID, RecordingEnd, passesOn: Bool, Reply<Int64>)
+        case startRecording(GrantID, RecordingID, file: Int32, RecordingOptions, Reply<Void>)
+        case stopRecording(RecordingID, RecordingEnd, RecordingReason, Reply<Void>)
+        case pauseRecording(RecordingID, Reply<Void>)
+        case resumeRecording(RecordingID, Reply<Void>)
+        case appendMetadata(RecordingID, kind: String, time: Int64, items: [String], Reply<Void>)
+        case attachMicrophone(GrantID, socket: Int32, MicrophoneFormat, Reply<Void>)
+        case detachMicrophone(GrantID, Reply<Void>)
+        case setSlate(GrantID, SessionID, Bool, Reply<Void>)
+        case cut(GrantID, RecordingEnd, RecordingReason, passesOn: Bool, Reply<Int64>)
         case watchNode(Int32, Reply<Void>)
         case look(Reply<String>)
         case completionBegan
@@ -134,22 +140,67 @@ public final class Capture: Sendable {
     /// - Parameter file: an envelope, as of a photo; one whose file cannot be written to ends the recording with
     ///   `.writeError`. Owned by the capture from here on.
     public func startRecording(
-        _ grant: GrantID, _ recording: RecordingID, file: Int32, limits: RecordingLimits = RecordingLimits(),
+        _ grant: GrantID, _ recording: RecordingID, file: Int32, options: RecordingOptions = RecordingOptions(),
         _ reply: @escaping Reply<Void>
     ) {
-        commands.post(.startRecording(grant, recording, file: file, limits, reply))
+        commands.post(.startRecording(grant, recording, file: file, options, reply))
     }
 
     /// Finishes a recording. One that has ended already is passed over.
-    public func stopRecording(_ recording: RecordingID, why: RecordingEnd, _ reply: @escaping Reply<Void>) {
-        commands.post(.stopRecording(recording, why, reply))
+    /// - Parameter reason: why it is taken from its session, for the file.
+    public func stopRecording(
+        _ recording: RecordingID, why: RecordingEnd, _ reason: RecordingReason = .none, _ reply: @escaping Reply<Void>
+    ) {
+        commands.post(.stopRecording(recording, why, reason, reply))
+    }
+
+    /// No frame and no sound that is captured after the answer gets into the file, until it is resumed. One that has ended is
+    /// passed over.
+    public func pauseRecording(_ recording: RecordingID, _ reply: @escaping Reply<Void>) {
+        commands.post(.pauseRecording(recording, reply))
+    }
+
+    /// The file goes on with the next frame, right behind its last one.
+    public func resumeRecording(_ recording: RecordingID, _ reply: @escaping Reply<Void>) {
+        commands.post(.resumeRecording(recording, reply))
+    }
+
+    /// Adds items to a kind of metadata that the recording's options declare, in the form of its type.
+    /// - Parameter time: from when on they count, in nanoseconds of CLOCK_MONOTONIC, until the next.
+    public func appendMetadata(
+        _ recording: RecordingID, kind: String, time: Int64, items: [String], _ reply: @escaping Reply<Void>
+    ) {
+        commands.post(.appendMetadata(recording, kind: kind, time: time, items: items, reply))
+    }
+
+    /// The sound of the grant's recordings that begin from now on, and in the place of another one.
+    /// - Parameter socket: an envelope with the client's end of a SOCK_SEQPACKET pair; owned by the capture from here on.
+    public func attachMicrophone(
+        _ grant: GrantID, socket: Int32, _ format: MicrophoneFormat, _ reply: @escaping Reply<Void>
+    ) {
+        commands.post(.attachMicrophone(grant, socket: socket, format, reply))
+    }
+
+    /// Closes the grant's microphone, where it has one.
+    public func detachMicrophone(_ grant: GrantID, _ reply: @escaping Reply<Void>) {
+        commands.post(.detachMicrophone(grant, reply))
+    }
+
+    /// Whether a session's preview is black from the next frame on, counted on and marked as a slate.
+    public func setSlate(_ grant: GrantID, session: SessionID, _ slate: Bool, _ reply: @escaping Reply<Void>) {
+        commands.post(.setSlate(grant, session, slate, reply))
     }
 
     /// Ends a grant; answers with the capture time of its last frame (0: none). A recording is finished afterwards.
-    /// - Parameter passesOn: another grant is opened right after the answer. The device goes on until then where it can, for
-    ///   a quarter of a second at most, and nobody gets what it captures meanwhile.
-    public func cut(_ grant: GrantID, why: RecordingEnd, passesOn: Bool = false, _ reply: @escaping Reply<Int64>) {
-        commands.post(.cut(grant, why, passesOn: passesOn, reply))
+    /// - Parameters:
+    ///   - reason: why a recording is taken from its session, for the file.
+    ///   - passesOn: another grant is opened right after the answer. The device goes on until then where it can, for
+    ///     a quarter of a second at most, and nobody gets what it captures meanwhile.
+    public func cut(
+        _ grant: GrantID, why: RecordingEnd, _ reason: RecordingReason = .none, passesOn: Bool = false,
+        _ reply: @escaping Reply<Int64>
+    ) {
+        commands.post(.cut(grant, why, reason, passesOn: passesOn, reply))
     }
 
     /// Has the camera's node watched in an inotify queue; a fault where it has none, or this process may not read it.

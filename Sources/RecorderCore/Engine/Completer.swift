@@ -9,6 +9,8 @@ public struct CompletedRecording: Hashable, Sendable {
     /// Nanoseconds, to the end of the last frame.
     public var duration: Int64
     public var bytes: UInt64
+    /// When its last frame was captured, in nanoseconds of CLOCK_MONOTONIC; 0: the file does not say.
+    public var lastCapture: Int64 = 0
 }
 
 /// The thread that completes recordings of a recorder core that was lost. Nobody waits for it: not the camera, and not the

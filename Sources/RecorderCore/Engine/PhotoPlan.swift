@@ -46,7 +46,7 @@ package struct PhotoPlan: Hashable, Sendable {
         fieldOfView = format.fieldOfView
         var taken = PhotoMetadata()
         taken.videoZoomFactor = zoom
-        taken.orientation = Self.orientation(settings, position)
+        taken.orientation = settings.exifOrientation(of: position).rawValue
         if case .number(let bias)? = settings.value(.exposureTargetBias) { taken.exposureTargetBias = bias }
         let exposed = Self.exposure(exposure, for: shot, bias: taken.exposureTargetBias ?? 0, format.optics)
         taken.exposureDuration = exposed.duration
@@ -99,18 +99,4 @@ package struct PhotoPlan: Hashable, Sendable {
     }
 
     private static func light(_ exposure: Exposure) -> Double { (exposure.duration ?? 1) * (exposure.iso ?? 1) }
-
-    /// The camera's sensor lies so that a back camera's picture is upright in `landscapeRight`, and a front camera's in
-    /// `landscapeLeft`. A camera that cannot be told how it is held has its picture as it lies.
-    private static func orientation(_ settings: CaptureSettings, _ position: CameraPosition) -> UInt8 {
-        let isFront = position == .front
-        // Mirroring exchanges the pixels themselves, so that no orientation has to say it.
-        return switch settings.value(.videoOrientation) {
-        case .text("portrait"): 6
-        case .text("portraitUpsideDown"): 8
-        case .text("landscapeRight"): isFront ? 3 : 1
-        case .text("landscapeLeft"): isFront ? 1 : 3
-        default: 1
-        }
-    }
 }

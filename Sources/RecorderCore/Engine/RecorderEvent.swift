@@ -23,5 +23,9 @@ public enum RecorderEvent: Hashable, Sendable {
         /// Nanoseconds, from the first frame's capture to the end of the last one's display.
         public var duration: Int64
         public var bytes: UInt64
+        /// When the last frame was captured, in nanoseconds of CLOCK_MONOTONIC; 0: there is none.
+        public var lastCapture: Int64
+        /// Captured while it ran, and not in the file, because encoder or disk could not keep up.
+        public var framesLeftOut: UInt64
     }
 }

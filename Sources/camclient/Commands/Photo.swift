@@ -55,13 +55,6 @@ struct Photo: AsyncParsableCommand {
         }
     }
 
-    /// `door-1.jpg`, `door-2.jpg`, … for `door.jpg`.
-    private static func paths(_ path: String, _ count: Int) -> [String] {
-        let folder = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
-        let dot = path[folder...].lastIndex(of: ".") ?? path.endIndex
-        return (1...count).map { "\(path[..<dot])-\($0)\(path[dot...])" }
-    }
-
     /// A list has no place for what cannot be copied.
     private final class Target {
         let file: NewFile
@@ -71,7 +64,7 @@ struct Photo: AsyncParsableCommand {
     func run() async throws {
         NewFile.warn(of: file, .jpeg)
         let bracket = try bracket()
-        let paths = bracket.map { Self.paths(file, $0.shots.count) } ?? [file]
+        let paths = bracket.map { (1...$0.shots.count).map { file.numbered($0) } } ?? [file]
         let interrupts = Interrupts.stream()
         let client = try connection.connect()
         try await session.declare(client)

@@ -99,8 +99,9 @@ struct Preview: AsyncParsableCommand {
         case .sessionStopped:
             Output.notice("camclient: \(event.line)")
             return false
-        case .didStopRunning, .recordingStarted, .recordingFinished, .photoCaptured, .configurationApplied,
-            .rampFinished, .connectionsFormed, .cameraStateChanged:
+        case .didStopRunning, .recordingStarted, .recordingPaused, .recordingResumed, .recordingFinished,
+            .photoCaptured,
+            .configurationApplied, .rampFinished, .connectionsFormed, .cameraStateChanged:
             break
         }
         return true

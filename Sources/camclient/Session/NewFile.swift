@@ -78,6 +78,12 @@ struct NewFile: ~Copyable {
         (self.path, isNew) = (path, false)
     }
 
+    /// One in a folder of recordings, which gives it its name when it is whole.
+    init(unnamedIn folder: RecordingFolder) throws(Failure) {
+        descriptor = try folder.unnamedFile()
+        (path, isNew) = (folder.path, false)
+    }
+
     deinit { close(descriptor) }
 
     /// Writes the first so many bytes to standard output.
@@ -90,6 +96,11 @@ struct NewFile: ~Copyable {
             Output.bytes(chunk[..<read])
             offset += off_t(read)
         }
+    }
+
+    /// Takes away a file that this made, whatever is in it.
+    func remove() {
+        if isNew { unlink(path) }
     }
 
     /// Takes away a file that this made and into which nothing was written. What was there before stays, be it

@@ -1,0 +1,160 @@
+import ArbiterProtocol
+import JSONText
+
+// What a recording is asked to be like, and what its microphone is: the keys of the wire.
+
+extension EventField where Value == RecordingOptions {
+    /// `maxDuration=2.5 codec=mjpeg metadata=heading:number,location:iso6709`
+    static var recordingOptions: EventField {
+        EventField(
+            RecordingOptions.Key.allCases.map { EventMember(key: $0.rawValue, type: $0.wireType) },
+            Phrase(
+                { value, _ in value.scenarioWords },
+                hear: { (reader) throws(LineProblem) in try reader.recordingOptions() }),
+            // Every key, those that are not given without a value.
+            write: { options, values in
+                let wire = options.wire
+                for key in RecordingOptions.Key.allCases { values.add(key.rawValue, wire[key.rawValue]) }
+            },
+            read: { (line) throws(LineFault) in try line.recordingOptions() })
+    }
+}
+
+extension EventField where Value == MicrophoneFormat {
+    /// `sampleRate=48000 channels=1`; a line that does not say it means that.
+    static var microphoneFormat: EventField {
+        EventField(
+            MicrophoneFormat.Key.allCases.map { EventMember(key: $0.rawValue, type: $0.wireType) },
+            Phrase(
+                { value, _ in "sampleRate=\(value.sampleRate) channels=\(value.channels)" },
+                hear: { (reader) throws(LineProblem) in try reader.microphoneFormat() }),
+            write: { format, values in
+                values.add("sampleRate", .uint32(format.sampleRate))
+                values.add("channels", .uint32(format.channels))
+            },
+            read: { (line) throws(LineFault) in
+                let format = MicrophoneFormat(
+                    sampleRate: try line.integer("sampleRate"), channels: try line.integer("channels"))
+                if let problem = format.problem { throw LineFault("attachMicrophone: \(problem)") }
+                return format
+            })
+    }
+}
+
+extension EventField where Value == Moment? {
+    /// No line says it. 0 where it is not known, and in traces of before it was told.
+    static func unsaidMoment(_ key: String) -> EventField {
+        EventField(
+            key, "x", .unsaid(nil), wire: { .int64($0?.nanoseconds ?? 0) },
+            read: { (line) throws(LineFault) in
+                let nanoseconds = line.has(key) ? try line.nanoseconds(key) : 0
+                return nanoseconds == 0 ? nil : Moment(nanoseconds: nanoseconds)
+            })
+    }
+}
+
+extension EventField where Value == UInt64 {
+    /// As `setting`; a trace of before it was told does not have it.
+    static func laterSetting(_ key: String) -> EventField {
+        EventField(
+            key, "t",
+            .setting(key, usual: 0, say: { "\($0)" }, hear: { (word) throws(LineProblem) in try word.wholeNumber() }),
+            wire: { .uint64($0) }, read: { (line) throws(LineFault) in line.has(key) ? try line.count(key) : 0 })
+    }
+}
+
+extension RecordingOptions {
+    fileprivate var scenarioWords: String? {
+        let words = wire.entries.map { entry in
+            if let kinds = entry.value.dictionary {
+                let tracks = kinds.entries.map { "\($0.key):\($0.value.string ?? "")" }
+                return "\(entry.key)=\(tracks.joined(separator: ","))"
+            }
+            return "\(entry.key)=\(entry.value.string ?? entry.value.number.map(\.shortDescription) ?? "")"
+        }
+        return words.isEmpty ? nil : words.joined(separator: " ")
+    }
+}
+
+extension SentenceReader {
+    fileprivate mutating func recordingOptions() throws(LineProblem) -> RecordingOptions {
+        var wire = WireDictionary()
+        let start = words.problemHere("")
+        while let word = words.anything() {
+            guard let name = word.key, let key = RecordingOptions.Key(rawValue: name), wire[name] == nil else {
+                throw LineProblem(
+                    word, notOne(word.key ?? word.text, of: RecordingOptions.Key.allCases.map(\.rawValue)))
+            }
+            wire[name] = Self.value(word.text, key)
+        }
+        do throws(BrokerError) { return try RecordingOptions(wire: wire) } catch {
+            var problem = start
+            problem.message = error.message
+            throw problem
+        }
+    }
+
+    /// What cannot be meant is left to the options themselves to refuse.
+    private static func value(_ text: String, _ key: RecordingOptions.Key) -> WireValue {
+        switch key {
+        case .maxDuration: return Double(text).map { .double($0) } ?? .string(text)
+        case .maxBytes, .minFreeBytes, .bitRate: return UInt64(text).map { .uint64($0) } ?? .string(text)
+        case .codec: return .string(text)
+        case .metadata:
+            var kinds = WireDictionary()
+            for track in text.split(separator: ",") {
+                let parts = track.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+                kinds.append(String(parts[0]), .string(parts.count == 2 ? String(parts[1]) : ""))
+            }
+            return .dictionary(kinds)
+        }
+    }
+
+    fileprivate mutating func microphoneFormat() throws(LineProblem) -> MicrophoneFormat {
+        var format = MicrophoneFormat(sampleRate: 48_000, channels: 1)
+        let start = words.problemHere("")
+        while let word = words.anything() {
+            guard let key = word.key.flatMap(MicrophoneFormat.Key.init(rawValue:)) else {
+                throw LineProblem(
+                    word, notOne(word.key ?? word.text, of: MicrophoneFormat.Key.allCases.map(\.rawValue)))
+            }
+            let number = UInt32(clamping: try word.wholeNumber())
+            switch key {
+            case .sampleRate: format.sampleRate = number
+            case .channels: format.channels = number
+            }
+        }
+        guard let message = format.problem else { return format }
+        var problem = start
+        problem.message = message
+        throw problem
+    }
+}
+
+extension TraceFields {
+    /// Traces of before recordings had options have none of the keys.
+    fileprivate mutating func recordingOptions() throws(LineFault) -> RecordingOptions {
+        var wire = WireDictionary()
+        for key in RecordingOptions.Key.allCases where has(key.rawValue) {
+            let value = try nullable(key.rawValue) { (line) throws(LineFault) in try line.recordingOption(key) }
+            if let value { wire[key.rawValue] = value }
+        }
+        do throws(BrokerError) { return try RecordingOptions(wire: wire) } catch {
+            throw LineFault("startRecording: \(error.message)")
+        }
+    }
+
+    private mutating func recordingOption(_ key: RecordingOptions.Key) throws(LineFault) -> WireValue {
+        switch key {
+        case .maxDuration: return .double(try number(key.rawValue))
+        case .maxBytes, .minFreeBytes, .bitRate: return .uint64(try count(key.rawValue))
+        case .codec: return .string(try text(key.rawValue))
+        case .metadata:
+            var kinds = WireDictionary()
+            for member in try json(key.rawValue).members ?? [] {
+                kinds.append(member.key, .string(member.value.string ?? ""))
+            }
+            return .dictionary(kinds)
+        }
+    }
+}

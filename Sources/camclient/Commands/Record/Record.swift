@@ -1,0 +1,90 @@
+import ArbiterProtocol
+import ArgumentParser
+import Camarb
+import Timeline
+
+/// One recording, or several in a row.
+struct Record: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Record until a time is over, Ctrl-C, or an interruption.",
+        usage: "camclient record [options] <file>\n       camclient record [options] --into <folder>",
+        discussion: """
+            A recording that is interrupted ends there; its file is whole, and the exit status is 1. It never resumes \
+            by itself: with --again another recording begins when the camera comes back, in visit-2.mkv, visit-3.mkv …, \
+            and visit.gaps.json says what lies between them.
+            --into puts each recording into a folder when it is whole, with the next free number, as \
+            recording-0001.mkv. Until then it has no name: of a client that is killed nothing is left.
+            Examples:
+              camclient record visit.mkv --duration 10s
+              camclient record visit.mkv --set frameRate=15        until Ctrl-C
+              camclient record --into ~/Videos --again --min-free 2G
+            """)
+
+    @Argument(help: "The Matroska file to write.")
+    var file: String?
+    @Option(
+        help: ArgumentHelp(
+            "Instead of a file: the folder that gets the recording when it is whole.", valueName: "folder"))
+    var into: String?
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "How long, such as 10s or 2min, all recordings together; until Ctrl-C if left out.", valueName: "time"))
+    var duration: TimeArgument?
+    @Flag(help: "After an interruption go on in another file, and list the gaps as JSON beside them.")
+    var again = false
+    @OptionGroup var choices: RecordingChoices
+    @OptionGroup var session: SessionOptions
+    @Flag(help: "Replace the file if it is there; with --again, also those that follow it.")
+    var overwrite = false
+    @Option(help: ArgumentHelp("How long to wait for the camera, such as 500ms or 1min.", valueName: "time"))
+    var timeout = TimeArgument.tenSeconds
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    /// The broker's own bound for finishing a file is shorter.
+    static let finishMax = Duration.seconds(30)
+
+    func validate() throws {
+        if let duration, duration.duration <= .zero {
+            throw ValidationError("--duration takes a time above 0, such as 10s or 2min.")
+        }
+        switch (file, into) {
+        case (nil, nil): throw ValidationError("Where to? Name a file, such as visit.mkv, or a folder with --into.")
+        case (_?, _?): throw ValidationError("The file and --into both say where to: leave one of them out.")
+        case (NewFile.standardOutput?, nil): throw ValidationError(NewFile.noRecordingToOutput)
+        case (nil, _?) where overwrite: throw ValidationError("--into replaces nothing: leave --overwrite out.")
+        case (_?, nil), (nil, _?): break
+        }
+    }
+
+    func run() async throws {
+        if let file { NewFile.warn(of: file, .matroska) }
+        let interrupts = Interrupts.stream()
+        let files = try recordingFiles()
+        let client = try connection.connect()
+        try await session.declare(client)
+        let isWanted = try await client.withSession(
+            camera: session.camera, configuration: try session.configuration()
+        ) { handle in
+            let inbox = Inbox(handle.notices, interrupts: interrupts)
+            let target = try files.next()
+            do {
+                try await handle.startRunning()
+                _ = try await inbox.waitUntilRunning(within: timeout.duration)
+            } catch {
+                target.discardIfEmpty()
+                throw error
+            }
+            let series = RecordingSeries(
+                into: files, choices, for: duration?.duration, goesOn: again, inbox, onEnd: report)
+            return try await series.record(handle, into: target)
+        }
+        if !isWanted { throw Failure(.answerIsNo, "") }
+    }
+
+    private func recordingFiles() throws(Failure) -> RecordingFiles {
+        if let into { return try RecordingFiles(folder: into) }
+        return try RecordingFiles(file: file ?? "", overwriting: overwrite, again: again)
+    }
+}

@@ -1,0 +1,99 @@
+import Camarb
+import Glibc
+
+/// Where the recordings of one command go: into a file and, where they go on after an interruption, files with numbers
+/// beside it; or into a folder, by number.
+struct RecordingFiles {
+    private enum Place {
+        case file(String, overwriting: Bool)
+        case folder(RecordingFolder)
+    }
+
+    private let place: Place
+    /// Where the list of gaps is; nil: not known before the first file has its name.
+    private(set) var gaps: String?
+    /// How many recordings have been kept.
+    private var kept = 0
+
+    /// So many names are tried before a recording of a series has none.
+    private static let triesMax = 1000
+
+    init(file: String, overwriting: Bool, again: Bool) throws(Failure) {
+        place = .file(file, overwriting: overwriting)
+        let list = file.withoutEnding + Self.gapsEnding
+        if again, !overwriting, access(list, F_OK) == 0 {
+            throw Failure(.file, "\(list) is there already; --overwrite replaces it.")
+        }
+        gaps = list
+    }
+
+    var isFolder: Bool {
+        if case .folder = place { true } else { false }
+    }
+
+    init(folder: String) throws(Failure) { place = .folder(try RecordingFolder(folder)) }
+
+    private static let gapsEnding = ".gaps.json"
+
+    /// The file for the next recording.
+    func next() throws(Failure) -> RecordingTarget {
+        switch place {
+        case .folder(let folder): return RecordingTarget(try NewFile(unnamedIn: folder), folder)
+        case .file(let path, let overwriting):
+            guard kept > 0 else { return RecordingTarget(try NewFile(path, overwriting: overwriting), nil) }
+            // A recording that goes on is not lost to a file of another day.
+            for number in (kept + 1)...(kept + Self.triesMax) {
+                let name = path.numbered(number)
+                if overwriting || access(name, F_OK) != 0 {
+                    return RecordingTarget(try NewFile(name, overwriting: overwriting), nil)
+                }
+            }
+            throw Failure(.file, "\(path.numbered(kept + 1)) and the \(Self.triesMax) names after it are taken.")
+        }
+    }
+
+    /// A recording has its file.
+    mutating func keeps(_ path: String) {
+        kept += 1
+        if gaps == nil { gaps = path.withoutEnding + Self.gapsEnding }
+    }
+}
+
+/// One recording's file, until it is kept or given up.
+final class RecordingTarget {
+    private let file: NewFile
+    private let folder: RecordingFolder?
+
+    init(_ file: consuming NewFile, _ folder: RecordingFolder?) {
+        self.file = file
+        self.folder = folder
+    }
+
+    var descriptor: Int32 { file.descriptor }
+
+    /// Whether anything was written into it.
+    var hasBytes: Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_size > 0
+    }
+
+    /// The recording is whole: a file without a name gets one.
+    /// - Returns: its path.
+    func keep() throws(Failure) -> String { try folder?.name(descriptor, ending: ".mkv") ?? file.path }
+
+    /// The recording's end was never heard of: it plays as far as it goes, and is not passed off as a whole one.
+    /// - Returns: the path of a file without a name that has got one now.
+    func keepUnfinished() throws(Failure) -> String? {
+        guard hasBytes else {
+            file.removeIfEmpty()
+            return nil
+        }
+        return try folder?.name(descriptor, ending: ".unfinished.mkv")
+    }
+
+    /// Nothing was recorded.
+    func discard() { if folder == nil { file.remove() } }
+
+    /// Takes a file away into which nothing was written.
+    func discardIfEmpty() { file.removeIfEmpty() }
+}
