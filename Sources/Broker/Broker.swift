@@ -162,7 +162,7 @@ public final class Broker {
                 request?.answer(id: id)
 
             case .cut(let camera, let grant, let why, let next, let reason):
-                cameras[camera]?.cut(grant, why, reason, passesOn: next != nil)
+                cameras[camera]?.cut(grant, CameraLink.GrantEnd(why: why, reason: reason), passesOn: next != nil)
             case .killRecorder(let camera): cameras[camera]?.kill()
             case .open(let camera, let grant, let session, let configuration):
                 if clients.isGrantable(session) { cameras[camera]?.open(grant, configuration) }
@@ -188,18 +188,37 @@ public final class Broker {
             case .startRecording(let camera, let grant, _, let recording):
                 guard let file = request?.file else { continue }
                 cameras[camera]?.outputs.startRecording(grant, recording, file, request?.options ?? [:])
-            case .stopRecording(let camera, let recording, let why, let reason):
-                cameras[camera]?.outputs.stopRecording(recording, why, reason)
-            // Nothing brings a microphone or metadata here yet: their requests are not dispatched.
-            case .attachMicrophone, .detachMicrophone, .pauseRecording, .resumeRecording, .appendMetadata: break
-            case .setSlate(let camera, let grant, let session, let isBlack):
-                cameras[camera]?.outputs.setSlate(grant, session, isBlack)
+            case .stopRecording, .pauseRecording, .resumeRecording, .attachMicrophone, .detachMicrophone,
+                .appendMetadata, .setSlate:
+                carryOutForRecording(effect, request)
 
             case .notify(_, let session, let sequence, let event): notify(session, sequence, event)
             case .announce(let news): publisher.announce(news)
             }
         }
         return refusal
+    }
+
+    /// What becomes of a recording that runs, and of what goes into it.
+    private func carryOutForRecording(_ effect: Effect, _ request: Request?) {
+        switch effect {
+        case .stopRecording(let camera, let recording, let why, let reason):
+            cameras[camera]?.outputs.stopRecording(recording, why, reason)
+        case .pauseRecording(let camera, let recording): cameras[camera]?.outputs.pauseRecording(recording)
+        case .resumeRecording(let camera, let recording): cameras[camera]?.outputs.resumeRecording(recording)
+        case .attachMicrophone(let camera, let grant, let session, let format):
+            guard let microphone = request?.microphone else { return }
+            request?.answerLater()
+            cameras[camera]?.outputs.attachMicrophone(grant, session, microphone, format, for: request?.message)
+        case .detachMicrophone(let camera, let grant): cameras[camera]?.outputs.detachMicrophone(grant)
+        case .appendMetadata(let camera, let recording):
+            guard let group = request?.group, let session = request?.owner else { return }
+            request?.answerLater()
+            cameras[camera]?.outputs.appendMetadata(recording, group, of: session, for: request?.message)
+        case .setSlate(let camera, let grant, let session, let slate):
+            cameras[camera]?.outputs.setSlate(grant, session, slate)
+        default: break
+        }
     }
 
     private func notify(_ session: SessionID, _ sequence: UInt64, _ event: SessionEvent) {

@@ -1,22 +1,31 @@
 import CLinux
 import Glibc
 
-/// A descriptor that a client passed, as a keeper found it. The file itself never comes into this process: what a message
-/// has in its place is an envelope (`envelopes.h`), empty where the file will not do.
+/// A descriptor that a client passed, as a keeper found it. The file or socket itself never comes into this process: what a
+/// message has in its place is an envelope (`envelopes.h`), empty where it will not do for anything.
 ///
 /// While one is alive the descriptor counts as on its way, unless it is kept; with the last reference its keeper lets go of
 /// it.
 public final class PassedDescriptor {
-    /// What a keeper found.
+    /// What a keeper found. It does not know what the descriptor is passed for, and so says of each what it is.
     public enum Finding: Hashable, Sendable {
         /// A regular file that can be written to, and which.
         case good(device: UInt64, inode: UInt64)
-        case fault(Fault, fileSystem: UInt64)
+        /// One end of a connected pair of AF_UNIX SOCK_SEQPACKET sockets.
+        case microphone
+        /// It is neither: why it takes no photo and no recording, and why it is no microphone.
+        case fault(Fault, fileSystem: UInt64, MicrophoneFault)
     }
 
     /// Why a file will not do for a photo or a recording.
     public enum Fault: Hashable, Sendable {
         case notRegular, pathOnly, notWritable, appendOnly, sealed, kernels, programs, unknownSystem, unreadable
+    }
+
+    /// Why a descriptor is no microphone's socket: what it is.
+    public enum MicrophoneFault: Hashable, Sendable {
+        case regularFile, folder, pipe, device, pathOnly, programs, other
+        case stream, datagram, network, listening, unconnected, unreadable
     }
 
     public let finding: Finding
@@ -70,20 +79,43 @@ public final class PassedDescriptor {
     }
 
     private static func finding(_ found: camarb_keeper_found) -> Finding {
-        let fault: Fault
-        switch camarb_file_fault(rawValue: UInt32(truncatingIfNeeded: found.fault)) {
-        case camarb_file_good: return .good(device: found.file.device, inode: found.file.inode)
-        case camarb_file_not_regular: fault = .notRegular
-        case camarb_file_path_only: fault = .pathOnly
-        case camarb_file_not_writable: fault = .notWritable
-        case camarb_file_append_only: fault = .appendOnly
-        case camarb_file_sealed: fault = .sealed
-        case camarb_file_kernel: fault = .kernels
-        case camarb_file_fuse: fault = .programs
-        case camarb_file_unknown_system: fault = .unknownSystem
-        default: fault = .unreadable
+        if found.fault == camarb_file_good.rawValue { return .good(device: found.file.device, inode: found.file.inode) }
+        guard let notAMicrophone = microphoneFault(found) else { return .microphone }
+        return .fault(fileFault(found), fileSystem: found.file.system, notAMicrophone)
+    }
+
+    private static func fileFault(_ found: camarb_keeper_found) -> Fault {
+        switch camarb_file_fault(rawValue: found.fault) {
+        case camarb_file_not_regular: .notRegular
+        case camarb_file_path_only: .pathOnly
+        case camarb_file_not_writable: .notWritable
+        case camarb_file_append_only: .appendOnly
+        case camarb_file_sealed: .sealed
+        case camarb_file_kernel: .kernels
+        case camarb_file_fuse: .programs
+        case camarb_file_unknown_system: .unknownSystem
+        default: .unreadable
         }
-        return .fault(fault, fileSystem: found.file.system)
+    }
+
+    /// Nil: it is one.
+    private static func microphoneFault(_ found: camarb_keeper_found) -> MicrophoneFault? {
+        switch camarb_microphone_fault(rawValue: found.microphone) {
+        case camarb_microphone_good: nil
+        case camarb_microphone_regular_file: .regularFile
+        case camarb_microphone_folder: .folder
+        case camarb_microphone_pipe: .pipe
+        case camarb_microphone_device: .device
+        case camarb_microphone_path_only: .pathOnly
+        case camarb_microphone_fuse: .programs
+        case camarb_microphone_other: .other
+        case camarb_microphone_stream: .stream
+        case camarb_microphone_datagram: .datagram
+        case camarb_microphone_network: .network
+        case camarb_microphone_listening: .listening
+        case camarb_microphone_unconnected: .unconnected
+        default: .unreadable
+        }
     }
 }
 

@@ -70,6 +70,7 @@ enum camarb_file_fault camarb_check_output_file(int descriptor, struct camarb_fi
     struct statx status;
     if (statx(descriptor, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &status) < 0)
         return camarb_file_unreadable;
+    file->mode = status.stx_mode;
     if (!S_ISREG(status.stx_mode)) return camarb_file_not_regular;
     int flags = fcntl(descriptor, F_GETFL);
     if (flags < 0) return camarb_file_unreadable;

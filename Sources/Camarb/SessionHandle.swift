@@ -7,7 +7,7 @@ import Synchronization
 /// posts the close; it neither waits nor throws. Methods may be called from any thread and several at once;
 /// the broker takes them in the order in which they reach it.
 public struct SessionHandle: ~Copyable, Sendable {
-    private let core: SessionCore
+    let core: SessionCore
 
     init(_ core: SessionCore) { self.core = core }
 

@@ -2,8 +2,8 @@
  *
  * Looking at a file and closing it may ask whoever serves it, and wait for him without end, beyond the reach of SIGKILL. A
  * broker must never wait: so it has this done here, one job at a time, and gives up a keeper that does not come back. A
- * good file goes to the broker in an envelope; a copy of each is kept here until the broker has closed its own, so that
- * never the broker is the last to have the file.
+ * good file, or a microphone's socket, goes to the broker in an envelope; a copy of each is kept here until the broker has
+ * closed its own, so that never the broker is the last to have it: a socket's close drops what its queue holds, too.
  *
  * It needs no privilege. It ends with the broker: at the end of its socket. */
 #include "CLinux.h"
@@ -49,10 +49,12 @@ static ssize_t receive(int client, void *bytes, size_t count, struct catch *catc
     return camarb_receive_passed(client, bytes, count, catch->descriptors, 253, &catch->count);
 }
 
-/* An envelope for what was found; without a fault, with the file in it. */
+/* An envelope for what was found; with it inside where it is good for something. */
 static int envelope_for(int descriptor, struct camarb_keeper_found *found) {
     found->fault = camarb_check_output_file(descriptor, &found->file);
-    int envelope = found->fault == camarb_file_good ? camarb_new_envelope(descriptor) : camarb_new_envelope(-1);
+    found->microphone = camarb_check_microphone(descriptor, &found->file);
+    int is_good = found->fault == camarb_file_good || found->microphone == camarb_microphone_good;
+    int envelope = camarb_new_envelope(is_good ? descriptor : -1);
     if (envelope >= 0) found->cookie = camarb_socket_cookie(envelope);
     return envelope;
 }

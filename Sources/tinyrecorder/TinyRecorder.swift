@@ -34,7 +34,7 @@ final class Recorder: BusConnectionDelegate {
     private var streams: [(session: UInt64, sender: FrameSender, source: IOSource)] = []
     private var frames: UInt64 = 0
     private var lastCapture: Int64 = 0
-    private var recording: (id: UInt64, file: Int32, frames: UInt64, bytes: Int)?
+    private var recording: (id: UInt64, file: Int32, frames: UInt64, bytes: Int, isPaused: Bool)?
     /// A grey picture of one block, eight by eight pixels: as small as a JPEG of libjpeg's gets.
     private static let photo: [UInt8] =
         [0xff, 0xd8, 0xff, 0xdb, 0, 67, 0] + Array(repeating: 16, count: 64) + [
@@ -105,7 +105,13 @@ final class Recorder: BusConnectionDelegate {
             try check(try reader.uint64("grant"))
             guard recording == nil else { throw BrokerError(.alreadyRecording, "A recording runs.") }
             let id = try reader.uint64("recording")
-            recording = (id, try openEnvelope(try reader.fileDescriptor("file")), 0, 0)
+            recording = (id, try openEnvelope(try reader.fileDescriptor("file")), 0, 0, false)
+        case "PauseRecording": if try reader.uint64("recording") == recording?.id { recording?.isPaused = true }
+        case "ResumeRecording": if try reader.uint64("recording") == recording?.id { recording?.isPaused = false }
+        case "AttachMicrophone":
+            try check(try reader.uint64("grant"))
+            try giveUp(try reader.fileDescriptor("microphone"))
+        case "DetachMicrophone", "SetSlate": try check(try reader.uint64("grant"))
         case "StopRecording":
             if try reader.uint64("recording") == recording?.id { finishRecording(try reader.string("why")) }
         case "Cut":
@@ -131,6 +137,14 @@ final class Recorder: BusConnectionDelegate {
         if mark >= 0 { close(mark) }
         guard file >= 0 else { throw BrokerError(.unsuitableFile, "There is no file in the envelope.") }
         return file
+    }
+
+    /// Lines of text have no sound: the client sees at once that nobody listens.
+    private func giveUp(_ envelope: Int32) throws(BrokerError) {
+        let microphone = try openEnvelope(envelope)
+        // The broker's keeper closes the last one, whatever is in it.
+        _ = camarb_microphone_end(microphone)
+        close(microphone)
     }
 
     private func check(_ id: UInt64) throws(BrokerError) {
@@ -189,7 +203,7 @@ final class Recorder: BusConnectionDelegate {
             mark.draw(into: memory, layout: sender.layout)
             sender.deliver(index, sequence: frames, timestamp: lastCapture, flags: [])
         }
-        if var running = recording {
+        if var running = recording, !running.isPaused {
             let line = Array("frame \(frames) captured \(lastCapture)\n".utf8)
             running.bytes += line.withUnsafeBytes {
                 max(0, pwrite(running.file, $0.baseAddress, $0.count, running.bytes))
@@ -206,7 +220,10 @@ final class Recorder: BusConnectionDelegate {
         let duration = Int64(ended.frames) * Self.interval
         signal(
             "RecordingFinished",
-            [.uint64(ended.id), .string(why), .uint64(ended.frames), .int64(duration), .uint64(UInt64(ended.bytes))])
+            [
+                .uint64(ended.id), .string(why), .uint64(ended.frames), .int64(duration), .uint64(UInt64(ended.bytes)),
+                .int64(ended.frames == 0 ? 0 : lastCapture), .uint64(0),
+            ])
     }
 
     private func signal(_ member: String, _ arguments: [WireValue]) {

@@ -193,12 +193,58 @@ private final class Stranger {
         try loop.turn(until: { answers == count })
         #expect(findings.count == 2 * count)
         #expect(findings.first == .good(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)))
-        guard case .fault(.notRegular, _) = findings.last else {
+        guard case .fault(.notRegular, _, .device) = findings.last else {
             Issue.record("/dev/null is \(String(describing: findings.last))")
             return
         }
         server.close()
         client.close()
+    }
+
+    @Test func aMicrophonesSocketComesInAnEnvelopeAndItsQueueIsLeftAlone() throws {
+        let (a, b) = try socketPair()
+        let (microphone, other) = try packetPair()
+        let loop = try EventLoop()
+        let (serverSide, clientSide) = (Recorder(), Recorder())
+        let keepers = DescriptorKeepers(program: Self.keeper, on: loop) { Issue.record("\($0)") }
+        let file = camarb_memfd("test", 1)
+        // Something waits in it already, with a descriptor.
+        try #require(camarb_pass(other, [7], 1, [file], 1) == 0)
+        close(file)
+        var opened: Int32 = -1
+        serverSide.onMessage = { message in
+            for case .fileDescriptor(let number) in (try? message.arguments()) ?? [] {
+                #expect(message.passed(number)?.finding == .microphone)
+                var mark: Int32 = -1
+                opened = camarb_open_envelope(number, &mark)
+                if mark >= 0 { close(mark) }
+                close(number)
+            }
+            message.answer()
+            serverSide.messages = []
+        }
+        let server = try BusConnection(adopting: a, as: .server, on: loop, delegate: serverSide, keepers: keepers)
+        let client = try BusConnection(adopting: b, as: .client, on: loop, delegate: clientSide)
+        var isAnswered = false
+        client.call(path: "/a", interface: "org.camarb.Test", member: "Take", [.fileDescriptor(microphone)]) { _ in
+            isAnswered = true
+        }
+        close(microphone)
+        try loop.turn(until: { isAnswered })
+        try #require(opened >= 0)
+        var bytes: [UInt8] = [0]
+        #expect(camarb_microphone_receive(opened, &bytes, 1) == -Int(EBADMSG))
+        #expect(camarb_microphone_end(opened) == 1)
+        for end in [opened, other] { close(end) }
+        server.close()
+        client.close()
+    }
+
+    private func packetPair() throws -> (Int32, Int32) {
+        var ends: [Int32] = [-1, -1]
+        let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        try #require(socketpair(AF_UNIX, type, 0, &ends) == 0)
+        return (ends[0], ends[1])
     }
 
     @Test func aKeeperThatCannotBeStartedOrEndsCostsTheConnectionAndNoMore() throws {

@@ -88,7 +88,7 @@ def hang(short):
         for photo in (1, 2, 3):
             body = core.broker.wait("PhotoCaptured", lambda body: body[0] == photo)
             assert "did not answer" in body[4], body
-        core.call("StopRecording", "ts", 2, "stopped")
+        core.call("StopRecording", "tsa{sv}", 2, "stopped", {})
         ended = core.broker.wait("RecordingFinished", lambda body: body[0] == 2)
         assert ended[1] == "stopped", ended
         figures["frames"], figures["duration"] = ended[2], ended[3] / 1e6
@@ -98,7 +98,7 @@ def hang(short):
         ended, figures["refused"] = timed(lambda: record(3))
         said = [body[1] for _, member, body in core.broker.signals if member == "RuntimeError"]
         assert ended[1] == "write-error" and "4 files hang already" in said[-1], (ended, said)
-        _, figures["cut"] = timed(lambda: core.call("Cut", "ts", 1, "stopped"))
+        _, figures["cut"] = timed(lambda: core.call("Cut", "tsa{sv}", 1, "stopped", {}))
         figures["killed"] = core.end()
         figures["stuck"] = len(writers_that_hang())
     finally:

@@ -11,8 +11,9 @@ LEAST, GREATEST = -(1 << 63), (1 << 64) - 1
 def finished(**said):
     """A lie about how the recording ended."""
     def lie(liar, grant, recording):
-        end = {"why": "stopped", "frames": 1, "duration": 1, "bytes": 1, **said}
-        liar.say("RecordingFinished", "tstxt", recording, end["why"], end["frames"], end["duration"], end["bytes"])
+        end = {"why": "stopped", "frames": 1, "duration": 1, "bytes": 1, "last": 1, "left_out": 0, **said}
+        liar.say("RecordingFinished", "tstxtxt", recording, end["why"], end["frames"], end["duration"], end["bytes"],
+                 end["last"], end["left_out"])
     return lie
 
 

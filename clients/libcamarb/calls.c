@@ -64,7 +64,11 @@ static bool is_lasting(enum call_kind kind) {
     case CALL_CONTINUE:
     case CALL_PHOTO:
     case CALL_START_RECORDING:
-    case CALL_STOP_RECORDING: break;
+    case CALL_STOP_RECORDING:
+    case CALL_PAUSE_RECORDING:
+    case CALL_RESUME_RECORDING:
+    case CALL_ATTACH_MICROPHONE:
+    case CALL_APPEND_METADATA: break;
     }
     return false;
 }
@@ -73,6 +77,7 @@ void call_free(struct call *call) {
     if (!call) return;
     sd_bus_slot_unref(call->slot);
     free(call->word);
+    words_free(call->items);
     camarb_configuration_free(call->configuration);
     if (call->file >= 0) close(call->file);
     event_free(call->answer);
@@ -202,7 +207,11 @@ static void remember(struct call *call, uint64_t value) {
     case CALL_CHECK:
     case CALL_READY:
     case CALL_CONTINUE:
-    case CALL_STOP_RECORDING: break;
+    case CALL_STOP_RECORDING:
+    case CALL_PAUSE_RECORDING:
+    case CALL_RESUME_RECORDING:
+    case CALL_ATTACH_MICROPHONE:
+    case CALL_APPEND_METADATA: break;
     }
 }
 
@@ -291,6 +300,10 @@ static const char *member_of(enum call_kind kind) {
     case CALL_PHOTO: return "CapturePhoto";
     case CALL_START_RECORDING: return "StartRecording";
     case CALL_STOP_RECORDING: return "StopRecording";
+    case CALL_PAUSE_RECORDING: return "PauseRecording";
+    case CALL_RESUME_RECORDING: return "ResumeRecording";
+    case CALL_ATTACH_MICROPHONE: return "AttachMicrophone";
+    case CALL_APPEND_METADATA: return "AppendMetadata";
     case CALL_WATCH_CAMERAS:
     case CALL_CREATE_SESSION: break;
     }
@@ -307,8 +320,11 @@ static int append_arguments(sd_bus_message *message, struct call *call) {
     case CALL_PHOTO:
     case CALL_START_RECORDING: {
         int result = sd_bus_message_append(message, "h", call->file);
+        if (result >= 0 && call->kind == CALL_START_RECORDING) return recording_options_append(message, call->configuration);
         return result < 0 ? result : configuration_append(message, call->configuration, false);
     }
+    case CALL_ATTACH_MICROPHONE: return microphone_append(message, call);
+    case CALL_APPEND_METADATA: return group_append(message, call);
     default: return 0;
     }
 }

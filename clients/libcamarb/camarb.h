@@ -208,6 +208,25 @@ CAMARB_API camarb_call camarb_session_capture_photo(
 CAMARB_API camarb_call camarb_session_start_recording(
     camarb_session *session, int file, const camarb_configuration *options);
 CAMARB_API camarb_call camarb_session_stop_recording(camarb_session *session);
+/* One file, with no frame of the pause in it: its times go on. No interruption ever pauses a recording. */
+CAMARB_API camarb_call camarb_session_pause_recording(camarb_session *session);
+CAMARB_API camarb_call camarb_session_resume_recording(camarb_session *session);
+
+/* Options of a recording, as numbers: maxDuration (seconds), maxBytes, minFreeBytes, bitRate (bits a second); as words: codec (h264 or
+ * mjpeg), and for each kind of timed metadata that is to be kept “metadata.KIND”: orientation, objects, or a kind of the program's
+ * own with the type of its items: iso6709, text or number. docs/wire.md has all of them. */
+
+/* Sound for the recordings that begin from now on, while the session runs and has usesAudio. socket: one end of a connected pair of
+ * AF_UNIX SOCK_SEQPACKET sockets; it is duplicated, and the other end is written to: packets of an int64_t (the moment of the first
+ * frame), a uint32_t (how many frames: 1 to 65,536 and at most a second), a uint32_t 0, all little-endian, and so many frames of
+ * interleaved signed 16-bit samples. sample_rate: 8,000 to 96,000 Hz; channels: 1 or 2. The other end sees the end of its
+ * connection when the camera goes, or another microphone comes. */
+CAMARB_API camarb_call camarb_session_attach_microphone(
+    camarb_session *session, int socket, uint32_t sample_rate, uint32_t channels);
+/* What is true from `time` on, for a kind that the recording was started with: items in the form of its type, such as
+ * “+48.2082+016.3738/” for iso6709; none: nothing is, from then on. Texts in UTF-8, 64 KiB together; 100 groups a second. */
+CAMARB_API camarb_call camarb_session_append_metadata(
+    camarb_session *session, const char *kind, int64_t time, const char *const *items, size_t count);
 
 enum camarb_state {
     CAMARB_STOPPED, /* nobody asked it to run */
@@ -269,14 +288,15 @@ enum camarb_event_type {
     CAMARB_EVENT_INTERRUPTION_WITHDRAWN, /* interruption */
     CAMARB_EVENT_WAS_INTERRUPTED, /* interruption, causes, reason, interrupter, recording (the one that was cut, or 0), rule */
     CAMARB_EVENT_INTERRUPTION_CHANGED, /* interruption, causes, reason, interrupter, rule */
-    CAMARB_EVENT_INTERRUPTION_ENDED, /* interruption, causes, duration, will_resume */
+    CAMARB_EVENT_INTERRUPTION_ENDED, /* interruption, causes, duration, will_resume, recording (the one that it cut, or 0) */
     CAMARB_EVENT_DID_START_RUNNING, /* grant */
     CAMARB_EVENT_DID_STOP_RUNNING,
     CAMARB_EVENT_ACCESS_CHANGED, /* access, causes, rule */
     CAMARB_EVENT_SHARERS_CHANGED, /* sharers */
     CAMARB_EVENT_SESSION_STOPPED, /* reason, rule */
     CAMARB_EVENT_RECORDING_STARTED, /* recording */
-    CAMARB_EVENT_RECORDING_FINISHED, /* recording, reason (why), frames, duration, bytes, next_chance */
+    /* recording, reason (why), frames, duration, bytes, next_chance, frames_left_out, last_capture; cause and interrupter where it was cut */
+    CAMARB_EVENT_RECORDING_FINISHED,
     CAMARB_EVENT_PHOTO_CAPTURED, /* photo, width, height, bytes, metadata; error where it is not whole */
     CAMARB_EVENT_CONFIGURATION_APPLIED, /* asked, in_force, by */
     CAMARB_EVENT_RAMP_FINISHED, /* number: videoZoomFactor */
@@ -285,6 +305,8 @@ enum camarb_event_type {
     /* Of a session as well; the numbers above are those of earlier versions. */
     CAMARB_EVENT_CONNECTIONS_FORMED, /* camera, reopen: it was switched to this camera; pictures come again by themselves */
     CAMARB_EVENT_CAMERA_STATE_CHANGED, /* in_force: what the camera says of itself and is not as it was told last */
+    CAMARB_EVENT_RECORDING_PAUSED, /* recording */
+    CAMARB_EVENT_RECORDING_RESUMED, /* recording */
 };
 
 /* Texts are never NULL: "" where there is none. Lists end with NULL. */
@@ -306,10 +328,13 @@ typedef struct camarb_event {
     const char *const *sharers;
     const camarb_configuration *asked, *in_force;
     const char *camera;
-    const char *const *reopen; /* outputs: preview, where the session showed pictures before the switch */
+    const char *const *reopen; /* outputs: preview, where the session showed pictures before the switch; microphone, metadata: to be asked for anew */
     /* How a photo was taken, with keys as in docs/wire.md: exposureDuration, iso, flashFired, … NULL: the broker is an earlier one. */
     const camarb_configuration *metadata;
-    uint64_t reserved[5];
+    uint64_t frames_left_out; /* that the recording could not keep up with */
+    int64_t last_capture; /* the moment of the recording's last frame; 0: it has none, or its broker is an earlier one */
+    const char *cause; /* that cut the recording, a word as in causes */
+    uint64_t reserved[2];
 } camarb_event;
 
 /* The next event, in the order in which they came; NULL: there is none. Valid until the next call of this function. An event that nobody

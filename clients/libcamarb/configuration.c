@@ -214,7 +214,7 @@ bool configuration_equals(const camarb_configuration *one, const camarb_configur
 
 /* ── On the wire ────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-static int append(sd_bus_message *message, const struct setting *setting) {
+int setting_append(sd_bus_message *message, const struct setting *setting) {
     const double *numbers = setting->numbers;
     switch (setting->kind) {
     case 's': return sd_bus_message_append(message, "{sv}", setting->key, "s", setting->word);
@@ -230,7 +230,7 @@ static int append(sd_bus_message *message, const struct setting *setting) {
 int configuration_append(sd_bus_message *message, const camarb_configuration *configuration, bool reestablished) {
     int result = sd_bus_message_open_container(message, 'a', "{sv}");
     for (size_t i = 0; result >= 0 && configuration && i < configuration->count; i++)
-        result = append(message, &configuration->settings[i]);
+        result = setting_append(message, &configuration->settings[i]);
     if (result >= 0 && reestablished) result = sd_bus_message_append(message, "{sv}", "reestablished", "b", 1);
     return result < 0 ? result : sd_bus_message_close_container(message);
 }

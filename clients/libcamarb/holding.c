@@ -63,6 +63,7 @@ static void tell_interruption(camarb_session *session) {
         .id = id,
         .causes = words_of(client, CAUSE_BROKER_RESTARTED),
         .causes_it_had = words_of(client, CAUSE_BROKER_RESTARTED),
+        .recording = memory->recording,
         .since = now_ns(),
         .is_carried = true,
     };
@@ -99,6 +100,7 @@ static void loss(camarb_session *session) {
     if (event) {
         event->told.recording = memory->recording;
         event->reason = text_copy(client, "interrupted");
+        event->cause = text_copy(client, CAUSE_BROKER_RESTARTED);
         event->next_chance = text_copy(client, "when-interruption-ends");
         memory_tell(session, event);
     }

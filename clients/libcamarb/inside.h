@@ -137,6 +137,7 @@ void configuration_clear(camarb_configuration *configuration);
 bool configuration_equals(const camarb_configuration *one, const camarb_configuration *other);
 /* As a{sv}. NULL is an empty one. `reestablished` is said beside it where asked. */
 int configuration_append(sd_bus_message *message, const camarb_configuration *configuration, bool reestablished);
+int setting_append(sd_bus_message *message, const struct setting *setting);
 int configuration_read(sd_bus_message *message, camarb_configuration *into);
 /* An a{sv} entry by entry. `each` reads one value, or leaves it to be passed over: 1: it was read; 0: it was left; or an error, which ends
  * the reading. */
@@ -156,7 +157,7 @@ int numbers_read(sd_bus_message *message, double numbers[NUMBERS_MAX], size_t *c
 struct event {
     struct event *next;
     camarb_event told;
-    char *reason, *interrupter, *rule, *next_chance, *by, *error, *error_name;
+    char *reason, *interrupter, *rule, *next_chance, *by, *error, *error_name, *cause;
     words causes, access, sharers;
     camarb_configuration *asked, *in_force, *metadata;
     char *camera;
@@ -208,6 +209,8 @@ struct interruption {
     uint64_t id;
     words causes, causes_it_had;
     char *interrupter;
+    /* The one that it cut; 0: none. */
+    uint64_t recording;
     int64_t since;
     /* It began under a broker that is gone. */
     bool is_carried;
@@ -251,6 +254,7 @@ struct memory {
     uint64_t offset;
     words sharers;
     uint64_t recording, last_recording_finished;
+    bool is_paused;
     uint64_t photos[PHOTOS_MAX];
     size_t photo_count;
     /* The last ones that were told before the answer to their call was seen. */
@@ -346,6 +350,10 @@ enum call_kind {
     CALL_PHOTO,
     CALL_START_RECORDING,
     CALL_STOP_RECORDING,
+    CALL_PAUSE_RECORDING,
+    CALL_RESUME_RECORDING,
+    CALL_ATTACH_MICROPHONE,
+    CALL_APPEND_METADATA,
 };
 
 struct call {
@@ -359,7 +367,10 @@ struct call {
     char *word;
     bool flag;
     uint64_t value;
-    int file;
+    int file; /* or a microphone's socket */
+    uint32_t sample_rate, channels;
+    int64_t time;
+    words items;
     camarb_configuration *configuration;
     struct event *answer; /* made beforehand, so that no answer is lost for want of memory */
 };
@@ -383,6 +394,11 @@ void calls_lost(camarb_client *client);
 void calls_fail_all(camarb_client *client, const char *error_name, const char *error);
 void calls_forget(camarb_client *client, camarb_session *session);
 void call_answer(struct call *call, uint64_t value, const char *error_name, const char *error);
+
+/* recordings.c: what their calls take. */
+int recording_options_append(sd_bus_message *message, const camarb_configuration *options);
+int microphone_append(sd_bus_message *message, const struct call *call);
+int group_append(sd_bus_message *message, const struct call *call);
 
 /* ── Cameras ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 

@@ -114,7 +114,8 @@ void memory_changed(camarb_session *session, words causes, const char *interrupt
 }
 
 /* The end of an interruption that began under a broker that is gone: with all the causes that it had, and for as long. */
-static void tell_end(camarb_session *session, words causes, bool will_resume, uint64_t decision) {
+static void tell_end(
+    camarb_session *session, words causes, bool will_resume, uint64_t recording, uint64_t decision) {
     camarb_client *client = session->client;
     struct interruption *open = &session->memory.open;
     struct event *event = event_new(client, CAMARB_EVENT_INTERRUPTION_ENDED);
@@ -123,6 +124,7 @@ static void tell_end(camarb_session *session, words causes, bool will_resume, ui
         event->told.decision = decision;
         event->told.duration = now_ns() - open->since;
         event->told.will_resume = will_resume;
+        event->told.recording = recording ? recording : open->recording;
         event->causes = causes_union(client, open->causes_it_had, causes);
     }
     interruption_clear(open);
@@ -133,7 +135,7 @@ void memory_end_carried(camarb_session *session, words causes, bool will_resume,
     struct memory *memory = &session->memory;
     if (!memory->open.is_open || !memory->open.is_carried) return;
     memory->offset = memory->open.id;
-    tell_end(session, causes, will_resume, decision);
+    tell_end(session, causes, will_resume, 0, decision);
 }
 
 void memory_runs_no_more(struct memory *memory) {
@@ -176,6 +178,7 @@ static void was_interrupted(camarb_session *session, struct event *event) {
         .causes = words_copy(client, event->causes),
         .causes_it_had = words_copy(client, event->causes),
         .interrupter = text_copy(client, event->interrupter),
+        .recording = event->told.recording,
         .since = now_ns(),
     };
     event->told.interruption = mine;
@@ -192,7 +195,8 @@ static void interruption_ended(camarb_session *session, struct event *event) {
     struct memory *memory = &session->memory;
     hold_clear(&memory->hold);
     if (memory->open.is_open && memory->open.is_carried) {
-        tell_end(session, event->causes, event->told.will_resume, event->told.decision);
+        tell_end(
+            session, event->causes, event->told.will_resume, event->told.recording, event->told.decision);
         event_free(event);
         return;
     }
@@ -246,6 +250,15 @@ static void recording_finished(camarb_session *session, struct event *event) {
     if (recording > memory->last_recording_finished) memory->last_recording_finished = recording;
     memory->recording = 0;
     memory_tell(session, event);
+}
+
+/* The next broker says again that it is paused. */
+static void recording_paused(camarb_session *session, struct event *event) {
+    struct memory *memory = &session->memory;
+    bool is_paused = event->told.type == CAMARB_EVENT_RECORDING_PAUSED, is_known = is_paused && memory->is_paused;
+    memory->is_paused = is_paused;
+    if (is_known) event_free(event);
+    else memory_tell(session, event);
 }
 
 static void access_changed(camarb_session *session, struct event *event) {
@@ -324,6 +337,7 @@ void memory_arrived(camarb_session *session, struct event *event, uint64_t seque
     case CAMARB_EVENT_SESSION_STOPPED: session_stopped(session, event); break;
     case CAMARB_EVENT_RECORDING_STARTED:
         memory->recording = event->told.recording;
+        memory->is_paused = false;
         memory_tell(session, event);
         break;
     case CAMARB_EVENT_RECORDING_FINISHED: recording_finished(session, event); break;
@@ -334,6 +348,8 @@ void memory_arrived(camarb_session *session, struct event *event, uint64_t seque
         break;
     case CAMARB_EVENT_CONFIGURATION_APPLIED: configuration_applied(session, event); break;
     case CAMARB_EVENT_CAMERA_STATE_CHANGED: camera_state_changed(session, event); break;
+    case CAMARB_EVENT_RECORDING_PAUSED:
+    case CAMARB_EVENT_RECORDING_RESUMED: recording_paused(session, event); break;
     case CAMARB_EVENT_RAMP_FINISHED:
     case CAMARB_EVENT_CONNECTIONS_FORMED:
     case CAMARB_EVENT_RUNTIME_ERROR: memory_tell(session, event); break;

@@ -15,8 +15,8 @@ extension CameraLink {
 
     private func take(_ news: RecorderNews) throws(BrokerError) {
         switch news {
-        case .recordingFinished(let recording, let why, let file, let framesLeftOut):
-            if outputs.finished(recording, why, file, framesLeftOut: framesLeftOut) { return }
+        case .recordingFinished(let recording, let why, let file):
+            if outputs.finished(recording, why, file) { return }
         case .photoCaptured(let photo):
             if outputs.captured(photo) { return }
         case .runtimeError(let code, let message):

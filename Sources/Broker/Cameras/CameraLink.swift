@@ -137,10 +137,8 @@ class CameraLink {
         broker.step(.deviceFailed(camera, DeviceFault(message: message), message: message))
     }
 
-    /// - Parameters:
-    ///   - reason: for what a recording is cut, as its client is told.
-    ///   - passesOn: Another session is granted the camera when this is done: its device may go on.
-    func cut(_ granted: GrantID, _ why: RecordingEnd, _ reason: RecordingReason, passesOn: Bool) {
+    /// - Parameter passesOn: Another session is granted the camera when this is done: its device may go on.
+    func cut(_ granted: GrantID, _ end: GrantEnd, passesOn: Bool) {
         if grant == granted {
             forgetKept()
             forgetSurvivor()
@@ -160,7 +158,13 @@ class CameraLink {
             return
         }
         grant = nil
-        orderCut(granted, why, reason, by: passesOn && knowsPassOn ? .passOn : .cut)
+        orderCut(granted, end, by: passesOn && knowsPassOn ? .passOn : .cut)
+    }
+
+    /// How the recordings of a grant end with it, and what their files say of it.
+    struct GrantEnd {
+        var why: RecordingEnd
+        var reason: RecordingReason
     }
 
     private enum CutOrder: String {
@@ -168,12 +172,14 @@ class CameraLink {
         case passOn = "PassOn"
     }
 
-    private func orderCut(
-        _ granted: GrantID, _ why: RecordingEnd, _ reason: RecordingReason, by order: CutOrder
-    ) {
+    private func orderCut(_ granted: GrantID, _ end: GrantEnd, by order: CutOrder) {
+        let microphone = outputs.takeMicrophone()
         recorder.call(
-            order.rawValue, [.uint64(granted.rawValue), .string(why.rawValue), .dictionary(reason.wire)]
+            order.rawValue,
+            [.uint64(granted.rawValue), .string(end.why.rawValue), .dictionary(end.reason.wire)]
         ) { [self] result in
+            // Closed by the recorder core, or by its end.
+            _ = microphone
             switch result {
             case .success: broker.step(.recorderCut(camera, granted))
             case .failure(let error):
@@ -183,7 +189,7 @@ class CameraLink {
                 case .unknownMethod where order == .passOn:
                     // It stops its device between two grants.
                     knowsPassOn = false
-                    orderCut(granted, why, reason, by: .cut)
+                    orderCut(granted, end, by: .cut)
                 default: kill()
                 }
             }

@@ -17,10 +17,17 @@ class CameraOutputs {
     /// Calls of each session that the recorder core has not answered yet.
     private var underWay: [SessionID: Int] = [:]
     private lazy var completions = Completions(link)
+    /// The grant's microphone, for as long as its recorder core may have it, and those before it.
+    private var microphone: ClientMicrophone?
+    /// What its packets have; nil: none is attached. One that was attached under the broker before this one has this alone.
+    private(set) var microphoneFormat: MicrophoneFormat?
+    /// Bytes of timed metadata that the recorder core has not answered yet.
+    private var metadataBytes = 0
 
     private struct Running {
         var file: ClientFile.Identity
         var since: Moment
+        var isPaused = false
         /// For the next recorder core, should this one be lost; nil where this broker never had it.
         var kept: ClientFile?
     }
@@ -31,12 +38,20 @@ class CameraOutputs {
     /// Photos of one session that are not taken yet: as many as a recorder core keeps for all.
     static let photosMax = 16
 
+    /// Bytes of timed metadata under way to a recorder core, where they are of more than one group: a message's worth. What
+    /// is queued for it beyond `BusConnection.queuedBytesMax` would end its connection.
+    static let metadataBytesMax = BusConnection.messageBytesMax
+
     private static let tooMany = BrokerError(
         .limitExceeded, "The session has more calls or photos under way than it may; wait for one.")
 
     init(_ link: CameraLink) { self.link = link }
 
     private func mayCall(_ session: SessionID) -> Bool { underWay[session, default: 0] < Self.underWayMax }
+
+    /// - Throws: `.limitExceeded` where the session has as many calls under way as it may.
+    func requireRoom(for session: SessionID) throws(BrokerError) { if !mayCall(session) { throw Self.tooMany } }
+
     private func begin(_ session: SessionID) { underWay[session, default: 0] += 1 }
     private func end(_ session: SessionID) {
         let left = underWay[session, default: 1] - 1
@@ -62,12 +77,7 @@ class CameraOutputs {
                 message?.answer([.fileDescriptor(stream)])
                 close(stream)
             case .failure(let error):
-                if error.kind == .disconnected {
-                    message?.answer(
-                        BrokerError(.recorderFault, "The recorder core ended; the session runs again by itself."))
-                } else {
-                    message?.answer(error)
-                }
+                self.answer(message, .failure(error))
             }
         }
     }
@@ -158,35 +168,127 @@ class CameraOutputs {
         }
     }
 
-    func stopRecording(_ recording: RecordingID, _ why: RecordingEnd, _ reason: RecordingReason = .none) {
+    func stopRecording(_ recording: RecordingID, _ why: RecordingEnd, _ reason: RecordingReason) {
         link.recorder.call(
             "StopRecording", [.uint64(recording), .string(why.rawValue), .dictionary(reason.wire)]
         ) { _ in }
     }
 
-    /// A recorder core that cannot, because it is of an earlier version, shows the picture.
-    func setSlate(_ granted: GrantID, _ session: SessionID, _ isBlack: Bool) {
+    func pauseRecording(_ recording: RecordingID) {
+        setPaused(recording, true)
+        link.recorder.call("PauseRecording", [.uint64(recording)]) { _ in }
+    }
+
+    func resumeRecording(_ recording: RecordingID) {
+        setPaused(recording, false)
+        link.recorder.call("ResumeRecording", [.uint64(recording)]) { _ in }
+    }
+
+    private func setPaused(_ recording: RecordingID, _ isPaused: Bool) {
+        recordings[recording]?.isPaused = isPaused
+        link.recordingPaused(recording, isPaused)
+    }
+
+    /// The recorder core judges it, and its answer is the client's.
+    func appendMetadata(
+        _ recording: RecordingID, _ group: MetadataGroup, of session: SessionID, for message: BusMessage?
+    ) {
+        let bytes = group.messageBytes
+        guard mayCall(session), metadataBytes == 0 || metadataBytes + bytes <= Self.metadataBytesMax else {
+            message?.answer(Self.tooMany)
+            return
+        }
+        begin(session)
+        metadataBytes += bytes
         link.recorder.call(
-            "SetSlate", [.uint64(granted.rawValue), .uint64(session.rawValue), .boolean(isBlack)]
+            "AppendMetadata",
+            [.uint64(recording), .string(group.kind), .int64(group.time), .strings(group.items)]
+        ) { [self] result in
+            end(session)
+            metadataBytes -= bytes
+            answer(message, result)
+        }
+    }
+
+    /// A client's call with what the recorder core said of it.
+    private func answer(_ message: BusMessage?, _ result: Result<BusMessage, BrokerError>) {
+        switch result {
+        case .success: message?.answer()
+        case .failure(let error) where error.kind == .disconnected:
+            message?.answer(
+                BrokerError(.recorderFault, "The recorder core ended; the session runs again by itself."))
+        case .failure(let error): message?.answer(error)
+        }
+    }
+
+    // MARK: The microphone
+
+    /// It takes the place of another one, which the recorder core closes.
+    func attachMicrophone(
+        _ granted: GrantID, _ session: SessionID, _ microphone: ClientMicrophone, _ format: MicrophoneFormat,
+        for message: BusMessage?
+    ) {
+        guard mayCall(session) else {
+            message?.answer(Self.tooMany)
+            return
+        }
+        begin(session)
+        let before = self.microphone
+        self.microphone = microphone
+        link.recorder.call(
+            "AttachMicrophone",
+            [.uint64(granted.rawValue), .fileDescriptor(microphone.envelope), .dictionary(format.wire)]
+        ) { [self] result in
+            end(session)
+            // It is kept for as long as it is attached; the one before, until it is known to be closed.
+            _ = before
+            microphone.keep()
+            if self.microphone === microphone {
+                if case .success = result { attached(format) } else { self.microphone = before }
+            }
+            answer(message, result)
+        }
+    }
+
+    private func attached(_ format: MicrophoneFormat?) {
+        microphoneFormat = format
+        link.microphoneChanged(to: format)
+    }
+
+    /// What is attached since the broker before this one.
+    func tookUp(microphone format: MicrophoneFormat?) { microphoneFormat = format }
+
+    func detachMicrophone(_ granted: GrantID) {
+        let closed = takeMicrophone()
+        attached(nil)
+        link.recorder.call("DetachMicrophone", [.uint64(granted.rawValue)]) { _ in _ = closed }
+    }
+
+    /// The microphone of a grant that is over: for whoever waits until the recorder core has closed its own.
+    func takeMicrophone() -> ClientMicrophone? {
+        defer { (microphone, microphoneFormat) = (nil, nil) }
+        return microphone
+    }
+
+    func setSlate(_ granted: GrantID, _ session: SessionID, _ slate: Bool) {
+        link.recorder.call(
+            "SetSlate", [.uint64(granted.rawValue), .uint64(session.rawValue), .boolean(slate)]
         ) { _ in }
     }
 
     /// A recording that began under the broker before this one.
     func goesOn(_ recording: StoredHolder.Recording) {
         recordings[recording.id] = Running(
-            file: ClientFile.Identity(device: recording.device, inode: recording.inode), since: Broker.now())
+            file: ClientFile.Identity(device: recording.device, inode: recording.inode), since: Broker.now(),
+            isPaused: recording.isPaused)
     }
 
     // MARK: What the recorder core says
 
     /// - Returns: false for a recording that nobody waits for.
-    func finished(
-        _ recording: RecordingID, _ why: RecordingEnd, _ file: RecorderNews.Contents, framesLeftOut: UInt64
-    ) -> Bool {
+    func finished(_ recording: RecordingID, _ why: RecordingEnd, _ file: RecorderNews.Contents) -> Bool {
         guard recordings.removeValue(forKey: recording) != nil else { return false }
-        let end = Event.recordingFinished(
-            recording, why: why, frames: file.frames, duration: file.duration, bytes: file.bytes,
-            lastCapture: file.lastCapture, framesLeftOut: framesLeftOut)
+        let end = file.end(of: recording, why)
         if link.keepsForSurvivor(recording, end) { return true }
         link.broker.step(end)
         // The client first: one that hears it twice can tell, one that never hears it cannot.
@@ -204,6 +306,7 @@ class CameraOutputs {
     /// Recordings and photos that their recorder core has left. A recording's file is as the last frame left it, and goes
     /// to the next one to be completed; nobody finishes a photo any more.
     func abandon() {
+        _ = takeMicrophone()
         let now = Broker.now()
         for (recording, running) in recordings.sorted(by: { $0.key < $1.key }) {
             recordings[recording] = nil
@@ -219,6 +322,8 @@ class CameraOutputs {
 
     /// What a recording goes into; nil: it is not under way here.
     func file(of recording: RecordingID) -> ClientFile.Identity? { recordings[recording]?.file }
+
+    func isPaused(_ recording: RecordingID) -> Bool { recordings[recording]?.isPaused == true }
 
     /// Whether a file is being recorded to, or completed.
     func isRecording(to identity: ClientFile.Identity) -> Bool {

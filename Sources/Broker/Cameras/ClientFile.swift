@@ -43,9 +43,15 @@ final class ClientFile {
     }
 
     private static func found(_ finding: PassedDescriptor.Finding) -> String {
-        guard case .fault(let fault, let system) = finding else { return "is a good one" }
+        let fault: PassedDescriptor.Fault
+        let system: UInt64
+        switch finding {
+        case .good: return "is a good one"
+        case .microphone: (fault, system) = (.notRegular, 0)
+        case .fault(let found, let on, _): (fault, system) = (found, on)
+        }
         switch fault {
-        case .notRegular: return "is no regular file"
+        case .notRegular: return finding == .microphone ? "is a socket, no regular file" : "is no regular file"
         case .pathOnly: return "was opened with O_PATH and cannot be written to"
         case .notWritable: return "is not open for writing"
         case .appendOnly: return "is open for appending, so that a recording's header could not be completed"

@@ -76,9 +76,6 @@ final class Completions {
     }
 
     private func tell(_ recording: RecordingID, _ end: RecorderNews.Contents) {
-        link.broker.step(
-            .recordingFinished(
-                recording, why: .recorderReset, frames: end.frames, duration: end.duration, bytes: end.bytes,
-                lastCapture: end.lastCapture))
+        link.broker.step(end.end(of: recording, .recorderReset))
     }
 }

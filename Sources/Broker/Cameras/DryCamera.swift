@@ -27,7 +27,7 @@ final class DryCamera: CameraLink {
         broker.stepLater(.recorderStreaming(camera, granted, inForce: configuration))
     }
 
-    override func cut(_ granted: GrantID, _ why: RecordingEnd, _ reason: RecordingReason, passesOn: Bool) {
+    override func cut(_ granted: GrantID, _ end: GrantEnd, passesOn: Bool) {
         broker.stepLater(.recorderCut(camera, granted))
     }
 
@@ -79,6 +79,22 @@ private final class DryOutputs: CameraOutputs {
     }
 
     override func stopRecording(_ recording: RecordingID, _ why: RecordingEnd, _ reason: RecordingReason) {}
+    override func pauseRecording(_ recording: RecordingID) {}
+    override func resumeRecording(_ recording: RecordingID) {}
 
-    override func setSlate(_ granted: GrantID, _ session: SessionID, _ isBlack: Bool) {}
+    override func appendMetadata(
+        _ recording: RecordingID, _ group: MetadataGroup, of session: SessionID, for message: BusMessage?
+    ) {
+        message?.answer(BrokerError(.deviceFault, DryCamera.sentence))
+    }
+
+    override func attachMicrophone(
+        _ granted: GrantID, _ session: SessionID, _ microphone: ClientMicrophone, _ format: MicrophoneFormat,
+        for message: BusMessage?
+    ) {
+        message?.answer(BrokerError(.deviceFault, DryCamera.sentence))
+    }
+
+    override func detachMicrophone(_ granted: GrantID) {}
+    override func setSlate(_ granted: GrantID, _ session: SessionID, _ slate: Bool) {}
 }

@@ -8,7 +8,7 @@ import Machine
 /// Texts are cut, since a long one may be honest. A number out of its bounds is not, nor is an unknown word where only
 /// some are allowed: a recorder core that says such a thing is broken, or not ours any more.
 package enum RecorderNews {
-    case recordingFinished(RecordingID, RecordingEnd, Contents, framesLeftOut: UInt64)
+    case recordingFinished(RecordingID, RecordingEnd, Contents)
     case photoCaptured(PhotoCaptured)
     case rampFinished(GrantID, videoZoomFactor: Double)
     case cameraStateChanged(GrantID, Configuration)
@@ -55,12 +55,13 @@ package enum RecorderNews {
         switch member {
         case "RecordingFinished":
             let (recording, why) = (try reader.uint64("recording"), try reader.word("why") as RecordingEnd)
-            let file = try Contents(reading: &reader, of: member)
+            var file = try Contents(reading: &reader, of: member)
             // One of an earlier version does not count them.
-            let leftOut = reader.isAtEnd ? 0 : try reader.uint64("framesLeftOut")
-            self = .recordingFinished(
-                recording, why, file,
-                framesLeftOut: try Self.bounded(leftOut, 0...Self.framesMax, "framesLeftOut", member))
+            if !reader.isAtEnd {
+                file.framesLeftOut = try Self.bounded(
+                    reader.uint64("framesLeftOut"), 0...Self.framesMax, "framesLeftOut", member)
+            }
+            self = .recordingFinished(recording, why, file)
         case "PhotoCaptured":
             var photo = try PhotoCaptured(reading: &reader)
             _ = try Self.bounded(photo.width, 0...Self.sideMax, "width", member)
@@ -93,11 +94,18 @@ package enum RecorderNews {
 
     /// What is in a recording's file.
     package struct Contents {
-        package var frames: UInt64
-        package var duration: Duration
-        package var bytes: UInt64
-        /// Of its last frame; nil: there is none, or nobody knows.
-        package var lastCapture: Moment?
+        var frames: UInt64
+        var duration: Duration
+        var bytes: UInt64
+        /// Nil: there is no frame, or nobody knows.
+        var lastCapture: Moment?
+        var framesLeftOut: UInt64 = 0
+
+        func end(of recording: RecordingID, _ why: RecordingEnd) -> Event {
+            .recordingFinished(
+                recording, why: why, frames: frames, duration: duration, bytes: bytes, lastCapture: lastCapture,
+                framesLeftOut: framesLeftOut)
+        }
     }
 
     /// What the answer of `Complete` says is in the file.
@@ -153,16 +161,16 @@ package enum RecorderNews {
 }
 
 extension RecorderNews.Contents {
-    /// The figures as every message has them, in their order.
+    /// The four figures as every message has them, in their order.
     fileprivate init(reading reader: inout WireReader, of member: String) throws(BrokerError) {
         frames = try RecorderNews.bounded(reader.uint64("frames"), 0...RecorderNews.framesMax, "frames", member)
         duration = .nanoseconds(
             try RecorderNews.bounded(reader.int64("duration"), 0...RecorderNews.durationMax, "duration", member))
         bytes = try RecorderNews.bounded(reader.uint64("bytes"), 0...RecorderNews.fileBytesMax, "bytes", member)
         // One of an earlier version does not say it.
-        let captured =
-            try reader.isAtEnd
-            ? 0 : RecorderNews.bounded(reader.int64("lastCapture"), 0...Int64.max, "lastCapture", member)
-        lastCapture = captured == 0 ? nil : Moment(nanoseconds: captured)
+        if reader.isAtEnd { return }
+        let last = try RecorderNews.bounded(
+            reader.int64("lastCapture"), 0...RecorderNews.durationMax, "lastCapture", member)
+        lastCapture = last == 0 ? nil : Moment(nanoseconds: last)
     }
 }

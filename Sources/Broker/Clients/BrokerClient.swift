@@ -112,6 +112,11 @@ final class Request {
     /// Those of a bracket.
     var files: [ClientFile] = []
     var options = WireDictionary()
+    /// A microphone's socket, until an effect takes it.
+    var microphone: ClientMicrophone?
+    /// Timed metadata for a recording of `owner`'s.
+    var group: MetadataGroup?
+    var owner: SessionID?
     private(set) var isAnswered = false
 
     init(_ message: BusMessage, _ client: BrokerClient) {

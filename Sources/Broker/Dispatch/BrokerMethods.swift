@@ -13,6 +13,9 @@ enum ClientBound {
     /// Any other text: an id, a format, a word. Texts come back in errors, and go to the journal and to all subscribers,
     /// whose queues a long one would fill.
     static let textBytesMax = 1024
+    /// A group of timed metadata, its texts together. With what a message has beside them it stays below
+    /// `BusConnection.messageBytesMax`, unless its items are very many and very short.
+    static let metadataBytesMax = 64 * 1024
     /// Apps a client says something about, as a shell does: the core remembers what it is told until the client goes.
     static let microphonesMax = 64
     static let placedAppsMax = 1024
@@ -134,15 +137,6 @@ extension MethodTables {
             request.files = try broker.cameras.outputFiles(&reader, request.message)
             let bracket = try PhotoBracket(wire: try reader.dictionary("options"), files: request.files.count)
             broker.decide(.capturePhotoBracket(try request.session, bracket), request)
-        },
-        "StartRecording": { (broker, request, reader) throws(BrokerError) in
-            request.file = try broker.cameras.outputFile(&reader, request.message)
-            request.options = try reader.dictionary("options")
-            let options = try RecordingOptions(wire: request.options)
-            broker.decide(.startRecording(try request.session, options), request)
-        },
-        "StopRecording": { (broker, request, reader) throws(BrokerError) in
-            broker.decide(.stopRecording(try request.session), request)
         },
         "Ready": { (broker, request, reader) throws(BrokerError) in
             broker.decide(.ready(try request.session, try reader.uint64("interruption")), request)

@@ -101,8 +101,7 @@ final class Dispatcher {
                 "\(table.interface.name).\(entry.name)", takes: entry.takes, got: message.signature)
         }
         let arguments = entry.takes.isEmpty ? [] : try message.arguments(descriptorsInLists: entry.takes.holds("ah"))
-        // A plan is a text, and has a bound of its own.
-        if let long = arguments.lazy.compactMap(\.textTooLong).first, entry.name != "Plan" {
+        if let long = arguments.lazy.compactMap(\.textTooLong).first, !Self.takesLongTexts.contains(entry.name) {
             // Whoever got descriptors owns them.
             for descriptor in arguments.flatMap(\.fileDescriptors) { close(descriptor) }
             throw BrokerError(
@@ -114,6 +113,9 @@ final class Dispatcher {
         try entry.run(broker, request, &reader)
         if !request.isAnswered { request.answer() }
     }
+
+    /// A plan is a text, and so may an item of metadata be; both have bounds of their own.
+    private static let takesLongTexts: Set<String> = ["Plan", "AppendMetadata"]
 
     static func wrongArguments(_ method: String, takes: String, got: String) -> BrokerError {
         BrokerError(

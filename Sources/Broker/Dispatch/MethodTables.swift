@@ -29,7 +29,7 @@ struct MethodTables {
 
     init() {
         broker = Self.table(.broker, Self.brokerMethods)
-        session = Self.table(.session, Self.sessionMethods)
+        session = Self.table(.session, Self.sessionMethods.merging(Self.recordingMethods) { $1 })
         shell = Self.table(.shell, Self.shellMethods.merging(Self.answerMethods) { $1 })
         camera = Self.table(.camera, [:])
     }

@@ -60,9 +60,10 @@ extension CameraLink {
             return done(.failure(BrokerError(.outOfResources, "\(error).")))
         }
         // First, so that there is never a recorder core that waits where nobody looks for it.
-        let kept = StoredHolder.Kept(
+        var kept = StoredHolder.Kept(
             grant: granted, session: session, recording: recording(of: session), listener: listener.name, secret: nil,
             spec: spec)
+        kept.microphone = outputs.microphoneFormat
         guard store.keep(camera, app, kept) else {
             close(listener.descriptor)
             store.removeListener(listener.name)
@@ -97,7 +98,8 @@ extension CameraLink {
         guard let id = broker.arbiter.status(of: session)?.recording, let file = outputs.file(of: id) else {
             return nil
         }
-        return StoredHolder.Recording(id: id, device: file.device, inode: file.inode)
+        return StoredHolder.Recording(
+            id: id, device: file.device, inode: file.inode, isPaused: outputs.isPaused(id))
     }
 
     /// The grant is over, or another's: nobody can reclaim it any more. Before its end is ordered.
@@ -115,6 +117,17 @@ extension CameraLink {
         broker.store?.change(camera) {
             $0.recording = StoredHolder.Recording(id: recording, device: file.device, inode: file.inode)
         }
+    }
+
+    func recordingPaused(_ recording: RecordingID, _ isPaused: Bool) {
+        guard broker.store?.kept(camera)?.recording?.id == recording else { return }
+        broker.store?.change(camera) { $0.recording?.isPaused = isPaused }
+    }
+
+    /// Attached, or closed while the grant goes on.
+    func microphoneChanged(to format: MicrophoneFormat?) {
+        guard survival.keeping != .nothing else { return }
+        broker.store?.change(camera) { $0.microphone = format }
     }
 
     func recordingEnded(_ recording: RecordingID) {
@@ -174,6 +187,7 @@ extension CameraLink {
                 )
             }
             survival.survivor = GrantSurvival.Survivor(kept: kept, app: app)
+            outputs.tookUp(microphone: kept.microphone)
             if let recording = kept.recording {
                 outputs.goesOn(recording)
                 if !found.recordings.contains(recording.id) {
@@ -183,7 +197,7 @@ extension CameraLink {
             }
             // What began without anybody's knowing of it.
             for strange in found.recordings where strange != kept.recording?.id {
-                outputs.stopRecording(strange, .sessionEnded)
+                outputs.stopRecording(strange, .sessionEnded, .none)
             }
         }
     }

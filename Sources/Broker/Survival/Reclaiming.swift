@@ -62,6 +62,9 @@ final class Reclaiming {
             let survivor = link.reclaim(shown, as: app)
         else { throw Self.nothingToReclaim }
         broker.decide(.reclaimed(session, survivor.kept.grant), request)
+        // What the recorder core has of it since the broker before: said once more, and nothing is to be done for it.
+        if let format = survivor.kept.microphone { broker.step(.attachMicrophone(session, format)) }
+        if survivor.kept.recording?.isPaused == true { broker.step(.pauseRecording(session)) }
         // It ended before anybody could be told.
         if let end = survivor.recordingEnd { broker.step(end) }
     }

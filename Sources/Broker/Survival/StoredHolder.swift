@@ -4,6 +4,7 @@ package import ArbiterProtocol
 ///
 /// The user's number, the camera's id and the app's name, with tabs between. Where the grant may outlive the broker there are
 /// six more words before the name: `kept`, grant, session, recording, listener, secret and the camera's spec; `-` is none.
+/// The session's word goes on with rate and channels of its microphone, a recording's with a 1 where it is paused.
 /// What is read is distrusted: a line that could not have been written is none.
 package struct StoredHolder {
     package var camera: CameraID
@@ -16,6 +17,8 @@ package struct StoredHolder {
         /// The holder, by the number that the broker gave it.
         package var session: SessionID
         package var recording: Recording?
+        /// What is attached at the recorder core.
+        package var microphone: MicrophoneFormat?
         /// A socket in the store's folder, by name: the recorder core listens on it.
         package var listener: String
         /// Nil: nobody was given one yet, and nobody can reclaim it.
@@ -41,11 +44,13 @@ package struct StoredHolder {
         package var id: RecordingID
         package var device: UInt64
         package var inode: UInt64
+        package var isPaused: Bool
 
-        package init(id: RecordingID, device: UInt64, inode: UInt64) {
+        package init(id: RecordingID, device: UInt64, inode: UInt64, isPaused: Bool = false) {
             self.id = id
             self.device = device
             self.inode = inode
+            self.isPaused = isPaused
         }
     }
 
@@ -80,16 +85,15 @@ package struct StoredHolder {
             return
         }
         guard words.count == 10, words[2] == Self.word, let grant = UInt64(words[3]), grant > 0,
-            let session = UInt64(words[4]), Self.isListener(words[6]), !words[8].isEmpty, !words[9].isEmpty
+            let (session, microphone) = Self.holder(words[4]), Self.isListener(words[6]), !words[8].isEmpty,
+            !words[9].isEmpty
         else { return nil }
         app = AppID(words[9], user: user)
         var recording: Recording?
         if words[5] != Self.none {
-            let numbers = words[5].split(separator: ",").map { UInt64($0) }
-            guard numbers.count == 3, let id = numbers[0], let device = numbers[1], let inode = numbers[2] else {
-                return nil
-            }
-            recording = Recording(id: id, device: device, inode: inode)
+            guard let numbers = Self.numbers(words[5]), numbers.count == 3 || (numbers.count == 4 && numbers[3] == 1)
+            else { return nil }
+            recording = Recording(id: numbers[0], device: numbers[1], inode: numbers[2], isPaused: numbers.count == 4)
         }
         var secret: ReclaimSecret?
         if words[7] != Self.none {
@@ -99,15 +103,36 @@ package struct StoredHolder {
         kept = Kept(
             grant: GrantID(grant), session: SessionID(session), recording: recording, listener: words[6],
             secret: secret, spec: words[8])
+        kept?.microphone = microphone
+    }
+
+    private static func numbers(_ word: String) -> [UInt64]? {
+        let numbers = word.split(separator: ",", omittingEmptySubsequences: false).map { UInt64($0) }
+        return numbers.contains(nil) ? nil : numbers.compactMap(\.self)
+    }
+
+    /// A session, and what its microphone gives.
+    private static func holder(_ word: String) -> (UInt64, MicrophoneFormat?)? {
+        guard let numbers = numbers(word) else { return nil }
+        switch numbers.count {
+        case 1: return (numbers[0], nil)
+        case 3:
+            guard let rate = UInt32(exactly: numbers[1]), let channels = UInt32(exactly: numbers[2]) else { return nil }
+            let format = MicrophoneFormat(sampleRate: rate, channels: channels)
+            return format.problem == nil ? (numbers[0], format) : nil
+        default: return nil
+        }
     }
 
     /// Without the line's end; nil where a name contains what separates words or lines.
     package var line: String? {
         var words = ["\(app.user)", camera.name]
         if let kept {
-            let recording = kept.recording.map { "\($0.id),\($0.device),\($0.inode)" }
+            let recording = kept.recording.map { "\($0.id),\($0.device),\($0.inode)\($0.isPaused ? ",1" : "")" }
+            let microphone = kept.microphone.map { ",\($0.sampleRate),\($0.channels)" } ?? ""
             words += [
-                Self.word, "\(kept.grant.rawValue)", "\(kept.session.rawValue)", recording ?? Self.none, kept.listener,
+                Self.word, "\(kept.grant.rawValue)", "\(kept.session.rawValue)\(microphone)", recording ?? Self.none,
+                kept.listener,
                 kept.secret?.digits ?? Self.none, kept.spec,
             ]
         }

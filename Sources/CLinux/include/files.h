@@ -26,6 +26,9 @@ struct camarb_file {
     uint64_t inode;
     /* The file system's number in linux/magic.h, where it could be asked for; else 0. */
     uint64_t system;
+    /* What it is, as in stat(2), where that could be asked for; else 0. */
+    uint32_t mode;
+    uint32_t unused;
 };
 
 /* Checks without touching the file's content. It may ask whoever serves the file, and wait for him without end. */

@@ -3,6 +3,7 @@
 #pragma once
 #include <stdint.h>
 #include "files.h"
+#include "microphones.h"
 
 enum {
     /* Descriptors that one message may bring. Every method takes at most one; more than a few is an attack. */
@@ -32,9 +33,11 @@ struct camarb_keeper_job {
 
 struct camarb_keeper_found {
     struct camarb_file file;
+    /* An `enum camarb_file_fault`: why it takes no photo and no recording. */
     uint32_t fault;
-    uint32_t unused;
-    /* Of its envelope, which is empty where there is a fault. */
+    /* An `enum camarb_microphone_fault`: why it is no microphone's socket. A keeper does not know what a call is for. */
+    uint32_t microphone;
+    /* Of its envelope, which is empty where it is neither. */
     uint64_t cookie;
 };
 

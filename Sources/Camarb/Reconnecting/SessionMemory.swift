@@ -58,6 +58,7 @@ struct SessionMemory {
     var sharers: [Interrupter] = []
 
     var recording: RecordingID?
+    var isPaused = false
     var lastRecordingFinished: RecordingID = 0
     var photos: Set<PhotoID> = []
     /// Photos that were told before the answer to their call was seen.
@@ -202,7 +203,12 @@ struct SessionMemory {
             // It closes an interruption of this broker's by itself.
             open = nil
             return ended + [event]
-        case .recordingStarted(let id): recording = id
+        case .recordingStarted(let id): (recording, isPaused) = (id, false)
+        case .recordingPaused:
+            // The next broker says it again.
+            if isPaused { return [] }
+            isPaused = true
+        case .recordingResumed: isPaused = false
         case .recordingFinished(let finished):
             // Told by the broker before, which ended over it.
             if finished.recording <= lastRecordingFinished, finished.recording != recording { return [] }
@@ -226,7 +232,7 @@ struct SessionMemory {
             inForce = now
             if isKnown { return [] }
         case .cameraStateChanged(let changed): inForce?.merge(changed)
-        case .recordingPaused, .recordingResumed, .rampFinished, .connectionsFormed, .runtimeError: break
+        case .rampFinished, .connectionsFormed, .runtimeError: break
         }
         return [event]
     }

@@ -6,8 +6,9 @@ import Timeline
 
 /// A line of `camclient run`.
 enum AppCommand {
-    case start, stop, begin, commit, stopRecord, `continue`, status
-    case record(String)
+    case start, stop, begin, commit, stopRecord, pause, resume, `continue`, status
+    case record(String, RecordingOptions)
+    case append(kind: String, items: [String])
     case photo(String)
     case configure(Configuration)
     case presence(Presence, focused: Bool)
@@ -23,7 +24,12 @@ enum AppCommand {
     static let help = """
         Commands, one an argument or one a line of standard input:
           start, stop               ask to run, take the request back
-          record FILE, stop-record  an interruption ends it, for good
+          record FILE [KEY=VALUE …] an interruption ends it, for good; KEY is maxDuration,
+                                    maxBytes, minFreeBytes, codec, bitRate, or
+                                    metadata.KIND
+          stop-record               finish the file
+          pause, resume             the recording, in one file
+          append KIND [ITEM …]      what is true of a kind of metadata from now on
           photo FILE                take a JPEG
           configure KEY=VALUE …     one batch, as a whole or not at all
           begin, commit             a batch of several configure commands
@@ -51,7 +57,15 @@ enum AppCommand {
         case "stop-record": self = .stopRecord
         case "continue": self = .continue
         case "status": self = .status
-        case "record": self = .record(try Self.file(&words))
+        case "pause": self = .pause
+        case "resume": self = .resume
+        case "record":
+            let file = try Self.file(&words)
+            self = .record(file, try RecordingOptions(settings: words.rest))
+            return
+        case "append":
+            self = .append(kind: try words.next("a kind of metadata"), items: words.rest)
+            return
         case "photo": self = .photo(try Self.file(&words))
         case "configure":
             self = .configure(try readSettings(words.rest))
@@ -132,16 +146,20 @@ struct AppScript {
         case .begin: try await session.beginConfiguration()
         case .commit: try await session.commitConfiguration()
         case .stopRecord: try await session.stopRecording()
+        case .pause: try await session.pauseRecording()
+        case .resume: try await session.resumeRecording()
+        case .append(let kind, let items):
+            try await session.appendMetadata(kind: kind, time: Moment.now.nanoseconds, items: items)
         case .continue: try await session.continue()
         case .configure(let batch): try await session.configure(batch)
         case .presence(let presence, let focused): try await client.declarePresence(presence, focused: focused)
         case .lower(let rank): try await client.lowerPriority(to: rank)
         case .lowerAttribute(let name, let value): try await client.lower(name, to: value)
-        case .record(let path):
+        case .record(let path, let options):
             NewFile.warn(of: path, .matroska)
             let file = try NewFile(path, overwriting: overwriting)
             do {
-                let recording = try await session.startRecording(to: file.descriptor)
+                let recording = try await session.startRecording(to: file.descriptor, options: options)
                 return printer.done(line, .object(["recording": .count(recording)]), words: "recording \(recording)")
             } catch {
                 file.removeIfEmpty()

@@ -1,6 +1,6 @@
 """Clients, sessions, frames and events as Python has them. `camarb` says how they are used."""
 import contextlib, enum, errno, os, select, time, weakref
-from ctypes import byref, c_bool, c_double, c_size_t, c_uint32, c_uint64, c_uint8, c_void_p, create_string_buffer
+from ctypes import byref, c_bool, c_char_p, c_double, c_size_t, c_uint32, c_uint64, c_uint8, c_void_p, create_string_buffer
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Iterator, Mapping, Optional, Sequence, Union
@@ -18,7 +18,7 @@ EventType = enum.IntEnum("EventType", [
     "ANSWERED", "CAMERAS_CHANGED", "DISCONNECTED", "WILL_BE_INTERRUPTED", "INTERRUPTION_WITHDRAWN", "WAS_INTERRUPTED",
     "INTERRUPTION_CHANGED", "INTERRUPTION_ENDED", "DID_START_RUNNING", "DID_STOP_RUNNING", "ACCESS_CHANGED", "SHARERS_CHANGED",
     "SESSION_STOPPED", "RECORDING_STARTED", "RECORDING_FINISHED", "PHOTO_CAPTURED", "CONFIGURATION_APPLIED", "RAMP_FINISHED",
-    "RUNTIME_ERROR", "ENDED", "CONNECTIONS_FORMED", "CAMERA_STATE_CHANGED"])
+    "RUNTIME_ERROR", "ENDED", "CONNECTIONS_FORMED", "CAMERA_STATE_CHANGED", "RECORDING_PAUSED", "RECORDING_RESUMED"])
 State = enum.IntEnum("State", ["STOPPED", "STARTING", "RUNNING", "INTERRUPTED", "ENDED"], start=0)
 SlateKind = enum.IntEnum("SlateKind", ["WAITING", "INTERRUPTED", "SWITCHED_OFF", "NO_ACCESS", "NO_BROKER"], start=0)
 
@@ -148,6 +148,12 @@ class Event:
     reopen: tuple
     metadata: Optional[dict]
     """How a photo was taken."""
+    frames_left_out: int
+    """That a recording could not keep up with."""
+    last_capture: int
+    """Nanoseconds of time.monotonic_ns(): when the last frame of a recording was captured."""
+    cause: str
+    """What cut a recording, a word as in `causes`."""
 
 
 @dataclass(frozen=True)
@@ -366,10 +372,34 @@ class Session:
         result is the photo's number; PHOTO_CAPTURED says when the file is whole."""
         return self._ask_with_file(lib.camarb_session_capture_photo, file, options)
 
-    def start_recording(self, file, **options: Setting) -> Call:
+    def start_recording(self, file, metadata: Optional[Mapping[str, str]] = None, **options: Setting) -> Call:
         """Records to a file, as with photos. The result is the recording's number; RECORDING_FINISHED says when the file is
-        whole. An interruption ends a recording, and it never resumes by itself."""
+        whole. An interruption ends a recording, and it never resumes by itself.
+
+        Options: maxDuration (seconds), maxBytes, minFreeBytes, codec ("h264", "mjpeg"), bitRate (bits a second). metadata: which
+        kinds are kept beside the picture, and the type of their items: {"orientation": "orientation", "location": "iso6709"}."""
+        options.update({"metadata." + kind: type_ for kind, type_ in (metadata or {}).items()})
         return self._ask_with_file(lib.camarb_session_start_recording, file, options)
+
+    def pause_recording(self) -> Call:
+        """No frame is recorded until `resume_recording`; the times of the file go on without a hole."""
+        return self._ask(lib.camarb_session_pause_recording)
+
+    def resume_recording(self) -> Call:
+        return self._ask(lib.camarb_session_resume_recording)
+
+    def attach_microphone(self, socket, sample_rate: int, channels: int) -> Call:
+        """Sound for the recordings that begin from now on, while the session runs with usesAudio. socket: one end of
+        socket.socketpair(AF_UNIX, SOCK_SEQPACKET), which may be closed on return; camarb.h says what is sent on the other, which
+        sees the end of its connection when the camera goes, or another microphone comes."""
+        descriptor = socket if isinstance(socket, int) else socket.fileno()
+        return self._ask(lib.camarb_session_attach_microphone, descriptor, sample_rate, channels)
+
+    def append_metadata(self, kind: str, time: int, items: Sequence[Union[str, float]] = ()) -> Call:
+        """What is true of a kind from `time` on, in nanoseconds of time.monotonic_ns(); without items: nothing is."""
+        texts = [(item if isinstance(item, str) else repr(item)).encode() for item in items]
+        return self._ask(
+            lib.camarb_session_append_metadata, kind.encode(), time, (c_char_p * len(texts))(*texts), len(texts))
 
     def stop_recording(self) -> Call:
         """Finishes the recording."""

@@ -37,7 +37,8 @@ class Event(Structure):
                 ("interrupter", c_char_p), ("rule", c_char_p), ("next_chance", c_char_p), ("by", c_char_p), ("error", c_char_p),
                 ("error_name", c_char_p), ("causes", POINTER(c_char_p)), ("access", POINTER(c_char_p)),
                 ("sharers", POINTER(c_char_p)), ("asked", c_void_p), ("in_force", c_void_p),
-                ("camera", c_char_p), ("reopen", POINTER(c_char_p)), ("metadata", c_void_p), ("reserved", c_uint64 * 5)]
+                ("camera", c_char_p), ("reopen", POINTER(c_char_p)), ("metadata", c_void_p),
+                ("frames_left_out", c_uint64), ("last_capture", c_int64), ("cause", c_char_p), ("reserved", c_uint64 * 2)]
 
 
 class Slate(Structure):
@@ -83,6 +84,10 @@ FUNCTIONS = [
     ("camarb_session_capture_photo", c_int64, c_void_p, c_int, c_void_p),
     ("camarb_session_start_recording", c_int64, c_void_p, c_int, c_void_p),
     ("camarb_session_stop_recording", c_int64, c_void_p),
+    ("camarb_session_pause_recording", c_int64, c_void_p),
+    ("camarb_session_resume_recording", c_int64, c_void_p),
+    ("camarb_session_attach_microphone", c_int64, c_void_p, c_int, c_uint32, c_uint32),
+    ("camarb_session_append_metadata", c_int64, c_void_p, c_char_p, c_int64, POINTER(c_char_p), c_size_t),
     ("camarb_session_state", c_int, c_void_p),
     ("camarb_session_configuration", c_void_p, c_void_p),
     ("camarb_session_camera", c_char_p, c_void_p),

@@ -1,0 +1,122 @@
+import ArbiterProtocol
+import Bus
+import BusTesting
+import CLinux
+import Glibc
+import Loop
+import Testing
+
+/// Descriptors of every kind, as a keeper and the recorder core's reader see them.
+@Suite struct MicrophoneSocketTests {
+    /// Two ends, closed with the object.
+    private final class Pair {
+        let ends: [Int32]
+
+        init(_ type: __socket_type = SOCK_SEQPACKET) throws {
+            var ends: [Int32] = [-1, -1]
+            try #require(socketpair(AF_UNIX, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+            self.ends = ends
+        }
+
+        deinit { for end in ends { close(end) } }
+
+        func send(_ bytes: Int, _ descriptors: [Int32] = []) -> Int32 {
+            camarb_pass(ends[1], Array(repeating: 7, count: bytes), bytes, descriptors, descriptors.count)
+        }
+    }
+
+    private static func found(_ descriptor: Int32) -> camarb_microphone_fault {
+        var file = camarb_file()
+        _ = camarb_check_output_file(descriptor, &file)
+        return camarb_check_microphone(descriptor, &file)
+    }
+
+    private static func found(closing descriptor: Int32) -> camarb_microphone_fault {
+        defer { close(descriptor) }
+        return found(descriptor)
+    }
+
+    private static func socket(_ family: Int32, _ type: __socket_type) -> Int32 {
+        Glibc.socket(family, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    }
+
+    @Test func oneEndOfAPairOfPacketSocketsIsAMicrophone() throws {
+        #expect(Self.found(try Pair().ends[0]) == camarb_microphone_good)
+    }
+
+    @Test func everythingElseIsNoneAndSaidToBeWhatItIs() throws {
+        #expect(Self.found(try Pair(SOCK_STREAM).ends[0]) == camarb_microphone_stream)
+        #expect(Self.found(try Pair(SOCK_DGRAM).ends[0]) == camarb_microphone_datagram)
+        #expect(Self.found(closing: Self.socket(AF_UNIX, SOCK_SEQPACKET)) == camarb_microphone_unconnected)
+        #expect(Self.found(closing: Self.socket(AF_INET, SOCK_STREAM)) == camarb_microphone_network)
+        #expect(Self.found(closing: Self.socket(AF_NETLINK, SOCK_RAW)) == camarb_microphone_network)
+        let listener = Self.socket(AF_UNIX, SOCK_SEQPACKET)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        // A name of the kernel's own choice, which is nobody's file.
+        let isBound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(listener, $0, 2) == 0 }
+        }
+        try #require(isBound && listen(listener, 1) == 0)
+        #expect(Self.found(closing: listener) == camarb_microphone_listening)
+        var pipe: [Int32] = [-1, -1]
+        try #require(Glibc.pipe(&pipe) == 0)
+        for end in pipe { #expect(Self.found(closing: end) == camarb_microphone_pipe) }
+        #expect(Self.found(closing: camarb_memfd("test", 1)) == camarb_microphone_regular_file)
+        #expect(Self.found(closing: open("/", O_RDONLY | O_CLOEXEC)) == camarb_microphone_folder)
+        #expect(Self.found(closing: open("/dev/null", O_RDWR | O_CLOEXEC)) == camarb_microphone_device)
+        #expect(Self.found(closing: open("/dev/null", 0o10000000 | O_CLOEXEC)) == camarb_microphone_path_only)
+        #expect(Self.found(closing: camarb_open_watch_new()) == camarb_microphone_other)
+    }
+
+    @Test func aPacketIsReceivedWithItsWholeLengthAndTheEndIsZero() throws {
+        let pair = try Pair()
+        var bytes = [UInt8](repeating: 0, count: 16)
+        #expect(camarb_microphone_receive(pair.ends[0], &bytes, bytes.count) == -Int(EAGAIN))
+        try #require(pair.send(10) == 0 && pair.send(1000) == 0)
+        #expect(camarb_microphone_receive(pair.ends[0], &bytes, bytes.count) == 10)
+        #expect(bytes == Array(repeating: 7, count: 10) + Array(repeating: 0, count: 6))
+        #expect(camarb_microphone_receive(pair.ends[0], &bytes, bytes.count) == 1000)
+        shutdown(pair.ends[1], Int32(SHUT_RDWR))
+        #expect(camarb_microphone_receive(pair.ends[0], &bytes, bytes.count) == 0)
+    }
+
+    @Test func aPacketWithDescriptorsStaysWhereItIs() throws {
+        let pair = try Pair()
+        let file = camarb_memfd("test", 1)
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 16)
+        try #require(pair.send(10, [file]) == 0 && pair.send(10) == 0)
+        // Again and again, also where a copy of this end has the kernel look behind it.
+        for _ in 0..<3 {
+            var behind: Int32 = 10
+            try #require(setsockopt(pair.ends[0], SOL_SOCKET, 42, &behind, socklen_t(MemoryLayout<Int32>.size)) == 0)
+            #expect(camarb_microphone_receive(pair.ends[0], &bytes, bytes.count) == -Int(EBADMSG))
+        }
+        #expect(camarb_microphone_end(pair.ends[0]) == 1)
+        var found: [Int32] = [-1]
+        var count = 0
+        #expect(camarb_receive_passed(pair.ends[0], &bytes, bytes.count, &found, 1, &count) == 10)
+        #expect(count == 1)
+        close(found[0])
+    }
+
+    @Test func anEndedMicrophoneHoldsNothingAndItsOtherEndSeesTheEnd() throws {
+        let pair = try Pair()
+        try #require(pair.send(10) == 0 && pair.send(0) == 0 && pair.send(100_000) == 0)
+        #expect(camarb_microphone_end(pair.ends[0]) == 0)
+        // This end is open still.
+        var byte: UInt8 = 0
+        #expect(recv(pair.ends[1], &byte, 1, 0) == 0)
+        #expect(pair.send(1) == -EPIPE)
+    }
+
+    @Test func descriptorsBehindEmptyPacketsAreFound() throws {
+        let pair = try Pair()
+        let file = camarb_memfd("test", 1)
+        defer { close(file) }
+        for _ in 0..<100 { try #require(pair.send(0) == 0) }
+        try #require(pair.send(0, [file]) == 0)
+        #expect(camarb_microphone_end(pair.ends[0]) == 1)
+    }
+}

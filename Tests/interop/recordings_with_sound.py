@@ -1,0 +1,606 @@
+"""Recordings with sound and timed metadata: what gets into the file, what the file tells by itself, and what bad input gets."""
+import array, contextlib, itertools, json, math, os, socket, struct, subprocess, tempfile, threading, time
+
+from harness import PATIENCE, SHELL, Daemon, Refused, claim, played, wait_until
+
+RATE = 48_000
+# Of a packet, in seconds: as sound servers hand it out.
+PACKET = 0.02
+MICROPHONE = "the recorder core's microphone"
+
+
+def refused(of, *said, error=None):
+    """The call is refused, in a sentence that has these words; the sentence."""
+    try:
+        of()
+    except Refused as refusal:
+        missing = [word for word in said if word not in refusal.message]
+        assert not missing, f"the message lacks {missing}: {refusal}"
+        assert error is None or refusal.name == f"org.camarb.Error.{error}", f"{refusal} (wanted {error})"
+        return refusal.message
+    raise AssertionError(f"no error, where one that says {said} was due")
+
+
+def pair(kind=socket.SOCK_SEQPACKET):
+    return socket.socketpair(socket.AF_UNIX, kind)
+
+
+def attach(session, end, rate=RATE, channels=1):
+    """Gives a socket away."""
+    with contextlib.closing(end):
+        session.call("AttachMicrophone", "ha{sv}", end, {"sampleRate": ("u", rate), "channels": ("u", channels)})
+
+
+def head(at, frames, rest=0):
+    return struct.pack("<qII", at, frames, rest)
+
+
+def tone(frames, rate, channels, frequency=1000.0):
+    """Interleaved samples of a sine, of whole periods where there are as many."""
+    wave = (int(12_000 * math.sin(2 * math.pi * frequency * place / rate)) for place in range(frames))
+    return array.array("h", itertools.chain.from_iterable((value,) * channels for value in wave)).tobytes()
+
+
+class Microphone:
+    """A source of sound that is on time, from its attachment on until its session's camera goes."""
+
+    def __init__(self, session, rate=RATE, channels=1):
+        self.socket, theirs = pair()
+        attach(session, theirs, rate, channels)
+        self.frames = round(rate * PACKET)
+        self.samples, self.rate = tone(self.frames, rate, channels), rate
+        self.is_over = threading.Event()
+        self.thread = threading.Thread(target=self.play, daemon=True)
+        self.thread.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.is_over.set()
+        self.thread.join(PATIENCE)
+        self.socket.close()
+
+    def play(self):
+        begun, sent = time.monotonic_ns(), 0
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            while not self.is_over.is_set():
+                at = begun + sent * 1_000_000_000 // self.rate
+                if not self.is_over.wait(max(0.0, (at - time.monotonic_ns()) / 1e9 + PACKET)):
+                    self.socket.send(head(at, self.frames) + self.samples)
+                    sent += self.frames
+
+    def wait_for_end(self):
+        """Until the other end is closed: nothing ever comes from there but that."""
+        self.socket.settimeout(PATIENCE)
+        assert self.socket.recv(1) == b""
+
+
+@contextlib.contextmanager
+def running(policy="desktop", cameras=("front=simulated",), sound=True, **configuration):
+    """A daemon, an app and its session that runs."""
+    with Daemon(policy, cameras=cameras) as daemon:
+        app = daemon.app("photos")
+        session = app.session(cameras[0].partition("=")[0], usesAudio=sound, **configuration)
+        session.start()
+        app.wait("DidStartRunning")
+        yield daemon, app, session
+
+
+def recorded(app, session, file, seconds, options=None, beside=lambda: None):
+    """Records for so long by the camera's clock; what was told of the end."""
+    with open(file, "w+b") as opened:
+        (number,) = session.call("StartRecording", "ha{sv}", opened, options or {})
+    app.wait("RecordingStarted", lambda body: body[2] == number)
+    beside()
+    pass_time(session, seconds)
+    session.call("StopRecording")
+    return app.wait("RecordingFinished", lambda body: body[2] == number)
+
+
+def pass_time(session, seconds):
+    """Looks at the preview until so much has been captured: the camera's clock, and no other."""
+    with contextlib.closing(session.stream()) as stream:
+        first = None
+        while True:
+            frame = stream.read()
+            assert frame is not None, "the stream ended"
+            stream.release(frame)
+            first = first or frame.timestamp
+            if frame.timestamp - first >= seconds * 1e9:
+                return frame.timestamp
+
+
+def described(file):
+    """What ffprobe says of a whole file."""
+    done = subprocess.run(
+        ["ffprobe", "-v", "error", "-show_streams", "-show_format", "-of", "json", str(file)], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 0 and not done.stderr.strip(), f"ffprobe of {file}: {done.stderr.strip()}"
+    return json.loads(done.stdout)
+
+
+def tags(found):
+    return {key.upper(): value for key, value in found["format"].get("tags", {}).items()}
+
+
+def streams(found, kind):
+    return [stream for stream in found["streams"] if stream["codec_type"] == kind]
+
+
+def packets(file, stream):
+    """(time, length, data) of a stream's packets, in seconds."""
+    done = subprocess.run(
+        ["ffprobe", "-v", "error", "-select_streams", stream, "-show_packets", "-show_data", "-of", "json", str(file)],
+        stdout=subprocess.PIPE, text=True, check=True, timeout=120)
+    found = []
+    for packet in json.loads(done.stdout)["packets"]:
+        dump = packet.get("data", "")
+        data = bytes.fromhex("".join(line[10:50] for line in dump.splitlines() if line))
+        found.append((float(packet["pts_time"]), float(packet.get("duration_time", 0)), data))
+    return found
+
+
+def metadata(file):
+    """The samples of each kind: {kind: [(time, length, items)]}."""
+    found = {}
+    for place, stream in enumerate(streams(described(file), "subtitle")):
+        kind = {key.lower(): value for key, value in stream["tags"].items()}["title"]
+        found[kind] = [(at, length, json.loads(data)["items"]) for at, length, data in packets(file, f"s:{place}")]
+    return found
+
+
+def sound_end(file):
+    at, length, _ = packets(file, "a:0")[-1]
+    return at + length
+
+
+def picture_end(file):
+    times = [at for at, _, _ in packets(file, "v:0")]
+    return times[-1] + (times[-1] - times[0]) / (len(times) - 1)
+
+
+def bit_rate(file):
+    """Of the sound, in bits a second."""
+    sound = packets(file, "a:0")
+    return sum(len(data) for _, _, data in sound) * 8 / (sound[-1][0] + sound[-1][1] - sound[0][0])
+
+
+# ── Bad input ──
+
+
+@claim("a microphone is one end of a connected pair of packet sockets; everything else is refused by what it is, and a photo's file by that")
+def descriptors():
+    with running() as (daemon, app, session):
+        def give(found, *said):
+            with found:
+                refused(lambda: session.call(
+                    "AttachMicrophone", "ha{sv}", found, {"sampleRate": ("u", RATE), "channels": ("u", 1)}),
+                    *said, "SOCK_SEQPACKET", error="UnsuitableFile")
+
+        def opened(path, flags):
+            return os.fdopen(os.open(path, flags), closefd=True, mode="rb", buffering=0)
+
+        reading, writing = os.pipe()
+        give(open(daemon.directory / "file", "w+b"), "regular file")
+        give(opened("/dev/null", os.O_RDWR), "device")
+        give(os.fdopen(reading, "rb"), "pipe")
+        give(os.fdopen(writing, "wb"), "pipe")
+        for path in (daemon.directory, daemon.path):
+            place = os.open(path, os.O_PATH)
+            with contextlib.closing(socket.socket()) as nobody:
+                refused(lambda: session.call("AttachMicrophone", "ha{sv}", place, {}), "O_PATH", error="UnsuitableFile")
+            os.close(place)
+        folder = os.open(daemon.directory, os.O_RDONLY | os.O_DIRECTORY)
+        refused(lambda: session.call("AttachMicrophone", "ha{sv}", folder, {}), "folder", error="UnsuitableFile")
+        os.close(folder)
+        for kind, word in ((socket.SOCK_STREAM, "SOCK_STREAM"), (socket.SOCK_DGRAM, "SOCK_DGRAM")):
+            one, other = pair(kind)
+            with other:
+                give(one, word)
+        give(socket.socket(socket.AF_INET), "another family")
+        give(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET), "not connected")
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        listener.bind(str(daemon.directory / "listener"))
+        listener.listen()
+        give(listener, "listens")
+        one, other = pair()
+        with one, other:
+            refused(lambda: session.call("CapturePhoto", "ha{sv}", one, {}), "socket", error="UnsuitableFile")
+            refused(lambda: session.call("StartRecording", "ha{sv}", one, {}), "socket", error="UnsuitableFile")
+        with Microphone(session):
+            assert session.property("Running") is True
+
+
+@claim("a microphone's rate and channels are declared, whole, and in bounds")
+def formats():
+    with running() as (_, _, session):
+        def give(options, *said):
+            one, other = pair()
+            with one, other:
+                refused(lambda: session.call("AttachMicrophone", "ha{sv}", one, options), *said, error="InvalidValue")
+
+        good = {"sampleRate": ("u", RATE), "channels": ("u", 2)}
+        give({"channels": ("u", 1)}, "sampleRate")
+        give({"sampleRate": ("u", RATE)}, "channels")
+        for rate in (0, 7_999, 96_001, 0xffffffff):
+            give({**good, "sampleRate": ("u", rate)}, "sampleRate", str(rate))
+        for channels in (0, 3):
+            give({**good, "channels": ("u", channels)}, "channels", str(channels))
+        give({**good, "sampleRate": ("s", "48 kHz")}, "sampleRate")
+        give({**good, "gain": ("d", 1.0)}, "gain")
+        for rate in (8_000, 96_000):
+            one, other = pair()
+            attach(session, one, rate)
+            other.close()
+
+
+@claim("a microphone is refused to a session that does not run, or does not use audio, and says how")
+def when():
+    with Daemon() as daemon:
+        app = daemon.app("photos")
+        session = app.session(usesAudio=True)
+        one, other = pair()
+        with one, other:
+            options = {"sampleRate": ("u", RATE), "channels": ("u", 1)}
+            refused(lambda: session.call("AttachMicrophone", "ha{sv}", one, options), error="NotRunning")
+            session.start()
+            app.wait("DidStartRunning")
+            session.call("Configure", "a{sv}", {"usesAudio": ("b", False)})
+            refused(lambda: session.call("AttachMicrophone", "ha{sv}", one, options), "usesAudio")
+            session.call("Configure", "a{sv}", {"usesAudio": ("b", True)})
+            session.call("AttachMicrophone", "ha{sv}", one, options)
+
+
+@contextlib.contextmanager
+def untouched(file):
+    """What is in a file, and when it was written, is the same afterwards."""
+    file.write_bytes(b"precious\n" * 1000)
+    os.utime(file, ns=(10 ** 18, 10 ** 18))
+    yield
+    assert file.read_bytes() == b"precious\n" * 1000 and file.stat().st_mtime_ns == 10 ** 18, "the file was touched"
+
+
+@claim("a recording with usesAudio and without a microphone is refused, says how, and leaves its file as it is")
+def without_microphone():
+    with running() as (daemon, app, session):
+        file = daemon.directory / "film.mkv"
+        with untouched(file), open(file, "r+b") as opened:
+            refused(lambda: session.call("StartRecording", "ha{sv}", opened, {}), "AttachMicrophone", "usesAudio")
+        app.poll()
+        assert "RecordingStarted" not in app.names(), app.names()
+
+
+@claim("an unknown option, a limit of 0 and a maxBytes that holds no picture are refused in the answer, and the file is as it was")
+def options():
+    with running(sound=False) as (daemon, app, session):
+        file = daemon.directory / "film.mkv"
+        wrong = (
+            ({"maxSeconds": ("d", 1.0)}, "maxSeconds"),
+            ({"maxDuration": ("d", 0.0)}, "maxDuration"), ({"maxDuration": ("d", -1.0)}, "maxDuration"),
+            ({"maxDuration": ("d", math.nan)}, "maxDuration"), ({"maxDuration": ("s", "1")}, "maxDuration"),
+            ({"maxBytes": ("t", 0)}, "maxBytes", "262144"), ({"maxBytes": ("t", 262_143)}, "maxBytes", "262144"),
+            ({"minFreeBytes": ("t", 0)}, "minFreeBytes"),
+            ({"codec": ("s", "av1")}, "codec", "h264", "mjpeg"),
+            ({"bitRate": ("t", 99_999)}, "bitRate"), ({"bitRate": ("t", 200_000_001)}, "bitRate"),
+            ({"metadata": ("s", "objects")}, "metadata"),
+            ({"metadata": ("a{sv}", {"Weather": ("s", "text")})}, "Weather"),
+            ({"metadata": ("a{sv}", {"orientation": ("s", "text")})}, "orientation"),
+            ({"metadata": ("a{sv}", {"location": ("s", "text")})}, "location", "iso6709"),
+            ({"metadata": ("a{sv}", {"weather": ("s", "colour")})}, "weather", "colour"),
+            ({"metadata": ("a{sv}", {"weather": ("b", True)})}, "weather"),
+            ({"metadata": ("a{sv}", {f"own{i}": ("s", "text") for i in range(9)})}, "8"),
+        )
+        for given, *said in wrong:
+            with untouched(file), open(file, "r+b") as opened:
+                refused(lambda: session.call("StartRecording", "ha{sv}", opened, given), *said, error="InvalidValue")
+        app.poll()
+        assert "RecordingStarted" not in app.names() and "RecordingFinished" not in app.names(), app.names()
+
+
+@claim("pausing, resuming and metadata without a recording are refused, and so is pausing twice")
+def out_of_order():
+    with running(sound=False) as (daemon, app, session):
+        for call in (lambda: session.call("PauseRecording"), lambda: session.call("ResumeRecording"),
+                     lambda: session.call("AppendMetadata", "sxas", "location", time.monotonic_ns(), [])):
+            refused(call, error="NotRecording")
+        number = session.record(daemon.directory / "film.mkv")
+        refused(lambda: session.call("ResumeRecording"), "paused")
+        session.call("PauseRecording")
+        assert app.wait("RecordingPaused")[2] == number
+        refused(lambda: session.call("PauseRecording"), "paused")
+        session.call("ResumeRecording")
+        assert app.wait("RecordingResumed")[2] == number
+        session.call("StopRecording")
+        app.wait("RecordingFinished")
+
+
+@claim("metadata of an undeclared kind, a wrong form or a wrong time, over 64 KiB a group or 100 groups a second is refused")
+def bad_metadata():
+    kinds = {"location": ("s", "iso6709"), "weather": ("s", "text"), "degrees": ("s", "number"),
+             "orientation": ("s", "orientation")}
+    with running(sound=False) as (daemon, app, session):
+        before = time.monotonic_ns()
+        file = daemon.directory / "film.mkv"
+        with open(file, "w+b") as opened:
+            session.call("StartRecording", "ha{sv}", opened, {"metadata": ("a{sv}", kinds)})
+        app.wait("RecordingStarted")
+        pass_time(session, 0.3)
+
+        def add(kind, items, at=None):
+            session.call("AppendMetadata", "sxas", kind, time.monotonic_ns() if at is None else at, items)
+
+        refused(lambda: add("mood", ["good"]), "mood")
+        refused(lambda: add("orientation", ["1"]), "orientation")
+        for item in ("here", "48.2,16.3", "+48.2+16.3", "+91+016/", "+48.2082+181.0/", "+48.2+016/+48.2+016/"):
+            refused(lambda: add("location", [item]), "location")
+        for item in ("warm", "", "nan", "inf", "1e999", "0x10", "1,5"):
+            refused(lambda: add("degrees", [item]), "degrees")
+        refused(lambda: add("weather", ["x" * 65_537]), "weather")
+        refused(lambda: add("weather", ["x"], at=before - 3_600_000_000_000), "weather")
+        refused(lambda: add("weather", ["x"], at=time.monotonic_ns() + 3_600_000_000_000), "weather")
+        now = time.monotonic_ns()
+        add("weather", ["fine"], at=now)
+        refused(lambda: add("weather", ["worse"], at=now - 1), "weather")
+
+        def flood():
+            for _ in range(300):
+                add("degrees", ["20.5"])
+        refused(flood, "100", error="LimitExceeded")
+        # The session lives, and its file has what was taken.
+        session.call("StopRecording")
+        app.wait("RecordingFinished")
+        found = metadata(file)
+        assert [items for _, _, items in found["weather"]] == [["fine"]], found
+        assert 1 <= len(found["degrees"]) <= 200 and not found["location"], found
+
+
+@claim("a group of metadata of 64 KiB is taken, and one that no message holds costs nobody but its client")
+def long_group():
+    with running(sound=False) as (daemon, app, session):
+        file = daemon.directory / "film.mkv"
+        with open(file, "w+b") as opened:
+            session.call("StartRecording", "ha{sv}", opened, {"metadata": ("a{sv}", {"text": ("s", "text")})})
+        app.wait("RecordingStarted")
+        pass_time(session, 0.2)
+        session.call("AppendMetadata", "sxas", "text", time.monotonic_ns(), ["ä" * 32_000])
+        pass_time(session, 0.2)
+        session.call("StopRecording")
+        app.wait("RecordingFinished")
+        ((_, _, items),) = metadata(file)["text"]
+        assert items == ["ä" * 32_000]
+        other = daemon.app("notes")
+        other.session()
+        with contextlib.suppress(Exception):
+            session.call("AppendMetadata", "sxas", "text", 0, ["x" * 200_000])
+        other.session()
+
+
+# ── Sound ──
+
+
+@claim("a recording has one picture, one sound with the source's rate and channels at 64 kbit/s each, and the metadata that was named")
+def whole():
+    kinds = {"orientation": ("s", "orientation"), "location": ("s", "iso6709"), "objects": ("s", "objects")}
+    said = []
+    for rate, channels in ((48_000, 1), (44_100, 2), (8_000, 1)):
+        with running() as (daemon, app, session), Microphone(session, rate, channels):
+            file = daemon.directory / "film.mkv"
+            ended = recorded(
+                app, session, file, 4.0, {"metadata": ("a{sv}", kinds)},
+                lambda: session.call("AppendMetadata", "sxas", "location", time.monotonic_ns(), ["+48.2082+016.3738/"]))
+            found = described(file)
+            (picture,), (sound,) = streams(found, "video"), streams(found, "audio")
+            assert (sound["codec_name"], int(sound["sample_rate"]), sound["channels"]) == ("aac", rate, channels), sound
+            assert picture["codec_name"] == "h264", picture
+            assert set(metadata(file)) == set(kinds), found["streams"]
+            count, seconds = played(file)
+            frame = (seconds / count)
+            assert count == ended[4] > 60, (count, ended)
+            assert abs(picture_end(file) - sound_end(file)) <= frame, (picture_end(file), sound_end(file))
+            assert abs(picture_end(file) - ended[5] / 1e9) <= frame, (picture_end(file), ended)
+            if rate >= 44_100:
+                measured = bit_rate(file) / channels
+                assert 0.9 * 64_000 <= measured <= 1.1 * 64_000, measured
+                said.append(f"{measured / 1000:.1f}")
+            assert tags(found)["LOCATION"] == "+48.2082+016.3738/", tags(found)
+    return f"{', '.join(said)} kbit/s a channel"
+
+
+@claim("when the camera is cut the microphone's other end sees the end of its connection, and when it is replaced the old one does")
+def ends():
+    with running() as (_, app, session):
+        with Microphone(session) as first, Microphone(session) as second:
+            first.wait_for_end()
+            session.call("StopRunning")
+            second.wait_for_end()
+        # It does not come back by itself.
+        session.start()
+        app.wait("DidStartRunning", lambda body: True)
+        with tempfile.TemporaryFile() as file:
+            refused(lambda: session.call("StartRecording", "ha{sv}", file, {}), "AttachMicrophone")
+
+
+class Awkward:
+    """A microphone's other end that does what a test says, while a recording runs."""
+
+    def __init__(self, session):
+        self.socket, theirs = pair()
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        attach(session, theirs)
+
+    def never(self):
+        """Nothing comes."""
+
+    def odd(self):
+        self.socket.send(head(time.monotonic_ns(), 10) + b"\0" * 19)
+
+    def short(self):
+        self.socket.send(b"\0" * 15)
+
+    def empty(self):
+        self.socket.send(head(time.monotonic_ns(), 0))
+
+    def long(self):
+        self.socket.send(head(time.monotonic_ns(), 65_537) + b"\0" * 100)
+
+    def backwards(self):
+        packet = tone(960, RATE, 1)
+        now = time.monotonic_ns()
+        for place in (0, 1, -50):
+            self.socket.send(head(now + place * 20_000_000, 960) + packet)
+
+    def unstoppable(self):
+        """As fast as it can, and far beyond real time."""
+        packet = tone(960, RATE, 1)
+        until = time.monotonic_ns() + 1_000_000_000
+        self.socket.settimeout(1.0)
+        for place in itertools.count():
+            self.socket.send(head(time.monotonic_ns() + place * 20_000_000, 960) + packet)
+            if time.monotonic_ns() > until:
+                return
+
+    def descriptor(self):
+        with tempfile.TemporaryFile() as file:
+            socket.send_fds(self.socket, [head(time.monotonic_ns(), 960) + tone(960, RATE, 1)], [file.fileno()])
+
+    def closes(self):
+        self.socket.close()
+
+
+@claim("packets of odd length, times that run back, descriptors, a peer that never writes, never stops or closes: the session lives, its picture is whole, and one error is told")
+def awkward():
+    for way in ("never", "odd", "short", "empty", "long", "backwards", "unstoppable", "descriptor", "closes"):
+        with running() as (daemon, app, session):
+            microphone = Awkward(session)
+            file = daemon.directory / "film.mkv"
+
+            def misbehave():
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError, TimeoutError):
+                    getattr(microphone, way)()
+            ended = recorded(app, session, file, 2.5, {}, misbehave)
+            microphone.socket.close()
+            count, seconds = played(file)
+            assert ended[3] == "stopped" and count == ended[4], (way, count, ended)
+            # The first second may wait for sound.
+            assert seconds > 1.3, (way, seconds)
+            times = [at for at, _, _ in packets(file, "v:0")]
+            gaps = [later - earlier for earlier, later in zip(times, times[1:])]
+            assert max(gaps) < 0.25, (way, max(gaps))
+            app.poll()
+            errors = [body[2:] for _, name, body in app.signals if name == "RuntimeError" and body[2] == "microphone"]
+            assert len(errors) <= 1, (way, errors)
+            if way not in ("unstoppable", "closes"):
+                assert len(errors) == 1, (way, "no RuntimeError")
+            # And the next microphone is heard.
+            with Microphone(session):
+                recorded(app, session, file, 2.0)
+                assert streams(described(file), "audio"), way
+
+
+@claim("both ends of a pair as microphones, an end of one's own preview, and one end twice harm nobody")
+def crossed():
+    with running() as (daemon, app, session):
+        one, other = pair()
+        (preview,) = session.call("OpenStream")
+        for end in (os.dup(one.fileno()), one.detach(), other.detach(), preview.to_raw_fd()):
+            with socket.socket(fileno=end) as found, contextlib.suppress(Refused):
+                session.call("AttachMicrophone", "ha{sv}", found, {"sampleRate": ("u", RATE), "channels": ("u", 1)})
+            pass_time(session, 0.2)
+        with Microphone(session):
+            recorded(app, session, daemon.directory / "film.mkv", 2.0)
+        assert len(streams(described(daemon.directory / "film.mkv"), "audio")) == 1
+
+
+# ── What the file tells ──
+
+
+@claim("one recording rotated twice, located three times, paused once and cut by a call tells its story from the file alone")
+def story():
+    places = ["+48.2082+016.3738/", "+47.0707+015.4395/", "+46.6247+014.3053/"]
+    kinds = {"orientation": ("s", "orientation"), "location": ("s", "iso6709")}
+    with running("ios9", ("front=simulated:iphone6-front",)) as (daemon, app, session), Microphone(session):
+        shell = daemon.shell()
+        shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", True)
+        file = daemon.directory / "film.mkv"
+        with open(file, "w+b") as opened:
+            (number,) = session.call("StartRecording", "ha{sv}", opened, {"metadata": ("a{sv}", kinds)})
+        app.wait("RecordingStarted")
+        pass_time(session, 1.2)
+        for place, side in zip(places, ("portrait", "landscapeLeft", None)):
+            session.call("AppendMetadata", "sxas", "location", time.monotonic_ns(), [place])
+            if side:
+                session.call("Configure", "a{sv}", {"videoOrientation": ("s", side)})
+            pass_time(session, 0.5)
+        session.call("PauseRecording")
+        app.wait("RecordingPaused")
+        paused = time.monotonic_ns()
+        pass_time(session, 1.0)
+        session.call("ResumeRecording")
+        app.wait("RecordingResumed")
+        pause = (time.monotonic_ns() - paused) / 1e9
+        pass_time(session, 1.0)
+        shell.call(SHELL, "TakeMicrophone", "s", "phone")
+        cut = app.wait("WasInterrupted")
+        assert cut[6] == number, cut
+        ended = app.wait("RecordingFinished")
+        shell.call(SHELL, "ReleaseMicrophone", "s", "phone")
+        over = app.wait("InterruptionEnded")
+        assert over[6] == number, over
+        # From here on nothing but the file is asked.
+        found, told = metadata(file), tags(described(file))
+        turns = found["orientation"]
+        assert [items for _, _, items in turns] == [[1], [6], [3]] or len({items[0] for _, _, items in turns}) == 3, turns
+        assert [items for _, _, items in found["location"]] == [[place] for place in places], found
+        assert all(a[0] + a[1] <= b[0] + 0.001 for a, b in zip(found["location"], found["location"][1:])), found
+        assert told["LOCATION"] == places[0] and told["ORIENTATION"] == str(turns[0][2][0]), told
+        assert told["ENDED"] == "interrupted" and told["CAUSE"] == "audio-device-in-use-by-another-client", told
+        assert told["INTERRUPTER"] == "phone", told
+        ((at, length),) = json.loads(told["PAUSES"])
+        count, seconds = played(file)
+        frame = seconds / count
+        assert abs(length / 1e9 - pause) < 0.3, (length, pause)
+        # No frame lies between, and the times go on.
+        times = [at for at, _, _ in packets(file, "v:0")]
+        around = [b - a for a, b in zip(times, times[1:]) if a <= at / 1e9 <= b + frame]
+        assert around and max(around) < 3 * frame, (around, frame)
+        captured = (int(told["LAST_CAPTURE"]) - int(told["FIRST_CAPTURE"]) - length) / 1e9
+        assert abs(captured - times[-1] + times[0]) <= 2 * frame, (captured, times[-1], frame)
+        # And what was told says the same.
+        assert ended[8:12] == (int(told["FRAMES_LEFT_OUT"]), int(told["LAST_CAPTURE"]), told["CAUSE"], told["INTERRUPTER"]), ended
+        assert abs(sound_end(file) - picture_end(file)) <= 2 * frame
+        return f"{count} frames, a pause of {length / 1e9:.2f} s"
+
+
+@claim("a slide-over during a recording: its file ends and says why, the session comes back, and nothing is recorded until somebody asks")
+def slide_over():
+    with running("ios9") as (daemon, app, session):
+        shell = daemon.shell()
+        shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", True)
+        file, again = daemon.directory / "film.mkv", daemon.directory / "again.mkv"
+        with Microphone(session) as microphone:
+            with open(file, "w+b") as opened:
+                (number,) = session.call("StartRecording", "ha{sv}", opened, {})
+            app.wait("RecordingStarted")
+            pass_time(session, 1.5)
+            daemon.app("notes")
+            shell.call(SHELL, "PlaceApp", "ssb", "notes", "slide-over", False)
+            cut = app.wait("WasInterrupted")
+            ended = app.wait("RecordingFinished")
+            microphone.wait_for_end()
+        assert cut[6] == number and ended[3] == "interrupted", (cut, ended)
+        assert ended[10:12] == (cut[4], "notes"), ended
+        assert ended[9] > 0 and int(tags(described(file))["LAST_CAPTURE"]) == ended[9], ended
+        shell.call(SHELL, "PlaceApp", "ssb", "notes", "background", False)
+        over = app.wait("InterruptionEnded")
+        assert over[5] is True and over[6] == number, over
+        app.wait("DidStartRunning")
+        back = pass_time(session, 0.5)
+        assert app.names().count("RecordingStarted") == 1, app.names()
+        with Microphone(session):
+            recorded(app, session, again, 1.5)
+        # The gap is what lies between the two files, as each has it.
+        first, second = tags(described(file)), tags(described(again))
+        gap = (int(second["FIRST_CAPTURE"]) - int(first["LAST_CAPTURE"])) / 1e9
+        assert 0.5 < gap and int(second["FIRST_CAPTURE"]) > back - 500_000_000, gap
+        return f"a gap of {gap:.2f} s"

@@ -1,0 +1,136 @@
+/* What goes into a recording beside its pictures, and the calls about it. */
+#include "inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Options that count something are whole numbers on the wire, and numbers like all others in a configuration. */
+static bool is_count(const char *key) {
+    static const char *const counts[] = {"maxBytes", "minFreeBytes", "bitRate"};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        if (strcmp(counts[i], key) == 0) return true;
+    return false;
+}
+
+static const char metadata_prefix[] = "metadata.";
+
+/* The kind of metadata that an option names, or NULL. */
+static const char *kind_of(const struct setting *setting) {
+    size_t length = sizeof metadata_prefix - 1;
+    return setting->kind == 's' && strncmp(setting->key, metadata_prefix, length) == 0 ? setting->key + length : NULL;
+}
+
+/* A number that is no count is sent as it is, and refused with the broker's sentence. */
+static int append_option(sd_bus_message *message, const struct setting *setting) {
+    /* 2 to the 64th: the first double that is too great. */
+    bool fits = setting->number >= 0 && setting->number < 18446744073709551616.0
+        && setting->number == (double)(uint64_t)setting->number;
+    if (setting->kind == 'd' && is_count(setting->key) && fits)
+        return sd_bus_message_append(message, "{sv}", setting->key, "t", (uint64_t)setting->number);
+    return setting_append(message, setting);
+}
+
+/* The kinds of metadata that are to be kept, as one option. */
+static int append_metadata(sd_bus_message *message, const camarb_configuration *options) {
+    int result = sd_bus_message_open_container(message, 'e', "sv");
+    if (result >= 0) result = sd_bus_message_append(message, "s", "metadata");
+    if (result >= 0) result = sd_bus_message_open_container(message, 'v', "a{sv}");
+    if (result >= 0) result = sd_bus_message_open_container(message, 'a', "{sv}");
+    for (size_t i = 0; result >= 0 && i < options->count; i++) {
+        const char *kind = kind_of(&options->settings[i]);
+        if (kind) result = sd_bus_message_append(message, "{sv}", kind, "s", options->settings[i].word);
+    }
+    for (int depth = 0; result >= 0 && depth < 3; depth++) result = sd_bus_message_close_container(message);
+    return result;
+}
+
+int recording_options_append(sd_bus_message *message, const camarb_configuration *options) {
+    bool has_metadata = false;
+    int result = sd_bus_message_open_container(message, 'a', "{sv}");
+    for (size_t i = 0; result >= 0 && options && i < options->count; i++) {
+        if (kind_of(&options->settings[i])) has_metadata = true;
+        else result = append_option(message, &options->settings[i]);
+    }
+    if (result >= 0 && has_metadata) result = append_metadata(message, options);
+    return result < 0 ? result : sd_bus_message_close_container(message);
+}
+
+int microphone_append(sd_bus_message *message, const struct call *call) {
+    return sd_bus_message_append(message, "ha{sv}", call->file, 2, "sampleRate", "u", call->sample_rate, "channels", "u",
+        call->channels);
+}
+
+int group_append(sd_bus_message *message, const struct call *call) {
+    int result = sd_bus_message_append(message, "sx", call->word, call->time);
+    return result < 0 ? result : sd_bus_message_append_strv(message, call->items);
+}
+
+/* ── The program's ──────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+camarb_call camarb_session_attach_microphone(camarb_session *session, int socket, uint32_t sample_rate, uint32_t channels) {
+    if (!session) return -EINVAL;
+    int result;
+    struct call *call = call_make(session->client, session, CALL_ATTACH_MICROPHONE, &result);
+    if (!call) return result;
+    call->file = fcntl(socket, F_DUPFD_CLOEXEC, 3);
+    if (call->file < 0) {
+        int number = -errno;
+        call_free(call);
+        return fail(session->client, number, NULL, "Descriptor %d cannot be passed on: %s.", socket, strerror(-number));
+    }
+    call->sample_rate = sample_rate;
+    call->channels = channels;
+    return call_ask(call);
+}
+
+static camarb_call ask(camarb_session *session, enum call_kind kind) {
+    if (!session) return -EINVAL;
+    int result;
+    struct call *call = call_make(session->client, session, kind, &result);
+    return call ? call_ask(call) : result;
+}
+
+camarb_call camarb_session_pause_recording(camarb_session *session) { return ask(session, CALL_PAUSE_RECORDING); }
+
+camarb_call camarb_session_resume_recording(camarb_session *session) { return ask(session, CALL_RESUME_RECORDING); }
+
+/* A copy of a group's items, whole: what is too long is the broker's to refuse. NULL: there is no memory. */
+static words copy_items(const char *const *items, size_t count) {
+    words copy = calloc(count + 1, sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++)
+        if (!(copy[i] = strdup(items[i]))) {
+            words_free(copy);
+            return NULL;
+        }
+    return copy;
+}
+
+/* A broker ends a connection that sends a message of more than 128 KiB; what is less, and too long for a group, it refuses. */
+#define GROUP_BYTES_MAX (124 * 1024)
+
+camarb_call camarb_session_append_metadata(
+    camarb_session *session, const char *kind, int64_t time, const char *const *items, size_t count) {
+    if (!session || !kind || (!items && count > 0)) return -EINVAL;
+    camarb_client *client = session->client;
+    size_t bytes = 0;
+    bool is_text = text_is_utf8(kind);
+    for (size_t i = 0; i < count; i++) {
+        if (!items[i]) return -EINVAL;
+        is_text = is_text && text_is_utf8(items[i]);
+        /* With its length before it and zeros behind it, up to the next multiple of four. */
+        bytes += 4 + (strlen(items[i]) / 4 + 1) * 4;
+        if (bytes > GROUP_BYTES_MAX)
+            return fail(client, -E2BIG, NULL, "A group of metadata with %zu items is too long for one message; it may have 64 KiB.", count);
+    }
+    if (!is_text) return fail(client, -EINVAL, NULL, "A kind of metadata and its items are texts: they take UTF-8.");
+    int result;
+    struct call *call = call_make(client, session, CALL_APPEND_METADATA, &result);
+    if (!call) return result;
+    call->word = strdup(kind);
+    call->time = time;
+    call->items = copy_items(items, count);
+    if (!call->word || !call->items) client->is_out_of_memory = true;
+    return call_ask(call);
+}

@@ -1,0 +1,144 @@
+"""What goes into a recording beside its pictures: options, a microphone, metadata, pauses. And what is told of its end."""
+import contextlib, errno, os, socket, time
+
+import camarb
+from app import App
+from camarb import EventType
+from false_broker import SESSION, FalseBroker
+from harness import PATIENCE, Daemon, claim, played
+
+
+def refused(call, name=None, number=None):
+    """The error that a call is refused with."""
+    try:
+        (call() if callable(call) else call).result(PATIENCE)
+    except camarb.Error as error:
+        assert name is None or error.name == f"org.camarb.Error.{name}", (error.name, error)
+        assert number is None or error.errno == number, (error.errno, error)
+        return error
+    raise AssertionError(f"{call} was not refused")
+
+
+@contextlib.contextmanager
+def running(**settings):
+    with Daemon() as daemon, App(daemon.address, "photos") as app:
+        session = app.session(pictures=True, **settings)
+        session.start()
+        app.wait(EventType.DID_START_RUNNING)
+        yield daemon, app, session
+
+
+def sees_end(end):
+    end.settimeout(PATIENCE)
+    return end.recv(1) == b""
+
+
+@claim("an attached microphone's other end sees the end of its connection when another one comes, and when the camera goes")
+def microphones():
+    with running(usesAudio=True) as (_, app, session):
+        ends = []
+        for _ in range(2):
+            one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            with one:
+                session.attach_microphone(one, 48_000, 1).result()
+            ends.append(other)
+        assert sees_end(ends[0])
+        session.stop().result()
+        assert sees_end(ends[1])
+        for end in ends:
+            end.close()
+
+
+@claim("what is no microphone is refused by what it is, and a rate that none has by its bounds")
+def no_microphones():
+    with running(usesAudio=True) as (daemon, _, session):
+        with open(daemon.directory / "file", "w+b") as file:
+            error = refused(session.attach_microphone(file, 48_000, 1), "UnsuitableFile", errno.EBADF)
+            assert "regular file" in error.sentence, error
+        one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with one, other:
+            assert "sampleRate" in refused(session.attach_microphone(one, 96_001, 1), "InvalidValue").sentence
+            assert "channels" in refused(session.attach_microphone(one, 48_000, 3), "InvalidValue").sentence
+        refused(lambda: session.attach_microphone(9999, 48_000, 1), number=errno.EBADF)
+
+
+@claim("options of a recording reach the broker in their types, and wrong ones are refused with the broker's sentence")
+def options():
+    with running() as (daemon, app, session):
+        file = daemon.directory / "film.mkv"
+        number = session.start_recording(
+            file, maxBytes=10_000_000, maxDuration=0.5, codec="mjpeg", bitRate=4_000_000, minFreeBytes=1,
+            metadata={"orientation": "orientation", "location": "iso6709"}).result()
+        ended = app.wait(EventType.RECORDING_FINISHED)
+        assert (ended.recording, ended.reason) == (number, "duration-limit"), ended
+        assert ended.last_capture > 0 and ended.cause == "" and ended.frames_left_out >= 0, ended
+        assert played(file)[0] == ended.frames
+        for options, word in (({"maxBytes": 1}, "maxBytes"), ({"maxBytes": -1}, "maxBytes"), ({"maxBytes": 2.5}, "maxBytes"),
+                              ({"codec": "av1"}, "codec"), ({"colour": 1}, "colour"),
+                              ({"metadata": {"location": "text"}}, "location")):
+            assert word in refused(session.start_recording(file, **options), "InvalidValue").sentence, options
+
+
+@claim("a recording is paused and resumed in one file, and says so")
+def pauses():
+    with running() as (daemon, app, session):
+        file = daemon.directory / "film.mkv"
+        refused(session.pause_recording(), "NotRecording")
+        number = session.start_recording(file).result()
+        app.let_pass(0.5, session)
+        session.pause_recording().result()
+        assert app.wait(EventType.RECORDING_PAUSED).recording == number
+        refused(session.pause_recording())
+        app.let_pass(1.0, session)
+        session.resume_recording().result()
+        assert app.wait(EventType.RECORDING_RESUMED).recording == number
+        app.let_pass(0.5, session)
+        session.stop_recording().result()
+        ended = app.wait(EventType.RECORDING_FINISHED)
+        count, seconds = played(file)
+        assert count == ended.frames and seconds < 1.6, (count, seconds)
+
+
+@claim("metadata is appended to a recording, a group too long for a message is refused here, and one too long for a file there")
+def groups():
+    with running() as (daemon, app, session):
+        refused(session.append_metadata("location", 0, []), "NotRecording")
+        session.start_recording(daemon.directory / "film.mkv", metadata={"note": "text", "degrees": "number"}).result()
+        app.let_pass(0.3, session)
+        session.append_metadata("note", time.monotonic_ns(), ["fine"]).result()
+        session.append_metadata("degrees", time.monotonic_ns(), [20.5]).result()
+        refused(session.append_metadata("mood", time.monotonic_ns(), ["good"]))
+        refused(session.append_metadata("note", time.monotonic_ns(), ["x" * 70_000]), "LimitExceeded")
+        refused(lambda: session.append_metadata("note", time.monotonic_ns(), ["x" * 130_000]), number=errno.E2BIG)
+        refused(lambda: session.append_metadata("note", time.monotonic_ns(), [""] * 20_000), number=errno.E2BIG)
+        session.append_metadata("note", time.monotonic_ns()).result()
+        session.stop_recording().result()
+        app.wait(EventType.RECORDING_FINISHED)
+
+
+@claim("counts and kinds of metadata are sent as the broker takes them, and an earlier broker's shorter ends are understood")
+def on_the_wire():
+    seen = {}
+
+    def start(broker, call):
+        seen["options"] = call.body[1]
+
+    def ends(broker, call):
+        broker.tell("RecordingFinished", "tstxts", 7, "stopped", 3, 100, 9, "now")
+        broker.tell("InterruptionEnded", "tasxb", 1, ["system-sleep"], 5, True)
+    with FalseBroker() as broker:
+        broker.also["StartRecording"] = start
+        broker.also["StopRecording"] = ends
+        with App(broker.address) as app:
+            session = app.session(pictures=False)
+            with open(os.devnull, "r+b") as file:
+                session.start_recording(
+                    file, maxBytes=1 << 40, minFreeBytes=5, bitRate=1_000_000, maxDuration=2, codec="h264",
+                    metadata={"location": "iso6709"}).result()
+            assert seen["options"] == {
+                "maxBytes": ("t", 1 << 40), "minFreeBytes": ("t", 5), "bitRate": ("t", 1_000_000), "maxDuration": ("d", 2.0),
+                "codec": ("s", "h264"), "metadata": ("a{sv}", {"location": ("s", "iso6709")})}, seen
+            session.stop_recording()
+            ended = app.wait(EventType.RECORDING_FINISHED)
+            assert (ended.recording, ended.last_capture, ended.frames_left_out, ended.cause) == (7, 0, 0, ""), ended
+            assert app.wait(EventType.INTERRUPTION_ENDED).recording == 0
