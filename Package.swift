@@ -96,7 +96,7 @@ let package = Package(
         .target(name: "CToml"),
         .target(
             name: "CLibav",
-            linkerSettings: ["avformat", "avcodec", "swscale", "avutil"].map { .linkedLibrary($0) }),
+            linkerSettings: ["avformat", "avcodec", "swscale", "swresample", "avutil"].map { .linkedLibrary($0) }),
         .target(name: "CVideo4Linux", linkerSettings: [.linkedLibrary("v4lconvert")]),
         .target(name: "CTurboJPEG", linkerSettings: [.linkedLibrary("turbojpeg")]),
         .target(name: "CXCB", linkerSettings: [.linkedLibrary("xcb"), .linkedLibrary("xcb-res")]),

@@ -2,8 +2,8 @@ import Glibc
 
 /// The chart as light on a sensor: luma only, in video range, since a chart has no colour.
 extension ResolutionChart {
-    static let black: UInt8 = 16
-    static let white: UInt8 = 235
+    package static let black: UInt8 = 16
+    package static let white: UInt8 = 235
     static let gray: UInt8 = 126
     /// Half of what lies between black and white.
     static let swing = (Double(white) - Double(black)) / 2

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 static const int orders = 3;
@@ -98,6 +99,15 @@ static void read_part(struct output *output, const unsigned char *bytes, size_t 
     output->said.value = (int64_t)output->read_count;
 }
 
+static void look_for_room(struct output *output) {
+    struct statvfs status;
+    if (fstatvfs(output->file, &status) < 0) return fails(output, errno);
+    unsigned long long bytes;
+    if (__builtin_mul_overflow((unsigned long long)status.f_bavail, status.f_frsize, &bytes) || bytes > INT64_MAX)
+        bytes = INT64_MAX;
+    output->said.value = (int64_t)bytes;
+}
+
 static void answer(struct output *output) {
     unsigned char packet[sizeof output->said + sizeof output->read];
     memcpy(packet, &output->said, sizeof output->said);
@@ -143,7 +153,8 @@ int main(void) {
                 read_part(&output, packet + sizeof order, (size_t)count - sizeof order, order.offset);
             else if (order.kind == camarb_writer_truncate) {
                 if (ftruncate(output.file, (off_t)order.offset) < 0) fails(&output, errno);
-            } else fails(&output, EINVAL);
+            } else if (order.kind == camarb_writer_free) look_for_room(&output);
+            else fails(&output, EINVAL);
         }
         if (order.wants_answer) answer(&output);
     }

@@ -12,24 +12,24 @@ import Testing
     /// A recording that nobody finished, and how long its file was after its header and after each frame.
     private func killed(frames: Int) throws -> (bytes: [UInt8], lengths: [Int]) {
         let file = try TemporaryFile(".mkv")
-        let matroska = try MatroskaFile(
-            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil), layout: Self.layout,
-            frameRate: 30)
-        var lengths = [Int(matroska.file.committed)]
+        let recording = try RecordingFile(
+            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil),
+            RecordingFile.Plan(layout: Self.layout, frameRate: 30))
+        var lengths = [Int(recording.file.committed)]
         for number in 0..<frames {
-            try append(number, to: matroska)
-            lengths.append(Int(matroska.file.committed))
+            try append(number, to: recording)
+            lengths.append(Int(recording.file.committed))
         }
         return (try file.bytes(), lengths)
     }
 
-    private func append(_ number: Int, to matroska: MatroskaFile) throws {
+    private func append(_ number: Int, to recording: RecordingFile) throws {
         var picture = [UInt8](repeating: UInt8(truncatingIfNeeded: 40 + number), count: Self.layout.bytes)
         let time = Int64(number) * Self.interval
         let mark = BurntInMark(captureTime: time, frameNumber: UInt32(number + 1))
         picture.withUnsafeMutableBytes { mark.draw(into: $0, layout: Self.layout) }
         let fits = try picture.withUnsafeBytes {
-            try matroska.append($0, captured: time, interval: Self.interval)
+            try recording.appendPicture($0, at: time, interval: Self.interval)
         }
         #expect(fits)
     }
@@ -118,11 +118,11 @@ import Testing
     @Test("A recording that was stopped is whole already, and not a byte of it changes")
     func stopped() throws {
         let file = try TemporaryFile(".mkv")
-        let matroska = try MatroskaFile(
-            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil), layout: Self.layout,
-            frameRate: 30)
-        for number in 0..<35 { try append(number, to: matroska) }
-        matroska.finish()
+        let recording = try RecordingFile(
+            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil),
+            RecordingFile.Plan(layout: Self.layout, frameRate: 30))
+        for number in 0..<35 { try append(number, to: recording) }
+        recording.finish()
         let whole = try file.bytes()
         let found = try complete(file)
         #expect(found.frames == 35 && found.duration == duration(35) && found.bytes == Int64(whole.count))

@@ -11,19 +11,19 @@ import Testing
     private func footage(width: Int = 640, height: Int = 360, frameRate: Double = 10) throws -> TemporaryFile {
         let layout = PictureLayout(width: width, height: height, pixelFormat: "420v")
         let file = try TemporaryFile(".mkv")
-        let matroska = try MatroskaFile(
-            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil), layout: layout,
-            frameRate: frameRate)
+        let recording = try RecordingFile(
+            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil),
+            RecordingFile.Plan(layout: layout, frameRate: frameRate))
         let interval = Int64(1e9 / frameRate)
         for (index, shade) in Self.shades.enumerated() {
             var picture = [UInt8](repeating: shade, count: layout.bytes)
             for chroma in layout.lumaBytes..<layout.bytes { picture[chroma] = 128 }
             let fits = try picture.withUnsafeBytes {
-                try matroska.append($0, captured: Int64(index) * interval, interval: interval)
+                try recording.appendPicture($0, at: Int64(index) * interval, interval: interval)
             }
             #expect(fits)
         }
-        matroska.finish()
+        recording.finish()
         return file
     }
 

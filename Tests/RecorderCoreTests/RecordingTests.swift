@@ -81,7 +81,7 @@ import Testing
         let test = try CaptureUnderTest()
         let file = try TemporaryFile(".mkv")
         try await test.open(1, Configuration([.activeFormat: .text("420v 1920x1080")]))
-        let limit = UInt64(MatroskaFile.bytesLeast)
+        let limit = UInt64(RecordingFile.bytesLeast)
         try await test.record(1, 1, try file.open(), RecordingOptions(maxBytes: limit))
         let finished = try await test.recordingFinished()
         #expect(finished.why == .sizeLimit && finished.bytes <= limit)
@@ -128,17 +128,17 @@ import Testing
     @Test func aFileKilledAtAnyByteAfterItsHeaderPlaysWithEveryFlushedFrame() throws {
         let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
         let file = try TemporaryFile(".mkv")
-        let matroska = try MatroskaFile(
-            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil), layout: layout, frameRate: 30
-        )
+        let recording = try RecordingFile(
+            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil),
+            RecordingFile.Plan(layout: layout, frameRate: 30))
         var flushed: [Int] = []
         for number in 1...40 {
             let picture = picture(number, layout)
             let fits = try picture.withUnsafeBytes {
-                try matroska.append($0, captured: Int64(number) * 33_333_333, interval: 33_333_333)
+                try recording.appendPicture($0, at: Int64(number - 1) * 33_333_333, interval: 33_333_333)
             }
             #expect(fits)
-            flushed.append(Int(matroska.file.committed))
+            flushed.append(Int(recording.file.committed))
         }
         // Never finished: as it is when the process is killed.
         let all = try file.bytes()
@@ -159,21 +159,21 @@ import Testing
     @Test func aFullDiskLeavesAPlayableFileThatEndsWithTheLastWholeFrame() throws {
         let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
         let file = try TemporaryFile(".mkv")
-        let matroska = try MatroskaFile(
-            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: 300_000), layout: layout,
-            frameRate: 30)
+        let recording = try RecordingFile(
+            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: 300_000),
+            RecordingFile.Plan(layout: layout, frameRate: 30))
         var number = 0
         while true {
             number += 1
             let picture = picture(number, layout)
             let fits = try picture.withUnsafeBytes {
-                try matroska.append($0, captured: Int64(number) * 33_333_333, interval: 33_333_333)
+                try recording.appendPicture($0, at: Int64(number - 1) * 33_333_333, interval: 33_333_333)
             }
             if !fits { break }
         }
-        matroska.finish()
-        #expect(matroska.frames == UInt64(number - 1) && matroska.file.failure == .sizeLimit)
-        #expect(try file.bytes().count == Int(matroska.file.committed))
+        recording.finish()
+        #expect(recording.frames == UInt64(number - 1) && recording.file.failure == .sizeLimit)
+        #expect(try file.bytes().count == Int(recording.file.committed))
         #expect(try DecodedVideo(file.path).marks.map { $0?.frameNumber } == (1..<number).map { UInt32($0) })
     }
 
@@ -181,18 +181,18 @@ import Testing
     func timesOfPackets() throws {
         let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
         let file = try TemporaryFile(".mkv")
-        let matroska = try MatroskaFile(
-            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil), layout: layout, frameRate: 30
-        )
+        let recording = try RecordingFile(
+            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil),
+            RecordingFile.Plan(layout: layout, frameRate: 30))
         // In milliseconds, which is the file's own unit.
         let captures: [Int64] = [1000, 1033, 1067, 1500, 1533, 3000]
         for (number, milliseconds) in captures.enumerated() {
             let fits = try picture(number, layout).withUnsafeBytes {
-                try matroska.append($0, captured: milliseconds * 1_000_000, interval: 33_333_333)
+                try recording.appendPicture($0, at: (milliseconds - captures[0]) * 1_000_000, interval: 33_333_333)
             }
             #expect(fits)
         }
-        matroska.finish()
+        recording.finish()
         let reader = try VideoReader(path: file.path, loops: false)
         let times = try captures.map { _ in try reader.next() / 1_000_000 }
         #expect(times == captures.map { $0 - captures[0] })
@@ -209,18 +209,20 @@ import Testing
     @Test func whatOneCoreCannotEncodeAsH264IsRecordedAsJPEGs() throws {
         let layout = PictureLayout(width: 3840, height: 2160, pixelFormat: "420v")
         let file = try TemporaryFile(".mkv")
-        let matroska = try MatroskaFile(
-            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil), layout: layout, frameRate: 30
-        )
+        let recording = try RecordingFile(
+            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil),
+            RecordingFile.Plan(layout: layout, frameRate: 30))
         for number in 1...3 {
             var picture = [UInt8](repeating: 128, count: layout.bytes)
             let time = Int64(number) * 33_333_333
             let mark = BurntInMark(captureTime: time, frameNumber: UInt32(number))
             picture.withUnsafeMutableBytes { mark.draw(into: $0, layout: layout) }
-            let fits = try picture.withUnsafeBytes { try matroska.append($0, captured: time, interval: 33_333_333) }
+            let fits = try picture.withUnsafeBytes {
+                try recording.appendPicture($0, at: time - 33_333_333, interval: 33_333_333)
+            }
             #expect(fits)
         }
-        matroska.finish()
+        recording.finish()
         #expect(try DecodedVideo(file.path).marks.map { $0?.frameNumber } == [1, 2, 3])
     }
 }

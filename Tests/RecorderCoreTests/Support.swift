@@ -199,10 +199,29 @@ final class CaptureUnderTest: Sendable {
         try await wait { capture.startRecording(GrantID(grant), id, file: file, options: limits, $0) }
     }
     func stopRecording(_ id: UInt64) async throws {
-        try await wait { capture.stopRecording(id, why: .stopped, $0) }
+        try await wait { capture.stopRecording(id, why: .stopped, .none, $0) }
     }
-    func cut(_ grant: UInt64, _ why: RecordingEnd = .interrupted) async throws -> Int64 {
-        try await wait { capture.cut(GrantID(grant), why: why, $0) }
+    func pause(_ id: UInt64) async throws { try await wait { capture.pauseRecording(id, $0) } }
+    func resume(_ id: UInt64) async throws { try await wait { capture.resumeRecording(id, $0) } }
+    func append(_ id: UInt64, _ kind: String, at time: Int64, _ items: [String]) async throws {
+        try await wait { capture.appendMetadata(id, kind: kind, time: time, items: items, $0) }
+    }
+    func setSlate(_ grant: UInt64, _ isOn: Bool, session: UInt64 = 1) async throws {
+        try await wait { capture.setSlate(GrantID(grant), session: SessionID(session), isOn, $0) }
+    }
+    /// - Returns: the client's end.
+    func attachMicrophone(_ grant: UInt64, sampleRate: UInt32 = 48_000, channels: UInt32 = 1) async throws -> Int32 {
+        var (client, recorder): (Int32, Int32) = (-1, -1)
+        try #require(camarb_packet_pair(&client, &recorder) == 0)
+        let passed = try envelope(recorder)
+        let format = MicrophoneFormat(sampleRate: sampleRate, channels: channels)
+        try await wait { capture.attachMicrophone(GrantID(grant), socket: passed, format, $0) }
+        return client
+    }
+    func cut(
+        _ grant: UInt64, _ why: RecordingEnd = .interrupted, _ reason: RecordingReason = .none
+    ) async throws -> Int64 {
+        try await wait { capture.cut(GrantID(grant), why: why, reason, $0) }
     }
     /// A cut that another grant follows.
     @discardableResult

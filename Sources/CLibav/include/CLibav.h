@@ -8,6 +8,7 @@
 #include <libavutil/log.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
+#include <libswresample/swresample.h>
 #include <libswscale/swscale.h>
 
 static const int64_t camarb_AV_NOPTS_VALUE = AV_NOPTS_VALUE;

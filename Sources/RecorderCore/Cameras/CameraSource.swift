@@ -65,6 +65,9 @@ package protocol CameraSource: AnyObject {
     /// - Returns: when it was captured, or nil when there is none to show: it was damaged, too early for the rate, or left out.
     func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64?
 
+    /// What it has found in the frame that was taken last.
+    var objects: [DetectedObject] { get }
+
     /// Draws the frame that is due, or was taken.
     func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError)
 
@@ -146,6 +149,7 @@ extension CameraSource {
     package func rebuildPipeline() -> Bool { false }
     package func set(_ settings: CaptureSettings) throws(BrokerError) {}
     package func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64? { now }
+    package var objects: [DetectedObject] { [] }
     package func frameIsDone() throws(BrokerError) {}
     package func lendBuffers(_ layout: PictureLayout) -> [Int32]? { nil }
     package var buffersBegun: Int { 0 }

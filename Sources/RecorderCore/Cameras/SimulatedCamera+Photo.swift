@@ -26,6 +26,7 @@ extension SimulatedCamera {
         let layout = PictureLayout(width: plan.width, height: plan.height, pixelFormat: format.pixelFormat)
         let crop = Self.crop(raster, of: entry, divisor: divisor, layout, zoom / behaviour.viewLeft)
         let lit = look
+        let marker = marker(in: crop, of: raster)
         return DrawnPhoto(layout) { (memory) throws(MediaFault) in
             try Self.gray(
                 raster, crop, with: Scaler(), into: memory.baseAddress, stride: layout.stride, width: layout.width,
@@ -33,6 +34,7 @@ extension SimulatedCamera {
             // The chart has no colour.
             for place in layout.lumaBytes..<layout.bytes { memory[place] = 128 }
             if !lit.isPlain { lit.apply(to: memory, layout) }
+            if let marker { Self.draw(marker, lit, into: memory, layout) }
         }
     }
 }

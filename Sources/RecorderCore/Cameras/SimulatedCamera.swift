@@ -24,6 +24,10 @@ package final class SimulatedCamera: CameraSource {
     private var selected: (format: CameraFormat, zoom: Double, frameRate: Double)?
     /// The format that frames have now.
     private(set) var entry: CameraModel.Format?
+    /// What frames show of the chart, and of which raster.
+    private var shown: (crop: SensorWindow.Crop, raster: Raster)?
+    /// When the frame that was taken last was captured.
+    private var frameTime: Int64 = 0
 
     struct Raster {
         var width: Int
@@ -40,7 +44,7 @@ package final class SimulatedCamera: CameraSource {
     package func start() throws(BrokerError) { behaviour.begin() }
     package func stop() {
         still = []
-        (seen, selected) = (nil, nil)
+        (seen, selected, shown) = (nil, nil, nil)
     }
 
     package func set(_ settings: CaptureSettings) throws(BrokerError) {
@@ -89,7 +93,31 @@ package final class SimulatedCamera: CameraSource {
             look = behaviour.look
             seen = nil
         }
+        if let time { frameTime = time }
         return time
+    }
+
+    package var objects: [DetectedObject] { marker.map { [DetectedObject(type: "marker", id: 1, box: $0)] } ?? [] }
+
+    /// Where the marker is in the frame that was taken last; nil: not in it.
+    private var marker: DetectedObject.Box? { shown.flatMap { marker(in: $0.crop, of: $0.raster) } }
+
+    /// The same in a picture of another size of the same moment.
+    func marker(in crop: SensorWindow.Crop, of raster: Raster) -> DetectedObject.Box? {
+        let (width, height) = (Double(raster.width), Double(raster.height))
+        let view = MovingMarker.View(
+            x: Double(crop.x) / width, y: Double(crop.y) / height, width: Double(crop.width) / width,
+            height: Double(crop.height) / height)
+        return MovingMarker(shape: width / height).box(at: frameTime, in: view, isMirrored: look.isMirrored)
+    }
+
+    static func draw(
+        _ marker: DetectedObject.Box, _ look: PictureLook, into picture: UnsafeMutableRawBufferPointer,
+        _ layout: PictureLayout
+    ) {
+        MovingMarker.draw(
+            marker, into: picture, layout, dark: look.luma(ResolutionChart.black),
+            light: look.luma(ResolutionChart.white))
     }
 
     package var state: Configuration { behaviour.state }
@@ -104,10 +132,14 @@ package final class SimulatedCamera: CameraSource {
         guard still.count == layout.bytes else {
             throw BrokerError(.deviceFault, "The simulated camera was asked for a picture before a format was chosen.")
         }
-        if look.isPlain { return picture.copyBytes(from: still) }
-        let looks = seen ?? look.applied(to: still, layout)
-        seen = looks
-        picture.copyBytes(from: looks)
+        if look.isPlain {
+            picture.copyBytes(from: still)
+        } else {
+            let looks = seen ?? look.applied(to: still, layout)
+            seen = looks
+            picture.copyBytes(from: looks)
+        }
+        if let marker { Self.draw(marker, look, into: picture, layout) }
     }
 
     private func drawStill(_ entry: CameraModel.Format, _ layout: PictureLayout, _ zoom: Double) throws(MediaFault) {
@@ -117,6 +149,7 @@ package final class SimulatedCamera: CameraSource {
             still = Array(repeating: 128, count: layout.bytes)
         }
         let crop = Self.crop(raster, of: entry, divisor: entry.divisor, layout, zoom)
+        shown = (crop, raster)
         try still.withMutableMediaBytes { (target) throws(MediaFault) in
             try Self.gray(
                 raster, crop, with: scaler, into: target.baseAddress, stride: layout.stride, width: layout.width,

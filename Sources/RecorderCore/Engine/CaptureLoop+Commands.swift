@@ -31,24 +31,26 @@ extension CaptureLoop {
             reply(Result { () throws(BrokerError) in try takeBracket(id, session, photos, files, bracket) })
         case .startRecording(let id, let recording, let file, let options, let reply):
             reply(Result { () throws(BrokerError) in try startRecording(id, recording, file, options) })
-        case .stopRecording(let recording, let why, _, let reply):
-            if let ticket = grant?.recording, ticket.id == recording {
-                grant?.recording = nil
-                writer.post(.finish(ticket, why))
-            }
+        case .stopRecording(let recording, let why, let reason, let reply):
+            stopRecording(recording, why, reason)
             reply(.success(()))
-        case .attachMicrophone(_, let socket, _, let reply):
-            close(socket)
-            reply(.failure(Self.notYet("take a microphone")))
+        case .pauseRecording(let recording, let reply):
+            pauseRecording(recording)
+            reply(.success(()))
+        case .resumeRecording(let recording, let reply):
+            resumeRecording(recording)
+            reply(.success(()))
+        case .appendMetadata(let recording, let kind, let time, let items, let reply):
+            appendMetadata(recording, kind: kind, time: time, items: items, reply)
+        case .attachMicrophone(let id, let socket, let format, let reply):
+            reply(Result { () throws(BrokerError) in try attachMicrophone(id, socket, format) })
         case .detachMicrophone(let id, let reply):
-            reply(Result { () throws(BrokerError) in _ = try granted(id) })
-        case .pauseRecording(_, let reply), .resumeRecording(_, let reply):
-            reply(.failure(Self.notYet("pause a recording")))
-        case .appendMetadata(_, _, _, _, let reply): reply(.failure(Self.notYet("take metadata")))
-        case .setSlate(_, _, _, let reply): reply(.failure(Self.notYet("show a slate")))
-        case .cut(let id, let why, _, let passesOn, let reply):
+            reply(Result { () throws(BrokerError) in try detachMicrophone(id) })
+        case .setSlate(let id, let session, let isOn, let reply):
+            reply(Result { () throws(BrokerError) in try setSlate(id, session, isOn) })
+        case .cut(let id, let why, let reason, let passesOn, let reply):
             if faults.contains(.cutHangs) { hang() }
-            reply(Result { () throws(BrokerError) in try cut(id, why, passesOn: passesOn) })
+            reply(Result { () throws(BrokerError) in try cut(id, why, reason, passesOn: passesOn) })
         case .watchNode(let queue, let reply):
             defer { close(queue) }
             reply(Result { () throws(BrokerError) in try camera().watchNode(in: queue) })
@@ -59,10 +61,6 @@ extension CaptureLoop {
         case .writerDone: writing -= 1
         case .stop: stop()
         }
-    }
-
-    private static func notYet(_ what: String) -> BrokerError {
-        BrokerError(.recorderFault, "This recorder core cannot \(what) yet.")
     }
 
     func camera() throws(BrokerError) -> any CameraSource {
@@ -141,7 +139,7 @@ extension CaptureLoop {
     private func configure(_ id: GrantID, _ batch: Configuration) throws(BrokerError) -> Configuration {
         var open = try granted(id)
         let source = try camera()
-        let isRecording = open.recording.map { !$0.isOver } ?? false
+        let isRecording = open.recording.map { !$0.ticket.isOver } ?? false
         var wanted = open.settings.wanted
         // A ramp that is ended stays where the zoom is by now.
         if batch[.cancelVideoZoomRamp] == .flag(true), open.ramp != nil {
@@ -199,110 +197,25 @@ extension CaptureLoop {
         return (next.videoZoomFactor, nil)
     }
 
-    private func replaceBuffers(of stream: OpenGrant.Stream, _ layout: PictureLayout, _ memory: StreamMemory) {
-        do throws(BrokerError) {
-            stream.sender.replaceBuffers(by: try memory.pool(layout, for: stream.session))
-        } catch {
-            // The configuration stands; a stream that cannot have buffers of the new size ends.
-            stream.sender.close()
-            emit(
-                .runtimeError(
-                    code: "stream", message: "A stream of session \(stream.session.rawValue) ended: \(error.message)"))
-        }
-    }
-
-    private func openStream(_ id: GrantID, _ session: SessionID) throws(BrokerError) -> Int32 {
-        // One that its client has closed by now is over, and its buffers are free, whether it was noticed yet or not.
-        for stream in grant?.streams ?? [] { _ = stream.sender.takeReleases() }
-        grant?.streams.removeAll { !$0.sender.isOpen }
-        var open = try granted(id)
-        guard open.streams.count < Self.streamsMax else {
-            throw BrokerError(
-                .limitExceeded, "The grant has \(open.streams.count) streams, which is the most; close one first.")
-        }
-        let own = open.streams.count { $0.session == session }
-        guard own < Self.streamsOfASessionMax else {
-            throw BrokerError(.limitExceeded, "The session has \(own) streams, which is the most; close one first.")
-        }
-        try open.memory.countOpening(of: session, at: clock.now)
-        let (sender, clientEnd) = try stream(open, session)
-        sender.onPoolFree = { [memory = open.memory] pool in memory.giveBack(pool, of: session) }
-        if sender.isLent, let source { open.lent = OpenGrant.Lent(session: session, begun: source.buffersBegun) }
-        open.streams.append(OpenGrant.Stream(session: session, sender: sender))
-        grant = open
-        return clientEnd
-    }
-
-    /// With the device's own buffers for the first stream, where that can be; the others get copies.
-    private func stream(_ open: OpenGrant, _ session: SessionID) throws(BrokerError) -> (FrameSender, Int32) {
-        guard let source, open.lent?.begun != source.buffersBegun, let lent = source.lendBuffers(open.layout) else {
-            let pool = try open.memory.pool(open.layout, for: session)
-            do throws(FrameStreamFault) { return try FrameSender.open(pool) } catch {
-                open.memory.giveBack(pool, of: session)
-                throw BrokerError(.outOfResources, "There is no room for another stream: \(error.description).")
-            }
-        }
-        let (sender, clientEnd): (FrameSender, Int32)
-        do throws(FrameStreamFault) {
-            (sender, clientEnd) = try FrameSender.open(layout: open.layout, lent: lent)
-        } catch {
-            throw BrokerError(.outOfResources, "There is no room for another stream: \(error.description).")
-        }
-        let begun = source.buffersBegun
-        sender.onReturn = { [unowned self] buffer in
-            // A device that fails here fails at its next frame, too, and is started again then.
-            if self.source?.buffersBegun == begun { try? self.source?.takeBack(buffer) }
-        }
-        return (sender, clientEnd)
-    }
-
-    func closeStreams(_ id: GrantID, _ session: SessionID) throws(BrokerError) {
-        let open = try granted(id)
-        for stream in open.streams where stream.session == session { stream.sender.close() }
-        grant?.streams.removeAll { $0.session == session }
-        if let source, let lent = open.lent, lent.session == session, lent.begun == source.buffersBegun {
-            // The device goes on for others, and not in buffers that this session may still have mapped.
-            do throws(BrokerError) { try source.renewBuffers() } catch { beginAgain(after: error) }
-        }
-        giveUp(
-            open.photos.filter { $0.session == session },
-            "The session lost the picture before a frame was captured for the photo.")
-        grant?.photos.removeAll { $0.session == session }
-    }
-
-    private func startRecording(
-        _ id: GrantID, _ recording: RecordingID, _ file: Int32, _ options: RecordingOptions
-    ) throws(BrokerError) {
-        do throws(BrokerError) {
-            let open = try granted(id)
-            if let running = open.recording, !running.isOver {
-                throw BrokerError(
-                    .alreadyRecording, "Recording \(running.id) runs; stop it before another one is started.")
-            }
-            let ticket = RecordingTicket(recording)
-            grant?.recording = ticket
-            writing += 1
-            writer.post(
-                .begin(ticket, file: file, layout: open.layout, frameRate: open.settings.frameRate, options))
-        } catch {
-            close(file)
-            throw error
-        }
-    }
-
-    private func cut(_ id: GrantID, _ why: RecordingEnd, passesOn: Bool) throws(BrokerError) -> Int64 {
+    private func cut(
+        _ id: GrantID, _ why: RecordingEnd, _ reason: RecordingReason, passesOn: Bool
+    ) throws(BrokerError) -> Int64 {
         _ = try granted(id)
-        return endGrant(id, why, passesOn: passesOn)
+        return endGrant(id, why, reason, passesOn: passesOn)
     }
 
     /// Streams first, so that nobody sees anything later than the answer; then the recording, whose frames up to
     /// here are in the writer's queue already.
-    func endGrant(_ id: GrantID, _ why: RecordingEnd, passesOn: Bool = false) -> Int64 {
+    func endGrant(
+        _ id: GrantID, _ why: RecordingEnd, _ reason: RecordingReason = .none, passesOn: Bool = false
+    ) -> Int64 {
         guard let open = grant, open.id == id else { return 0 }
         open.memory.end()
         keptBytesMost += UInt64(open.memory.bytesMade)
         for stream in open.streams { stream.sender.close() }
-        if let recording = open.recording { writer.post(.finish(recording, why)) }
+        // Its client is told by the socket's end; what came up to here is still the recording's.
+        open.microphone?.close()
+        if let ticket = open.recording?.ticket { writer.post(.finish(ticket, why, reason)) }
         giveUp(open.photos, "The grant ended before a frame was captured for the photo.")
         if !passesOn || !passOn(open) {
             source?.halt()

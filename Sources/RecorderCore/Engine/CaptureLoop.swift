@@ -29,7 +29,6 @@ final class CaptureLoop {
     private var idleSince: Int64
     private var saidIdle = false
     private var isStopping = false
-    private var saidOverrun = false
     /// A grant was ended, and its device is still to be let go: the answer to the cut does not wait for that.
     var isHalted = false
     /// A grant was cut for another one, and the device goes on until that is opened.
@@ -197,7 +196,7 @@ final class CaptureLoop {
         open.lastCapture = now
         let mark = BurntInMark(captureTime: now, frameNumber: UInt32(truncatingIfNeeded: open.framesCaptured))
 
-        let records = recordingTakes(open)
+        let records = recordingTakes(&open, at: now)
         // The first frame of a grant is always drawn: it proves that the device works.
         let isKept = records || !open.photos.isEmpty || open.framesCaptured == 1
         let kept = isKept ? try newPicture(for: open, at: now) : nil
@@ -214,21 +213,23 @@ final class CaptureLoop {
         if let kept { try draw(into: kept.memory) }
         stopLending(open)
         // All are drawn before any is sent: sending ends a stream whose client is gone, and its memory is gone with it.
-        var filled: [(sender: FrameSender, index: Int)] = []
+        var filled: [(sender: FrameSender, index: Int, flags: FrameRecord.Flags)] = []
         do throws(BrokerError) {
             for stream in open.streams where !stream.sender.isLent {
                 guard let index = stream.sender.writable() else { continue }
-                filled.append((stream.sender, index))
-                try draw(into: stream.sender.memory(index))
+                let isSlated = open.slated.contains(stream.session)
+                filled.append((stream.sender, index, isSlated ? .slate : []))
+                let memory = stream.sender.memory(index)
+                if isSlated { Self.drawSlate(into: memory, open.layout) } else { try draw(into: memory) }
             }
         } catch {
-            for (sender, index) in filled { sender.discard(index) }
+            for (sender, index, _) in filled { sender.discard(index) }
             throw error
         }
-        for (sender, index) in filled {
+        for (sender, index, flags) in filled {
             sender.deliver(
                 index, sequence: open.framesCaptured, timestamp: now,
-                flags: open.configurationChanged ? .configurationChanged : [])
+                flags: open.configurationChanged ? flags.union(.configurationChanged) : flags)
         }
         lend(open, at: now)
         open.configurationChanged = false
@@ -259,27 +260,12 @@ final class CaptureLoop {
         return picture
     }
 
-    private func recordingTakes(_ open: OpenGrant) -> Bool {
-        guard let recording = open.recording, !recording.isOver else { return false }
-        if recording.reserve(open.layout.bytes) {
-            saidOverrun = false
-            return true
-        }
-        if !saidOverrun {
-            saidOverrun = true
-            emit(
-                .runtimeError(
-                    code: "recording-overrun",
-                    message: "Encoding is slower than the camera: frames are left out of recording \(recording.id)."))
-        }
-        return false
-    }
-
     private func handOver(
         _ picture: KeptPicture, _ open: inout OpenGrant, _ source: any CameraSource, records: Bool, _ mark: BurntInMark
     ) {
-        if records, let recording = open.recording {
-            writer.post(.frame(recording, picture, interval: open.settings.frameInterval))
+        if records, let ticket = open.recording?.ticket {
+            writer.post(
+                .frame(ticket, picture, interval: open.settings.frameInterval, facts(open, source, for: ticket)))
         }
         takePhotos(picture, &open, source, mark)
     }

@@ -56,4 +56,22 @@ final class Worker: Sendable {
 
     /// Waits until the body has returned. Once only.
     func join() { pthread_join(thread, nil) }
+
+    /// A thread that nobody waits for. False: there is none to be had.
+    static func startAlone(_ run: @escaping @Sendable () -> Void) -> Bool {
+        var thread = pthread_t()
+        let body = Unmanaged.passRetained(Body(run))
+        let result = pthread_create(
+            &thread, nil,
+            { opaque in
+                if let opaque { Unmanaged<Body>.fromOpaque(opaque).takeRetainedValue().run() }
+                return nil
+            }, body.toOpaque())
+        guard result == 0 else {
+            body.release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
+    }
 }

@@ -29,8 +29,12 @@ struct OpenGrant {
     let memory = StreamMemory()
     /// The session that got the device's own buffers, and which these were.
     var lent: Lent?
+    /// Sessions whose streams are black.
+    var slated: Set<SessionID> = []
     var photos: [PendingPhoto] = []
-    var recording: RecordingTicket?
+    var recording: RecordingUnderWay?
+    /// What its recordings hear.
+    var microphone: Microphone?
     var configurationChanged = false
     var restarts = 0
 

@@ -2,50 +2,20 @@ import ArbiterProtocol
 import CLinux
 import FrameStream
 import Glibc
-import Synchronization
-
-/// What capture thread and writer thread share about one recording.
-final class RecordingTicket: Sendable {
-    let id: RecordingID
-    private struct State {
-        var queuedBytes = 0
-        var framesLeftOut: UInt64 = 0
-        var isOver = false
-    }
-    private let state = Mutex(State())
-
-    /// Pictures that may wait for the encoder: a second of 720p. More would only be later.
-    static let queuedBytesMax = 48 << 20
-
-    init(_ id: RecordingID) { self.id = id }
-
-    /// The writer ended it by itself: a full disk, a limit.
-    var isOver: Bool { state.withLock { $0.isOver } }
-    func end() { state.withLock { $0.isOver = true } }
-
-    /// Frames for which the encoder was too far behind.
-    var framesLeftOut: UInt64 { state.withLock { $0.framesLeftOut } }
-
-    /// - Returns: false when the encoder is too far behind: the frame is left out.
-    func reserve(_ bytes: Int) -> Bool {
-        state.withLock { state in
-            // One picture always fits, whatever its size.
-            guard state.queuedBytes == 0 || state.queuedBytes + bytes <= Self.queuedBytesMax else {
-                state.framesLeftOut += 1
-                return false
-            }
-            state.queuedBytes += bytes
-            return true
-        }
-    }
-    func taken(_ bytes: Int) { state.withLock { $0.queuedBytes -= bytes } }
-}
 
 /// Work for the writer thread. Files in it are envelopes, and the writer's to close.
 enum WriterWork: Sendable {
-    case begin(RecordingTicket, file: Int32, layout: PictureLayout, frameRate: Double, RecordingOptions)
-    case frame(RecordingTicket, KeptPicture, interval: Int64)
-    case finish(RecordingTicket, RecordingEnd)
+    case begin(RecordingTicket, RunningRecording.Order)
+    case frame(RecordingTicket, KeptPicture, interval: Int64, FrameFacts)
+    /// A frame that is not in the file, since its recording is paused.
+    case passed(RecordingTicket, captured: Int64)
+    case pause(RecordingTicket)
+    case resume(RecordingTicket)
+    /// - Parameters:
+    ///   - time: from when on the items count, in nanoseconds of CLOCK_MONOTONIC; `now` is of the same clock.
+    case metadata(
+        RecordingTicket, kind: String, time: Int64, items: [String], now: Int64, Capture.Reply<Void>)
+    case finish(RecordingTicket, RecordingEnd, RecordingReason)
     case photo(PhotoDesk.Order)
     case stop
 }
@@ -59,17 +29,9 @@ final class WriterLoop {
     private let emit: @Sendable (RecorderEvent) -> Void
     /// A recording or a photo is off the desk.
     private let done: @Sendable () -> Void
-    private var current: Current?
+    private var current: RunningRecording?
     private let house = FileWriters()
     private let photos: PhotoDesk
-
-    private struct Current {
-        var ticket: RecordingTicket
-        var file: OutputFile
-        /// Nil where even the header could not be written.
-        var matroska: MatroskaFile?
-        var options: RecordingOptions
-    }
 
     init(
         _ mailbox: Mailbox<WriterWork>, lab: Mailbox<PhotoLab.Work>, emit: @escaping @Sendable (RecorderEvent) -> Void,
@@ -91,18 +53,8 @@ final class WriterLoop {
         while !isStopping || !photos.isEmpty {
             photos.wait(beside: mailbox.descriptor)
             for work in mailbox.takeAll() {
-                switch work {
-                case .begin(let ticket, let file, let layout, let frameRate, let options):
-                    begin(ticket, file, layout, frameRate, options)
-                case .frame(let ticket, let picture, let interval):
-                    append(ticket, picture, interval)
-                    ticket.taken(picture.layout.bytes)
-                case .finish(let ticket, let why): finish(ticket, why)
-                case .photo(let order): photos.take(order)
-                case .stop:
-                    if let current { finish(current.ticket, .sessionEnded) }
-                    isStopping = true
-                }
+                if case .stop = work { isStopping = true }
+                carryOut(work)
             }
             photos.turn()
             // Behind what was begun: that does not wait for it.
@@ -110,67 +62,67 @@ final class WriterLoop {
         }
     }
 
-    private func begin(
-        _ ticket: RecordingTicket, _ envelope: Int32, _ layout: PictureLayout, _ frameRate: Double,
-        _ options: RecordingOptions
+    private func carryOut(_ work: WriterWork) {
+        switch work {
+        case .begin(let ticket, let order): begin(ticket, order)
+        case .frame(let ticket, let picture, let interval, let facts):
+            goOn(ticket) { (recording) throws(RunningRecording.End) in
+                try recording.take(picture, interval: interval, facts)
+            }
+            ticket.taken(picture.layout.bytes)
+        case .passed(let ticket, let captured):
+            goOn(ticket) { (recording) throws(RunningRecording.End) in try recording.pass(captured: captured) }
+        case .pause(let ticket): goOn(ticket) { (recording) in recording.pause() }
+        case .resume(let ticket): goOn(ticket) { (recording) in recording.resume() }
+        case .metadata(let ticket, let kind, let time, let items, let now, let reply):
+            reply(
+                Result { () throws(BrokerError) in
+                    guard let current, current.ticket === ticket else {
+                        throw BrokerError(.notRecording, "The recording has ended.")
+                    }
+                    try current.append(kind, at: time, items, now: now)
+                })
+        case .finish(let ticket, let why, let reason): finish(ticket, why, reason)
+        case .photo(let order): photos.take(order)
+        case .stop: if let current { finish(current.ticket, .sessionEnded, .none) }
+        }
+    }
+
+    private func begin(_ ticket: RecordingTicket, _ order: RunningRecording.Order) {
+        current = RunningRecording(ticket, order, in: house)
+        goOn(ticket) { (recording) throws(RunningRecording.End) in try recording.begin() }
+    }
+
+    /// Does something with the recording that runs, which may end it. One that has ended is passed over.
+    private func goOn(
+        _ ticket: RecordingTicket, _ step: (RunningRecording) throws(RunningRecording.End) -> Void
     ) {
-        let file = OutputFile(envelope, in: house, bytesMax: options.maxBytes.map { Int64(clamping: $0) })
-        current = Current(ticket: ticket, file: file, matroska: nil, options: options)
-        if case .system(let fault)? = file.failure {
-            emit(
-                .runtimeError(code: "recording", message: "Recording \(ticket.id) cannot begin: \(fault.words)."))
-            return finish(ticket, Self.end(.system(fault)))
-        }
-        do throws(MediaFault) {
-            current?.matroska = try MatroskaFile(file: file, layout: layout, frameRate: frameRate)
-            if let failure = file.failure { finish(ticket, Self.end(failure)) }
+        guard let current, current.ticket === ticket else { return }
+        do throws(RunningRecording.End) {
+            try step(current)
+            if let fault = current.takeSoundFault() {
+                emit(
+                    .runtimeError(
+                        code: "recording", message: "The sound of recording \(ticket.id) broke off: \(fault)."))
+            }
         } catch {
-            emit(
-                .runtimeError(code: "recording", message: "Recording \(ticket.id) cannot begin: \(error.description)."))
-            finish(ticket, file.failure.map(Self.end) ?? .writeError)
+            if let words = error.words {
+                emit(.runtimeError(code: "recording", message: "Recording \(ticket.id) \(words)."))
+            }
+            finish(ticket, error.why, .none)
         }
     }
 
-    private func append(_ ticket: RecordingTicket, _ picture: KeptPicture, _ interval: Int64) {
-        guard let current, current.ticket === ticket, let matroska = current.matroska else { return }
-        if let most = current.options.maxDuration {
-            let after = matroska.durationAfter(captured: picture.captured, interval: interval)
-            // A microsecond of grace: a limit of 2 s holds 60 frames of 30 a second.
-            if Double(after) / 1e9 > most + 1e-6 { return finish(ticket, .durationLimit) }
-        }
-        do throws(MediaFault) {
-            if try matroska.append(picture.bytes, captured: picture.captured, interval: interval) { return }
-            finish(ticket, matroska.file.failure.map(Self.end) ?? .writeError)
-        } catch {
-            emit(.runtimeError(code: "recording", message: "Recording \(ticket.id) broke off: \(error.description)."))
-            finish(ticket, matroska.file.failure.map(Self.end) ?? .writeError)
-        }
-    }
-
-    private func finish(_ ticket: RecordingTicket, _ why: RecordingEnd) {
+    private func finish(_ ticket: RecordingTicket, _ why: RecordingEnd, _ reason: RecordingReason) {
         // It may have ended by itself while the order was on its way.
         guard let current, current.ticket === ticket else { return }
-        ticket.end()
-        current.matroska?.finish()
+        let finished = current.finish(why, reason)
         self.current = nil
-        emit(
-            .recordingFinished(
-                RecorderEvent.Recording(
-                    id: ticket.id, why: why, frames: current.matroska?.frames ?? 0,
-                    duration: current.matroska?.duration ?? 0, bytes: UInt64(current.file.committed),
-                    lastCapture: current.matroska?.lastCapture ?? 0, framesLeftOut: ticket.framesLeftOut)))
+        emit(.recordingFinished(finished))
         done()
         // Otherwise an encoder's memory, tens of MiB in pieces of all sizes, stays in the heaps of its threads, and the
         // next encoder, in other threads, takes its own. Here, on the writer's thread, giving it back delays no frame:
         // frames of a recording that begins meanwhile wait in the mailbox.
         camarb_give_back_heap()
-    }
-
-    private static func end(_ failure: OutputFile.Failure) -> RecordingEnd {
-        switch failure {
-        case .sizeLimit: .sizeLimit
-        case .system(.system(let code)): [ENOSPC, EDQUOT, EFBIG].contains(code) ? .diskFull : .writeError
-        case .system: .writeError
-        }
     }
 }

@@ -14,6 +14,9 @@ package enum FileFault: Error, Hashable {
     /// Its process has ended, or could not be started.
     case gone
 
+    /// There is no room for more of it.
+    var isFull: Bool { if case .system(let code) = self { [ENOSPC, EDQUOT, EFBIG].contains(code) } else { false } }
+
     var words: String {
         switch self {
         case .system(let code): "system error \(code)"
@@ -103,6 +106,14 @@ package final class FileWriter {
         wantAnswer()
         if let fault = settle() { throw fault }
         return bytesRead
+    }
+
+    /// Waits for how many bytes may still be written where the file lies.
+    func freeBytes() throws(FileFault) -> Int64 {
+        add(camarb_writer_free, 0, [UInt8]())
+        wantAnswer()
+        if let fault = settle() { throw fault }
+        return value
     }
 
     /// Waits until a file that is opened again is open: its size in bytes.

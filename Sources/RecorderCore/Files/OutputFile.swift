@@ -18,6 +18,8 @@ package final class OutputFile {
     /// Bytes that are in the file.
     package private(set) var committed: Int64 = 0
     package private(set) var failure: Failure?
+    /// Places of the file that libav does not overwrite: somebody else does.
+    var sealed: [Range<Int64>] = []
     private var pending: [UInt8] = []
     private var position: Int64 = 0
 
@@ -49,8 +51,10 @@ package final class OutputFile {
         while !rest.isEmpty {
             if position < committed {
                 let part = min(Int64(rest.count), committed - position)
-                // A patch that fails leaves what was there, which is playable too.
-                _ = put(UnsafeRawBufferPointer(rebasing: rest.prefix(Int(part))), at: position)
+                if !sealed.contains(where: { $0.contains(position) }) {
+                    // A patch that fails leaves what was there, which is playable too.
+                    _ = put(UnsafeRawBufferPointer(rebasing: rest.prefix(Int(part))), at: position)
+                }
                 position += part
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(Int(part)))
             } else if failure != nil {
@@ -106,6 +110,9 @@ package final class OutputFile {
         guard offset >= 0, offset + Int64(bytes.count) <= committed else { return }
         _ = bytes.withUnsafeBytes { put($0, at: offset) }
     }
+
+    /// How many bytes may still be written where the file lies; nil where that cannot be known, which is no reason to end it.
+    package func freeBytes() -> Int64? { try? writer?.freeBytes() }
 
     /// Bytes appended since the last commit.
     var uncommitted: [UInt8] { pending }

@@ -16,7 +16,7 @@ final class JPEGEncoder {
 
     /// Encodes a picture and gives the JPEG's bytes to `body`, valid until it returns.
     func encode<R>(
-        _ picture: UnsafeRawBufferPointer, _ layout: PictureLayout,
+        _ picture: UnsafeRawBufferPointer, _ layout: PictureLayout, quality: Int32 = quality,
         _ body: (UnsafeRawBufferPointer) throws(MediaFault) -> R
     ) throws(MediaFault) -> R {
         let (width, height) = (layout.width, layout.height)
@@ -35,8 +35,7 @@ final class JPEGEncoder {
             var count: UInt = 0
             defer { tjFree(jpeg) }
             let result = tjCompressFromYUV(
-                handle, planes, Int32(width), 1, Int32(height), Int32(TJSAMP_420.rawValue), &jpeg, &count, Self.quality,
-                0)
+                handle, planes, Int32(width), 1, Int32(height), Int32(TJSAMP_420.rawValue), &jpeg, &count, quality, 0)
             // libturbojpeg says what was wrong only in words, and nothing can be but memory.
             guard result == 0, let jpeg, count > 2 else { throw MediaFault("encoding a JPEG", camarb_AVERROR_ENOMEM) }
             return try body(UnsafeRawBufferPointer(start: jpeg, count: Int(count)))

@@ -1,7 +1,7 @@
-/// Where things are in the header of a recording as `MatroskaFile` writes it: the places that wait to be filled in.
+/// Where things are in the header of a recording as `RecordingFile` writes it: the places that wait to be filled in.
 ///
 /// libavformat leaves them as voids: one for the list of what is where (SeekHead), eleven bytes for the duration, one for
-/// the index (Cues). Its own demuxer tells none of them, and would read on behind what it does not understand; here
+/// tags, one for the index (Cues). Its own demuxer tells none of them, and would read on behind what it does not understand; here
 /// anything that is not as it is written by us is a reason to leave the file alone.
 struct MatroskaLayout {
     /// The segment's size, of eight bytes, and where what it counts begins.
@@ -11,7 +11,12 @@ struct MatroskaLayout {
     private(set) var segmentSize: Int64?
     private(set) var infoAt: Int64 = 0
     private(set) var tracksAt: Int64 = 0
+    /// Of libav's own tags.
     private(set) var tagsAt: Int64?
+    /// Room for the tags that are written anew while the file grows (`RecordingTags`); nil: it has none.
+    private(set) var tagsRoom: Range<Int64>?
+    /// What is in that room; nil: nothing yet.
+    private(set) var tags: EBMLElement?
     /// Room for the list of what is where; nil: it is there already.
     private(set) var seekHeadRoom: Range<Int64>?
     /// Room for the index; nil: it is there already.
@@ -20,6 +25,8 @@ struct MatroskaLayout {
     private(set) var durationAt: Int64 = 0
     /// The six bytes of a checksum of what the duration is in, or of a void in its place.
     private(set) var checksumAt: Int64?
+    /// The picture's is the first. Those behind it have sound and metadata.
+    private(set) var tracks = 1
     /// Between two frames, in nanoseconds; 0 where the file does not say.
     private(set) var frameInterval: Int64 = 0
     /// Behind the header: where the first cluster is, or will be.
@@ -48,6 +55,9 @@ struct MatroskaLayout {
         static let cluster: UInt32 = 0x1f43_b675
         static let timecode: UInt32 = 0xe7
         static let simpleBlock: UInt32 = 0xa3
+        static let blockGroup: UInt32 = 0xa0
+        static let block: UInt32 = 0xa1
+        static let blockDuration: UInt32 = 0x9b
         static let void: UInt32 = 0xec
         static let checksum: UInt32 = 0xbf
     }
@@ -61,6 +71,8 @@ struct MatroskaLayout {
     private static let frameIntervalMax: UInt64 = 60_000_000_000
     /// Elements in one list of the header: libav writes nine, and a loop has a bound.
     private static let elementsMax = 64
+    /// Picture, sound, and as many kinds of metadata as may be asked for.
+    static let tracksMax = 2 + RecordingFile.metadataMax
 
     /// Reads the header of a file that may end right behind it.
     init(_ window: inout ByteWindow) throws(CompletionFault) {
@@ -87,6 +99,12 @@ struct MatroskaLayout {
             if case .element(let next) = found, next.id == ID.cluster { break }
             let element = try Self.whole(at: place, in: &window)
             guard let end = element.end else { throw .foreign("an element without an end", at: place) }
+            if hasTracks, tagsRoom == nil, let room = try Self.tagsRoom(from: element, &window) {
+                tagsRoom = room
+                if element.id == ID.tags { tags = element }
+                place = room.upperBound
+                continue
+            }
             switch element.id {
             case ID.seekHead: hasSeekHead = true
             case ID.cues: hasIndex = true
@@ -111,6 +129,18 @@ struct MatroskaLayout {
         }
     }
 
+    /// The room for tags, where it begins with this element: a void of its size, or tags with a void behind them.
+    private static func tagsRoom(
+        from first: EBMLElement, _ window: inout ByteWindow
+    ) throws(CompletionFault) -> Range<Int64>? {
+        let end = first.start + RecordingTags.roomBytes
+        if first.id == ID.void, first.end == end { return first.start..<end }
+        guard first.id == ID.tags, let next = first.end, next < end, end <= window.size,
+            case .element(let void) = try EBMLElement.at(next, in: &window), void.id == ID.void, void.end == end
+        else { return nil }
+        return first.start..<end
+    }
+
     private mutating func readInfo(_ info: EBMLElement, _ window: inout ByteWindow) throws(CompletionFault) {
         infoAt = info.start
         var hasScale = false
@@ -133,7 +163,8 @@ struct MatroskaLayout {
     private mutating func readTracks(_ tracks: EBMLElement, _ window: inout ByteWindow) throws(CompletionFault) {
         tracksAt = tracks.start
         let entries = try Self.children(of: tracks, &window).filter { $0.id == ID.trackEntry }
-        guard entries.count == 1 else { throw .foreign("\(entries.count) tracks", at: tracks.start) }
+        guard 1...Self.tracksMax ~= entries.count else { throw .foreign("\(entries.count) tracks", at: tracks.start) }
+        self.tracks = entries.count
         for child in try Self.children(of: entries[0], &window) where child.id == ID.defaultDuration {
             frameInterval = Int64(min(try Self.number(child, &window), Self.frameIntervalMax))
         }
@@ -155,7 +186,7 @@ struct MatroskaLayout {
         return element
     }
 
-    private static func children(
+    static func children(
         of parent: EBMLElement, _ window: inout ByteWindow
     ) throws(CompletionFault) -> [EBMLElement] {
         var children: [EBMLElement] = []
@@ -172,6 +203,68 @@ struct MatroskaLayout {
     }
 
     // MARK: Writing
+
+    /// Bytes for a place of the file. They are written in the order in which they are given.
+    struct Patch {
+        var bytes: [UInt8]
+        var offset: Int64
+    }
+
+    /// What makes a file whole: its index, the list of what is where, its duration and, last, its size.
+    /// - Parameters:
+    ///   - duration: in nanoseconds.
+    ///   - end: of the last cluster, in bytes.
+    func completing(_ index: RecordingIndex, duration: Int64, end: Int64) -> [Patch] {
+        var patches: [Patch] = []
+        var hasIndex = false
+        if let room = indexRoom, !index.entries.isEmpty, let filled = Self.filling(room, ID.cues, index.body) {
+            patches += filled
+            hasIndex = true
+        }
+        if let room = seekHeadRoom, let filled = Self.filling(room, ID.seekHead, seekHead(hasIndex)) {
+            patches += filled
+        }
+        patches.append(Patch(bytes: Self.durationElement(nanoseconds: duration), offset: durationAt))
+        if let checksumAt { patches.append(Patch(bytes: Self.noChecksum, offset: checksumAt)) }
+        patches.append(Patch(bytes: EBMLElement.longSize(end - segmentBody), offset: sizeAt))
+        return patches
+    }
+
+    /// What writes tags anew. Until the last patch is written the room is a void, and the file has none of them.
+    func retagging(_ tags: RecordingTags) -> [Patch] {
+        guard let tagsRoom else { return [] }
+        let head = EBMLElement.longHead(ID.void, 0)
+        let void = EBMLElement.longHead(ID.void, tagsRoom.upperBound - tagsRoom.lowerBound - Int64(head.count))
+        guard !tags.values.isEmpty, let filled = Self.filling(tagsRoom, ID.tags, tags.body) else { return [] }
+        return [Patch(bytes: void, offset: tagsRoom.lowerBound)] + filled
+    }
+
+    private func seekHead(_ hasIndex: Bool) -> [UInt8] {
+        var places = [(ID.info, infoAt), (ID.tracks, tracksAt)]
+        if let tagsAt { places.append((ID.tags, tagsAt)) }
+        if hasIndex, let indexRoom { places.append((ID.cues, indexRoom.lowerBound)) }
+        return places.flatMap { id, place in
+            EBMLElement.encode(
+                ID.seek,
+                EBMLElement.encode(ID.seekID, Array(EBMLElement.bigEndian(UInt64(id)).suffix(4)))
+                    + EBMLElement.encode(ID.seekPosition, UInt64(place - segmentBody)))
+        }
+    }
+
+    /// Turns a void into an element with a void behind it: the head, which makes it one, comes last.
+    /// - Returns: nil where it does not fit.
+    private static func filling(_ room: Range<Int64>, _ id: UInt32, _ body: [UInt8]) -> [Patch]? {
+        let head = EBMLElement.longHead(id, Int64(body.count))
+        let left = room.upperBound - room.lowerBound - Int64(head.count + body.count)
+        let void = EBMLElement.longHead(ID.void, 0).count
+        guard left >= void else { return nil }
+        return [
+            Patch(
+                bytes: body + EBMLElement.longHead(ID.void, left - Int64(void)),
+                offset: room.lowerBound + Int64(head.count)),
+            Patch(bytes: head, offset: room.lowerBound),
+        ]
+    }
 
     /// What goes into the eleven bytes.
     static func durationElement(nanoseconds: Int64) -> [UInt8] {

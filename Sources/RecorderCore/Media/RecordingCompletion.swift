@@ -1,3 +1,4 @@
+import ArbiterProtocol
 import CLinux
 import Glibc
 
@@ -6,7 +7,7 @@ import Glibc
 ///
 /// It goes from cluster to cluster by their heads, a frame each, and reads no picture. libavformat would read them all (a
 /// gigabyte for eight minutes of 1080p30), passes over what it does not understand, and does not tell where a cluster begins, which an
-/// index has to say. So the elements are read and written by hand: five of them, as `MatroskaFile` has them.
+/// index has to say. So the elements are read and written by hand, those that `RecordingFile` has.
 ///
 /// It never makes a file worse. Anything unexpected, and nothing is written. The places that are filled in are voids to a
 /// reader until their head is written, in one piece and after what is in them; the segment's size comes last, and says that
@@ -20,6 +21,8 @@ package struct RecordingCompletion {
         /// Nanoseconds, to the end of the last frame.
         package var duration: Int64
         package var bytes: Int64
+        /// Of the last frame: nanoseconds of CLOCK_MONOTONIC, to the millisecond; nil where the file does not say.
+        package var lastCapture: Int64?
     }
 
     private typealias ID = MatroskaLayout.ID
@@ -37,17 +40,18 @@ package struct RecordingCompletion {
     private var end: Int64
     private var hasIndexBehind = false
     private var hasEmptyCluster = false
-    private var index: [(time: Int64, cluster: Int64)] = []
-    /// Ticks between two entries of the index, at least: half of what lies between two key frames, and doubled whenever it is
-    /// full.
-    private var indexSpacing: Int64 = 500
+    private var index = RecordingIndex()
+    /// Ticks, of each further track's last block.
+    private var otherTimes: [Int64]
 
-    /// Entries of the index: what fits into its room (64 KiB), each with at most 27 bytes. Also the bound on its memory.
-    static let indexMax = 2_400
     /// Bytes of one cluster: more than any frame has, and less than could be read wrongly without notice.
     private static let clusterBytesMax: Int64 = 1 << 28
     /// Ticks: ten years, as the broker believes of a duration.
     private static let timeMax: Int64 = 10 * 366 * 86_400 * 1_000
+    /// Bytes of one block of sound or metadata: a group of metadata has at most 64 KiB, and its text some quotes more.
+    private static let otherBytesMax: Int64 = 256 << 10
+    /// The first track's number, as a block says it in one byte.
+    private static let pictureTrack: UInt8 = 0x81
 
     /// - Parameters:
     ///   - file: opened again.
@@ -56,7 +60,7 @@ package struct RecordingCompletion {
         let size: Int64
         do throws(FileFault) { size = try file.openedAgain() } catch { throw .file(error) }
         // Lost before it had a header.
-        if size == 0 { return Result(frames: 0, duration: 0, bytes: 0) }
+        if size == 0 { return Result(frames: 0, duration: 0, bytes: 0, lastCapture: nil) }
         var completion = try RecordingCompletion(file, size, until: deadline)
         try completion.walk()
         return try completion.finish()
@@ -70,6 +74,7 @@ package struct RecordingCompletion {
         }
         layout = try MatroskaLayout(&window)
         end = layout.clustersBegin
+        otherTimes = Array(repeating: .min, count: layout.tracks)
     }
 
     // MARK: Looking
@@ -110,20 +115,30 @@ package struct RecordingCompletion {
         throw .foreign("bytes behind the last cluster", at: end)
     }
 
-    /// A cluster in which the file ends must be one frame that was being written, not a wrong size that hides others:
-    /// its block ends where it does.
+    /// A cluster in which the file ends must be one that was being written, not a wrong size that hides others: a picture ends
+    /// where it does, and everything else in it is small.
     private mutating func checkTorn(_ cluster: EBMLElement, _ end: Int64) throws(CompletionFault) {
         guard cluster.id == ID.cluster else { return }
         var place = cluster.body
         while place < window.size, let child = try element(at: place) {
-            let isLast = child.id == ID.simpleBlock
-            guard isLast || [ID.checksum, ID.void, ID.timecode].contains(child.id),
-                let next = child.end, isLast ? next == end : next < end
-            else {
+            guard let next = child.end, next <= end, try mayBeTorn(child, next, of: end) else {
                 throw .foreign("an element that leaves its cluster", at: place)
             }
-            if isLast { return }
             place = next
+        }
+    }
+
+    private mutating func mayBeTorn(
+        _ child: EBMLElement, _ next: Int64, of end: Int64
+    ) throws(CompletionFault) -> Bool {
+        switch child.id {
+        case ID.checksum, ID.void, ID.timecode: return next < end
+        case ID.blockGroup: return next - child.start <= Self.otherBytesMax
+        case ID.simpleBlock:
+            // Where the file ends right here, whose block it is was in the next byte.
+            let track = try window.bytes(1, at: child.body).first
+            return next == end || track != Self.pictureTrack && next - child.start <= Self.otherBytesMax
+        default: return false
         }
     }
 
@@ -139,10 +154,10 @@ package struct RecordingCompletion {
             case ID.checksum, ID.void: break
             case ID.timecode where time == nil:
                 time = try number(child)
-            case ID.simpleBlock:
+            case ID.simpleBlock, ID.blockGroup:
                 guard let time else { throw .foreign("a frame without a time", at: place) }
                 blocks += 1
-                try take(child, of: cluster, time, isFirst: blocks == 1)
+                try take(child.id == ID.simpleBlock ? child : try block(of: child, to: next), of: cluster, time)
             default: throw .foreign("an element that is not expected in a cluster", at: place)
             }
             place = next
@@ -153,36 +168,54 @@ package struct RecordingCompletion {
         if blocks == 0 { hasEmptyCluster = true }
     }
 
+    /// The block of a group: what says for how long it lasts stands beside it.
+    private mutating func block(of group: EBMLElement, to end: Int64) throws(CompletionFault) -> EBMLElement {
+        var place = group.body
+        var found: EBMLElement?
+        while place < end {
+            guard let child = try element(at: place), let next = child.end, next <= end,
+                child.id == ID.block && found == nil || child.id == ID.blockDuration
+            else { throw .foreign("an element that is not expected in a group", at: place) }
+            if child.id == ID.block { found = child }
+            place = next
+        }
+        guard let found, try window.bytes(1, at: found.body).first != Self.pictureTrack else {
+            throw .foreign("a group without metadata", at: group.start)
+        }
+        return found
+    }
+
     private mutating func number(_ element: EBMLElement) throws(CompletionFault) -> Int64 {
         if let number = try element.unsigned(in: &window), number <= UInt64(Self.timeMax) { return Int64(number) }
         throw .foreign("a time that cannot be", at: element.start)
     }
 
-    /// A frame: its track in one byte, its time after the cluster's in two, its flags in one, then the picture.
+    /// A frame, or what else a track has: its track in one byte, its time after the cluster's in two, its flags in one, then
+    /// the picture.
     private mutating func take(
-        _ block: EBMLElement, of cluster: EBMLElement, _ clusterTime: Int64, isFirst: Bool
+        _ block: EBMLElement, of cluster: EBMLElement, _ clusterTime: Int64
     ) throws(CompletionFault) {
         let head = Array(try window.bytes(4, at: block.body))
-        guard let size = block.size, size > 4, head.count == 4, head[0] == 0x81 else {
-            throw .foreign("no frame of track 1", at: block.start)
+        guard let size = block.size, size > 4, head.count == 4, head[0] >= Self.pictureTrack,
+            head[0] - Self.pictureTrack < layout.tracks
+        else {
+            throw .foreign("no frame of a track", at: block.start)
         }
         let time = clusterTime + Int64(Int16(truncatingIfNeeded: Int(head[1]) << 8 | Int(head[2])))
+        let track = Int(head[0] - Self.pictureTrack)
+        guard track == 0 else {
+            guard time >= otherTimes[track], 0...Self.timeMax ~= time, size <= Self.otherBytesMax else {
+                throw .foreign("a time that goes back", at: block.start)
+            }
+            otherTimes[track] = time
+            return
+        }
         guard time > lastTime, time <= Self.timeMax else { throw .foreign("a time that goes back", at: block.start) }
         lastInterval = lastTime < 0 ? 0 : time - lastTime
         lastTime = time
         frames += 1
         // The topmost flag: readers may begin here.
-        if isFirst, head[3] & 0x80 != 0 { note(time, cluster.start - layout.segmentBody) }
-    }
-
-    private mutating func note(_ time: Int64, _ cluster: Int64) {
-        if let last = index.last, time - last.time < indexSpacing { return }
-        index.append((time, cluster))
-        guard index.count > Self.indexMax else { return }
-        indexSpacing *= 2
-        let all = index
-        index = []
-        for entry in all where index.last.map({ entry.time - $0.time >= indexSpacing }) ?? true { index.append(entry) }
+        if head[3] & 0x80 != 0 { index.note(time, cluster.start - layout.segmentBody) }
     }
 
     // MARK: Writing
@@ -197,68 +230,36 @@ package struct RecordingCompletion {
             guard layout.segmentBody + size == window.size, end == window.size else {
                 throw .foreign("a size that is not the file's", at: layout.sizeAt)
             }
-            return Result(frames: frames, duration: duration, bytes: window.size)
+            return result(window.size, try tags())
         }
+        // Reading is over before anything is changed.
+        var tags = try tags()
         if end < window.size { file.truncate(to: end) }
         if frames == 0, !hasEmptyCluster {
             put(MatroskaLayout.emptyCluster, at: end)
             end += Int64(MatroskaLayout.emptyCluster.count)
         }
-        let hasIndex = writeIndex()
-        writeSeekHead(hasIndex)
-        put(MatroskaLayout.durationElement(nanoseconds: duration), at: layout.durationAt)
-        if let checksum = layout.checksumAt { put(MatroskaLayout.noChecksum, at: checksum) }
-        put(EBMLElement.longSize(end - layout.segmentBody), at: layout.sizeAt)
+        let result = result(end, tags)
+        if tags[.ended] == nil { tags[.ended] = RecordingEnd.recorderReset.rawValue }
+        if let capture = result.lastCapture { tags[.lastCapture] = String(capture) }
+        for patch in layout.retagging(tags) + layout.completing(index, duration: duration, end: end) {
+            put(patch.bytes, at: patch.offset)
+        }
         file.wantAnswer()
         if let fault = file.settle() { throw .file(fault) }
-        return Result(frames: frames, duration: duration, bytes: end)
+        return result
+    }
+
+    private mutating func tags() throws(CompletionFault) -> RecordingTags {
+        guard let element = layout.tags else { return RecordingTags([:]) }
+        return try RecordingTags(element, in: &window)
+    }
+
+    private func result(_ bytes: Int64, _ tags: RecordingTags) -> Result {
+        Result(
+            frames: frames, duration: duration, bytes: bytes,
+            lastCapture: lastTime < 0 ? nil : tags.capture(at: lastTime * 1_000_000))
     }
 
     private func put(_ bytes: [UInt8], at offset: Int64) { bytes.withUnsafeBytes { file.put($0, at: offset) } }
-
-    /// - Returns: whether the list of what is where may name the room.
-    private func writeIndex() -> Bool {
-        guard let room = layout.indexRoom, !index.isEmpty else { return false }
-        let body = index.flatMap { entry in
-            EBMLElement.encode(
-                ID.cuePoint,
-                EBMLElement.encode(ID.cueTime, UInt64(entry.time))
-                    + EBMLElement.encode(
-                        ID.cuePositions,
-                        EBMLElement.encode(ID.cueTrack, UInt64(1))
-                            + EBMLElement.encode(ID.cueCluster, UInt64(entry.cluster))))
-        }
-        return fill(room, ID.cues, body)
-    }
-
-    private func writeSeekHead(_ hasIndex: Bool) {
-        guard let room = layout.seekHeadRoom else { return }
-        var places = [(ID.info, layout.infoAt), (ID.tracks, layout.tracksAt)]
-        if let tags = layout.tagsAt { places.append((ID.tags, tags)) }
-        if hasIndex, let index = layout.indexRoom { places.append((ID.cues, index.lowerBound)) }
-        let body = places.flatMap { id, place in
-            EBMLElement.encode(
-                ID.seek,
-                EBMLElement.encode(ID.seekID, EBMLElement.bigEndian(UInt64(id)).suffix(4))
-                    + EBMLElement.encode(ID.seekPosition, UInt64(place - layout.segmentBody)))
-        }
-        _ = fill(room, ID.seekHead, body)
-    }
-
-    /// Turns a void into an element with a void behind it: the head, which makes it one, comes last.
-    /// - Returns: false, and nothing is written, where it does not fit.
-    private func fill(_ room: Range<Int64>, _ id: UInt32, _ body: [UInt8]) -> Bool {
-        let head = EBMLElement.longHead(id, Int64(body.count))
-        let left = room.upperBound - room.lowerBound - Int64(head.count + body.count)
-        let void = EBMLElement.longHead(ID.void, 0).count
-        guard left >= void else { return false }
-        put(body + EBMLElement.longHead(ID.void, left - Int64(void)), at: room.lowerBound + Int64(head.count))
-        put(head, at: room.lowerBound)
-        return true
-    }
-}
-
-extension EBMLElement {
-    /// An element whose body is a part of another array.
-    fileprivate static func encode(_ id: UInt32, _ body: ArraySlice<UInt8>) -> [UInt8] { encode(id, Array(body)) }
 }

@@ -1,0 +1,257 @@
+import RecorderCore
+import Testing
+
+private let ms: Int64 = 1_000_000
+
+@Suite struct SoundTimelineTests {
+    /// One channel at 1,000 Hz would be below what a microphone has, but makes a frame a millisecond.
+    private func timeline(from start: Int64 = 10_000) -> SoundTimeline {
+        SoundTimeline(sourceRate: 1000, fileRate: 1000, channels: 1, beginningAt: start * ms)
+    }
+
+    private func packet(_ time: Int64, _ count: Int, _ sample: Int16 = 1) -> SoundPacket {
+        SoundPacket(time: time * ms, samples: [Int16](repeating: sample, count: count))
+    }
+
+    /// What is in a row, as `5x1` for five frames with sample 1, and `7-` for seven silent ones.
+    private func text(_ pieces: [SoundTimeline.Piece]) -> String {
+        var runs: [(sample: Int16?, count: Int64)] = []
+        func add(_ sample: Int16?, _ count: Int64) {
+            if let last = runs.last, last.sample == sample {
+                runs[runs.count - 1].count += count
+            } else {
+                runs.append((sample, count))
+            }
+        }
+        for piece in pieces {
+            switch piece {
+            case .silence(let frames): add(nil, frames)
+            case .sound(let samples, let frames):
+                #expect(frames == Int64(samples.count), "nothing is stretched here")
+                for sample in samples { add(sample, 1) }
+            }
+        }
+        return runs.map { run in "\(run.count)" + (run.sample.map { "x\($0)" } ?? "-") }.joined(separator: " ")
+    }
+
+    /// What a recording from 10 s to 11 s has, of these packets.
+    private func second(_ packets: [SoundPacket]) -> String {
+        var timeline = timeline()
+        for packet in packets { timeline.take(packet) }
+        let pieces = timeline.end(at: 11_000 * ms)
+        #expect(timeline.frames == 1000)
+        return text(pieces)
+    }
+
+    @Test func soundIsWhereItsTimesSay() {
+        #expect(second([]) == "1000-")
+        #expect(second([packet(10_000, 1000)]) == "1000x1")
+        #expect(second([packet(9_500, 2000)]) == "1000x1", "what is before and behind the file is not in it")
+        #expect(second([packet(10_100, 100)]) == "100- 100x1 800-")
+        #expect(second([packet(9_000, 500), packet(10_900, 500, 2)]) == "900- 100x2")
+        #expect(second([packet(9_000, 1000)]) == "1000-", "it ended as the file began")
+        #expect(second([packet(11_000, 1000)]) == "1000-", "it began as the file ended")
+    }
+
+    @Test func gapsOverTwentyMillisecondsBecomeSilence() {
+        #expect(second([packet(10_000, 500), packet(10_600, 400, 2)]) == "500x1 100- 400x2")
+        #expect(second([packet(10_000, 500), packet(10_521, 479, 2)]) == "500x1 21- 479x2")
+    }
+
+    @Test func overlapsAreDropped() {
+        #expect(second([packet(10_000, 600), packet(10_500, 500, 2)]) == "600x1 400x2")
+        #expect(second([packet(10_000, 600), packet(10_000, 600, 2), packet(10_600, 400, 3)]) == "600x1 400x3")
+        #expect(
+            second([packet(10_000, 600), packet(10_300, 100, 2), packet(10_600, 400, 3)]) == "600x1 400x3",
+            "one that lies within another")
+    }
+
+    @Test func timesThatRunBackAreOverlaps() {
+        #expect(
+            second([packet(10_500, 100), packet(10_000, 100, 2), packet(10_600, 100, 3)])
+                == "100x2 400- 100x1 100x3 300-", "what came in time is put in order")
+        var timeline = timeline()
+        timeline.take(packet(10_000, 200))
+        var pieces = timeline.advance(to: 10_200 * ms)
+        timeline.take(packet(10_050, 100, 2))
+        timeline.take(packet(10_200, 100, 3))
+        pieces += timeline.end(at: 10_300 * ms)
+        #expect(text(pieces) == "200x1 100x3")
+    }
+
+    @Test func whatHasNotComeWhenThePictureIs250MillisecondsFurtherIsSilence() {
+        var timeline = timeline()
+        timeline.take(packet(10_000, 100))
+        var pieces = timeline.advance(to: 10_340 * ms)
+        #expect(text(pieces) == "100x1")
+        pieces += timeline.advance(to: 10_400 * ms)
+        #expect(text(pieces) == "100x1 50-")
+        // 30 frames of it are too late.
+        timeline.take(packet(10_120, 200, 2))
+        pieces += timeline.advance(to: 10_401 * ms)
+        #expect(text(pieces) == "100x1 50- 170x2")
+        #expect(timeline.framesLate == 30)
+    }
+
+    @Test func aTimeAheadSilencesNothingBeforeIt() {
+        var timeline = timeline()
+        timeline.take(packet(10_000, 100))
+        timeline.take(packet(19_000, 100, 9))
+        timeline.take(packet(10_100, 100, 2))
+        #expect(text(timeline.advance(to: 10_200 * ms)) == "100x1 100x2")
+        timeline.take(packet(10_200, 100, 3))
+        #expect(text(timeline.end(at: 10_300 * ms)) == "100x3")
+    }
+
+    @Test func whatIsAheadOfThePictureIsBounded() {
+        var timeline = timeline()
+        for second in 0..<100 { timeline.take(packet(20_000 + Int64(second) * 1000, 1000)) }
+        #expect(text(timeline.end(at: 120_000 * ms)) == "10000- 4000x1 96000-")
+    }
+
+    @Test func aPauseIsNotInTheFileAndTimesRunOn() {
+        var timeline = timeline()
+        timeline.take(packet(10_000, 400))
+        timeline.take(packet(10_400, 600, 2))
+        timeline.take(packet(11_000, 500, 3))
+        timeline.pause(at: 10_500 * ms)
+        #expect(text(timeline.advance(to: 10_600 * ms)) == "400x1", "a packet that may reach beyond the pause waits")
+        timeline.resume(at: 11_200 * ms)
+        var pieces = timeline.advance(to: 11_300 * ms)
+        pieces += timeline.end(at: 11_600 * ms)
+        #expect(text(pieces) == "100x2 300x3 100-")
+        #expect(timeline.frames == 900)
+    }
+
+    @Test func aPacketMayReachOverAWholePause() {
+        var timeline = timeline()
+        timeline.pause(at: 10_100 * ms)
+        timeline.resume(at: 10_300 * ms)
+        timeline.pause(at: 10_400 * ms)
+        timeline.resume(at: 10_600 * ms)
+        timeline.take(SoundPacket(time: 10_000 * ms, samples: (0..<1000).map { Int16($0) }))
+        var samples: [Int16] = []
+        for piece in timeline.end(at: 10_700 * ms) {
+            if case .sound(let some, _) = piece { samples += some } else { Issue.record("silence: \(piece)") }
+        }
+        #expect(samples == Array(0..<100) + Array(300..<400) + Array(600..<700))
+    }
+
+    @Test func aFileThatEndsInAPauseEndsWhereThatBegan() {
+        var timeline = timeline()
+        timeline.take(packet(10_000, 1000))
+        timeline.pause(at: 10_300 * ms)
+        #expect(text(timeline.end(at: 10_900 * ms)) == "300x1")
+    }
+
+    @Test func stereoStaysTogether() {
+        var timeline = SoundTimeline(sourceRate: 1000, fileRate: 1000, channels: 2, beginningAt: 10_050 * ms)
+        timeline.take(SoundPacket(time: 10_000 * ms, samples: (0..<200).map { Int16($0) }))
+        let pieces = timeline.end(at: 10_080 * ms)
+        #expect(pieces == [.sound(samples: (100..<160).map { Int16($0) }, frames: 30)])
+    }
+
+    /// Plays a source into a timeline, at 30 pictures a second.
+    /// - Parameter packets: gives the next packet of the source, with what it wants of jitter and gaps.
+    private func play(
+        _ source: TestSource, seconds: Int, delay: Int64 = 40_000_000, fileRate: Int? = nil,
+        _ packets: (inout TestSource) -> SoundPacket
+    ) -> Placement {
+        var source = source
+        let start = source.start
+        let (rate, reference) = (source.sampleRate, source)
+        var timeline = SoundTimeline(
+            sourceRate: rate, fileRate: fileRate ?? rate, channels: 1, beginningAt: start)
+        var placement = Placement()
+        func add(_ pieces: [SoundTimeline.Piece]) {
+            placement.add(pieces, fileRate: fileRate ?? rate, sourceRate: rate) { seconds in
+                Int64(seconds * Double(rate) * (1 + reference.fast))
+            } moment: { frame in
+                (reference.moment(of: Double(frame)) - Double(start)) / 1e9
+            }
+        }
+        var picture = start
+        let end = start + Int64(seconds) * 1_000_000_000
+        while picture < end {
+            // A packet comes when its last frame was captured, and a little later.
+            while source.now + delay <= picture { timeline.take(packets(&source)) }
+            add(timeline.advance(to: picture))
+            picture += 33_333_333
+        }
+        while source.now < end { timeline.take(packets(&source)) }
+        add(timeline.end(at: end))
+        #expect(timeline.frames == Int64(seconds) * Int64(fileRate ?? rate), "sound is as long as the picture")
+        #expect(placement.frames == timeline.frames)
+        return placement
+    }
+
+    @Test("A source 0.1 % fast is never more than 5 ms from its place in ten minutes")
+    func tenMinutesFast() {
+        for fast in [0.001, -0.001] {
+            let placement = play(TestSource(sampleRate: 8000, fast: fast, start: 5_000_000_000), seconds: 600) {
+                $0.packet(160)
+            }
+            #expect(abs(placement.worst) < 0.005, "\(placement.worst * 1000) ms at \(placement.worstAt) s")
+            #expect(placement.silence == 0)
+            print("0.1 %: worst \(placement.worst * 1000) ms at \(placement.worstAt) s, stretch \(placement.stretch)")
+        }
+    }
+
+    @Test(arguments: [0.01, -0.01, 0.003, 0.0])
+    func aSourceThatIsUpToOnePercentFastOrSlowHasNoGap(_ fast: Double) {
+        let placement = play(TestSource(fast: fast, start: 7_000_000_000), seconds: 60) { $0.packet(960) }
+        #expect(abs(placement.worst) < 0.010, "\(placement.worst * 1000) ms at \(placement.worstAt) s")
+        #expect(placement.silence == 0)
+        print("\(fast): worst \(placement.worst * 1000) ms at \(placement.worstAt) s, stretch \(placement.stretch)")
+    }
+
+    @Test func jitterOfSomeMillisecondsIsNotHeard() {
+        var random = SeededRandom(1)
+        for length in [96, 480, 1024, 4800] {
+            let placement = play(TestSource(start: 7_000_000_000), seconds: 60) { source in
+                source.packet(length, off: Int64.random(in: -4 * ms...4 * ms, using: &random))
+            }
+            #expect(placement.silence < 48, "no gap: \(placement.silences)")
+            #expect(abs(placement.worst) < 0.006, "\(placement.worst * 1000) ms at \(placement.worstAt) s")
+            // A quarter of a semitone is 1.4 %; what ears hear at best is 0.3 %.
+            #expect(placement.stretch < 0.003, "\(length): \(placement.stretch)")
+            print("jitter, \(length): worst \(placement.worst * 1000) ms, stretch \(placement.stretch)")
+        }
+    }
+
+    @Test func anotherRateOfTheFileIsKeptAsExactly() {
+        let placement = play(TestSource(sampleRate: 50_000, fast: 0.002, start: 7_000_000_000), seconds: 30, fileRate: 48_000) {
+            $0.packet(1000)
+        }
+        #expect(abs(placement.worst) < 0.005 && placement.silence == 0, "\(placement.worst)")
+    }
+
+    @Test("Whatever a source does, sound is as long as the picture and within 25 ms of its place", arguments: 1...40 as ClosedRange<UInt64>)
+    func anySource(_ seed: UInt64) {
+        var random = SeededRandom(seed)
+        let rate = [8000, 16_000, 44_100, 48_000].randomElement(using: &random) ?? 8000
+        let fast = Double.random(in: -0.01...0.01, using: &random)
+        let jitter = Int64.random(in: 0...3 * ms, using: &random)
+        let longest = Int.random(in: 50...rate / 10, using: &random)
+        var missing = 0.0
+        let source = TestSource(sampleRate: rate, fast: fast, start: Int64.random(in: 0...1 << 50, using: &random))
+        let placement = play(source, seconds: 20, delay: Int64.random(in: 0...100, using: &random) * ms) { source in
+            switch Int.random(in: 0..<200, using: &random) {
+            case 0:
+                // A gap.
+                let count = Int.random(in: rate / 40...rate, using: &random)
+                missing += Double(count) / Double(rate)
+                source.skip(count)
+            case 1:
+                // The same again: the last half second, of which all is there already.
+                source.frame = max(0, source.frame - Int64.random(in: 1...Int64(rate / 2), using: &random))
+            default: break
+            }
+            return source.packet(
+                Int.random(in: 1...longest, using: &random), off: Int64.random(in: -jitter...jitter, using: &random))
+        }
+        #expect(abs(placement.worst) < 0.025, "\(placement.worst * 1000) ms at \(placement.worstAt) s")
+        let silence = Double(placement.silence) / Double(rate)
+        #expect(silence < missing + 0.3, "\(silence) s of silence, \(missing) s missing")
+    }
+}
