@@ -99,7 +99,8 @@ enum MicrophoneReader {
                     return count == -Int(ECONNRESET) ? .closed : .cannotBeRead(errno: Int32(-count))
                 }
                 if count == 0, isClosed(ends.socket) { return .closed }
-                budget.spend(frames: count / (2 * microphone.channels))
+                // One that is wrong costs no more than the longest that is right.
+                budget.spend(frames: min(count / (2 * microphone.channels), microphone.sampleRate))
                 take(bytes, count, for: microphone)
             }
         }
