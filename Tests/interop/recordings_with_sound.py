@@ -1,7 +1,8 @@
 """Recordings with sound and timed metadata: what gets into the file, what the file tells by itself, and what bad input gets."""
 import array, contextlib, itertools, json, math, os, socket, struct, subprocess, tempfile, threading, time
 
-from harness import PATIENCE, SHELL, Daemon, Refused, claim, played
+from harness import PATIENCE, SHELL, App, Daemon, Refused, claim, played
+from restart import Brokers, Holder
 
 RATE = 48_000
 # Of a packet, in seconds: as sound servers hand it out.
@@ -609,3 +610,46 @@ def slide_over():
         gap = (int(second["FIRST_CAPTURE"]) - int(first["LAST_CAPTURE"])) / 1e9
         assert 0.5 < gap and int(second["FIRST_CAPTURE"]) > back - 500_000_000, gap
         return f"a gap of {gap:.2f} s"
+
+
+# ── A broker's end ──
+
+
+class Sounding(Holder):
+    """An app with a microphone that holds the camera, and could reclaim it."""
+
+    def connect(self):
+        self.app = App(self.brokers.address, self.name)
+        self.session = self.app.session(self.camera, usesAudio=True)
+
+
+@claim("a recording that is paused outlives camarbd with its microphone: it goes on when its client says so, and so does the next")
+def outlives():
+    with Brokers() as brokers:
+        holder = Sounding(brokers)
+        with Microphone(holder.session) as microphone:
+            film, again = brokers.directory / "film.mkv", brokers.directory / "again.mkv"
+            number = holder.session.record(film)
+            pass_time(holder.session, 1.0)
+            holder.session.call("PauseRecording")
+            holder.app.wait("RecordingPaused")
+            brokers.kill()
+            brokers.start()
+            holder.reclaim()
+            # It is said again, since this broker has said nothing of it yet.
+            assert holder.app.wait("RecordingPaused")[2] == number
+            refused(lambda: holder.session.call("PauseRecording"), "paused")
+            holder.session.call("ResumeRecording")
+            holder.app.wait("RecordingResumed")
+            pass_time(holder.session, 1.0)
+            holder.session.call("StopRecording")
+            ended = holder.app.wait("RecordingFinished")
+            count, seconds = played(film)
+            assert ended[2:5] == (number, "stopped", count), ended
+            assert 1.5 < seconds < 3.5 and abs(sound_end(film) - picture_end(film)) < 0.1, seconds
+            recorded(holder.app, holder.session, again, 1.5)
+            assert len(streams(described(again), "audio")) == 1 and bit_rate(again) > 30_000
+            holder.session.call("StopRunning")
+            microphone.wait_for_end()
+        holder.close()
+        return f"{count} frames, {seconds:.2f} s"
