@@ -39,7 +39,7 @@ package struct MetadataGroups {
         if let last = lastTimes[place], time < last {
             throw BrokerError(
                 .invalidValue,
-                "time is \(time), which is before that of the last group of \(kind), \(last); give groups in their order."
+                "time of \(kind) is \(time), which is before that of its last group, \(last); give groups in their order."
             )
         }
         let bytes = items.reduce(0) { $0 + $1.utf8.count }

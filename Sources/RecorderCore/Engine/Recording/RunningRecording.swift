@@ -136,12 +136,14 @@ final class RunningRecording {
         let earliest = order.ordered - Self.earlyMax
         guard time >= earliest, time <= now else {
             throw BrokerError(
-                .invalidValue, "time is \(time), which is outside the recording; it takes \(earliest) to \(now).")
+                .invalidValue,
+                "time of \(kind) is \(time), which is outside the recording; it takes \(earliest) to \(now).")
         }
         let place = clock.firstCapture.map { time < $0 } ?? true ? 0 : clock.place(of: time)
         guard let place else {
             throw BrokerError(
-                .invalidValue, "time is \(time), when the recording was paused; it takes a time that is in the file.")
+                .invalidValue,
+                "time of \(kind) is \(time), when the recording was paused; it takes a time that is in the file.")
         }
         let sample = try metadata.take(kind: kind, time: time, items: items, arrivedAt: now)
         if kind == MetadataTrack.location, tags[.location] == nil, let first = items.first {
