@@ -269,14 +269,15 @@ enum camarb_event_type {
     CAMARB_EVENT_INTERRUPTION_WITHDRAWN, /* interruption */
     CAMARB_EVENT_WAS_INTERRUPTED, /* interruption, causes, reason, interrupter, recording (the one that was cut, or 0), rule */
     CAMARB_EVENT_INTERRUPTION_CHANGED, /* interruption, causes, reason, interrupter, rule */
-    CAMARB_EVENT_INTERRUPTION_ENDED, /* interruption, causes, duration, will_resume */
+    CAMARB_EVENT_INTERRUPTION_ENDED, /* interruption, causes, duration, will_resume, recording (the one that it cut, or 0) */
     CAMARB_EVENT_DID_START_RUNNING, /* grant */
     CAMARB_EVENT_DID_STOP_RUNNING,
     CAMARB_EVENT_ACCESS_CHANGED, /* access, causes, rule */
     CAMARB_EVENT_SHARERS_CHANGED, /* sharers */
     CAMARB_EVENT_SESSION_STOPPED, /* reason, rule */
     CAMARB_EVENT_RECORDING_STARTED, /* recording */
-    CAMARB_EVENT_RECORDING_FINISHED, /* recording, reason (why), frames, duration, bytes, next_chance */
+    /* recording, reason (why), frames, duration, bytes, next_chance, frames_left_out, last_capture, cause, interrupter */
+    CAMARB_EVENT_RECORDING_FINISHED,
     CAMARB_EVENT_PHOTO_CAPTURED, /* photo, width, height, bytes, metadata; error where it is not whole */
     CAMARB_EVENT_CONFIGURATION_APPLIED, /* asked, in_force, by */
     CAMARB_EVENT_RAMP_FINISHED, /* number: videoZoomFactor */
@@ -285,6 +286,8 @@ enum camarb_event_type {
     /* Of a session as well; the numbers above are those of earlier versions. */
     CAMARB_EVENT_CONNECTIONS_FORMED, /* camera, reopen: it was switched to this camera; pictures come again by themselves */
     CAMARB_EVENT_CAMERA_STATE_CHANGED, /* in_force: what the camera says of itself and is not as it was told last */
+    CAMARB_EVENT_RECORDING_PAUSED, /* recording: no frame gets into its file */
+    CAMARB_EVENT_RECORDING_RESUMED, /* recording: the same file goes on */
 };
 
 /* Texts are never NULL: "" where there is none. Lists end with NULL. */
@@ -306,10 +309,13 @@ typedef struct camarb_event {
     const char *const *sharers;
     const camarb_configuration *asked, *in_force;
     const char *camera;
-    const char *const *reopen; /* outputs: preview, where the session showed pictures before the switch */
+    const char *const *reopen; /* outputs: preview, microphone, metadata, as far as the session had them before the switch */
     /* How a photo was taken, with keys as in docs/wire.md: exposureDuration, iso, flashFired, … NULL: the broker is an earlier one. */
     const camarb_configuration *metadata;
-    uint64_t reserved[5];
+    uint64_t frames_left_out; /* captured, and not in the file: the encoder or the disk could not keep up */
+    int64_t last_capture; /* when a file's last frame was captured, as deadline; 0: not known */
+    const char *cause; /* for what a recording was taken from its session; "": it was not */
+    uint64_t reserved[2];
 } camarb_event;
 
 /* The next event, in the order in which they came; NULL: there is none. Valid until the next call of this function. An event that nobody

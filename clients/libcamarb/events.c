@@ -19,7 +19,8 @@ struct event *event_new(camarb_client *client, enum camarb_event_type type) {
 void event_free(struct event *event) {
     if (!event) return;
     char *texts[] = {
-        event->reason, event->interrupter, event->rule, event->next_chance, event->by, event->error, event->error_name};
+        event->reason, event->interrupter, event->rule, event->next_chance, event->by, event->error, event->error_name,
+        event->cause};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) free(texts[i]);
     words_free(event->causes);
     words_free(event->access);
@@ -124,5 +125,6 @@ const camarb_event *camarb_client_next_event(camarb_client *client) {
     told->camera = text(event->camera);
     told->reopen = list(event->reopen);
     told->metadata = event->metadata;
+    told->cause = text(event->cause);
     return told;
 }

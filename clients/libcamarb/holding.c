@@ -64,6 +64,7 @@ static void tell_interruption(camarb_session *session) {
         .causes = words_of(client, CAUSE_BROKER_RESTARTED),
         .causes_it_had = words_of(client, CAUSE_BROKER_RESTARTED),
         .since = now_ns(),
+        .cut = memory->recording,
         .is_carried = true,
     };
     struct event *event = event_new(client, CAMARB_EVENT_WAS_INTERRUPTED);
@@ -100,6 +101,7 @@ static void loss(camarb_session *session) {
         event->told.recording = memory->recording;
         event->reason = text_copy(client, "interrupted");
         event->next_chance = text_copy(client, "when-interruption-ends");
+        event->cause = text_copy(client, CAUSE_BROKER_RESTARTED);
         memory_tell(session, event);
     }
     memory->recording = 0;

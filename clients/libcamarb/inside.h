@@ -156,7 +156,7 @@ int numbers_read(sd_bus_message *message, double numbers[NUMBERS_MAX], size_t *c
 struct event {
     struct event *next;
     camarb_event told;
-    char *reason, *interrupter, *rule, *next_chance, *by, *error, *error_name;
+    char *reason, *interrupter, *rule, *next_chance, *by, *error, *error_name, *cause;
     words causes, access, sharers;
     camarb_configuration *asked, *in_force, *metadata;
     char *camera;
@@ -209,6 +209,8 @@ struct interruption {
     words causes, causes_it_had;
     char *interrupter;
     int64_t since;
+    /* The recording that it ended. */
+    uint64_t cut;
     /* It began under a broker that is gone. */
     bool is_carried;
 };

@@ -123,6 +123,7 @@ static void tell_end(camarb_session *session, words causes, bool will_resume, ui
         event->told.decision = decision;
         event->told.duration = now_ns() - open->since;
         event->told.will_resume = will_resume;
+        event->told.recording = open->cut;
         event->causes = causes_union(client, open->causes_it_had, causes);
     }
     interruption_clear(open);
@@ -177,6 +178,7 @@ static void was_interrupted(camarb_session *session, struct event *event) {
         .causes_it_had = words_copy(client, event->causes),
         .interrupter = text_copy(client, event->interrupter),
         .since = now_ns(),
+        .cut = event->told.recording,
     };
     event->told.interruption = mine;
     memory_tell(session, event);
@@ -334,6 +336,8 @@ void memory_arrived(camarb_session *session, struct event *event, uint64_t seque
         break;
     case CAMARB_EVENT_CONFIGURATION_APPLIED: configuration_applied(session, event); break;
     case CAMARB_EVENT_CAMERA_STATE_CHANGED: camera_state_changed(session, event); break;
+    case CAMARB_EVENT_RECORDING_PAUSED:
+    case CAMARB_EVENT_RECORDING_RESUMED:
     case CAMARB_EVENT_RAMP_FINISHED:
     case CAMARB_EVENT_CONNECTIONS_FORMED:
     case CAMARB_EVENT_RUNTIME_ERROR: memory_tell(session, event); break;

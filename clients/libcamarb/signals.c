@@ -35,10 +35,16 @@ enum field {
     NUMBER,
     CAMERA,
     REOPEN,
-    METADATA,
+    /* From here on what an earlier broker does not say: it stands at the end. */
+    FIRST_LATER,
+    METADATA = FIRST_LATER,
+    CUT_RECORDING,
+    FRAMES_LEFT_OUT,
+    LAST_CAPTURE,
+    CAUSE,
 };
 
-#define FIELDS_MAX 8
+#define FIELDS_MAX 10
 
 static const struct shape {
     const char *member;
@@ -49,14 +55,17 @@ static const struct shape {
     {"InterruptionWithdrawn", CAMARB_EVENT_INTERRUPTION_WITHDRAWN, {INTERRUPTION}},
     {"WasInterrupted", CAMARB_EVENT_WAS_INTERRUPTED, {INTERRUPTION, CAUSES, REASON, INTERRUPTER, RECORDING, RULE}},
     {"InterruptionChanged", CAMARB_EVENT_INTERRUPTION_CHANGED, {INTERRUPTION, CAUSES, REASON, INTERRUPTER, RULE}},
-    {"InterruptionEnded", CAMARB_EVENT_INTERRUPTION_ENDED, {INTERRUPTION, CAUSES, DURATION, WILL_RESUME}},
+    {"InterruptionEnded", CAMARB_EVENT_INTERRUPTION_ENDED, {INTERRUPTION, CAUSES, DURATION, WILL_RESUME, CUT_RECORDING}},
     {"DidStartRunning", CAMARB_EVENT_DID_START_RUNNING, {GRANT}},
     {"DidStopRunning", CAMARB_EVENT_DID_STOP_RUNNING, {END}},
     {"AccessChanged", CAMARB_EVENT_ACCESS_CHANGED, {ACCESS, CAUSES, RULE}},
     {"SharersChanged", CAMARB_EVENT_SHARERS_CHANGED, {SHARERS}},
     {"SessionStopped", CAMARB_EVENT_SESSION_STOPPED, {REASON, RULE}},
     {"RecordingStarted", CAMARB_EVENT_RECORDING_STARTED, {RECORDING}},
-    {"RecordingFinished", CAMARB_EVENT_RECORDING_FINISHED, {RECORDING, REASON, FRAMES, DURATION, BYTES, NEXT_CHANCE}},
+    {"RecordingPaused", CAMARB_EVENT_RECORDING_PAUSED, {RECORDING}},
+    {"RecordingResumed", CAMARB_EVENT_RECORDING_RESUMED, {RECORDING}},
+    {"RecordingFinished", CAMARB_EVENT_RECORDING_FINISHED,
+        {RECORDING, REASON, FRAMES, DURATION, BYTES, NEXT_CHANCE, FRAMES_LEFT_OUT, LAST_CAPTURE, CAUSE, INTERRUPTER}},
     {"PhotoCaptured", CAMARB_EVENT_PHOTO_CAPTURED, {PHOTO, WIDTH, HEIGHT, BYTES, ERROR_TEXT, METADATA}},
     {"ConfigurationApplied", CAMARB_EVENT_CONFIGURATION_APPLIED, {ASKED, IN_FORCE, BY}},
     {"RampFinished", CAMARB_EVENT_RAMP_FINISHED, {NUMBER}},
@@ -121,11 +130,11 @@ static int read_field(camarb_client *client, sd_bus_message *message, enum field
     case NUMBER: return sd_bus_message_read(message, "d", &told->number);
     case CAMERA: return read_text(client, message, &event->camera);
     case REOPEN: return read_list(client, message, &event->reopen);
-    case METADATA: {
-        /* An earlier broker says nothing of it. */
-        int result = sd_bus_message_at_end(message, true);
-        return result != 0 ? result : read_configuration(message, &event->metadata);
-    }
+    case METADATA: return read_configuration(message, &event->metadata);
+    case CUT_RECORDING: return sd_bus_message_read(message, "t", &told->recording);
+    case FRAMES_LEFT_OUT: return sd_bus_message_read(message, "t", &told->frames_left_out);
+    case LAST_CAPTURE: return sd_bus_message_read(message, "x", &told->last_capture);
+    case CAUSE: return read_text(client, message, &event->cause);
     case END: break;
     }
     return 1;
@@ -136,6 +145,7 @@ static struct event *read_event(camarb_client *client, sd_bus_message *message, 
     struct event *event = event_new(client, shape->type);
     if (!event) return NULL;
     for (size_t i = 0; i < FIELDS_MAX && shape->fields[i] != END; i++) {
+        if (shape->fields[i] >= FIRST_LATER && sd_bus_message_at_end(message, true) > 0) break;
         int result = read_field(client, message, shape->fields[i], event);
         if (result == -ENOMEM) client->is_out_of_memory = true;
         if (result <= 0) {

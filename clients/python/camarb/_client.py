@@ -18,7 +18,7 @@ EventType = enum.IntEnum("EventType", [
     "ANSWERED", "CAMERAS_CHANGED", "DISCONNECTED", "WILL_BE_INTERRUPTED", "INTERRUPTION_WITHDRAWN", "WAS_INTERRUPTED",
     "INTERRUPTION_CHANGED", "INTERRUPTION_ENDED", "DID_START_RUNNING", "DID_STOP_RUNNING", "ACCESS_CHANGED", "SHARERS_CHANGED",
     "SESSION_STOPPED", "RECORDING_STARTED", "RECORDING_FINISHED", "PHOTO_CAPTURED", "CONFIGURATION_APPLIED", "RAMP_FINISHED",
-    "RUNTIME_ERROR", "ENDED", "CONNECTIONS_FORMED", "CAMERA_STATE_CHANGED"])
+    "RUNTIME_ERROR", "ENDED", "CONNECTIONS_FORMED", "CAMERA_STATE_CHANGED", "RECORDING_PAUSED", "RECORDING_RESUMED"])
 State = enum.IntEnum("State", ["STOPPED", "STARTING", "RUNNING", "INTERRUPTED", "ENDED"], start=0)
 SlateKind = enum.IntEnum("SlateKind", ["WAITING", "INTERRUPTED", "SWITCHED_OFF", "NO_ACCESS", "NO_BROKER"], start=0)
 
@@ -148,6 +148,12 @@ class Event:
     reopen: tuple
     metadata: Optional[dict]
     """How a photo was taken."""
+    frames_left_out: int
+    """Captured, and not in the file."""
+    last_capture: int
+    """When a file's last frame was captured, in nanoseconds of time.monotonic_ns(); 0: not known."""
+    cause: str
+    """For what a recording was taken from its session."""
 
 
 @dataclass(frozen=True)

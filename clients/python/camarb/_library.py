@@ -37,7 +37,8 @@ class Event(Structure):
                 ("interrupter", c_char_p), ("rule", c_char_p), ("next_chance", c_char_p), ("by", c_char_p), ("error", c_char_p),
                 ("error_name", c_char_p), ("causes", POINTER(c_char_p)), ("access", POINTER(c_char_p)),
                 ("sharers", POINTER(c_char_p)), ("asked", c_void_p), ("in_force", c_void_p),
-                ("camera", c_char_p), ("reopen", POINTER(c_char_p)), ("metadata", c_void_p), ("reserved", c_uint64 * 5)]
+                ("camera", c_char_p), ("reopen", POINTER(c_char_p)), ("metadata", c_void_p),
+                ("frames_left_out", c_uint64), ("last_capture", c_int64), ("cause", c_char_p), ("reserved", c_uint64 * 2)]
 
 
 class Slate(Structure):
