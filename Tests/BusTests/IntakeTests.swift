@@ -226,7 +226,8 @@ private final class Stranger {
         let server = try BusConnection(adopting: a, as: .server, on: loop, delegate: serverSide, keepers: keepers)
         let client = try BusConnection(adopting: b, as: .client, on: loop, delegate: clientSide)
         var isAnswered = false
-        client.call(path: "/a", interface: "org.camarb.Test", member: "Take", [.fileDescriptor(microphone)]) { _ in
+        client.call(path: "/a", interface: "org.camarb.Test", member: "Take", [.fileDescriptor(microphone)]) {
+            if case .failure(let error) = $0 { Issue.record("\(error)") }
             isAnswered = true
         }
         close(microphone)

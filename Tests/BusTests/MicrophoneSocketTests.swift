@@ -21,8 +21,12 @@ import Testing
         deinit { for end in ends { close(end) } }
 
         func send(_ bytes: Int, _ descriptors: [Int32] = []) -> Int32 {
-            camarb_pass(ends[1], Array(repeating: 7, count: bytes), bytes, descriptors, descriptors.count)
+            camarb_pass(ends[1], [UInt8](repeating: 7, count: bytes), bytes, descriptors, descriptors.count)
         }
+    }
+
+    private static func found(_ pair: Pair) -> camarb_microphone_fault {
+        withExtendedLifetime(pair) { found(pair.ends[0]) }
     }
 
     private static func found(_ descriptor: Int32) -> camarb_microphone_fault {
@@ -41,12 +45,12 @@ import Testing
     }
 
     @Test func oneEndOfAPairOfPacketSocketsIsAMicrophone() throws {
-        #expect(Self.found(try Pair().ends[0]) == camarb_microphone_good)
+        #expect(Self.found(try Pair()) == camarb_microphone_good)
     }
 
     @Test func everythingElseIsNoneAndSaidToBeWhatItIs() throws {
-        #expect(Self.found(try Pair(SOCK_STREAM).ends[0]) == camarb_microphone_stream)
-        #expect(Self.found(try Pair(SOCK_DGRAM).ends[0]) == camarb_microphone_datagram)
+        #expect(Self.found(try Pair(SOCK_STREAM)) == camarb_microphone_stream)
+        #expect(Self.found(try Pair(SOCK_DGRAM)) == camarb_microphone_datagram)
         #expect(Self.found(closing: Self.socket(AF_UNIX, SOCK_SEQPACKET)) == camarb_microphone_unconnected)
         #expect(Self.found(closing: Self.socket(AF_INET, SOCK_STREAM)) == camarb_microphone_network)
         #expect(Self.found(closing: Self.socket(AF_NETLINK, SOCK_RAW)) == camarb_microphone_network)
@@ -71,11 +75,12 @@ import Testing
 
     @Test func aPacketIsReceivedWithItsWholeLengthAndTheEndIsZero() throws {
         let pair = try Pair()
+        defer { withExtendedLifetime(pair) {} }
         var bytes = [UInt8](repeating: 0, count: 16)
         #expect(camarb_microphone_receive(pair.ends[0], &bytes, bytes.count) == -Int(EAGAIN))
         try #require(pair.send(10) == 0 && pair.send(1000) == 0)
         #expect(camarb_microphone_receive(pair.ends[0], &bytes, bytes.count) == 10)
-        #expect(bytes == Array(repeating: 7, count: 10) + Array(repeating: 0, count: 6))
+        #expect(bytes == [UInt8](repeating: 7, count: 10) + [UInt8](repeating: 0, count: 6))
         #expect(camarb_microphone_receive(pair.ends[0], &bytes, bytes.count) == 1000)
         shutdown(pair.ends[1], Int32(SHUT_RDWR))
         #expect(camarb_microphone_receive(pair.ends[0], &bytes, bytes.count) == 0)
@@ -83,6 +88,7 @@ import Testing
 
     @Test func aPacketWithDescriptorsStaysWhereItIs() throws {
         let pair = try Pair()
+        defer { withExtendedLifetime(pair) {} }
         let file = camarb_memfd("test", 1)
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 16)
@@ -103,6 +109,7 @@ import Testing
 
     @Test func anEndedMicrophoneHoldsNothingAndItsOtherEndSeesTheEnd() throws {
         let pair = try Pair()
+        defer { withExtendedLifetime(pair) {} }
         try #require(pair.send(10) == 0 && pair.send(0) == 0 && pair.send(100_000) == 0)
         #expect(camarb_microphone_end(pair.ends[0]) == 0)
         // This end is open still.
@@ -113,6 +120,7 @@ import Testing
 
     @Test func descriptorsBehindEmptyPacketsAreFound() throws {
         let pair = try Pair()
+        defer { withExtendedLifetime(pair) {} }
         let file = camarb_memfd("test", 1)
         defer { close(file) }
         for _ in 0..<100 { try #require(pair.send(0) == 0) }

@@ -355,11 +355,11 @@ def bad_metadata():
         for item in ("warm", "", "nan", "inf", "1e999", "0x10", "1,5"):
             refused(lambda: add("degrees", [item]), "degrees")
         refused(lambda: add("weather", ["x" * 65_537]), "weather")
-        refused(lambda: add("weather", ["x"], at=before - 3_600_000_000_000), "weather")
-        refused(lambda: add("weather", ["x"], at=time.monotonic_ns() + 3_600_000_000_000), "weather")
+        refused(lambda: add("weather", ["x"], at=before - 3_600_000_000_000), "outside the recording")
+        refused(lambda: add("weather", ["x"], at=time.monotonic_ns() + 3_600_000_000_000), "outside the recording")
         now = time.monotonic_ns()
         add("weather", ["fine"], at=now)
-        refused(lambda: add("weather", ["worse"], at=now - 1), "weather")
+        refused(lambda: add("weather", ["worse"], at=now - 1), "time")
 
         def flood():
             for _ in range(300):
@@ -415,7 +415,9 @@ def whole():
             count, seconds = played(file)
             frame = (seconds / count)
             assert count == ended[4] > 60, (count, ended)
-            assert abs(picture_end(file) - sound_end(file)) <= frame, (picture_end(file), sound_end(file))
+            # Sound comes in packets of 1,024 samples, and the last one is whole.
+            apart = abs(picture_end(file) - sound_end(file))
+            assert apart <= max(frame, 1024 / rate), (picture_end(file), sound_end(file))
             assert abs(picture_end(file) - ended[5] / 1e9) <= frame, (picture_end(file), ended)
             if rate >= 44_100:
                 measured = bit_rate(file) / channels

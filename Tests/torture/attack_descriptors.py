@@ -1,5 +1,5 @@
 """Descriptors that hang whoever closes them, that come by the hundred, and with bytes where none belongs."""
-import mmap, os, signal, socket, statistics, tempfile, time
+import mmap, os, signal, socket, statistics, struct, tempfile, time
 
 from jeepney import DBusAddress
 
@@ -161,6 +161,73 @@ def dropped(short):
             assert attack.result(), "the connection went on"
         yield from beside(daemon, calls.result())
         wait_until("the keeper to be back", lambda: "D" not in children(daemon, "camkeeper").values())
+
+
+def sound_with_slow_file(address, is_late):
+    """A microphone with whose sound the last reference of such a file comes, before it is attached or after; then the camera is
+    given back. How long that took, in milliseconds."""
+    file = slow_files.SlowFile()
+    slow, other = file.open(), file.open()
+    os.ftruncate(other, 4096)
+    memory = mmap.mmap(other, 4096)
+    memory[0] = 1
+    # Whoever drops the bag drops the file.
+    inside, bag = socket.socketpair()
+    wire.send(inside, b"x", [slow])
+    os.close(slow)
+    file.hang()
+    memory[0] = 2
+    app = App(address, "caller")
+    session = app.session(usesAudio=True)
+    session.start()
+    app.wait("DidStartRunning")
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+    def say():
+        socket.send_fds(ours, [struct.pack("<qII", time.monotonic_ns(), 480, 0) + bytes(960)], [bag.fileno()])
+        bag.close()
+
+    if not is_late:
+        say()
+    session.call("AttachMicrophone", "ha{sv}", theirs, {"sampleRate": ("u", 48_000), "channels": ("u", 1)})
+    theirs.close()
+    if is_late:
+        say()
+    with tempfile.TemporaryFile() as film:
+        session.call("StartRecording", "ha{sv}", film, {})
+    time.sleep(0.5)
+    begun = time.monotonic()
+    session.call("StopRunning")
+    app.wait("DidStopRunning")
+    took = (time.monotonic() - begun) * 1000
+    ours.settimeout(PATIENCE)
+    assert ours.recv(1) == b"", "the microphone goes on"
+    app.close()
+    # Whoever has the last of it hangs meanwhile.
+    time.sleep(3)
+    file.end()
+    return took
+
+
+@row("slow-microphones", "what a client sends along with its sound hangs neither the camera nor the broker",
+     "a file with unwritten pages, of a FUSE mount whose server has stopped answering, in a packet of sound: before the microphone is "
+     "attached, and after")
+def slow_microphones(short):
+    slow_files.may_be_made()
+    with broker(users=(NEIGHBOUR, ATTACKER)) as daemon:
+        calls = neighbour(daemon, 6)
+        hung = set()
+        for is_late in (False, True):
+            with Child(ATTACKER, sound_with_slow_file, daemon.address, is_late) as attack:
+                wait_until("a keeper to hang", lambda: "D" in children(daemon, "camkeeper").values())
+                hung |= {state for state in children(daemon, "camrecorder").values() if state == "D"}
+                with Child(NEIGHBOUR, photos, daemon.address, 5) as camera:
+                    yield Figure("photos of another user meanwhile", len(camera.result()[0]), least=5)
+                yield Figure("a camera is given back after", attack.result(patience=60), "ms", most=500)
+            wait_until("the keeper to be back", lambda: "D" not in children(daemon, "camkeeper").values())
+        yield Figure("recorder cores that hang", len(hung), most=0)
+        yield Figure("recorder cores that were killed", daemon.said().count("SIGKILL"), most=0)
+        yield from beside(daemon, calls.result())
 
 
 def flood_halves(path, seconds):
