@@ -6,7 +6,7 @@ import Testing
 /// What a recorder core may say, and how much of it.
 struct RecorderNewsTests {
     private static let finished: [WireValue] = [
-        .uint64(1), .string("stopped"), .uint64(2), .int64(3), .uint64(4),
+        .uint64(1), .string("stopped"), .uint64(2), .int64(3), .uint64(4), .int64(5), .uint64(6),
     ]
 
     private func finished(_ place: Int, _ value: WireValue) throws {
@@ -23,6 +23,9 @@ struct RecorderNewsTests {
         refused(.invalidValue, "duration") { try finished(3, .int64(-1)) }
         refused(.invalidValue, "duration") { try finished(3, .int64(RecorderNews.durationMax + 1)) }
         refused(.invalidValue, "bytes") { try finished(4, .uint64(.max)) }
+        refused(.invalidValue, "lastCapture") { try finished(5, .int64(-1)) }
+        refused(.invalidValue, "lastCapture") { try finished(5, .int64(.max)) }
+        refused(.invalidValue, "framesLeftOut") { try finished(6, .uint64(.max)) }
         refused(.invalidValue, "width") {
             _ = try RecorderNews(
                 "PhotoCaptured", [.uint64(1), .uint32(.max), .uint32(1), .uint64(1), .string("")])

@@ -24,6 +24,17 @@ import Testing
         #expect(nobodys.kept?.recording == nil && nobodys.kept?.secret == nil && nobodys.line == bare)
     }
 
+    @Test("A recording that is paused, and a microphone that is attached, are read as they were written")
+    func recordingWithSound() throws {
+        let line = Self.kept.replacing("\t3\t4,2049,77", with: "\t3,44100,2\t4,2049,77,1")
+        let read = try #require(StoredHolder(line: line[...]))
+        let kept = try #require(read.kept)
+        #expect(kept.session == SessionID(3))
+        #expect(kept.microphone == MicrophoneFormat(sampleRate: 44_100, channels: 2))
+        #expect(kept.recording == StoredHolder.Recording(id: 4, device: 2049, inode: 77, isPaused: true))
+        #expect(read.line == line)
+    }
+
     @Test("A line that no broker wrote is none, and no listener leads out of the folder")
     func distrusted() {
         let wrong = [
@@ -31,6 +42,10 @@ import Testing
             ("1000\tfront\t", "no app"), (Self.kept.replacing("\t7\t", with: "\t0\t"), "grant 0"),
             (Self.kept.replacing("4,2049,77", with: "4,2049"), "half a recording"),
             (Self.kept.replacing("4,2049,77", with: "4,x,77"), "a recording of no file"),
+            (Self.kept.replacing("4,2049,77", with: "4,2049,77,0"), "a recording that is paused by 0"),
+            (Self.kept.replacing("\t3\t", with: "\t3,44100\t"), "half a microphone"),
+            (Self.kept.replacing("\t3\t", with: "\t3,7999,1\t"), "a microphone of no rate there is"),
+            (Self.kept.replacing("\t3\t", with: "\t3,44100,3\t"), "a microphone of three channels"),
             (Self.kept.replacing("kept-0123456789abcdef", with: "../camarb/socket"), "a way out"),
             (Self.kept.replacing("kept-0123456789abcdef", with: "kept-0123456789abcde/"), "a way in"),
             (Self.kept.replacing("kept-0123456789abcdef", with: "kept-0123456789ABCDEF"), "another's letters"),

@@ -49,6 +49,8 @@ LIES = {
     "a recording of three centuries": finished(duration=(1 << 63) - 1),
     "2^64 - 1 frames": finished(frames=GREATEST),
     "2^64 - 1 bytes": finished(bytes=GREATEST),
+    "a last frame of three centuries hence": finished(last=(1 << 63) - 1),
+    "2^64 - 1 frames left out": finished(left_out=GREATEST),
     "an end that there is not": finished(why="because"),
     "a photo of 2^32 - 1 pixels": says("PhotoCaptured", "tuuts", 1, (1 << 32) - 1, 1, 1, ""),
     "a zoom of 10^308": says("RampFinished", "td", 1, 1e308),

@@ -45,7 +45,7 @@ package struct MetadataGroups {
         let bytes = items.reduce(0) { $0 + $1.utf8.count }
         guard bytes <= Self.groupBytesMax else {
             throw BrokerError(
-                .limitExceeded, "The group has \(bytes) bytes; a group has at most \(Self.groupBytesMax).")
+                .limitExceeded, "The group of \(kind) has \(bytes) bytes; a group has at most \(Self.groupBytesMax).")
         }
         let values = try items.map { (item) throws(BrokerError) in try Self.value(item, of: tracks[place]) }
         arrivals.removeAll { now - $0 >= Self.second }
