@@ -33,6 +33,13 @@ struct Record: AsyncParsableCommand {
     var duration: TimeArgument?
     @Flag(help: "After an interruption go on in another file, and list the gaps as JSON beside them.")
     var again = false
+    @Option(
+        help: ArgumentHelp(
+            """
+            Record sound, too: pipewire (your own microphone), a WAV file, which is played once, or tone, which beeps at \
+            each full second of the machine's clock.
+            """, valueName: "source"))
+    var microphone: MicrophoneArgument?
     @OptionGroup var choices: RecordingChoices
     @OptionGroup var session: SessionOptions
     @Flag(help: "Replace the file if it is there; with --again, also those that follow it.")
@@ -62,10 +69,14 @@ struct Record: AsyncParsableCommand {
         if let file { NewFile.warn(of: file, .matroska) }
         let interrupts = Interrupts.stream()
         let files = try recordingFiles()
+        let sound = try microphone?.open()
+        defer { sound?.end() }
+        var configuration = try session.configuration()
+        if sound != nil { configuration[.usesAudio] = .flag(true) }
         let client = try connection.connect()
         try await session.declare(client)
         let isWanted = try await client.withSession(
-            camera: session.camera, configuration: try session.configuration()
+            camera: session.camera, configuration: configuration
         ) { handle in
             let inbox = Inbox(handle.notices, interrupts: interrupts)
             let target = try files.next()
@@ -77,7 +88,7 @@ struct Record: AsyncParsableCommand {
                 throw error
             }
             let series = RecordingSeries(
-                into: files, choices, for: duration?.duration, goesOn: again, inbox, onEnd: report)
+                into: files, choices, for: duration?.duration, with: sound, goesOn: again, inbox, onEnd: report)
             return try await series.record(handle, into: target)
         }
         if !isWanted { throw Failure(.answerIsNo, "") }
