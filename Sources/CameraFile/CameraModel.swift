@@ -50,9 +50,13 @@ public struct CameraModel: Hashable, Sendable {
         }
     }
 
+    /// What every simulated camera finds in its pictures: the square that moves over the chart.
+    public static let markerType = "marker"
+
     public var capabilities: CameraCapabilities {
         CameraCapabilities(
             name: name, position: position, sensorWidth: sensorWidth, sensorHeight: sensorHeight,
-            formats: formats.map(\.format), controls: controls, defaultFormatIndex: defaultFormatIndex)
+            formats: formats.map(\.format), controls: controls, defaultFormatIndex: defaultFormatIndex,
+            availableMetadataObjectTypes: [Self.markerType])
     }
 }

@@ -20,7 +20,7 @@ struct MetadataGroup {
         guard bytes <= ClientBound.metadataBytesMax else {
             throw BrokerError(
                 .limitExceeded,
-                "The group has \(bytes) bytes of metadata; a group may have \(ClientBound.metadataBytesMax).")
+                "The group of \(kind) has \(bytes) bytes; a group has at most \(ClientBound.metadataBytesMax).")
         }
     }
 

@@ -97,7 +97,9 @@ package final class SimulatedCamera: CameraSource {
         return time
     }
 
-    package var objects: [DetectedObject] { marker.map { [DetectedObject(type: "marker", id: 1, box: $0)] } ?? [] }
+    package var objects: [DetectedObject] {
+        marker.map { [DetectedObject(type: CameraModel.markerType, id: 1, box: $0)] } ?? []
+    }
 
     /// Where the marker is in the frame that was taken last; nil: not in it.
     private var marker: DetectedObject.Box? { shown.flatMap { marker(in: $0.crop, of: $0.raster) } }

@@ -2,9 +2,9 @@
 ///
 /// Sizes follow the picture, and the picture changes slowly: a little over the budget lowers the quality at once, and it comes
 /// back only after a while well below, so that it does not swing. A pure value.
-struct JPEGQuality: Hashable {
+package struct JPEGQuality: Hashable {
     /// Of the next picture.
-    private(set) var quality = Self.most
+    package private(set) var quality = Self.most
     /// Bytes that one picture may have.
     private let budget: Double
     /// Of pictures at this quality: an average over the last few, in bytes; 0: none yet.
@@ -24,10 +24,10 @@ struct JPEGQuality: Hashable {
     private static let calmMin = 15
 
     /// - Parameter budget: bytes of a picture.
-    init(budget: Double) { self.budget = budget }
+    package init(budget: Double) { self.budget = budget }
 
     /// A picture of so many bytes came of `quality`.
-    mutating func note(_ bytes: Int) {
+    package mutating func note(_ bytes: Int) {
         average = average == 0 ? Double(bytes) : average + Self.weight * (Double(bytes) - average)
         calm += 1
         if average > Self.high * budget, quality > Self.least {

@@ -124,9 +124,10 @@ package final class RecordingFile {
     /// - Returns: false when the file has come to its end.
     package func appendSound(_ packet: [UInt8], at time: Int64, duration: Int64) throws(MediaFault) -> Bool {
         guard isOpen, sound != nil else { return false }
-        guard time + duration / 2 >= 0 else { return true }
+        guard time + duration / 2 >= 0 else { return try soundIsComplete(upTo: time + duration) }
         let packet = try packet.withMediaBytes { (bytes) throws(MediaFault) in try MediaPacket(bytes) }
         packet.pointer.pointee.flags |= AV_PKT_FLAG_KEY
+        if let left = sound?.samplesLeftOver(of: duration) { try packet.discard(last: left) }
         stamp(packet, 1, time, duration / MatroskaMuxer.nanosecondsPerTick)
         interleaver.add(
             Entry(packet: packet, pictureEnd: nil, time: time), .sound, at: time, bytes: packet.bytes,
