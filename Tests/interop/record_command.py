@@ -50,7 +50,7 @@ def into(daemon, folder, *more):
     """A camclient that records into a folder, some frames of which are written."""
     running = Running(daemon, "record", "--into", str(folder), "--json", *more)
     wait_until("the recording's first frames", lambda: any(
-        size > 100_000 for size in unnamed(running.process.pid, folder)))
+        size > 500_000 for size in unnamed(running.process.pid, folder)))
     return running
 
 
@@ -160,7 +160,7 @@ def again():
             return json.loads(gaps.read_text()) if gaps.exists() else None
 
         with Running(daemon, "record", str(first), "--again", "--app", "photos", "--json") as recorder:
-            wait_until("the recording's first frames", lambda: first.exists() and first.stat().st_size > 100_000)
+            wait_until("the recording's first frames", lambda: first.exists() and first.stat().st_size > 500_000)
             assert listed() is None
 
             def meanwhile():
@@ -170,7 +170,7 @@ def again():
                 assert open_gap["interruptionNanoseconds"] is None and open_gap["lastCapture"] > 0, open_gap
 
             cut_by_a_slide_over(daemon, shell, meanwhile)
-            wait_until("the second file's frames", lambda: second.exists() and second.stat().st_size > 100_000)
+            wait_until("the second file's frames", lambda: second.exists() and second.stat().st_size > 500_000)
             recorder.process.send_signal(signal.SIGINT)
             ends = [json.loads(line) for line in recorder.end()[0].splitlines()]
         assert [(end["file"], end["why"]) for end in ends] == [(str(first), "interrupted"), (str(second), "stopped")], ends
@@ -205,7 +205,7 @@ def again_into():
             for number in (1, 2):
                 cut_by_a_slide_over(daemon, shell, lambda: ends.append(recorder.wait(why="interrupted")))
                 wait_until("the next recording's frames", lambda: any(
-                    size > 100_000 for size in unnamed(recorder.process.pid, folder)))
+                    size > 500_000 for size in unnamed(recorder.process.pid, folder)))
                 assert names(folder) == ["recording-0001.gaps.json", "recording-0001.mkv", "recording-0002.mkv"][:number + 1]
             ends.append(json.loads(recorder.end()[0]))
         assert ends[-1]["why"] == "duration-limit", ends
@@ -229,11 +229,11 @@ def again_after_a_reset():
         shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", True)
         files = [daemon.directory / name for name in ("visit.mkv", "visit-2.mkv")]
         with Running(daemon, "record", str(files[0]), "--again", "--app", "photos", "--json") as recorder:
-            wait_until("the recording's first frames", lambda: files[0].exists() and files[0].stat().st_size > 100_000)
+            wait_until("the recording's first frames", lambda: files[0].exists() and files[0].stat().st_size > 500_000)
             (core,) = daemon.recorders()
             os.kill(core, signal.SIGKILL)
             reset = recorder.wait(why="recorder-reset")
-            wait_until("the second file's frames", lambda: files[1].exists() and files[1].stat().st_size > 100_000)
+            wait_until("the second file's frames", lambda: files[1].exists() and files[1].stat().st_size > 500_000)
             shell.call(SHELL, "PlaceApp", "ssb", "notes", "slide-over", False)
             cut = recorder.wait(why="interrupted")
             recorder.process.send_signal(signal.SIGINT)
