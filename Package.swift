@@ -166,7 +166,8 @@ let package = Package(
         library(
             "RecorderCore",
             [
-                "ArbiterProtocol", "CameraFile", "CaptureModel", "FrameStream", "Resolution", "TomlFile", "VideoNodes",
+                "ArbiterProtocol", "CameraFile", "CaptureModel", "FrameStream", "JSONText", "Resolution", "TomlFile",
+                "VideoNodes",
                 "CLibav",
                 "CTurboJPEG", "CVideo4Linux", "CLinux",
             ]),
@@ -275,7 +276,7 @@ let package = Package(
             "RecorderCoreTests",
             [
                 "RecorderCore", "FrameStream", "ArbiterProtocol", "CameraFile", "CaptureModel", "Resolution", "Bus",
-                "Loop", "CVideo4Linux",
+                "Loop", "CLibav", "CVideo4Linux",
                 "CLinux",
             ],
             optimized: true),

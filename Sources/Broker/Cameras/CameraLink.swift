@@ -178,8 +178,7 @@ class CameraLink {
             order.rawValue,
             [.uint64(granted.rawValue), .string(end.why.rawValue), .dictionary(end.reason.wire)]
         ) { [self] result in
-            // Closed by the recorder core, or by its end.
-            _ = microphone
+            outputs.letGo(microphone)
             switch result {
             case .success: broker.step(.recorderCut(camera, granted))
             case .failure(let error):

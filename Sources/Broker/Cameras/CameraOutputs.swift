@@ -19,6 +19,7 @@ class CameraOutputs {
     private lazy var completions = Completions(link)
     /// The grant's microphone, for as long as its recorder core may have it, and those before it.
     private var microphone: ClientMicrophone?
+    private lazy var left = LeftMicrophones(on: link.broker.loop)
     /// What its packets have; nil: none is attached. One that was attached under the broker before this one has this alone.
     private(set) var microphoneFormat: MicrophoneFormat?
     /// Bytes of timed metadata that the recorder core has not answered yet.
@@ -240,11 +241,15 @@ class CameraOutputs {
             [.uint64(granted.rawValue), .fileDescriptor(microphone.envelope), .dictionary(format.wire)]
         ) { [self] result in
             end(session)
-            // It is kept for as long as it is attached; the one before, until it is known to be closed.
-            _ = before
+            // It is kept for as long as it is attached.
             microphone.keep()
-            if self.microphone === microphone {
-                if case .success = result { attached(format) } else { self.microphone = before }
+            let isAttached = if case .success = result { true } else { false }
+            if isAttached || self.microphone !== microphone {
+                letGo(before)
+                if self.microphone === microphone { attached(format) }
+            } else {
+                self.microphone = before
+                letGo(microphone)
             }
             answer(message, result)
         }
@@ -261,7 +266,7 @@ class CameraOutputs {
     func detachMicrophone(_ granted: GrantID) {
         let closed = takeMicrophone()
         attached(nil)
-        link.recorder.call("DetachMicrophone", [.uint64(granted.rawValue)]) { _ in _ = closed }
+        link.recorder.call("DetachMicrophone", [.uint64(granted.rawValue)]) { [self] _ in letGo(closed) }
     }
 
     /// The microphone of a grant that is over: for whoever waits until the recorder core has closed its own.
@@ -269,6 +274,9 @@ class CameraOutputs {
         defer { (microphone, microphoneFormat) = (nil, nil) }
         return microphone
     }
+
+    /// The recorder core has closed its own, or is about to.
+    func letGo(_ microphone: ClientMicrophone?) { if let microphone { left.add(microphone) } }
 
     func setSlate(_ granted: GrantID, _ session: SessionID, _ slate: Bool) {
         link.recorder.call(

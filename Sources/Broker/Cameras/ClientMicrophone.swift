@@ -1,6 +1,7 @@
 import ArbiterProtocol
 import Bus
 import Glibc
+import Loop
 
 /// A microphone's socket that a client passed, in the envelope that a keeper has put it into: the socket itself is never in
 /// this process.
@@ -59,5 +60,34 @@ final class ClientMicrophone {
             case .unreadable: "cannot be looked at"
             }
         }
+    }
+}
+
+/// Microphones that a recorder core has said it has closed: its reader may be a moment behind its word, and is not to be the
+/// last to close one.
+final class LeftMicrophones {
+    /// How long one is kept beyond, in nanoseconds: a thread that has nothing else to do closes it within milliseconds.
+    static let timeMax: Int64 = 1_000_000_000
+    /// A client may attach one after the other; a keeper's room is everybody's.
+    static let atOnceMax = 8
+
+    private let loop: EventLoop
+    private var left: [(microphone: ClientMicrophone, until: Int64)] = []
+    private var timer: Timer?
+
+    init(on loop: EventLoop) { self.loop = loop }
+
+    func add(_ microphone: ClientMicrophone) {
+        if left.count == Self.atOnceMax { left.removeFirst() }
+        left.append((microphone, EventLoop.now + Self.timeMax))
+        // Where there is no room for a timer, the next ones push it out.
+        if timer == nil { timer = try? loop.addTimer { [weak self] in self?.letGo() } }
+        timer?.arm(at: left[0].until)
+    }
+
+    private func letGo() {
+        let now = EventLoop.now
+        left.removeAll { $0.until <= now }
+        timer?.arm(at: left.first?.until)
     }
 }

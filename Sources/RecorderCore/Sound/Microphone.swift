@@ -57,6 +57,9 @@ package final class Microphone: Sendable {
     /// The capture time of the first packet that came and was right; nil before.
     package var firstTime: Int64? { state.withLock { $0.firstTime } }
 
+    /// The latest capture time that a packet said; 0 before the first.
+    package var newestTime: Int64 { state.withLock { $0.newest } }
+
     /// What has come since the last call, as it came: two seconds of it at the most.
     package func take() -> [SoundPacket] {
         state.withLock { state in

@@ -5,9 +5,11 @@ import Synchronization
 
 /// The thread that reads one microphone's socket, and closes it.
 ///
-/// A client may send descriptors along with sound. The kernel closes them when their packet is read, or when the socket is
-/// closed with packets in it, on the thread that does so; and closing may take as long as the client likes, for a connection
-/// that lingers. So only this thread reads the socket and closes it, and nobody waits for it.
+/// A client may send descriptors along with sound. The kernel closes them when their packet is read, or when the last one
+/// closes the socket with packets in it, on the thread that does so; and closing may take as long as the client likes, for a
+/// connection that lingers. So a packet with descriptors is left where it is, and ends the microphone; the broker's keeper has
+/// a copy of the socket for longer than this process; and where a client gets around both, only this thread reads the socket
+/// and closes it, and nobody waits for it.
 enum MicrophoneReader {
     /// Threads that read microphones in this process. A core has one grant, and that one microphone; others are just being
     /// closed. More than this are stuck in what their clients sent.
@@ -62,6 +64,7 @@ enum MicrophoneReader {
         if let problem = read(ends, for: microphone) { microphone.report(problem) }
         microphone.hasEnded()
         close(ends.wake)
+        _ = camarb_microphone_end(ends.socket)
         close(ends.socket)
         while let socket = threads.withLock({ $0.left.popLast() }) { close(socket) }
         threads.withLock { $0.count -= 1 }
@@ -88,15 +91,16 @@ enum MicrophoneReader {
             for _ in 0..<packetsATurn {
                 // The whole length of the packet, also where it is longer than the bytes.
                 let count = bytes.withUnsafeMutableBytes {
-                    recv(ends.socket, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT) | Int32(MSG_TRUNC))
+                    camarb_microphone_receive(ends.socket, $0.baseAddress, $0.count)
                 }
                 if count < 0 {
-                    if errno == EAGAIN { break }
-                    if errno == EINTR { continue }
-                    return errno == ECONNRESET ? .closed : .cannotBeRead(errno: errno)
+                    if count == -Int(EAGAIN) { break }
+                    if count == -Int(EBADMSG) { return .descriptors }
+                    return count == -Int(ECONNRESET) ? .closed : .cannotBeRead(errno: Int32(-count))
                 }
                 if count == 0, isClosed(ends.socket) { return .closed }
-                budget.spend(frames: count / (2 * microphone.channels))
+                // One that is wrong costs no more than the longest that is right.
+                budget.spend(frames: min(count / (2 * microphone.channels), microphone.sampleRate))
                 take(bytes, count, for: microphone)
             }
         }

@@ -15,6 +15,7 @@ package enum SoundProblem: Error, Hashable, Sendable {
     case runsBack(by: Int64)
     case tooMuch
     case closed
+    case descriptors
     case cannotBeRead(errno: Int32)
     /// A recording began without a packet.
     case silent(for: Int64)
@@ -44,6 +45,8 @@ package enum SoundProblem: Error, Hashable, Sendable {
         case .tooMuch:
             "The microphone sends more than its rate, or more than \(Microphone.packetsASecond) packets a second; it is read more slowly now."
         case .closed: "The microphone was closed by its client; recordings go on in silence."
+        case .descriptors:
+            "The microphone sent descriptors along with its sound, and is read no more; recordings go on in silence."
         case .cannotBeRead(let code):
             "The microphone cannot be read any more (\(String(cString: strerror(code)))); recordings go on in silence."
         case .silent(let time):

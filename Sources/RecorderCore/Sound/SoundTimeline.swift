@@ -32,8 +32,9 @@ package struct SoundTimeline: Sendable {
     package static let latest: Int64 = 250_000_000
     /// What waits for the picture has a bound, in seconds: a microphone keeps no more (`Microphone.keptMax`).
     private static let waitingMax = 4
-    /// Sound is stretched by 1/64 of itself at the most: the 1 % of a source's clock, and some to catch up.
-    private static let stretchMax: Int64 = 64
+    /// By how much sound may be stretched beside what its source's clock is off by, as a part of itself, and at least by a
+    /// frame: a difference of pitch that ears hear is 0.3 %.
+    private static let catchingUpMax = 0.0025
     /// Shorter pieces could not be stretched by less than a whole frame in them.
     private static let pieceMin = 0.020
 
@@ -67,6 +68,8 @@ package struct SoundTimeline: Sendable {
     private var waiting: [SoundPacket] = []
     private var waitingFrames = 0
     private var block: Block?
+    /// Where the picture is in the file: no frame is beyond.
+    private var bound: Int64 = 0
     /// The last piece was sound, whose end is where the line says.
     private var isContinuous = false
     /// The last piece was silence for want of sound.
@@ -101,9 +104,10 @@ package struct SoundTimeline: Sendable {
     /// - Returns: what follows in the file.
     package mutating func advance(to picture: Int64) -> [Piece] {
         var pieces: [Piece] = []
-        // Of a pause it is not known yet how long it is; sound that may reach beyond it waits.
-        let isPaused = segments.last?.end != nil
-        place(into: &pieces) { packet, length in isPaused ? packet.time + length <= picture : packet.time <= picture }
+        bound = position(at: picture)
+        // What reaches beyond the picture waits: with the next one the file may end, or a pause.
+        place(into: &pieces) { packet, length in packet.time + length <= picture }
+        if let block, block.span.end <= Double(picture), isLong(block) { placeBlock(into: &pieces) }
         silence(upTo: position(at: picture - Self.latest), into: &pieces)
         forgetSegments()
         return pieces
@@ -128,9 +132,10 @@ package struct SoundTimeline: Sendable {
         pause(at: moment)
         guard let last = segments.last, let end = last.end else { return [] }
         var pieces: [Piece] = []
+        bound = position(at: Double(end), in: last)
         place(into: &pieces) { packet, _ in packet.time < end }
         placeBlock(into: &pieces)
-        silence(upTo: position(at: Double(end), in: last), into: &pieces)
+        silence(upTo: bound, into: &pieces)
         return pieces
     }
 
@@ -148,7 +153,9 @@ package struct SoundTimeline: Sendable {
     }
 
     private mutating func forgetSegments() {
-        guard let present = segments.lastIndex(where: { position(at: Double($0.start), in: $0) <= frames }) else { return }
+        guard let present = segments.lastIndex(where: { position(at: Double($0.start), in: $0) <= frames }) else {
+            return
+        }
         segments.removeFirst(present)
     }
 
@@ -169,11 +176,14 @@ package struct SoundTimeline: Sendable {
                 placeBlock(into: &pieces)
                 block = Block(samples: packet.samples, span: span)
             }
-            if let block, block.samples.count >= Int(Self.pieceMin * Double(sourceRate)) * channels {
-                placeBlock(into: &pieces)
-            }
+            // Together no longer than one packet may be.
+            if let block, block.samples.count >= sourceRate * channels { placeBlock(into: &pieces) }
         }
         waiting.removeFirst(taken)
+    }
+
+    private func isLong(_ block: Block) -> Bool {
+        block.samples.count >= Int(Self.pieceMin * Double(sourceRate)) * channels
     }
 
     private mutating func placeBlock(into pieces: inout [Piece]) {
@@ -213,9 +223,17 @@ package struct SoundTimeline: Sendable {
                 if isFilled { framesLate += Int64(late) }
             }
         }
+        // Times jitter, so a packet may reach a little beyond the picture after all.
+        let room = Int(Double(max(0, bound - frames)) * Double(sourceRate) / Double(fileRate))
+        if range.count > room, to > bound {
+            range = range.prefix(room)
+            isContinuous = false
+        }
         guard !range.isEmpty else { return }
         let nominal = Int64((Double(range.count) * Double(fileRate) / Double(sourceRate)).rounded())
-        let stretch = min(max(to - frames - nominal, -nominal / Self.stretchMax), nominal / Self.stretchMax)
+        let least = Int64((Double(nominal) * (clock.rate - Self.catchingUpMax)).rounded(.down))
+        let most = Int64((Double(nominal) * (clock.rate + Self.catchingUpMax)).rounded(.up))
+        let stretch = min(max(min(to, bound) - frames - nominal, least), most, bound - frames - nominal)
         guard nominal + stretch > 0 else { return }
         let whole = range.count * channels == samples.count
         pieces.append(
@@ -223,7 +241,7 @@ package struct SoundTimeline: Sendable {
                 samples: whole ? samples : Array(samples[range.lowerBound * channels..<range.upperBound * channels]),
                 frames: nominal + stretch))
         frames += nominal + stretch
-        (isContinuous, isFilled) = (true, false)
+        (isContinuous, isFilled) = (to <= bound, false)
     }
 
     private mutating func silence(upTo position: Int64, into pieces: inout [Piece]) {

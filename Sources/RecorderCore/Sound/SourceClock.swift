@@ -25,10 +25,10 @@ struct SourceClock: Hashable, Sendable {
 
     /// Variances. The times' errors, in seconds².
     private static let jitter = 0.003 * 0.003
-    /// The error of a first time: a quarter of a packet's, so that its correction is not heard.
-    private static let jitterOfFirst = 0.001 * 0.001
-    /// The rate's before anything is known of it.
-    private static let rateAtFirst = 0.005 * 0.005
+    /// The error of a first time: less than a packet's, so that its correction is not heard.
+    private static let jitterOfFirst = 0.0005 * 0.0005
+    /// The rate's before anything is known of it: most sources are well within 0.1 %.
+    private static let rateAtFirst = 0.0015 * 0.0015
     /// By how much the line and the rate move by themselves within a second. Together they say how slow this becomes: about 4 s.
     private static let timeWander = 0.0001 * 0.0001
     private static let rateWander = 0.00002 * 0.00002

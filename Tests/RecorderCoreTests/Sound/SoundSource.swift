@@ -56,7 +56,8 @@ struct Placement {
     /// The greatest error of a frame's place, in seconds, and where in the file it was.
     private(set) var worst = 0.0
     private(set) var worstAt = 0.0
-    /// The greatest part by which a piece was stretched.
+    /// The greatest part by which a piece was stretched, in the first five seconds and afterwards.
+    private(set) var stretchAtFirst = 0.0
     private(set) var stretch = 0.0
     /// Where silence is, in frames of the file.
     private(set) var silences: [Range<Int64>] = []
@@ -80,9 +81,16 @@ struct Placement {
                 }
             case .sound(let samples, let count):
                 let nominal = Double(samples.count) * Double(fileRate) / Double(sourceRate)
-                if nominal > 100 { stretch = max(stretch, abs(Double(count) - nominal) / nominal) }
+                // Pieces have whole frames.
+                let part = max(0, abs(Double(count) - nominal) - 1) / nominal
+                if frames < 5 * fileRate {
+                    stretchAtFirst = max(stretchAtFirst, part)
+                } else {
+                    stretch = max(stretch, part)
+                }
                 for (index, sample) in samples.enumerated() {
-                    let place = (Double(frames) + Double(index) * Double(count) / Double(samples.count)) / Double(fileRate)
+                    let place =
+                        (Double(frames) + Double(index) * Double(count) / Double(samples.count)) / Double(fileRate)
                     let near = nearly(place)
                     // The number with these 16 bits that is nearest.
                     let number = near + Int64(Int16(truncatingIfNeeded: Int64(sample) - near))

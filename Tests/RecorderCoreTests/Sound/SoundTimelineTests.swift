@@ -86,11 +86,11 @@ private let ms: Int64 = 1_000_000
         #expect(text(pieces) == "100x1")
         pieces += timeline.advance(to: 10_400 * ms)
         #expect(text(pieces) == "100x1 50-")
-        // 30 frames of it are too late.
-        timeline.take(packet(10_120, 200, 2))
+        // 20 frames of it are too late.
+        timeline.take(packet(10_130, 200, 2))
         pieces += timeline.advance(to: 10_401 * ms)
-        #expect(text(pieces) == "100x1 50- 170x2")
-        #expect(timeline.framesLate == 30)
+        #expect(text(pieces) == "100x1 50- 180x2")
+        #expect(timeline.framesLate == 20)
     }
 
     @Test func aTimeAheadSilencesNothingBeforeIt() {
@@ -211,22 +211,33 @@ private let ms: Int64 = 1_000_000
             let placement = play(TestSource(start: 7_000_000_000), seconds: 60) { source in
                 source.packet(length, off: Int64.random(in: -4 * ms...4 * ms, using: &random))
             }
-            #expect(placement.silence < 48, "no gap: \(placement.silences)")
+            // The first packet may say that it was later than the file's first moment, and the last that it was earlier.
+            let edge: Int64 = 48 * 4
+            #expect(
+                placement.silences.allSatisfy { $0.upperBound <= edge || $0.lowerBound >= placement.frames - edge },
+                "no gap: \(placement.silences)")
             #expect(abs(placement.worst) < 0.006, "\(placement.worst * 1000) ms at \(placement.worstAt) s")
-            // A quarter of a semitone is 1.4 %; what ears hear at best is 0.3 %.
+            // A semitone is 5.9 %; what ears hear at best is 0.3 %.
             #expect(placement.stretch < 0.003, "\(length): \(placement.stretch)")
-            print("jitter, \(length): worst \(placement.worst * 1000) ms, stretch \(placement.stretch)")
+            #expect(placement.stretchAtFirst < 0.01, "\(length): \(placement.stretchAtFirst)")
+            print(
+                "jitter, \(length): worst \(placement.worst * 1000) ms, stretch \(placement.stretchAtFirst), then \(placement.stretch)"
+            )
         }
     }
 
     @Test func anotherRateOfTheFileIsKeptAsExactly() {
-        let placement = play(TestSource(sampleRate: 50_000, fast: 0.002, start: 7_000_000_000), seconds: 30, fileRate: 48_000) {
+        let placement = play(
+            TestSource(sampleRate: 50_000, fast: 0.002, start: 7_000_000_000), seconds: 30, fileRate: 48_000
+        ) {
             $0.packet(1000)
         }
         #expect(abs(placement.worst) < 0.005 && placement.silence == 0, "\(placement.worst)")
     }
 
-    @Test("Whatever a source does, sound is as long as the picture and within 25 ms of its place", arguments: 1...40 as ClosedRange<UInt64>)
+    @Test(
+        "Whatever a source does, sound is as long as the picture and within 25 ms of its place",
+        arguments: 1...40 as ClosedRange<UInt64>)
     func anySource(_ seed: UInt64) {
         var random = SeededRandom(seed)
         let rate = [8000, 16_000, 44_100, 48_000].randomElement(using: &random) ?? 8000

@@ -2,6 +2,7 @@
 import array, contextlib, fcntl, itertools, os, pathlib, shutil, socket, struct, tempfile, threading
 
 from jeepney import DBusAddress, HeaderFields, MessageType, new_error, new_method_return, new_signal
+from jeepney.fds import FileDescriptor
 from jeepney.low_level import Parser
 
 SESSION = "org.camarb.Session1"
@@ -65,12 +66,13 @@ class FalseBroker:
         while True:
             while (message := parser.get_next_message()) is not None:
                 self.answer(message)
+                for part in message.body:
+                    if isinstance(part, FileDescriptor):
+                        part.close()
             data, descriptors, _, _ = socket.recv_fds(self.connection, 65536, 8)
-            for descriptor in descriptors:
-                os.close(descriptor)
             if not data:
                 return
-            parser.add_data(data)
+            parser.add_data(data, [FileDescriptor(descriptor) for descriptor in descriptors])
 
     def send(self, message):
         # Libraries drop signals that nobody sent.
