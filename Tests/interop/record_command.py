@@ -252,7 +252,7 @@ def again_after_a_reset():
 @claim("camclient record: codec, bit rate and metadata are in the file, and a disk that would get too full ends it")
 def choices():
     with Daemon() as daemon:
-        made = [daemon.directory / name for name in ("one.mkv", "two.mkv")]
+        made = [daemon.directory / name for name in ("one.mkv", "two.mkv", "three.mkv")]
         camclient(daemon, "record", str(made[0]), "-d", "1s", "--codec", "mjpeg", "--metadata", "orientation",
                   "--metadata", "speed:number")
         described = json.loads(subprocess.run(
@@ -261,8 +261,12 @@ def choices():
         assert [stream["codec_name"] for stream in described if stream["codec_type"] == "video"] == ["mjpeg"], described
         texts = {stream["tags"]["title"] for stream in described if stream["codec_type"] == "subtitle"}
         assert texts == {"orientation", "speed"}, described
+        # Half a million bits a second are 63 kB, behind a head that is as long in every file; usual are 1.3 MB.
+        small = json.loads(camclient(
+            daemon, "record", str(made[1]), "-d", "1s", "--bit-rate", "500k", "--json").stdout)
+        assert small["why"] == "duration-limit" and small["bytes"] < 400_000 < made[0].stat().st_size, small
+        assert small["framesLeftOut"] == 0 and small["cause"] is None and small["lastCapture"] > 0, small
         free = os.statvfs(daemon.directory)
-        most = free.f_blocks * free.f_frsize
-        full = camclient(
-            daemon, "record", str(made[1]), "-d", "20s", "--min-free", str(most * 2), "--json", status=1)
-        assert json.loads(full.stdout)["why"] == "disk-full", full.stdout
+        twice = str(2 * free.f_blocks * free.f_frsize)
+        full = camclient(daemon, "record", str(made[2]), "-d", "20s", "--min-free", twice, status=1).stdout
+        assert full.startswith(f"{made[2]}: ") and "; ended: disk-full" in full, full
