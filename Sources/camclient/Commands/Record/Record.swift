@@ -7,7 +7,7 @@ import Timeline
 struct Record: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Record until a time is over, Ctrl-C, or an interruption.",
-        usage: "camclient record [options] <file>\n       camclient record [options] --into <folder>",
+        usage: "camclient record [options] <file>\ncamclient record [options] --into <folder>",
         discussion: """
             A recording that is interrupted ends there; its file is whole, and the exit status is 1. It never resumes \
             by itself: with --again another recording begins when the camera comes back, in visit-2.mkv, visit-3.mkv …, \
@@ -20,11 +20,12 @@ struct Record: AsyncParsableCommand {
               camclient record --into ~/Videos --again --min-free 2G
             """)
 
-    @Argument(help: "The Matroska file to write.")
+    @Argument(help: "The Matroska file to write.", completion: .file(extensions: ["mkv"]))
     var file: String?
     @Option(
         help: ArgumentHelp(
-            "Instead of a file: the folder that gets the recording when it is whole.", valueName: "folder"))
+            "Instead of a file: the folder that gets the recording when it is whole.", valueName: "folder"),
+        completion: .directory)
     var into: String?
     @Option(
         name: .shortAndLong,
