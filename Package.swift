@@ -217,7 +217,7 @@ let package = Package(
                 "Arbiter", "ArbiterProtocol", "CameraFile", "EventTable", "PolicyFile", "Scenario", "Exploration",
                 "JSONText",
                 "Metrics", "Resolution", "TomlFile", "Trace",
-                "Timeline", "Camarb", "Loop", "Machine", "FrameStream", "CLinux",
+                "Timeline", "Camarb", "Loop", "Machine", "FrameStream", "CLinux", "CPipeWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             // swift-argument-parser uses a few calls of FoundationEssentials, and this is what it stands on when it is linked

@@ -26,6 +26,8 @@ struct camarb_library {
     int (*stream_queue_buffer)(struct pw_stream *, struct pw_buffer *);
     int (*stream_trigger_process)(struct pw_stream *);
     int (*stream_set_error)(struct pw_stream *, int, const char *, ...);
+    /* Since 0.3.50; NULL before. */
+    int (*stream_get_time_n)(struct pw_stream *, struct pw_time *, size_t);
 };
 extern struct camarb_library camarb_library;
 

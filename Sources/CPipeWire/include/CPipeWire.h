@@ -4,6 +4,7 @@
  * caller's thread, in camarb_pipewire_turn. */
 #pragma once
 #include "door.h"
+#include "microphone.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -102,7 +102,9 @@ final class Completer: Sendable {
             do throws(FileFault) { writer = try house.start(request.file, again: true) } catch { throw .file(error) }
             let found = try RecordingCompletion.complete(writer, until: request.deadline)
             return .success(
-                CompletedRecording(frames: found.frames, duration: found.duration, bytes: UInt64(found.bytes)))
+                CompletedRecording(
+                    frames: found.frames, duration: found.duration, bytes: UInt64(found.bytes),
+                    lastCapture: found.lastCapture ?? 0))
         } catch {
             return .failure(BrokerError(.unsuitableFile, "The file is left as it is: \(error.words)."))
         }

@@ -7,7 +7,7 @@ import Timeline
 struct Record: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Record until a time is over, Ctrl-C, or an interruption.",
-        usage: "camclient record [options] <file>\n       camclient record [options] --into <folder>",
+        usage: "camclient record [options] <file>\ncamclient record [options] --into <folder>",
         discussion: """
             A recording that is interrupted ends there; its file is whole, and the exit status is 1. It never resumes \
             by itself: with --again another recording begins when the camera comes back, in visit-2.mkv, visit-3.mkv …, \
@@ -20,11 +20,12 @@ struct Record: AsyncParsableCommand {
               camclient record --into ~/Videos --again --min-free 2G
             """)
 
-    @Argument(help: "The Matroska file to write.")
+    @Argument(help: "The Matroska file to write.", completion: .file(extensions: ["mkv"]))
     var file: String?
     @Option(
         help: ArgumentHelp(
-            "Instead of a file: the folder that gets the recording when it is whole.", valueName: "folder"))
+            "Instead of a file: the folder that gets the recording when it is whole.", valueName: "folder"),
+        completion: .directory)
     var into: String?
     @Option(
         name: .shortAndLong,
@@ -33,6 +34,13 @@ struct Record: AsyncParsableCommand {
     var duration: TimeArgument?
     @Flag(help: "After an interruption go on in another file, and list the gaps as JSON beside them.")
     var again = false
+    @Option(
+        help: ArgumentHelp(
+            """
+            Record sound, too: pipewire (your own microphone), a WAV file, which is played once, or tone, which beeps at \
+            each full second of the machine's clock.
+            """, valueName: "source"))
+    var microphone: MicrophoneArgument?
     @OptionGroup var choices: RecordingChoices
     @OptionGroup var session: SessionOptions
     @Flag(help: "Replace the file if it is there; with --again, also those that follow it.")
@@ -62,10 +70,14 @@ struct Record: AsyncParsableCommand {
         if let file { NewFile.warn(of: file, .matroska) }
         let interrupts = Interrupts.stream()
         let files = try recordingFiles()
+        let sound = try microphone?.open()
+        defer { sound?.end() }
+        var configuration = try session.configuration()
+        if sound != nil { configuration[.usesAudio] = .flag(true) }
         let client = try connection.connect()
         try await session.declare(client)
         let isWanted = try await client.withSession(
-            camera: session.camera, configuration: try session.configuration()
+            camera: session.camera, configuration: configuration
         ) { handle in
             let inbox = Inbox(handle.notices, interrupts: interrupts)
             let target = try files.next()
@@ -77,7 +89,7 @@ struct Record: AsyncParsableCommand {
                 throw error
             }
             let series = RecordingSeries(
-                into: files, choices, for: duration?.duration, goesOn: again, inbox, onEnd: report)
+                into: files, choices, for: duration?.duration, with: sound, goesOn: again, inbox, onEnd: report)
             return try await series.record(handle, into: target)
         }
         if !isWanted { throw Failure(.answerIsNo, "") }

@@ -14,7 +14,7 @@ struct RecordingChoices: ParsableArguments {
     var bitRate: CountArgument?
     @Option(
         help: ArgumentHelp(
-            "End before the disk is full: while at least so much stays free, such as 2G. Looked at every second.",
+            "End when fewer bytes than this are free on the disk, such as 2G; looked at every second.",
             valueName: "bytes"))
     var minFree: CountArgument?
     @Option(

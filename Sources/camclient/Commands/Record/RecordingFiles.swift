@@ -31,7 +31,12 @@ struct RecordingFiles {
         if case .folder = place { true } else { false }
     }
 
-    init(folder: String) throws(Failure) { place = .folder(try RecordingFolder(folder)) }
+    /// - Throws: `.file` where the folder takes no files without a name, before anybody is asked for a camera.
+    init(folder: String) throws(Failure) {
+        let opened = try RecordingFolder(folder)
+        close(try opened.unnamedFile())
+        place = .folder(opened)
+    }
 
     private static let gapsEnding = ".gaps.json"
 

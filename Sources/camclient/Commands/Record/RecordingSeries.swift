@@ -26,6 +26,7 @@ final class RecordingSeries {
     private let choices: RecordingChoices
     /// Of all recordings together; nil: until Ctrl-C.
     private let duration: Duration?
+    private let sound: RecordingMicrophone?
     private let goesOn: Bool
     private let inbox: Inbox
     private let onEnd: (Part) -> Void
@@ -38,15 +39,18 @@ final class RecordingSeries {
     private var stop: SessionStop?
 
     /// - Parameters:
+    ///   - sound: attached before each recording; nil: they are silent films.
     ///   - goesOn: begins another recording when the session runs again after an interruption.
     ///   - onEnd: is told of each recording when its file is whole.
     init(
-        into files: RecordingFiles, _ choices: RecordingChoices, for duration: Duration?, goesOn: Bool, _ inbox: Inbox,
-        onEnd: @escaping (Part) -> Void
+        into files: RecordingFiles, _ choices: RecordingChoices, for duration: Duration?,
+        with sound: RecordingMicrophone?,
+        goesOn: Bool, _ inbox: Inbox, onEnd: @escaping (Part) -> Void
     ) {
         self.files = files
         self.choices = choices
         self.duration = duration
+        self.sound = sound
         self.goesOn = goesOn
         self.inbox = inbox
         self.onEnd = onEnd
@@ -77,6 +81,7 @@ final class RecordingSeries {
         _ session: borrowing SessionHandle, _ target: RecordingTarget, _ left: Duration?
     ) async throws -> RecordingID? {
         do throws(BrokerError) {
+            try await sound?.attach(to: session)
             let id = try await session.startRecording(to: target.descriptor, options: choices.options(for: left))
             // The one before it is over.
             interruption = nil
