@@ -86,14 +86,10 @@ final class RecordingTarget {
     /// - Returns: its path.
     func keep() throws(Failure) -> String { try folder?.name(descriptor, ending: ".mkv") ?? file.path }
 
-    /// The recording's end was never heard of: it plays as far as it goes, and is not passed off as a whole one.
-    /// - Returns: the path of a file without a name that has got one now.
-    func keepUnfinished() throws(Failure) -> String? {
-        guard hasBytes else {
-            file.removeIfEmpty()
-            return nil
-        }
-        return try folder?.name(descriptor, ending: ".unfinished.mkv")
+    /// What became of the recording was never heard: it plays as far as it goes, and is not passed off as a whole one.
+    /// - Returns: its path.
+    func keepUnfinished() throws(Failure) -> String {
+        try folder?.name(descriptor, ending: ".unfinished.mkv") ?? file.path
     }
 
     /// Nothing was recorded.

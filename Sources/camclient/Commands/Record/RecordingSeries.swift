@@ -64,12 +64,14 @@ final class RecordingSeries {
         while true {
             let left = duration.map { $0 - recorded }
             guard let id = try await begin(session, target, left) else {
-                guard try await runsAgain() else { return stop == nil }
-                continue
+                if try await runsAgain() { continue }
+                target.discardIfEmpty()
+                return stop == nil
             }
             let part = try await end(of: id, session, target, left)
             recorded += part.finished.duration
             onEnd(part)
+            if goesOn { try writeGaps() }
             guard goesOn, part.isCut, duration.map({ recorded < $0 }) ?? true else { return part.isWanted }
             guard try await runsAgain() else { return stop == nil }
             target = try files.next()
@@ -96,7 +98,7 @@ final class RecordingSeries {
         }
     }
 
-    /// Waits for a recording's end, and has its file and the list of gaps.
+    /// Waits for a recording's end, and has its file.
     private func end(
         of id: RecordingID, _ session: borrowing SessionHandle, _ target: RecordingTarget, _ left: Duration?
     ) async throws -> Part {
@@ -104,9 +106,11 @@ final class RecordingSeries {
         do {
             finished = try await wait(for: id, session, left)
         } catch {
-            if let path = try target.keepUnfinished() {
-                Output.notice("camclient: \(path) plays as far as it goes; it is not known to be whole.")
+            if target.hasBytes {
+                Output.notice(
+                    "camclient: \(try target.keepUnfinished()) plays as far as it goes; it is not known to be whole.")
             }
+            target.discardIfEmpty()
             throw error
         }
         var part = Part(finished: finished, interruption: interruption)
@@ -116,12 +120,12 @@ final class RecordingSeries {
             if isEmpty { target.discard() } else { target.discardIfEmpty() }
             return part
         }
-        let path = try target.keep()
+        // Bytes are told of a file that is known to be whole, and of no other.
+        let path = finished.bytes > 0 ? try target.keep() : try target.keepUnfinished()
         part.file = path
         files.keeps(path)
         if goesOn {
             gaps.kept(path, finished, firstCapture: CaptureTime.first(in: target.descriptor), isCut: part.isCut)
-            try writeGaps()
         }
         return part
     }
