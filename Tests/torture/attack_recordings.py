@@ -9,7 +9,7 @@ KILLS, KILLS_SHORT = 200, 20
 # Seconds of recording before the kill: before the first second of sound and the third key frame, and long enough behind them.
 MOMENTS = (0.2, 2.5)
 # Bytes of a file system that is full in the midst of most of these recordings.
-SMALL_DISK = 300_000
+SMALL_DISK = 450_000
 # What may be missing before the kill, and between the ends of sound and picture.
 LOST_MAX, APART_MAX = 1.0, 0.1
 CLONE_NEWNS = 0x20000
