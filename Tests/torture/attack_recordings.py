@@ -1,15 +1,15 @@
 """Recordings whose recorder core is killed at any moment, with sound and metadata, also on a disk that is full."""
 import ctypes, json, os, pathlib, random, shutil, signal, socket, subprocess, tempfile, time
 
-from harness import Daemon, Skipped, recorded_marks, wait_until
+from harness import Daemon, Refused, Skipped, recorded_marks, wait_until
 from recordings_with_sound import Microphone
 from rows import Figure, row, stage
 
 KILLS, KILLS_SHORT = 200, 20
 # Seconds of recording before the kill: before the first second of sound and the third key frame, and long enough behind them.
 MOMENTS = (0.2, 2.5)
-# Bytes of a file system that is full in the midst of most of these recordings: a second and a half of 720p.
-SMALL_DISK = 2_000_000
+# Bytes of a file system that is full in the midst of most of these recordings.
+SMALL_DISK = 450_000
 # What may be missing before the kill, and between the ends of sound and picture.
 LOST_MAX, APART_MAX = 1.0, 0.1
 CLONE_NEWNS = 0x20000
@@ -20,25 +20,25 @@ def small_disk_file():
     if os.geteuid() != 0:
         raise Skipped("only root mounts a file system that gets full")
     ours, theirs = socket.socketpair()
+    folder = tempfile.mkdtemp().encode()
     child = os.fork()
     if child == 0:
         status = 1
         try:
             libc = ctypes.CDLL(None, use_errno=True)
-            folder = tempfile.mkdtemp().encode()
             # Nothing of it reaches the mount namespace that this one is a copy of.
             if (libc.unshare(CLONE_NEWNS) == 0 and libc.mount(b"none", b"/", None, 0x44000, None) == 0
                     and libc.mount(b"none", folder, b"tmpfs", 0, f"size={SMALL_DISK}".encode()) == 0):
                 file = os.open(folder + b"/recording.mkv", os.O_RDWR | os.O_CREAT)
                 socket.send_fds(theirs, [b"f"], [file])
                 status = 0
-            os.rmdir(folder) if status else None
         finally:
             os._exit(status)
     theirs.close()
     _, files, _, _ = socket.recv_fds(ours, 1, 1)
     ours.close()
     os.waitpid(child, 0)
+    os.rmdir(folder)
     if not files:
         raise Skipped("no file system can be mounted here")
     return os.fdopen(files[0], "r+b")
@@ -89,9 +89,12 @@ def record_and_kill(seconds, file, appended):
                 number += 1
                 if number % 5 == 0:
                     at = time.monotonic_ns()
-                    if app.poll() or "RecordingFinished" not in app.names():
+                    try:
                         session.call("AppendMetadata", "sxas", "location", at, [f"+48.{number:04}+016.3738/"])
                         appended.append(at)
+                    except Refused as refusal:
+                        # The disk got full.
+                        assert refusal.name.endswith(".NotRecording"), refusal
             (recorder,) = daemon.recorders()
             killed = time.monotonic_ns()
             os.kill(recorder, signal.SIGKILL)
@@ -168,6 +171,6 @@ def recordings_killed(short):
 
 
 @row("recordings-killed-disk-full", "the same where the disk gets full", f"{KILLS // 2} kills of recordings on a file system of "
-     f"{SMALL_DISK / 1e6:.0f} MB ({KILLS_SHORT // 2} in the short form)")
+     f"{SMALL_DISK / 1e3:.0f} kB ({KILLS_SHORT // 2} in the short form)")
 def recordings_killed_disk_full(short):
     yield from kills(short, disk_is_full=True)

@@ -103,7 +103,7 @@ import Testing
         _ = try take("note", Array(repeating: String(repeating: "x", count: most / 4), count: 4))
         let error = refusal("note", [String(repeating: "x", count: most), "y"])
         #expect(error?.kind == .limitExceeded)
-        #expect(error?.message == "The group has 65537 bytes; a group has at most 65536.")
+        #expect(error?.message == "The group of note has 65537 bytes; a group has at most 65536.")
     }
 
     @Test("A hundred groups may come in a second, by when they arrive; a refused one counts for nothing")

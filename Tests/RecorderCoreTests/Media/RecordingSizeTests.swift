@@ -32,7 +32,7 @@ import Testing
 
     @Test("Noisy footage in 4K is below twice the published size")
     func fourK() throws {
-        let megabytes = try megabytes(3840, 2160, 30, seconds: 1)
+        let megabytes = try megabytes(3840, 2160, 30, seconds: 3)
         #expect(megabytes < 750, "\(megabytes) MB a minute")
     }
 }
