@@ -1,3 +1,4 @@
+import ArbiterProtocol
 import FrameStream
 import Glibc
 import RecorderCore
