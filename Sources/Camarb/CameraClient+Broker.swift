@@ -73,6 +73,8 @@ public struct CameraDescription: Hashable, Sendable {
     public var defaultFormatIndex: Int
     /// What can be set on it beside format, rate and zoom.
     public var controls: [CameraControl]
+    /// What it finds in its pictures, for a recording's metadata kind `objects`.
+    public var availableMetadataObjectTypes: [String]
 
     init(wire: WireDictionary) throws(BrokerError) {
         let fields = WireFields("Camera1", wire)
@@ -92,6 +94,8 @@ public struct CameraDescription: Hashable, Sendable {
         // A broker of 0.1 has no such property, and its default is the first.
         let index = fields.has("DefaultFormatIndex") ? try fields.uint64("DefaultFormatIndex") : 0
         defaultFormatIndex = formats.indices.contains(Int(clamping: index)) ? Int(index) : 0
+        let types = "AvailableMetadataObjectTypes"
+        availableMetadataObjectTypes = fields.has(types) ? try fields.strings(types) : []
         controls = []
         for (index, wire) in try fields.dictionaries("Controls").enumerated() {
             if let control = try CameraControl(wire: wire, place: "Controls[\(index)]") { controls.append(control) }

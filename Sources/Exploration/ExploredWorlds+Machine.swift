@@ -166,7 +166,8 @@ extension ExploredWorld {
 
             """,
             moves: [
-                "start photos", "stop photos", "start call", "record photos", "microphone call taken",
+                "start photos", "stop photos", "start call", "attach-microphone photos", "record photos",
+                "microphone call taken",
                 "microphone call released", "pressure critical", "pressure serious", "pressure nominal",
                 "login-session c1 locked", "login-session c1 active", "sensitive photos", "continue photos", "sleep",
                 "wake",

@@ -41,7 +41,7 @@ public final class RecorderService: Sendable {
             let grant = GrantID(try reader.uint64("grant"))
             let why: RecordingEnd = try reader.word("why")
             let reason = try reader.reason()
-            capture.cut(grant, why: why, reason, passesOn: member == "PassOn") { result in
+            capture.cut(grant, why: why, reason: reason, passesOn: member == "PassOn") { result in
                 answer(result.map { [.int64($0)] })
             }
         case "WatchNode":
@@ -123,7 +123,7 @@ public final class RecorderService: Sendable {
         case "StopRecording":
             let recording = try reader.uint64("recording")
             let why: RecordingEnd = try reader.word("why")
-            capture.stopRecording(recording, why: why, try reader.reason(), done)
+            capture.stopRecording(recording, why: why, reason: try reader.reason(), done)
         case "PauseRecording": capture.pauseRecording(try reader.uint64("recording"), done)
         case "ResumeRecording": capture.resumeRecording(try reader.uint64("recording"), done)
         case "AppendMetadata":

@@ -182,9 +182,8 @@ public struct TimelineBuilder: Hashable, Sendable {
                     label: photo.error.map { "no photo: \($0)" } ?? "photo \(photo.photo)"))
         case .runtimeError(let code, _):
             lanes[place].marks.append(Timeline.Mark(moment: now, kind: .trouble, label: code))
-        case .recordingPaused, .recordingResumed:
-            break  // The file is the recording's all the time.
-        case .sharersChanged, .configurationApplied, .rampFinished, .connectionsFormed, .cameraStateChanged:
+        case .recordingPaused, .recordingResumed, .sharersChanged, .configurationApplied, .rampFinished,
+            .connectionsFormed, .cameraStateChanged:
             break  // Nothing about who has the camera.
         }
     }

@@ -85,7 +85,18 @@ import Testing
         }
         text += """
 
-            Without them a recording ends when it is stopped, cut, or its disk is full. `CapturePhotoBracket` has
+            Without them a recording ends when it is stopped, cut, or its disk is full. `AttachMicrophone` has, and needs,
+
+            | option | type | takes | |
+            |---|---|---|---|
+
+            """
+        for key in MicrophoneFormat.Key.allCases {
+            text += row([code(key.rawValue), code(key.wireType), key.allowed, key.summary])
+        }
+        text += """
+
+            `CapturePhotoBracket` has
 
             | option | type | takes | |
             |---|---|---|---|

@@ -16,14 +16,21 @@ struct WireTests {
             .interruptionChanged(id: 4, causes: causes, interrupter: .app("call"), rule: "r"),
             .interruptionChanged(id: 4, causes: causes, interrupter: nil, rule: "r"),
             .interruptionEnded(id: 4, causesItHad: causes, duration: .milliseconds(2500), willResume: true),
+            .interruptionEnded(id: 4, causesItHad: causes, duration: .zero, willResume: false, cut: 3),
             .didStartRunning(grant: GrantID(8)), .didStopRunning,
             .accessChanged([.preview, .photo], causes: causes, rule: "r"),
             .sharersChanged([.app("mirror"), .anotherUsersApp, .anotherUsersApp]), .sharersChanged([]),
-            .sessionStopped(.leaseExpired, rule: "r"), .recordingStarted(3),
+            .sessionStopped(.leaseExpired, rule: "r"), .recordingStarted(3), .recordingPaused(3),
+            .recordingResumed(3),
             .recordingFinished(
                 RecordingFinished(
                     recording: 3, why: .interrupted, frames: 60, duration: .seconds(2), bytes: 9000,
                     nextChance: .whenInterruptionEnds)),
+            .recordingFinished(
+                RecordingFinished(
+                    recording: 3, why: .accessLost, frames: 60, duration: .seconds(2), bytes: 9000,
+                    nextChance: .whenAccessReturns, framesLeftOut: 2, lastCapture: Moment(nanoseconds: 9),
+                    cause: .videoDeviceNotAvailableWithMultipleForegroundApps, interrupter: .anotherUsersApp)),
             .photoCaptured(PhotoCaptured(photo: 1, width: 640, height: 480, bytes: 99)),
             .photoCaptured(PhotoCaptured(photo: 3, width: 640, height: 480, bytes: 99, metadata: Self.taken)),
             .photoCaptured(PhotoCaptured(photo: 2, width: 0, height: 0, bytes: 0, error: "The disk is full.")),
@@ -34,7 +41,7 @@ struct WireTests {
                     .adjustingFocus: .flag(true), .lensPosition: .number(0), .pipelineRebuilds: .number(2),
                     .focusMode: .text("locked"),
                 ])), .runtimeError(code: "stall", message: "No frame for 2 s."),
-            .connectionsFormed(camera: CameraID("front"), reopen: [.preview]),
+            .connectionsFormed(camera: CameraID("front"), reopen: [.preview, .microphone, .metadata]),
         ]
     }()
 
@@ -165,7 +172,8 @@ struct WireTests {
         #expect(ofPhoto == "“quality” is 90, but no option of a photo; there are none.")
         #expect(
             ofRecording(["maxSize": .uint64(1)])
-                == "“maxSize” is no option of a recording; there are maxDuration and maxBytes.")
+                == "“maxSize” is no option of a recording; there are maxDuration, maxBytes, minFreeBytes, codec, bitRate, metadata."
+        )
         #expect(ofRecording(["maxDuration": .double(0)])?.hasSuffix("it takes seconds above 0.") == true)
         #expect(ofRecording(["maxBytes": .uint64(1000)])?.hasSuffix("it takes bytes from 262144.") == true)
         #expect(ofRecording(["maxDuration": .double(0.5), "maxBytes": .uint64(RecordingOptions.bytesLeast)]) == nil)

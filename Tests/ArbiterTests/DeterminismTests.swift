@@ -53,7 +53,7 @@ struct DeterminismTests {
                 switch effect {
                 case .open(let camera, let grant, _, let configuration):
                     events.insert(.recorderStreaming(camera, grant, inForce: configuration), at: 0)
-                case .cut(let camera, let grant, _, _): events.insert(.recorderCut(camera, grant), at: 0)
+                case .cut(let camera, let grant, _, _, _): events.insert(.recorderCut(camera, grant), at: 0)
                 default: break
                 }
             }

@@ -33,7 +33,8 @@ struct SmallWorld {
                 case .notify(_, let session, _, let event): notices.append("\(session.rawValue) \(event.wireName)")
                 case .open(let camera, let grant, _, let configuration) where recorderAnswers:
                     events.append(.recorderStreaming(camera, grant, inForce: configuration))
-                case .cut(let camera, let grant, _, _) where recorderAnswers: events.append(.recorderCut(camera, grant))
+                case .cut(let camera, let grant, _, _, _) where recorderAnswers:
+                    events.append(.recorderCut(camera, grant))
                 case .killRecorder(let camera): events.append(.recorderGone(camera))
                 default: break
                 }
@@ -89,7 +90,7 @@ struct HandoverTests {
     /// Which session each cut names as the next.
     private func next(_ effects: [Effect]) -> [SessionID?] {
         effects.compactMap { effect -> SessionID?? in
-            if case .cut(_, _, _, let next) = effect { .some(next) } else { nil }
+            if case .cut(_, _, _, let next, _) = effect { .some(next) } else { nil }
         }
     }
 
@@ -156,7 +157,7 @@ struct HandoverTests {
         let effects = world.step(.startRunning(SessionID(2)))
         world.step(.disconnected(ClientID(2)))
         world.recorderAnswers = true
-        for case .cut(let camera, let grant, _, _) in effects { world.step(.recorderCut(camera, grant)) }
+        for case .cut(let camera, let grant, _, _, _) in effects { world.step(.recorderCut(camera, grant)) }
         #expect(
             world.heard() == [
                 "1 DidStartRunning", "1 WasInterrupted", "1 DidStopRunning", "1 InterruptionEnded", "1 DidStartRunning",

@@ -39,7 +39,7 @@ struct ExplainedWorld {
             switch effect {
             case .open(let camera, let grant, _, let configuration):
                 answers.append(.recorderStreaming(camera, grant, inForce: configuration))
-            case .cut(let camera, let grant, _, _): answers.append(.recorderCut(camera, grant))
+            case .cut(let camera, let grant, _, _, _): answers.append(.recorderCut(camera, grant))
             default: break
             }
         }

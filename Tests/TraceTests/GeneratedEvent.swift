@@ -41,8 +41,15 @@ struct GeneratedEvent {
         case .openStream: .openStream(session())
         case .capturePhoto: .capturePhoto(session())
         case .capturePhotoBracket: .capturePhotoBracket(session(), bracket())
-        case .startRecording: .startRecording(session())
+        case .attachMicrophone:
+            .attachMicrophone(
+                session(),
+                MicrophoneFormat(sampleRate: random.pick([8_000, 44_100, 96_000]), channels: flag() ? 1 : 2))
+        case .startRecording: .startRecording(session(), recordingOptions())
         case .stopRecording: .stopRecording(session())
+        case .pauseRecording: .pauseRecording(session())
+        case .resumeRecording: .resumeRecording(session())
+        case .appendMetadata: .appendMetadata(session())
         case .ready: .ready(session(), number())
         case .continueAfterSensitiveContent: .continueAfterSensitiveContent(session())
         case .closed: .closed(session())
@@ -88,7 +95,9 @@ struct GeneratedEvent {
         case .recordingFinished:
             .recordingFinished(
                 number(), why: random.pick(RecordingEnd.allCases), frames: number(),
-                duration: .nanoseconds(Int64(random.below(1 << 60))), bytes: number())
+                duration: .nanoseconds(Int64(random.below(1 << 60))), bytes: number(),
+                lastCapture: flag() ? Moment(nanoseconds: Int64(1 + random.below(1 << 60))) : nil,
+                framesLeftOut: number())
         case .photoCaptured: .photoCaptured(photo())
         case .rampFinished: .rampFinished(camera(), grant(), videoZoomFactor: real())
         case .cameraStateChanged: .cameraStateChanged(camera(), grant(), configuration())
@@ -100,6 +109,19 @@ struct GeneratedEvent {
                 survivor: flag() ? Survivor(grant: grant(), recording: flag() ? number() : nil) : nil)
         case .timePassed: .timePassed
         }
+    }
+
+    private mutating func recordingOptions() -> RecordingOptions {
+        var options = RecordingOptions()
+        if flag() { options.maxDuration = 0.1 + Double(random.below(100)) }
+        if flag() { options.maxBytes = random.pick([RecordingOptions.bytesLeast, UInt64(Int64.max)]) }
+        if flag() { options.minFreeBytes = 1 + UInt64(random.below(1000)) }
+        if flag() { options.codec = random.pick(VideoCodec.allCases) }
+        if flag() { options.bitRate = random.pick([100_000, 200_000_000]) }
+        if flag() { options.metadata.append(MetadataTrack(kind: "location", type: .iso6709)) }
+        if flag() { options.metadata.append(MetadataTrack(kind: "heading-2", type: random.pick([.text, .number]))) }
+        if flag() { options.metadata.append(MetadataTrack(kind: "objects", type: .objects)) }
+        return options
     }
 
     private mutating func flag() -> Bool { random.chance(50) }

@@ -44,17 +44,22 @@ struct TraceDocumentTests {
     private static let effects: [Effect] = {
         guard let bracket = try? PhotoBracket(exposureTargetBiases: [0]) else { preconditionFailure("one is allowed") }
         let (camera, grant, session, app) = (CameraID("back"), GrantID(1), SessionID(1), AppID("photos", user: 1000))
+        let reason = RecordingReason(.videoDeviceInUseByAnotherClient, by: .app("call"))
         let question = Question(
             id: 1, app: app, isClaimed: false, session: session, camera: camera, until: Moment(nanoseconds: 1))
         return [
             .refused(Refusal(.notRunning, "It does not run.", rule: "running")), .answered(1),
-            .cut(camera, grant, why: .stopped, next: SessionID(3)), .killRecorder(camera),
+            .cut(camera, grant, why: .interrupted, next: SessionID(3), reason: reason), .killRecorder(camera),
             .open(camera, grant, session, Configuration()),
             .resume(camera, grant, session, Configuration()), .configure(camera, grant, session, Configuration()),
             .openStream(camera, grant, session), .closeStreams(camera, grant, session),
             .capturePhoto(camera, grant, session, 1),
-            .capturePhotoBracket(camera, grant, session, first: 1, bracket), .startRecording(camera, grant, session, 1),
-            .stopRecording(camera, 1, why: .stopped), .notify(ClientID(1), session, sequence: 1, .didStopRunning),
+            .capturePhotoBracket(camera, grant, session, first: 1, bracket),
+            .attachMicrophone(camera, grant, session, MicrophoneFormat(sampleRate: 48_000, channels: 1)),
+            .detachMicrophone(camera, grant), .startRecording(camera, grant, session, 1),
+            .stopRecording(camera, 1, why: .accessLost, reason: reason), .pauseRecording(camera, 1),
+            .resumeRecording(camera, 1), .appendMetadata(camera, 1), .setSlate(camera, grant, session, true),
+            .notify(ClientID(1), session, sequence: 1, .didStopRunning),
             .announce(.camerasChanged), .announce(.holderChanged(camera, app)),
             .announce(.prioritiesChanged(user: 1000)), .announce(.question(question)),
             .announce(.questionEnded(1, user: 1000, .late)),

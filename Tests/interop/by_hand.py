@@ -149,7 +149,7 @@ def options():
 
         assert "“quality” is 90, but no option of a photo; there are none." in refused("CapturePhoto", {"quality": ("u", 90)})
         said = refused("StartRecording", {"maxSize": ("t", 1 << 20)})
-        assert "“maxSize”" in said and "maxDuration and maxBytes" in said, said
+        assert "“maxSize”" in said and "maxDuration, maxBytes, minFreeBytes" in said, said
         assert "bytes from 262144" in refused("StartRecording", {"maxBytes": ("t", 5)})
         assert not {"RecordingStarted", "PhotoCaptured", "RuntimeError"} & set(app.names()), app.names()
 

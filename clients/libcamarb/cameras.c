@@ -377,7 +377,7 @@ const char *camarb_camera_key(const camarb_camera *camera, size_t index) {
     /* Those of ConfigurationKey that are no controls. */
     static const char *const all[] = {"camera", "sessionPreset", "activeFormat", "frameRate", "activeVideoMinFrameDuration",
         "activeVideoMaxFrameDuration", "videoZoomFactor", "videoZoomRampRate", "cancelVideoZoomRamp", "usesAudio", "whenBusy",
-        "sharingMode"};
+        "sharingMode", "captureMode"};
     const size_t count = sizeof all / sizeof all[0];
     if (!camera) return NULL;
     if (index < count) return all[index];

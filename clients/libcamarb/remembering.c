@@ -40,7 +40,7 @@ static bool take_other(struct memory *memory, const char *camera, camarb_configu
 /* What was asked of one camera does not bind another: that one has what was asked of it before, and to begin with the session's preset.
  * A torch is off once its camera is left. */
 static void leave_camera(camarb_session *session, const char *next) {
-    static const char *const own[] = {"usesAudio", "sharingMode"}, *const torch[] = {"torchMode", "torchLevel"};
+    static const char *const own[] = {"usesAudio", "sharingMode", "captureMode"}, *const torch[] = {"torchMode", "torchLevel"};
     camarb_client *client = session->client;
     struct memory *memory = &session->memory;
     camarb_configuration left = memory->configuration, wanted = {0};

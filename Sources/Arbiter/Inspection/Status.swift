@@ -41,8 +41,11 @@ public struct Status: Sendable {
         public var causes: CauseSet
         public var isHolder: Bool
         public var isRecording: Bool
-        /// The recording under way.
+        /// The recording under way, and whether its client has paused it.
         public var recording: RecordingID?
+        public var isPaused: Bool
+        /// Its client's own is attached.
+        public var hasMicrophone: Bool
         /// Where the app is, by the first believed source.
         public var presence: Presence
         public var isFocused: Bool
@@ -193,6 +196,7 @@ extension Arbiter {
             isVerified: !client.app.isClaimed, camera: state.cameraNames[session.camera], state: shown, access: access,
             causes: causes, isHolder: state.cameras[session.camera].tenancy.held?.session == slot,
             isRecording: session.has.contains(.recording), recording: session.ledger.recording,
+            isPaused: session.has.contains(.paused), hasMicrophone: session.has.contains(.microphone),
             presence: placed.presence, isFocused: placed.isFocused,
             rank: policy.ranks[min(look.rank.rank, policy.ranks.count - 1)],
             right: state.rightReason(of: session.client, on: session.camera),

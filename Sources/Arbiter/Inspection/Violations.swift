@@ -33,6 +33,7 @@ private struct InvariantCheck {
         for slot in state.sessionSlots.slots where !state.sessions[slot].has.contains(.closing) {
             checkShown(slot)
             checkRecording(slot)
+            checkMicrophone(slot)
         }
         for slot in state.clientSlots.slots {
             check(
@@ -209,6 +210,28 @@ private struct InvariantCheck {
         check(
             session.has.contains(.recording) == (session.ledger.recording != nil),
             "5: session \(session.id)'s recording is not the ledger's")
+    }
+
+    /// Sound comes with the grant alone, and a preview is black where the rule says so and nowhere else.
+    private func checkMicrophone(_ slot: Slot<Session>) {
+        let session = state.sessions[slot]
+        let tenancy = state.cameras[session.camera].tenancy
+        if session.has.contains(.microphone) {
+            check(
+                tenancy.holder == slot && tenancy.isCapturing,
+                "13: session \(session.id) has a microphone without the camera")
+            check(session.has.contains(.audio), "13: session \(session.id) has a microphone and uses no audio")
+        }
+        check(
+            !session.has.contains(.paused) || session.has.contains(.recording),
+            "13: session \(session.id) is paused and does not record")
+        let isDue =
+            if case .running(let access) = session.shown { state.isSlateDue(state.look(at: slot), access) } else {
+                false
+            }
+        check(
+            session.has.contains(.slate) == isDue,
+            "14: session \(session.id) \(isDue ? "sees a picture, and may not record it" : "sees black for nothing")")
     }
 
     /// No lost wake-up: what a fresh look would decide has been decided.

@@ -215,7 +215,7 @@ extension Arbiter {
         guard case .running(let before) = session.shown else { return }
         let access = look.access(session.waits)
         if session.has.contains(.takesVideo) || session.has.contains(.slate) {
-            setSlate(isSlateDue(look, access), of: slot, on: look.camera, &notes)
+            setSlate(state.isSlateDue(look, access), of: slot, on: look.camera, &notes)
         }
         guard access != before || always else { return }
         state.sessions[slot].shown = .running(access)
@@ -233,25 +233,6 @@ extension Arbiter {
         let rule = look.limitingRule(session.waits)
         notify(slot, .accessChanged(access, causes: look.causes(session.waits), rule: text(rule)), &notes)
         observe(look, .restricted(access), rule, &notes)
-    }
-
-    /// A session that takes video, and that another app beside its own keeps from recording: it sees black, so that nobody
-    /// takes its preview for a recording.
-    private func isSlateDue(_ look: Look, _ access: Access) -> Bool {
-        guard state.sessions[look.session].has.contains(.takesVideo), access.contains(.preview) else { return false }
-        return look.limits.all(state.policy).contains {
-            $0.cause == .videoDeviceNotAvailableWithMultipleForegroundApps && !$0.access.contains(.record)
-        }
-    }
-
-    /// Orders it where it is not so already.
-    mutating func setSlate(
-        _ isBlack: Bool, of slot: Slot<Session>, on camera: Slot<Camera>, _ notes: inout StepNotes
-    ) {
-        guard state.sessions[slot].has.contains(.slate) != isBlack else { return }
-        state.set(.slate, isBlack, of: slot)
-        notes.effects.append(
-            .setSlate(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot), isBlack))
     }
 
     // MARK: Warnings

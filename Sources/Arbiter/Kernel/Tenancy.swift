@@ -95,8 +95,8 @@ extension Arbiter {
         let request = state.sessions[held.session].request
         let by: Applier = request?.hasHeld == true ? .resumption : .client
         var asked = state.sessionSettings[held.session].confirmed
-        // Its sharing mode was told when it was set; on another camera that is no news.
-        if state.sessions[held.session].has.contains(.switched) { asked[.sharingMode] = nil }
+        // Its sharing and capture modes were told when they were set; on another camera that is no news.
+        if state.sessions[held.session].has.contains(.switched) { asked = asked.keeping { !$0.isOfTheBroker } }
         tellRunning(held.session, applied: (asked, inForce, by), &notes)
         // What is announced from now on has a grace; sessions that share the camera have something to watch.
         if held.contest != nil || state.policy.shares { notes.touch(camera) }

@@ -21,6 +21,9 @@ extension Interface {
                 "DefaultFormatIndex", "u", changes: .named,
                 "Which of `Formats` a session has that asks for none, counted from 0."),
             Property(
+                "AvailableMetadataObjectTypes", "as", changes: .named,
+                "What it finds in its pictures, for a recording's metadata kind `objects`. Empty: nothing."),
+            Property(
                 "Controls", "aa{sv}", changes: .named,
                 """
                 What else can be set on it: `key` s, its `usual` value, and `least`, `most`, `step` d of a number or the \

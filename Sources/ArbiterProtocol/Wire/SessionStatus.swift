@@ -14,8 +14,9 @@ public struct SessionStatus: Hashable, Sendable {
     public var right: String
     public var presence: Presence
     public var focused: Bool
-    /// The recording under way.
+    /// The recording under way, and whether its client has paused it.
     public var recording: RecordingID?
+    public var isPaused: Bool
     /// The kernel names its client by the number of its process only (Linux before 6.5).
     public var isWeak: Bool
 
@@ -28,7 +29,7 @@ public struct SessionStatus: Hashable, Sendable {
         session: SessionID, app: Interrupter, camera: CameraID, state: State, access: Access,
         causes: CauseSet = .init(),
         rule: String = "", rank: String = "", right: String = "", presence: Presence, focused: Bool,
-        recording: RecordingID? = nil, isWeak: Bool = false
+        recording: RecordingID? = nil, isPaused: Bool = false, isWeak: Bool = false
     ) {
         self.session = session
         self.app = app
@@ -42,6 +43,7 @@ public struct SessionStatus: Hashable, Sendable {
         self.presence = presence
         self.focused = focused
         self.recording = recording
+        self.isPaused = isPaused
         self.isWeak = isWeak
     }
 }
@@ -61,6 +63,7 @@ extension SessionStatus: WireRecord {
         entries.add("presence", presence.wireName)
         entries.add("focused", focused)
         entries.add("recording", recording ?? 0)
+        entries.add("paused", isPaused)
         entries.add("weak", isWeak)
     }
 
@@ -75,6 +78,6 @@ extension SessionStatus: WireRecord {
             rank: try fields.string("rank"), right: try fields.string("right"),
             presence: Presence(wireName: presence) ?? .background,
             focused: try fields.boolean("focused"), recording: recording == 0 ? nil : recording,
-            isWeak: try fields.boolean("weak"))
+            isPaused: fields.has("paused") ? try fields.boolean("paused") : false, isWeak: try fields.boolean("weak"))
     }
 }

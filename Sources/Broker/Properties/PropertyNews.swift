@@ -171,6 +171,9 @@ struct CameraFacts: Equatable {
         if capabilities?.defaultFormatIndex != before.capabilities?.defaultFormatIndex {
             names.append("DefaultFormatIndex")
         }
+        if capabilities?.availableMetadataObjectTypes != before.capabilities?.availableMetadataObjectTypes {
+            names.append("AvailableMetadataObjectTypes")
+        }
         if capabilities?.controls != before.capabilities?.controls { names.append("Controls") }
         return names
     }

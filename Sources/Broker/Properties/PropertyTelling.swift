@@ -141,6 +141,7 @@ final class PropertyTelling {
         case "SensorHeight": .uint32(UInt32(clamping: link.capabilities?.sensorHeight ?? 0))
         case "Formats": .dictionaries(link.capabilities?.formats.map(\.wire) ?? [])
         case "DefaultFormatIndex": .uint32(UInt32(clamping: link.capabilities?.defaultFormatIndex ?? 0))
+        case "AvailableMetadataObjectTypes": .strings(link.capabilities?.availableMetadataObjectTypes ?? [])
         case "Controls": .dictionaries(link.capabilities?.controls.map(\.wire) ?? [])
         default: nil
         }

@@ -137,7 +137,7 @@ final class Inquiries {
             session: status.id, app: .app(status.app.name), camera: status.camera, state: state, access: status.access,
             causes: status.causes, rule: status.rule ?? "", rank: status.rank, right: status.right.rawValue,
             presence: status.presence, focused: status.isFocused, recording: status.recording,
-            isWeak: clients.owner(of: status.id)?.isWeak ?? false)
+            isPaused: status.isPaused, isWeak: clients.owner(of: status.id)?.isWeak ?? false)
     }
 
     // MARK: Why

@@ -177,8 +177,8 @@ extension Session {
     /// What it is, in one word; the caller writes which session it is and what it waits for. The numbers of its ledger
     /// are left out, but not that something is under way.
     @inline(__always) func word(readsBids: Bool) -> UInt64 {
-        // The ninth mark stands at the other end: its neighbours have no room.
-        var word = UInt64(has.rawValue & 0xff) | (has.contains(.previews) ? 1 << 63 : 0)
+        // The marks from the ninth on, of which there are seven, stand at the other end: the first have no room beside them.
+        var word = UInt64(has.rawValue & 0xff) | UInt64(has.rawValue >> 8) << 57
         switch shown {
         case .stopped: break
         case .pending: word |= 1 << 8
@@ -190,6 +190,6 @@ extension Session {
         if let request { word |= 1 << 44 | (readsBids && request.hasHeld ? 1 << 45 : 0) }
         if let waits { word |= 1 << 46 | (waits.isSharing ? 1 << 47 : 0) }
         word |= (ledger.open == nil ? 0 : 1 << 48) | (ledger.announced == nil ? 0 : 1 << 49)
-        return word | (ledger.recording == nil ? 0 : 1 << 50) | UInt64(min(ledger.unfinished, 0xfff)) << 51
+        return word | (ledger.recording == nil ? 0 : 1 << 50) | UInt64(min(ledger.unfinished, 0x3f)) << 51
     }
 }

@@ -56,7 +56,7 @@ struct StateText {
         // Only counts, or names.
         "State.lastOrdinal", "State.generation", "Camera.grant", "Camera.handover", "Survivor.grant", "Ledger.sequence",
         "Ledger.interruptions", "Ledger.sharersTold", "Interruption.id", "Interruption.began", "Interruption.causes",
-        "Ledger.decision", "Ledger.grant",
+        "Interruption.recording", "Recording.cause", "Recording.interrupter", "Ledger.decision", "Ledger.grant",
         "Ledger.photo", "Ledger.lastRecording", "Recording.id", "Photo.id", "Ledger.lastQuestion", "Ledger.questions",
         "AppWord.origin",
         // History.

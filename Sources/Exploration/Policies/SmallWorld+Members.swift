@@ -100,9 +100,14 @@ extension SmallWorld {
     ) -> [[String]] {
         var moves: [[String]] = []
         let clients = unique(members.map(\.client))
-        for name in members.map({ quoted($0.session) }) {
+        for member in members {
+            let name = quoted(member.session)
             moves += [["start \(name)"], ["stop \(name)"]]
-            if reads.recording { moves += [["record \(name)"], ["stop-record \(name)"]] }
+            if reads.recording {
+                // Whoever uses audio brings its microphone for each recording.
+                let microphone = member.character.usesAudio ? ["attach-microphone \(name)"] : []
+                moves += [microphone + ["record \(name)"], ["stop-record \(name)"]]
+            }
             if reads.graces { moves.append(["ready \(name)"]) }
         }
         for rank in reads.lowering { moves += clients.map { ["lower \(quoted($0)) \(quoted(rank))"] } }

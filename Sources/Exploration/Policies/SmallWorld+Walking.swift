@@ -57,7 +57,7 @@ extension SmallWorld {
     private func isNews(_ event: Event, in state: ExploredState) -> Bool {
         guard state.isPossible(event), state.duties.allows(event) else { return false }
         switch event {
-        case .startRecording(let session, _):
+        case .startRecording(let session, _), .attachMicrophone(let session, _):
             return state.checker.isRunning(session) && state.checker.mark(of: session) & 16 == 0
         case .stopRecording(let session): return state.checker.mark(of: session) & 16 != 0
         // A client that asks for nothing has nothing to leave. One that records is expected to stop that first, and

@@ -149,7 +149,7 @@ public final class Capture: Sendable {
     /// Finishes a recording. One that has ended already is passed over.
     /// - Parameter reason: why it is taken from its session, for the file.
     public func stopRecording(
-        _ recording: RecordingID, why: RecordingEnd, _ reason: RecordingReason = .none, _ reply: @escaping Reply<Void>
+        _ recording: RecordingID, why: RecordingEnd, reason: RecordingReason = .none, _ reply: @escaping Reply<Void>
     ) {
         commands.post(.stopRecording(recording, why, reason, reply))
     }
@@ -197,7 +197,7 @@ public final class Capture: Sendable {
     ///   - passesOn: another grant is opened right after the answer. The device goes on until then where it can, for
     ///     a quarter of a second at most, and nobody gets what it captures meanwhile.
     public func cut(
-        _ grant: GrantID, why: RecordingEnd, _ reason: RecordingReason = .none, passesOn: Bool = false,
+        _ grant: GrantID, why: RecordingEnd, reason: RecordingReason = .none, passesOn: Bool = false,
         _ reply: @escaping Reply<Int64>
     ) {
         commands.post(.cut(grant, why, reason, passesOn: passesOn, reply))

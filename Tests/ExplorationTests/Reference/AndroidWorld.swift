@@ -160,7 +160,7 @@ struct AndroidWorld {
                 switch effect {
                 case .open(let camera, let grant, _, let asked):
                     events.append(.recorderStreaming(camera, grant, inForce: asked))
-                case .cut(let camera, let grant, _, _): events.append(.recorderCut(camera, grant))
+                case .cut(let camera, let grant, _, _, _): events.append(.recorderCut(camera, grant))
                 default: break
                 }
             }

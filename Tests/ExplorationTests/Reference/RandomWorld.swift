@@ -106,12 +106,21 @@ struct RandomWorld {
             if world.sessions[session]?.started == nil || roll(10) == 0 { return [.startRunning(session)] }
             return [.stopRunning(session)]
         case 13: return pick(sessions).map { [roll(4) == 0 ? .closed($0) : .continueAfterSensitiveContent($0)] } ?? []
-        case 14, 15: return pick(sessions).map { [coin() || coin() ? .startRecording($0) : .stopRecording($0)] } ?? []
+        case 14, 15: return pick(sessions).map { recording($0) } ?? []
         case 16:
             guard let session = pick(both.announced.keys.sorted()), world.sessions[session] != nil else { return [] }
             return [.ready(session, both.announced[session] ?? 0)]
         case 17..<24: return isKiosk ? kioskFact(world) : presence(world)
         default: return machineFact(world)
+        }
+    }
+
+    private mutating func recording(_ session: SessionID) -> [Event] {
+        switch roll(8) {
+        case 0: [.attachMicrophone(session, MicrophoneFormat(sampleRate: 48_000, channels: 1))]
+        case 1: [coin() ? .pauseRecording(session) : .resumeRecording(session)]
+        case 2, 3: [.stopRecording(session)]
+        default: [.startRecording(session)]
         }
     }
 

@@ -83,7 +83,7 @@ struct SideBySide {
             for effect in effects {
                 switch effect {
                 case .refused: wasRefused = true
-                case .cut(let camera, let grant, let why, _):
+                case .cut(let camera, let grant, let why, _, _):
                     pending.append(.recorderCut(camera, grant))
                     if let recording = recordings.removeValue(forKey: camera) {
                         pending.append(finished(recording, why))
@@ -91,7 +91,7 @@ struct SideBySide {
                 case .open(let camera, let grant, _, let configuration):
                     pending.append(.recorderStreaming(camera, grant, inForce: configuration))
                 case .startRecording(let camera, _, _, let recording): recordings[camera] = recording
-                case .stopRecording(let camera, let recording, let why):
+                case .stopRecording(let camera, let recording, let why, _):
                     recordings[camera] = nil
                     pending.append(finished(recording, why))
                 case .notify(_, let session, _, let notice): meet(notice, session, at: moment)

@@ -38,7 +38,7 @@ class Session(DbusInterfaceCommonAsync, interface_name="org.camarb.Session1"):
     def was_interrupted(self):
         raise NotImplementedError
 
-    @dbus_signal_async("tttasxb")
+    @dbus_signal_async("tttasxbt")
     def interruption_ended(self):
         raise NotImplementedError
 
