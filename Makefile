@@ -6,7 +6,7 @@ SWIFT_BUILD = swift build -c release
 # libcamarb, the V4L2 door, and the modules for Python and GStreamer: in C, and no part of the Swift package.
 CLIENTS = $(MAKE) --silent -C clients
 
-.PHONY: help build test planted-bugs test-clients test-desktop test-vm demo verify fuzz fuzz-inputs simulate test-threads torture bench bench-vm install deb check-deb format lint install-packages clean
+.PHONY: help build test planted-bugs test-clients test-desktop test-vm demo verify fuzz fuzz-inputs simulate test-threads torture torture-recordings bench bench-vm install deb check-deb format lint install-packages clean
 
 help:
 	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
@@ -19,6 +19,7 @@ help:
 	@echo "make simulate          camarbd in simulated time, with faults by chance, for MINUTES=10 (SEED=N: from this seed on)"
 	@echo "make test-threads      ThreadSanitizer on what has threads, built apart (TEST='filter': only these)"
 	@echo "make torture           attacks, loads and faults against camarbd: promise, figure, met or not (ROW='words': only these)"
+	@echo "make torture-recordings  200 kills of camrecorder over recordings with sound and metadata, half of them on a full disk"
 	@echo "make test-clients      libcamarb, the V4L2 door with real programs and browsers, Python, GStreamer (SHORT=1: as in make test)"
 	@echo "make test-desktop      browsers through the desktop portal and PipeWire; minutes (CLAIMS='words': only these)"
 	@echo "make test-vm           real cameras' interfaces and login sessions, in a virtual machine (STEPS='words': only these)"
@@ -93,6 +94,12 @@ torture:
 	@make/packages build test
 	$(SWIFT_BUILD)
 	@/usr/bin/python3 Tests/torture/run $(ROW)
+
+# Twenty of the kills are part of `make torture`'s short form, and so of `make test`.
+torture-recordings:
+	@make/packages build test
+	$(SWIFT_BUILD)
+	@/usr/bin/python3 Tests/torture/run recordings-killed recordings-killed-disk-full
 
 test-clients:
 	@make/packages build test $(if $(SHORT),,clients)

@@ -230,6 +230,12 @@ let package = Package(
         program("simulate", ["DaemonSimulation", "Flags"]),
         // The in-process half of `make bench`.
         program("arbiter-bench", ["Arbiter", "ArbiterProtocol", "PolicyFile"]),
+        // The recordings of `make bench`: what noisy footage becomes, and what a picture costs.
+        program("recording-bench", ["CLinux", "CTurboJPEG", "FrameStream", "RecorderCore", "RecordingFootage"]),
+        // Footage that is the same on every run, for it and for tests.
+        .target(
+            name: "RecordingFootage", dependencies: ["FrameStream"], path: "Tests/RecordingFootage",
+            swiftSettings: strict),
         // What writes one file for a recorder core, in C: it is started for each photo.
         installedInC("camwriter"),
         // A second recorder core that speaks `.Recorder1`, for tests.
@@ -276,7 +282,7 @@ let package = Package(
             "RecorderCoreTests",
             [
                 "RecorderCore", "FrameStream", "ArbiterProtocol", "CameraFile", "CaptureModel", "Resolution", "Bus",
-                "Loop", "CLibav", "CVideo4Linux",
+                "Loop", "RecordingFootage", "CLibav", "CVideo4Linux",
                 "CLinux",
             ],
             optimized: true),

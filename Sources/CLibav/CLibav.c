@@ -17,3 +17,13 @@ int camarb_packet_from_bytes(AVPacket *packet, const uint8_t *bytes, int count) 
     memcpy(packet->data, bytes, (size_t)count);
     return 0;
 }
+
+int camarb_packet_discard(AVPacket *packet, uint32_t samples) {
+    /* As libavcodec describes AV_PKT_DATA_SKIP_SAMPLES: from the start, from the end, and a reason for each. */
+    enum { bytes = 10, from_end = 4 };
+    uint8_t *data = av_packet_new_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, bytes);
+    if (!data) return AVERROR(ENOMEM);
+    memset(data, 0, bytes);
+    for (int i = 0; i < 4; i++) data[from_end + i] = (uint8_t)(samples >> 8 * i);
+    return 0;
+}

@@ -50,7 +50,7 @@ import Testing
         #expect(clock.fileEnd == 80 && clock.pauses.isEmpty)
     }
 
-    @Test func onlySoManyPausesAreTold() {
+    @Test func ofMorePausesThanAreWrittenDownTheLastCountAsOne() {
         var clock = FileClock()
         for turn in 0..<Int64(FileClock.pausesMax + 10) {
             _ = clock.frame(captured: turn * 1_000, interval: frame)
@@ -58,6 +58,7 @@ import Testing
             clock.resume()
         }
         #expect(clock.pauses.count == FileClock.pausesMax)
+        #expect(clock.pauses.map(\.length).reduce(0, +) == Int64(FileClock.pausesMax + 9) * (1_000 - frame))
         #expect(clock.fileEnd == Int64(FileClock.pausesMax + 10) * frame)
     }
 }

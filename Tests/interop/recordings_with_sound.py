@@ -163,8 +163,14 @@ def metadata(file):
 
 
 def sound_end(file):
-    at, length, _ = packets(file, "a:0")[-1]
-    return at + length
+    """When its last sample has played: the last packet may say of some of its samples that they are not to be played."""
+    done = subprocess.run(
+        ["ffprobe", "-v", "error", "-select_streams", "a:0", "-show_packets", "-show_streams", "-of", "json", str(file)],
+        stdout=subprocess.PIPE, text=True, check=True, timeout=120)
+    found = json.loads(done.stdout)
+    last = found["packets"][-1]
+    unplayed = sum(data.get("discard_padding", 0) for data in last.get("side_data_list", ()))
+    return float(last["pts_time"]) + float(last["duration_time"]) - unplayed / int(found["streams"][0]["sample_rate"])
 
 
 def picture_end(file):

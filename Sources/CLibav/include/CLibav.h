@@ -27,3 +27,6 @@ int camarb_sws_set_ranges(struct SwsContext *context, int source_full, int desti
 
 /* A packet's payload from elsewhere (a JPEG), copied. */
 int camarb_packet_from_bytes(AVPacket *packet, const uint8_t *bytes, int count);
+
+/* The last samples of a packet of sound are not to be played. 0, or an error. */
+int camarb_packet_discard(AVPacket *packet, uint32_t samples);

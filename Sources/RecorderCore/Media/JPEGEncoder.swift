@@ -1,21 +1,23 @@
 import CLibav
 import CTurboJPEG
-import FrameStream
+package import FrameStream
 
 /// Encodes NV12 pictures as JPEG.
 ///
 /// Threading: one thread at a time.
-final class JPEGEncoder {
+package final class JPEGEncoder {
     private let handle = tjInitCompress()
     private var planar: [UInt8] = []
 
     /// Where photographs begin to look untouched.
-    static let quality: Int32 = 90
+    package static let quality: Int32 = 90
+
+    package init() {}
 
     deinit { if let handle { tjDestroy(handle) } }
 
     /// Encodes a picture and gives the JPEG's bytes to `body`, valid until it returns.
-    func encode<R>(
+    package func encode<R>(
         _ picture: UnsafeRawBufferPointer, _ layout: PictureLayout, quality: Int32 = quality,
         _ body: (UnsafeRawBufferPointer) throws(MediaFault) -> R
     ) throws(MediaFault) -> R {

@@ -12,8 +12,8 @@ package struct JPEGQuality: Hashable {
     private var calm = 0
 
     /// As photographs have it, where they begin to look untouched; and where blocks begin to show.
-    static let most: Int32 = 90
-    static let least: Int32 = 60
+    package static let most: Int32 = 90
+    package static let least: Int32 = 60
     /// The average follows a new size by so much: about eight pictures, a quarter of a second.
     private static let weight = 0.125
     /// Of the budget: above this the quality falls, below that it may rise. A point of quality changes the size by 2 to 6 %,

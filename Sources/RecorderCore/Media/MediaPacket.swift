@@ -20,6 +20,11 @@ final class MediaPacket {
         try checked("keeping a packet", camarb_packet_from_bytes(pointer, start, Int32(bytes.count)))
     }
 
+    /// The last samples of sound in it do not play: the muxer writes that down (DiscardPadding).
+    func discard(last samples: UInt32) throws(MediaFault) {
+        try checked("cutting a packet of sound", camarb_packet_discard(pointer, samples))
+    }
+
     var bytes: Int { Int(pointer.pointee.size) }
     var isKey: Bool { pointer.pointee.flags & AV_PKT_FLAG_KEY != 0 }
 

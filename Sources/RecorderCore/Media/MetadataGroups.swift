@@ -39,13 +39,13 @@ package struct MetadataGroups {
         if let last = lastTimes[place], time < last {
             throw BrokerError(
                 .invalidValue,
-                "time is \(time), which is before that of the last group of \(kind), \(last); give groups in their order."
+                "time of \(kind) is \(time), which is before that of its last group, \(last); give groups in their order."
             )
         }
         let bytes = items.reduce(0) { $0 + $1.utf8.count }
         guard bytes <= Self.groupBytesMax else {
             throw BrokerError(
-                .limitExceeded, "The group has \(bytes) bytes; a group has at most \(Self.groupBytesMax).")
+                .limitExceeded, "The group of \(kind) has \(bytes) bytes; a group has at most \(Self.groupBytesMax).")
         }
         let values = try items.map { (item) throws(BrokerError) in try Self.value(item, of: tracks[place]) }
         arrivals.removeAll { now - $0 >= Self.second }

@@ -57,6 +57,14 @@ extension RecordingFile {
         /// Of AAC of low complexity.
         private static let samplesPerPacket: Int32 = 1024
 
+        /// How many samples of a packet do not play, where it plays for less than it holds; nil: it plays whole.
+        /// - Parameter duration: in nanoseconds.
+        func samplesLeftOver(of duration: Int64) -> UInt32? {
+            let playing = (Double(duration) * Double(sampleRate) / 1e9).rounded()
+            let left = Double(Self.samplesPerPacket) - playing
+            return left >= 1 ? UInt32(left) : nil
+        }
+
         func describe(_ parameters: UnsafeMutablePointer<AVCodecParameters>) throws(MediaFault) {
             parameters.pointee.codec_type = AVMEDIA_TYPE_AUDIO
             parameters.pointee.codec_id = AV_CODEC_ID_AAC

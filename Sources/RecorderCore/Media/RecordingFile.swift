@@ -127,6 +127,7 @@ package final class RecordingFile {
         guard time + duration / 2 >= 0 else { return try soundIsComplete(upTo: time + duration) }
         let packet = try packet.withMediaBytes { (bytes) throws(MediaFault) in try MediaPacket(bytes) }
         packet.pointer.pointee.flags |= AV_PKT_FLAG_KEY
+        if let left = sound?.samplesLeftOver(of: duration) { try packet.discard(last: left) }
         stamp(packet, 1, time, duration / MatroskaMuxer.nanosecondsPerTick)
         interleaver.add(
             Entry(packet: packet, pictureEnd: nil, time: time), .sound, at: time, bytes: packet.bytes,

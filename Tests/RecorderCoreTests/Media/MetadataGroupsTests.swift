@@ -94,7 +94,7 @@ import Testing
             _ = try groups.take(kind: "note", time: 99, items: ["b"], arrivedAt: 0)
         }
         #expect(error?.kind == .invalidValue)
-        #expect(error?.message.contains("before that of the last group of note, 100") == true)
+        #expect(error?.message.contains("before that of its last group, 100") == true)
     }
 
     @Test("A group has at most 64 KiB, however many items they are in")

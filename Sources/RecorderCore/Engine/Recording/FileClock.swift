@@ -24,7 +24,8 @@ package struct FileClock: Hashable, Sendable {
     private var lastEnd: Int64 = 0
     private var isPaused = false
 
-    /// Pauses that are written down and told apart: more than anybody makes by hand. With more, the last ones count as one.
+    /// Pauses that are written down: more than anybody makes by hand. Of more, the last ones count as one, so that their sum
+    /// is right.
     package static let pausesMax = 64
 
     package init() {}
@@ -73,8 +74,11 @@ package struct FileClock: Hashable, Sendable {
 
     /// Where the file was cut together, and how much is not in it there: both in nanoseconds.
     package var pauses: [(at: Int64, length: Int64)] {
-        zip(segments, segments.dropFirst()).prefix(Self.pausesMax).map { before, after in
-            (after.fileBegin, after.begin - (before.end ?? after.begin))
+        let all = zip(segments, segments.dropFirst()).map { before, after in
+            (at: after.fileBegin, length: after.begin - (before.end ?? after.begin))
         }
+        guard let last = all.dropFirst(Self.pausesMax - 1).first else { return all }
+        let rest = all.dropFirst(Self.pausesMax - 1).reduce(0) { $0 + $1.length }
+        return all.prefix(Self.pausesMax - 1) + [(last.at, rest)]
     }
 }

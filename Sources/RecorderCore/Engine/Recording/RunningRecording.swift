@@ -44,6 +44,10 @@ final class RunningRecording {
     /// Nanoseconds between two looks at how much room there is, of captured time.
     static let roomEvery: Int64 = 1_000_000_000
 
+    /// Metadata may be of so much before the recording was ordered here, and counts from the file's beginning: a client that
+    /// is told that it records says where it is, and the order may still be on its way. Nanoseconds.
+    static let earlyMax: Int64 = 1_000_000_000
+
     /// Why it ended; what it was, where that is more than a word.
     struct End: Error {
         var why: RecordingEnd
@@ -129,16 +133,17 @@ final class RunningRecording {
     /// - Throws: the refusal; nothing is written then.
     func append(_ kind: String, at time: Int64, _ items: [String], now: Int64) throws(BrokerError) {
         guard file != nil else { throw BrokerError(.notRecording, "The recording has ended.") }
-        let begin = clock.firstCapture ?? order.ordered
-        guard time >= min(begin, order.ordered), time <= now else {
+        let earliest = order.ordered - Self.earlyMax
+        guard time >= earliest, time <= now else {
             throw BrokerError(
                 .invalidValue,
-                "time is \(time), which is outside the recording; it takes \(min(begin, order.ordered)) to \(now).")
+                "time of \(kind) is \(time), which is outside the recording; it takes \(earliest) to \(now).")
         }
-        let place = time < begin || !clock.hasBegun ? 0 : clock.place(of: time)
+        let place = clock.firstCapture.map { time < $0 } ?? true ? 0 : clock.place(of: time)
         guard let place else {
             throw BrokerError(
-                .invalidValue, "time is \(time), when the recording was paused; it takes a time that is in the file.")
+                .invalidValue,
+                "time of \(kind) is \(time), when the recording was paused; it takes a time that is in the file.")
         }
         let sample = try metadata.take(kind: kind, time: time, items: items, arrivedAt: now)
         if kind == MetadataTrack.location, tags[.location] == nil, let first = items.first {

@@ -1,0 +1,173 @@
+"""Recordings whose recorder core is killed at any moment, with sound and metadata, also on a disk that is full."""
+import ctypes, json, os, pathlib, random, shutil, signal, socket, subprocess, tempfile, time
+
+from harness import Daemon, Skipped, recorded_marks, wait_until
+from recordings_with_sound import Microphone
+from rows import Figure, row, stage
+
+KILLS, KILLS_SHORT = 200, 20
+# Seconds of recording before the kill: before the first second of sound and the third key frame, and long enough behind them.
+MOMENTS = (0.2, 2.5)
+# Bytes of a file system that is full in the midst of most of these recordings: a second and a half of 720p.
+SMALL_DISK = 2_000_000
+# What may be missing before the kill, and between the ends of sound and picture.
+LOST_MAX, APART_MAX = 1.0, 0.1
+CLONE_NEWNS = 0x20000
+
+
+def small_disk_file():
+    """A file on a file system of its own, which nothing else sees and which goes with the file."""
+    if os.geteuid() != 0:
+        raise Skipped("only root mounts a file system that gets full")
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            libc = ctypes.CDLL(None, use_errno=True)
+            folder = tempfile.mkdtemp().encode()
+            # Nothing of it reaches the mount namespace that this one is a copy of.
+            if (libc.unshare(CLONE_NEWNS) == 0 and libc.mount(b"none", b"/", None, 0x44000, None) == 0
+                    and libc.mount(b"none", folder, b"tmpfs", 0, f"size={SMALL_DISK}".encode()) == 0):
+                file = os.open(folder + b"/recording.mkv", os.O_RDWR | os.O_CREAT)
+                socket.send_fds(theirs, [b"f"], [file])
+                status = 0
+            os.rmdir(folder) if status else None
+        finally:
+            os._exit(status)
+    theirs.close()
+    _, files, _, _ = socket.recv_fds(ours, 1, 1)
+    ours.close()
+    os.waitpid(child, 0)
+    if not files:
+        raise Skipped("no file system can be mounted here")
+    return os.fdopen(files[0], "r+b")
+
+
+def probe(path, *entries):
+    done = subprocess.run(
+        ["ffprobe", "-v", "error", "-show_entries", *entries, "-of", "json", str(path)], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 0, f"{path} does not open: {done.stderr.strip()}"
+    return json.loads(done.stdout)
+
+
+def packets(path, track):
+    """Beginning and end of each packet of a track, in seconds, and where it lies in the file."""
+    said = probe(path, "packet=pts_time,duration_time", "-select_streams", track)
+    return [(float(one["pts_time"]), float(one["pts_time"]) + float(one.get("duration_time", 0)))
+            for one in said["packets"]]
+
+
+def samples(path):
+    """What the metadata's track says, as text."""
+    done = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", str(path), "-map", "0:s:0", "-c", "copy", "-f", "data", "-"],
+        stdout=subprocess.PIPE, timeout=60, check=True)
+    decoder, text, read = json.JSONDecoder(), done.stdout.decode(), []
+    while text:
+        sample, end = decoder.raw_decode(text)
+        read.append(sample)
+        text = text[end:]
+    return read
+
+
+def record_and_kill(seconds, file, appended):
+    """Records for so long, and kills camrecorder. When, in nanoseconds, and how the recording ended."""
+    with Daemon() as daemon:
+        app = daemon.app("film")
+        session = app.session(usesAudio=True)
+        session.start()
+        app.wait("DidStartRunning")
+        stream = session.stream()
+        with Microphone(session):
+            session.call("StartRecording", "ha{sv}", file, {"metadata": ("a{sv}", {"location": ("s", "iso6709")})})
+            app.wait("RecordingStarted")
+            until, number = time.monotonic() + seconds, 0
+            while time.monotonic() < until:
+                stream.release(stream.read())
+                number += 1
+                if number % 5 == 0:
+                    at = time.monotonic_ns()
+                    if app.poll() or "RecordingFinished" not in app.names():
+                        session.call("AppendMetadata", "sxas", "location", at, [f"+48.{number:04}+016.3738/"])
+                        appended.append(at)
+            (recorder,) = daemon.recorders()
+            killed = time.monotonic_ns()
+            os.kill(recorder, signal.SIGKILL)
+            finished = app.wait("RecordingFinished")
+            # The next recorder core has completed the file, or it was whole.
+            wait_until("the session's interruption", lambda: app.poll() or "WasInterrupted" in app.names())
+        return killed, finished
+
+
+def examined(path, killed, appended):
+    """What was lost before the kill, and how far sound and picture end apart, in seconds; None where no frame is in it."""
+    codecs = [one["codec_name"] for one in probe(path, "stream=codec_name")["streams"]]
+    assert codecs == ["h264", "aac", "subrip"], codecs
+    marks = recorded_marks(path)
+    if not marks:
+        return None
+    pictures, sound = packets(path, "v:0"), packets(path, "a:0")
+    assert len(marks) == len(pictures), f"of {len(pictures)} pictures {len(marks)} decode"
+    last = marks[-1][0]
+    read = samples(path)
+    due = sum(at < last - LOST_MAX * 1e9 for at in appended)
+    assert len(read) >= due and all(len(one["items"]) == 1 for one in read), f"{len(read)} samples, of {due} at least"
+    return (killed - last) / 1e9, abs(pictures[-1][1] - (sound[-1][1] if sound else 0))
+
+
+def kills(short, disk_is_full):
+    if not shutil.which("ffprobe"):
+        raise Skipped("ffprobe is not installed")
+    count = (KILLS_SHORT if short else KILLS) // 2
+    seed = 13 if short else time.time_ns() % 1_000_000
+    moments = random.Random(seed)
+    lost, apart, empty, ends = [], [], 0, {}
+    for number in range(count):
+        stage(f"{number} of {count} kills")
+        appended = []
+        seconds = moments.uniform(*MOMENTS)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "killed.mkv"
+            with small_disk_file() if disk_is_full else open(path, "w+b") as file:
+                killed, finished = record_and_kill(seconds, file, appended)
+                if disk_is_full:
+                    with open(path, "wb") as copy:
+                        shutil.copyfileobj(os.fdopen(os.open(f"/proc/self/fd/{file.fileno()}", os.O_RDONLY), "rb"), copy)
+            ends[finished[3]] = ends.get(finished[3], 0) + 1
+            try:
+                said = examined(path, killed, appended)
+            except AssertionError as why:
+                kept = pathlib.Path(tempfile.gettempdir()) / f"kill-{seed}-{number}.mkv"
+                shutil.copy(path, kept)
+                raise AssertionError(f"kill {number} of seed {seed}, after {seconds:.3f} s: {why} (kept as {kept})") from why
+        if said is None:
+            empty += 1
+            # As long as the file waits for its first sound it has no frame.
+            assert seconds <= LOST_MAX, f"no frame after {seconds:.3f} s"
+            continue
+        if finished[3] != "disk-full":
+            lost.append(said[0])
+        apart.append(said[1])
+    yield Figure("files that open", count, f"of {count}")
+    yield Figure("killed before the first frame", empty)
+    yield f"how they ended: {', '.join(f'{why} {times}' for why, times in sorted(ends.items()))}; seed {seed}"
+    if disk_is_full:
+        yield Figure("recordings that met the full disk", ends.get("disk-full", 0), least=1)
+    yield Figure("lost before a kill, at most, by a thousandth of a second", round(max(lost, default=0) * 1000),
+                 most=round(LOST_MAX * 1000))
+    yield Figure("sound and picture end apart, at most, by a thousandth of a second", round(max(apart, default=0) * 1000),
+                 most=round(APART_MAX * 1000))
+
+
+@row("recordings-killed", "a recording with sound and metadata whose recorder core is killed opens, lacks at most a second, and "
+     "sound and picture end within 100 ms", f"{KILLS // 2} kills at random moments ({KILLS_SHORT // 2} in the short form)")
+def recordings_killed(short):
+    yield from kills(short, disk_is_full=False)
+
+
+@row("recordings-killed-disk-full", "the same where the disk gets full", f"{KILLS // 2} kills of recordings on a file system of "
+     f"{SMALL_DISK / 1e6:.0f} MB ({KILLS_SHORT // 2} in the short form)")
+def recordings_killed_disk_full(short):
+    yield from kills(short, disk_is_full=True)
