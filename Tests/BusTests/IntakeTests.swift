@@ -230,8 +230,8 @@ private final class Stranger {
             if case .failure(let error) = $0 { Issue.record("\(error)") }
             isAnswered = true
         }
-        close(microphone)
         try loop.turn(until: { isAnswered })
+        close(microphone)
         try #require(opened >= 0)
         var bytes: [UInt8] = [0]
         #expect(camarb_microphone_receive(opened, &bytes, 1) == -Int(EBADMSG))

@@ -82,6 +82,26 @@ struct ReclaimingTests {
         try await running.session.close()
     }
 
+    @Test("A recording that is paused stays so over a restart, and is told to be so once")
+    func paused() async throws {
+        let (first, second) = (Self.broker(), Self.broker())
+        var running = try await Running([first, second])
+        _ = try await running.session.startRecording(to: 1)
+        first.send(.recordingStarted(5), sequence: 3)
+        #expect(await running.events.next() == .recordingStarted(5))
+        first.send(.recordingPaused(5), sequence: 4)
+        #expect(await running.events.next() == .recordingPaused(5))
+        first.end(Self.gone)
+        _ = await second.waitForCall("Reclaim")
+        second.send(.accessChanged(.all, causes: CauseSet(), rule: "r"), sequence: 1)
+        second.send(.recordingPaused(5), sequence: 2)
+        second.send(.recordingResumed(5), sequence: 3)
+        #expect(await running.events.next() == .recordingResumed(5))
+        second.send(.recordingPaused(5), sequence: 4)
+        #expect(await running.events.next() == .recordingPaused(5))
+        try await running.session.close()
+    }
+
     @Test(
         "A secret that the next broker does not take costs nothing but itself: all is told, and the session starts anew"
     )
