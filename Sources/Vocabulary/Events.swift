@@ -179,7 +179,7 @@ public struct RecordingFinished: Hashable, Sendable {
     /// What gives the next chance to record: `now`, `when-interruption-ends`, `when-access-returns`, `after-start`.
     public var nextChance: NextChance
     /// Captured meanwhile, and not in the file because the encoder or the disk could not keep up.
-    public var framesLeftOut: UInt64
+    public var framesLeftOut: UInt64 = 0
     /// When the file's last frame was captured, by CLOCK_MONOTONIC; nil: there is none, or that is not known.
     public var lastCapture: Moment?
     /// The reason of the interruption, or of the access that was lost; nil: it ended as its client asked, or by itself.
@@ -196,8 +196,7 @@ public struct RecordingFinished: Hashable, Sendable {
 
     public init(
         recording: RecordingID, why: RecordingEnd, frames: UInt64, duration: Duration, bytes: UInt64,
-        nextChance: NextChance, framesLeftOut: UInt64 = 0, lastCapture: Moment? = nil, cause: Cause? = nil,
-        interrupter: Interrupter? = nil
+        nextChance: NextChance
     ) {
         self.recording = recording
         self.why = why
@@ -205,10 +204,6 @@ public struct RecordingFinished: Hashable, Sendable {
         self.duration = duration
         self.bytes = bytes
         self.nextChance = nextChance
-        self.framesLeftOut = framesLeftOut
-        self.lastCapture = lastCapture
-        self.cause = cause
-        self.interrupter = interrupter
     }
 }
 

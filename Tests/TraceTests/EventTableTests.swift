@@ -218,6 +218,15 @@ struct EventTableTests {
 
 /// One of each notice, with everything in it that a notice can have.
 enum GeneratedNotice {
+    private static let cutRecording: RecordingFinished = {
+        var end = RecordingFinished(
+            recording: 3, why: .interrupted, frames: 60, duration: .seconds(2), bytes: 60_000,
+            nextChance: .whenInterruptionEnds)
+        (end.framesLeftOut, end.lastCapture) = (4, Moment(nanoseconds: 7))
+        (end.cause, end.interrupter) = (.systemSleep, .app("call"))
+        return end
+    }()
+
     static let all: [SessionEvent] = {
         let causes = CauseSet([.videoDeviceInUseByAnotherClient, .systemSleep])
         let asked = Configuration([.frameRate: .number(29.5), .activeFormat: .text("420v 1280x720@30")])
@@ -234,11 +243,7 @@ enum GeneratedNotice {
             .accessChanged([.preview, .photo], causes: causes, rule: "Slide over"),
             .sharersChanged([.app("mirror"), .anotherUsersApp]), .sessionStopped(.leaseExpired, rule: "Photo booth"),
             .recordingStarted(3), .recordingPaused(3), .recordingResumed(3),
-            .recordingFinished(
-                RecordingFinished(
-                    recording: 3, why: .interrupted, frames: 60, duration: .seconds(2), bytes: 60_000,
-                    nextChance: .whenInterruptionEnds, framesLeftOut: 4, lastCapture: Moment(nanoseconds: 7),
-                    cause: .systemSleep, interrupter: .app("call"))),
+            .recordingFinished(cutRecording),
             .photoCaptured(PhotoCaptured(photo: 1, width: 640, height: 480, bytes: 99)),
             .photoCaptured(PhotoCaptured(photo: 2, width: 0, height: 0, bytes: 0, error: "the disk is full")),
             .configurationApplied(asked: asked, inForce: asked, by: .client), .rampFinished(videoZoomFactor: 2.5),

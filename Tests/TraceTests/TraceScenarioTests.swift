@@ -63,10 +63,10 @@ struct TraceScenarioTests {
                photos wasInterrupted #1 device-in-use by call, cutting recording 1
                photos didStopRunning
                call didStartRunning
-               photos recordingFinished 1 interrupted after 1s
+               photos recordingFinished 1 interrupted after 1s, for device-in-use by call
         3s   stop call
                call didStopRunning
-               photos interruptionEnded #1 after 1s, resuming
+               photos interruptionEnded #1 after 1s, resuming, recording 1 was cut
                photos didStartRunning
         """
 

@@ -217,7 +217,7 @@ extension Arbiter {
         if session.has.contains(.takesVideo) || session.has.contains(.slate) {
             setSlate(state.isSlateDue(look, access), of: slot, on: look.camera, &notes)
         }
-        guard access != before || always else { return }
+        guard access != before || always else { return giveUpMicrophone(slot, &notes) }
         state.sessions[slot].shown = .running(access)
         // Cut first, tell second.
         if before.contains(.record), !access.contains(.record), let recording = forgetRecording(slot) {
@@ -229,10 +229,16 @@ extension Arbiter {
             // A rule may read that it records.
             notes.touch(look.camera)
         }
+        giveUpMicrophone(slot, &notes)
         if before.contains(.preview), !access.contains(.preview) { closeStreams(of: slot, on: look.camera, &notes) }
         let rule = look.limitingRule(session.waits)
         notify(slot, .accessChanged(access, causes: look.causes(session.waits), rule: text(rule)), &notes)
         observe(look, .restricted(access), rule, &notes)
+    }
+
+    /// A holder that goes on beside the next one has its recording ended first, and then its microphone.
+    private mutating func giveUpMicrophone(_ slot: Slot<Session>, _ notes: inout StepNotes) {
+        if state.sessions[slot].waits != nil { detachMicrophone(of: slot, &notes) }
     }
 
     // MARK: Warnings

@@ -139,8 +139,8 @@ extension Arbiter {
                     notes.effects.append(.stopRecording(state.cameraNames[camera], recording, why: why))
                 }
                 closeStreams(of: held.session, on: camera, &notes)
+                detachMicrophone(of: held.session, &notes)
             }
-            detachMicrophone(of: held.session, &notes)
             notes.passing.append(camera)
         } else if tenancy.isCapturing {
             cut(camera, why: why, &notes)

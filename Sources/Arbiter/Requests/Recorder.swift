@@ -20,11 +20,10 @@ extension Arbiter {
             if let slot = state.cameraNames[camera] { deviceFailed(slot, fault, message, &notes) }
         case .recordingFinished(
             let recording, let why, let frames, let duration, let bytes, let lastCapture, let framesLeftOut):
-            recordingFinished(
-                RecordingFinished(
-                    recording: recording, why: why, frames: frames, duration: duration, bytes: bytes, nextChance: .now,
-                    framesLeftOut: framesLeftOut, lastCapture: lastCapture),
-                &notes)
+            var end = RecordingFinished(
+                recording: recording, why: why, frames: frames, duration: duration, bytes: bytes, nextChance: .now)
+            (end.lastCapture, end.framesLeftOut) = (lastCapture, framesLeftOut)
+            recordingFinished(end, &notes)
         case .photoCaptured(let photo): photoCaptured(photo, &notes)
         case .rampFinished(let camera, let grant, let factor):
             guard let slot = current(camera, grant), let held = state.cameras[slot].tenancy.held else { return }

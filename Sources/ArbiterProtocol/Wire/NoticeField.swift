@@ -271,9 +271,8 @@ extension NoticeField where Value == Configuration {
 extension NoticeField where Value == RecordingFinished {
     static var finishedRecording: NoticeField {
         NoticeField(
-            RecordingFinished.init(
-                recording:why:frames:duration:bytes:nextChance:framesLeftOut:lastCapture:cause:interrupter:),
-            .number("recording"), .word("why"), .number("frames"), .duration, .number("bytes"), .word("nextChance"),
+            RecordingFinished.init(_:_:_:_:_:_:_:_:_:_:), .number("recording"), .word("why"), .number("frames"),
+            .duration, .number("bytes"), .word("nextChance"),
             .number("framesLeftOut").orAbsent(0) as NoticeField<UInt64>, .anyMoment("lastCapture").orAbsent(nil),
             .anyCause.orAbsent(nil), .interrupter.orAbsent(nil)
         ) {
@@ -282,6 +281,20 @@ extension NoticeField where Value == RecordingFinished {
                 $0.cause, $0.interrupter
             )
         }
+    }
+}
+
+extension RecordingFinished {
+    /// As the notice has it.
+    fileprivate init(
+        _ recording: RecordingID, _ why: RecordingEnd, _ frames: UInt64, _ duration: Duration, _ bytes: UInt64,
+        _ nextChance: NextChance, _ framesLeftOut: UInt64, _ lastCapture: Moment?, _ cause: Cause?,
+        _ interrupter: Interrupter?
+    ) {
+        self.init(
+            recording: recording, why: why, frames: frames, duration: duration, bytes: bytes, nextChance: nextChance)
+        (self.framesLeftOut, self.lastCapture) = (framesLeftOut, lastCapture)
+        (self.cause, self.interrupter) = (cause, interrupter)
     }
 }
 

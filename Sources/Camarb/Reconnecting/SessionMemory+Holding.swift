@@ -81,11 +81,11 @@ extension SessionMemory {
         if isRunning { events.append(.didStopRunning) }
         runsNoMore()
         if let recording {
-            events.append(
-                .recordingFinished(
-                    RecordingFinished(
-                        recording: recording, why: .interrupted, frames: 0, duration: .zero, bytes: 0,
-                        nextChance: .whenInterruptionEnds, cause: .brokerRestarted)))
+            var end = RecordingFinished(
+                recording: recording, why: .interrupted, frames: 0, duration: .zero, bytes: 0,
+                nextChance: .whenInterruptionEnds)
+            end.cause = .brokerRestarted
+            events.append(.recordingFinished(end))
         }
         recording = nil
         lastRecordingFinished = 0

@@ -42,10 +42,24 @@ extension EventField where Value == MicrophoneFormat {
 }
 
 extension EventField where Value == Moment? {
-    /// No line says it. 0 where it is not known, and in traces of before it was told.
-    static func unsaidMoment(_ key: String) -> EventField {
-        EventField(
-            key, "x", .unsaid(nil), wire: { .int64($0?.nanoseconds ?? 0) },
+    /// `lastCapture=5.2s`, by the clock; nothing where it is not known. 0 in a trace and on the wire then, and none in traces of
+    /// before it was told.
+    static func laterMoment(_ key: String) -> EventField {
+        let hear: @Sendable (Word) throws(LineProblem) -> Moment? = { (word) throws(LineProblem) in
+            guard let time = TimeText.parse(word.text) else {
+                throw LineProblem(word, "“\(word.text)” is no time")
+            }
+            return .zero + time
+        }
+        var phrase = Phrase<Moment?>(
+            { value, _ in value.map { "\(key)=\(TimeText.write($0))" } },
+            hear: { (reader) throws(LineProblem) in
+                guard let word = reader.setting(key) else { return nil }
+                return try hear(word)
+            })
+        phrase.setting = (key, nil, hear)
+        return EventField(
+            key, "x", phrase, wire: { .int64($0?.nanoseconds ?? 0) },
             read: { (line) throws(LineFault) in
                 let nanoseconds = line.has(key) ? try line.nanoseconds(key) : 0
                 return nanoseconds == 0 ? nil : Moment(nanoseconds: nanoseconds)
@@ -70,7 +84,10 @@ extension RecordingOptions {
                 let tracks = kinds.entries.map { "\($0.key):\($0.value.string ?? "")" }
                 return "\(entry.key)=\(tracks.joined(separator: ","))"
             }
-            return "\(entry.key)=\(entry.value.string ?? entry.value.number.map(\.shortDescription) ?? "")"
+            // A count is exact, however great; a number has at most what a double has.
+            let count = entry.key == RecordingOptions.Key.maxDuration.rawValue ? nil : entry.value.uint64
+            let number = count.map { String($0) } ?? entry.value.number?.shortDescription
+            return "\(entry.key)=\(entry.value.string ?? number ?? "")"
         }
         return words.isEmpty ? nil : words.joined(separator: " ")
     }

@@ -63,7 +63,7 @@ extension EventDescription.Table {
             .recordingFinished, .line("finished"), marked: [.routine], Event.recordingFinished,
             .number("recording", of: "a recording"), .oneOf("why", "why it ended"), .setting("frames"),
             .time("duration"), .setting("bytes"),
-            .unsaidMoment("lastCapture"), .laterSetting("framesLeftOut")
+            .laterMoment("lastCapture"), .laterSetting("framesLeftOut")
         ) {
             if case .recordingFinished(
                 let recording, let why, let frames, let duration, let bytes, let lastCapture, let leftOut) = $0
