@@ -199,7 +199,7 @@ final class CaptureUnderTest: Sendable {
         try await wait { capture.startRecording(GrantID(grant), id, file: file, options: limits, $0) }
     }
     func stopRecording(_ id: UInt64) async throws {
-        try await wait { capture.stopRecording(id, why: .stopped, .none, $0) }
+        try await wait { capture.stopRecording(id, why: .stopped, $0) }
     }
     func pause(_ id: UInt64) async throws { try await wait { capture.pauseRecording(id, $0) } }
     func resume(_ id: UInt64) async throws { try await wait { capture.resumeRecording(id, $0) } }
@@ -221,7 +221,7 @@ final class CaptureUnderTest: Sendable {
     func cut(
         _ grant: UInt64, _ why: RecordingEnd = .interrupted, _ reason: RecordingReason = .none
     ) async throws -> Int64 {
-        try await wait { capture.cut(GrantID(grant), why: why, reason, $0) }
+        try await wait { capture.cut(GrantID(grant), why: why, reason: reason, $0) }
     }
     /// A cut that another grant follows.
     @discardableResult
