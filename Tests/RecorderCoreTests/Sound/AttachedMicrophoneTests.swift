@@ -154,7 +154,8 @@ private final class MicrophoneUnderTest: Sendable {
         let test = try MicrophoneUnderTest()
         var ends: [Int32] = [-1, -1]
         // Not for processes that other tests start meanwhile.
-        try #require(pipe2(&ends, O_CLOEXEC) == 0)
+        try #require(pipe(&ends) == 0)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         test.send(MicrophoneUnderTest.packet(5), passing: ends[1])
         close(ends[1])
         #expect(try await test.fault() == .descriptors)
