@@ -9,7 +9,8 @@ import Testing
     /// A broker that keeps the end of the socket which it gets.
     private final class Keeper: Sendable {
         private let end = Mutex<Int32>(-1)
-        func keep(_ descriptor: Int32) { end.withLock { $0 = dup(descriptor) } }
+        // Not for processes that other tests start meanwhile.
+        func keep(_ descriptor: Int32) { end.withLock { $0 = fcntl(descriptor, F_DUPFD_CLOEXEC, 0) } }
         /// The next packet that was written; nil where there is none.
         func packet() -> [UInt8]? {
             var bytes = [UInt8](repeating: 0, count: 1 << 18)
