@@ -94,7 +94,7 @@ import Testing
         // The number is the holder's now, and whoever had it before has nothing any more.
         try watcher.drain()
         watcher.withEveryBuffer { _, bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
-        try recorder.call("StopRecording", [.uint64(4), .string("stopped")])
+        try recorder.call("StopRecording", [.uint64(4), .string("stopped"), .dictionary([:])])
         let finished = try recorder.signal("RecordingFinished")
         let marks = try DecodedVideo(file.path).marks.map { try #require($0).frameNumber }
         #expect(finished[2] == .uint64(UInt64(marks.count)))
@@ -119,7 +119,7 @@ import Testing
         let file = try TemporaryFile(".mkv")
         let error = #expect(throws: BrokerError.self) { try kept.record(5, into: file) }
         #expect(error?.kind == .staleGrant)
-        #expect(try #require(try recorder.call(order, [.uint64(1), .string("interrupted")]).first?.int64) > 0)
+        #expect(try #require(try recorder.call(order, [.uint64(1), .string("interrupted"), .dictionary([:])]).first?.int64) > 0)
         // Then it is a recorder core as any other.
         try recorder.call("Open", [.uint64(2), ProcessTests.small])
     }
@@ -144,7 +144,7 @@ import Testing
         kept.recorder.disconnect()
         #expect(try kept.recorder.ended() == .exited(0))
         let other = try Kept()
-        try other.recorder.call("Cut", [.uint64(1), .string("interrupted")])
+        try other.recorder.call("Cut", [.uint64(1), .string("interrupted"), .dictionary([:])])
         try other.recorder.call("Open", [.uint64(2), ProcessTests.small])
         other.recorder.disconnect()
         #expect(try other.recorder.ended() == .exited(0))
@@ -160,7 +160,7 @@ import Testing
         try kept.record(4, into: file)
         let stream = try recorder.stream(1, session: 7)
         for _ in 0..<3 { _ = try stream.mark() }
-        try recorder.call("StopRecording", [.uint64(4), .string("stopped")])
+        try recorder.call("StopRecording", [.uint64(4), .string("stopped"), .dictionary([:])])
         let told = try recorder.signal("RecordingFinished")
         let survey = try kept.nextBroker()
         #expect(survey[2] == .array(type: "t", [.uint64(4)]))

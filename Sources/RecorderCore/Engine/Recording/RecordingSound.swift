@@ -15,6 +15,7 @@ final class RecordingSound {
     private var early: [SoundPacket] = []
     /// The first frame that found no sound.
     private var waitsSince: Int64?
+    private var hasToldLate = false
     private(set) var failure: MediaFault?
 
     /// How long a file waits for its microphone's first sound before it begins with silence, in nanoseconds.
@@ -50,6 +51,7 @@ final class RecordingSound {
             sourceRate: microphone.sampleRate, fileRate: encoder.sampleRate, channels: microphone.channels,
             beginningAt: captured)
         for packet in early { timeline.take(packet) }
+        if early.isEmpty { microphone.report(.silent(for: Self.beginningWaitMax)) }
         early = []
         self.timeline = timeline
     }
@@ -60,6 +62,10 @@ final class RecordingSound {
         guard var timeline else { return true }
         for packet in microphone.take() { timeline.take(packet) }
         let pieces = timeline.advance(to: captured)
+        if timeline.framesLate > 0, !hasToldLate {
+            hasToldLate = true
+            microphone.report(.late(most: SoundTimeline.latest))
+        }
         self.timeline = timeline
         return put(pieces, into: file)
     }
