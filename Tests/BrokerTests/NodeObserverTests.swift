@@ -57,7 +57,7 @@ private final class WatchedFile: NodeObserverOwner {
     }
 }
 
-@Suite("Programs that open a camera's node without asking", .timeLimit(.minutes(2)))
+@Suite("Programs that open a camera's node without asking", .timeLimit(.minutes(10)))
 struct NodeObserverTests {
     static let cheese = "PID 77 (cheese)"
 

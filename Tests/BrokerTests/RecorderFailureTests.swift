@@ -5,7 +5,7 @@ import Loop
 import Testing
 
 /// Recorder cores that die or hang at the worst moment.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct RecorderFailureTests {
     private func broker(_ recorders: FakeRecorders) throws -> BrokerProcess {
         let process = try BrokerProcess(recorder: "unix:" + recorders.path)

@@ -6,7 +6,7 @@ import Loop
 import Testing
 
 /// Which processes a recorder core may name as its own, and what becomes of the others.
-@Suite("The process that a recorder core names", .timeLimit(.minutes(3)))
+@Suite("The process that a recorder core names", .timeLimit(.minutes(10)))
 struct RecorderIdentityTests {
     private func seen(_ group: String?, process: Int32 = 7, user: UInt32? = 990) -> RecorderIdentity.Seen {
         RecorderIdentity.Seen(process: process, user: user, controlGroup: group)

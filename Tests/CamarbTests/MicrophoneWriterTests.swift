@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct MicrophoneWriterTests {
+@Suite(.timeLimit(.minutes(10))) struct MicrophoneWriterTests {
     /// A broker that keeps the end of the socket which it gets.
     private final class Keeper: Sendable {
         private let end = Mutex<Int32>(-1)

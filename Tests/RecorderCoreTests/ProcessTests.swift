@@ -21,7 +21,8 @@ import Testing
         #expect(inForce?["activeFormat"] == .string("420v 640x480@30 binned"))
         let stream = try recorder.stream(1)
         let frame = try #require(try stream.mark()).record
-        let lastCapture = try #require(try recorder.call("Cut", [.uint64(1), .string("interrupted"), .dictionary([:])]).first?.int64)
+        let lastCapture = try #require(
+            try recorder.call("Cut", [.uint64(1), .string("interrupted"), .dictionary([:])]).first?.int64)
         #expect(lastCapture >= frame.timestamp)
         stream.withEveryBuffer { _, bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
     }
@@ -36,7 +37,9 @@ import Testing
         #expect(types?.message == "Cut takes “tsa{sv}”, not “s”.")
         let unknown = #expect(throws: BrokerError.self) { try recorder.call("Dance") }
         #expect(unknown?.kind == .unknownMethod)
-        let word = #expect(throws: BrokerError.self) { try recorder.call("Cut", [.uint64(1), .string("bored"), .dictionary([:])]) }
+        let word = #expect(throws: BrokerError.self) {
+            try recorder.call("Cut", [.uint64(1), .string("bored"), .dictionary([:])])
+        }
         #expect(word?.message.contains("“bored”") == true)
     }
 
@@ -76,7 +79,8 @@ import Testing
         let frames = try DecodedVideo(file.path).marks.count
         #expect(finished[2] == .uint64(UInt64(frames)) && frames > 0)
         // The grant goes on.
-        #expect(try #require(try recorder.call("Cut", [.uint64(1), .string("stopped"), .dictionary([:])]).first?.int64) > 0)
+        #expect(
+            try #require(try recorder.call("Cut", [.uint64(1), .string("stopped"), .dictionary([:])]).first?.int64) > 0)
     }
 
     @Test func aRecordingIsFinishedAfterTheAnswerToTheCut() throws {
@@ -88,7 +92,8 @@ import Testing
         close(descriptor)
         let stream = try recorder.stream(1)
         for _ in 0..<5 { _ = try stream.mark() }
-        let lastCapture = try #require(try recorder.call("Cut", [.uint64(1), .string("interrupted"), .dictionary([:])]).first?.int64)
+        let lastCapture = try #require(
+            try recorder.call("Cut", [.uint64(1), .string("interrupted"), .dictionary([:])]).first?.int64)
         let finished = try recorder.signal("RecordingFinished")
         #expect(finished[0] == .uint64(4) && finished[1] == .string("interrupted"))
         let video = try DecodedVideo(file.path)
@@ -153,7 +158,8 @@ import Testing
         #expect(try DecodedVideo(photo.path).width == 8)
         var last: Int64 = 0
         for _ in 0..<3 { last = try #require(try stream.mark()).record.timestamp }
-        let lastCapture = try #require(try recorder.call("Cut", [.uint64(1), .string("interrupted"), .dictionary([:])]).first?.int64)
+        let lastCapture = try #require(
+            try recorder.call("Cut", [.uint64(1), .string("interrupted"), .dictionary([:])]).first?.int64)
         #expect(lastCapture >= last)
         stream.withEveryBuffer { _, bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
         let finished = try recorder.signal("RecordingFinished")

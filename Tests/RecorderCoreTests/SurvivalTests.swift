@@ -119,7 +119,9 @@ import Testing
         let file = try TemporaryFile(".mkv")
         let error = #expect(throws: BrokerError.self) { try kept.record(5, into: file) }
         #expect(error?.kind == .staleGrant)
-        #expect(try #require(try recorder.call(order, [.uint64(1), .string("interrupted"), .dictionary([:])]).first?.int64) > 0)
+        #expect(
+            try #require(try recorder.call(order, [.uint64(1), .string("interrupted"), .dictionary([:])]).first?.int64)
+                > 0)
         // Then it is a recorder core as any other.
         try recorder.call("Open", [.uint64(2), ProcessTests.small])
     }

@@ -89,7 +89,7 @@ private final class MicrophoneUnderTest: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(2)), .serialized) struct AttachedMicrophoneTests {
+@Suite(.timeLimit(.minutes(10)), .serialized) struct AttachedMicrophoneTests {
     @Test func packetsComeAsTheyWereSent() async throws {
         let test = try MicrophoneUnderTest(channels: 2)
         let time = camarb_monotonic_ns()

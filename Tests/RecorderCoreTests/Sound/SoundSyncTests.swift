@@ -6,7 +6,7 @@ import Testing
 
 /// Sound and picture of one moment are together in the file: frames carry their capture time, so the picture itself says which
 /// moment it shows, and the microphone beeps at each full second.
-@Suite(.timeLimit(.minutes(5))) struct SoundSyncTests {
+@Suite(.timeLimit(.minutes(10))) struct SoundSyncTests {
     private static let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
     private static let interval: Int64 = 33_333_333
     private static let sampleRate = 16_000
