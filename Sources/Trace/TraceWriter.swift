@@ -15,7 +15,7 @@ public import Scenario
 public struct TraceWriter: Sendable {
     /// The format's. It grows when a reader of before could misread a line, and when the core of before would decide
     /// otherwise than this one does by its contract; the members of a snapshot follow the core.
-    public static let version: Int64 = 3
+    public static let version: Int64 = 4
 
     /// Of the last line, and with it of all.
     private(set) var sum = Checksum()

@@ -9,10 +9,12 @@ import RecordingFootage
 ///
 ///     recording-bench sizes SECONDS
 ///     recording-bench steps SECONDS
+///     recording-bench preview SECONDS
 ///
 /// The first records so many seconds of each size that has a rule, and prints what a minute of it has, beside the rule. It
 /// fails where one is not met. The second records 4K30, and prints what each step of a picture costs, in milliseconds of
-/// processor time; the process that writes the file is not in it.
+/// processor time; the process that writes the file is not in it. The third records a simulated camera's 4K30 while its
+/// preview is looked at, and prints how many frames a second each got.
 
 func fail(_ sentence: String) -> Never {
     let line = "recording-bench: \(sentence)\n"
@@ -35,7 +37,7 @@ func text(_ number: Double, _ places: Int = 8) -> String {
 }
 
 /// A size of pictures, and what is published for a minute of it.
-struct Rule {
+struct SizeRule {
     var name: String
     var layout: PictureLayout
     var frameRate: Int
@@ -52,16 +54,16 @@ struct Rule {
 
     /// docs/capture.md: H.264 within 15 % of what is published, JPEGs below twice of it.
     static let all = [
-        Rule("720p30", 1280, 720, 30, 79 * 0.85...79 * 1.15),
-        Rule("1080p30", 1920, 1080, 30, 130 * 0.85...130 * 1.15),
-        Rule("1080p60", 1920, 1080, 60, 260 * 0.85...260 * 1.15),
-        Rule("4K30", 3840, 2160, 30, 0...750),
+        SizeRule("720p30", 1280, 720, 30, 79 * 0.85...79 * 1.15),
+        SizeRule("1080p30", 1920, 1080, 30, 130 * 0.85...130 * 1.15),
+        SizeRule("1080p60", 1920, 1080, 60, 260 * 0.85...260 * 1.15),
+        SizeRule("4K30", 3840, 2160, 30, 0...750),
     ]
 }
 
 /// Records footage into a file without a name.
 /// - Returns: megabytes a minute, and nanoseconds of processor time for each picture.
-func record(_ rule: Rule, seconds: Int) throws -> (megabytes: Double, spent: Int64) {
+func record(_ rule: SizeRule, seconds: Int) throws -> (megabytes: Double, spent: Int64) {
     var path = Array("/tmp/recording-bench-XXXXXX".utf8CString)
     let file = mkstemp(&path)
     guard file >= 0 else { fail("no file in /tmp") }
@@ -90,7 +92,7 @@ func record(_ rule: Rule, seconds: Int) throws -> (megabytes: Double, spent: Int
 func sizes(_ seconds: Int) throws {
     print("size       MB a minute  allowed")
     var missed: [String] = []
-    for rule in Rule.all {
+    for rule in SizeRule.all {
         let (megabytes, _) = try record(rule, seconds: seconds)
         if !(rule.least...rule.most ~= megabytes) { missed.append(rule.name) }
         let name = rule.name + String(repeating: " ", count: 10 - rule.name.utf8.count)
@@ -100,7 +102,7 @@ func sizes(_ seconds: Int) throws {
 }
 
 func steps(_ seconds: Int) throws {
-    let rule = Rule.all[3]
+    let rule = SizeRule.all[3]
     let layout = rule.layout
     let pictures = rule.frameRate * seconds
     var footage = NoisyFootage(layout)
@@ -132,11 +134,16 @@ func steps(_ seconds: Int) throws {
 }
 
 let words = CommandLine.arguments
-guard words.count == 3, let seconds = Int(words[2]), 1...600 ~= seconds, ["sizes", "steps"].contains(words[1]) else {
-    fail("usage: recording-bench sizes|steps SECONDS")
+guard words.count == 3, let seconds = Int(words[2]), 1...600 ~= seconds, ["sizes", "steps", "preview"].contains(words[1])
+else {
+    fail("usage: recording-bench sizes|steps|preview SECONDS")
 }
 do {
-    if words[1] == "sizes" { try sizes(seconds) } else { try steps(seconds) }
+    switch words[1] {
+    case "sizes": try sizes(seconds)
+    case "steps": try steps(seconds)
+    default: try preview(seconds)
+    }
 } catch {
     fail("\(error)")
 }

@@ -94,13 +94,7 @@ final class Recorder: BusConnectionDelegate {
             try check(try reader.uint64("grant"))
             _ = try reader.uint64("session")
             let photo = try reader.uint64("photo")
-            let file = try openEnvelope(try reader.fileDescriptor("file"))
-            let count = Self.photo.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
-            close(file)
-            let bytes = UInt64(max(0, count))
-            signal(
-                "PhotoCaptured",
-                [.uint64(photo), .uint32(8), .uint32(8), .uint64(bytes), .string(""), .dictionary([:])])
+            write(photo, into: try openEnvelope(try reader.fileDescriptor("file")))
         case "StartRecording":
             try check(try reader.uint64("grant"))
             guard recording == nil else { throw BrokerError(.alreadyRecording, "A recording runs.") }
@@ -126,6 +120,15 @@ final class Recorder: BusConnectionDelegate {
         default: throw BrokerError(.unknownMethod, "A tiny recorder has no \(member).")
         }
         return []
+    }
+
+    private func write(_ photo: PhotoID, into file: Int32) {
+        let count = Self.photo.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
+        close(file)
+        let bytes = UInt64(max(0, count))
+        signal(
+            "PhotoCaptured",
+            [.uint64(photo), .uint32(8), .uint32(8), .uint64(bytes), .string(""), .dictionary([:])])
     }
 
     /// The file that an envelope holds; the envelope is closed.
