@@ -231,7 +231,9 @@ let package = Package(
         // The in-process half of `make bench`.
         program("arbiter-bench", ["Arbiter", "ArbiterProtocol", "PolicyFile"]),
         // The recordings of `make bench`: what noisy footage becomes, and what a picture costs.
-        program("recording-bench", ["ArbiterProtocol", "CLinux", "CTurboJPEG", "FrameStream", "RecorderCore", "RecordingFootage"]),
+        program(
+            "recording-bench",
+            ["ArbiterProtocol", "CLinux", "CTurboJPEG", "FrameStream", "RecorderCore", "RecordingFootage"]),
         // Footage that is the same on every run, for it and for tests.
         .target(
             name: "RecordingFootage", dependencies: ["FrameStream"], path: "Tests/RecordingFootage",

@@ -63,6 +63,7 @@ extension ExploredWorld {
              session call camera=back
              start photos
              recorder back streaming
+             attach-microphone photos
 
         """
 
@@ -79,8 +80,8 @@ extension ExploredWorld {
             name: "outputs",
             moves: [
                 "stream photos", "photo photos", "bracket photos exposureDurations=1/60,1/30 isos=100,100",
-                "record photos",
-                "stop-record photos",
+                "attach-microphone photos", "record photos", "pause-record photos", "resume-record photos",
+                "append-metadata photos", "stop-record photos",
             ], whims: ["disk-full"]),
         Group(
             name: "configuration",

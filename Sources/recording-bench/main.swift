@@ -134,7 +134,8 @@ func steps(_ seconds: Int) throws {
 }
 
 let words = CommandLine.arguments
-guard words.count == 3, let seconds = Int(words[2]), 1...600 ~= seconds, ["sizes", "steps", "preview"].contains(words[1])
+guard words.count == 3, let seconds = Int(words[2]), 1...600 ~= seconds,
+    ["sizes", "steps", "preview"].contains(words[1])
 else {
     fail("usage: recording-bench sizes|steps|preview SECONDS")
 }
