@@ -158,8 +158,8 @@ def kills(short, disk_is_full):
     yield f"how they ended: {', '.join(f'{why} {times}' for why, times in sorted(ends.items()))}; seed {seed}"
     if disk_is_full:
         yield Figure("recordings that met the full disk", ends.get("disk-full", 0), least=1)
-    yield Figure("lost before a kill, at most, by a thousandth of a second", round(max(lost, default=0) * 1000),
-                 most=round(LOST_MAX * 1000))
+    # What waits for an encoder that gets no processor is lost with it: this says something of the machine, too.
+    yield Figure("lost before a kill, at most", round(max(lost, default=0) * 1000), "ms", most=round(LOST_MAX * 1000))
     yield Figure("sound and picture end apart, at most, by a thousandth of a second", round(max(apart, default=0) * 1000),
                  most=round(APART_MAX * 1000))
 
