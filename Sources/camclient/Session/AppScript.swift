@@ -7,6 +7,7 @@ import Timeline
 /// A line of `camclient run`.
 enum AppCommand {
     case start, stop, begin, commit, stopRecord, pause, resume, `continue`, status
+    case microphone(MicrophoneArgument)
     case record(String, RecordingOptions)
     case append(kind: String, items: [String])
     case photo(String)
@@ -27,6 +28,8 @@ enum AppCommand {
           record FILE [KEY=VALUE …] an interruption ends it, for good; KEY is maxDuration,
                                     maxBytes, minFreeBytes, codec, bitRate, or
                                     metadata.KIND
+          microphone SOURCE         what recordings hear until the camera goes, where usesAudio
+                                    is true: tone, pipewire, or a WAV file
           stop-record               finish the file
           pause, resume             the recording, in one file
           append KIND [ITEM …]      what is true of a kind of metadata from now on
@@ -63,6 +66,11 @@ enum AppCommand {
             let file = try Self.file(&words)
             self = .record(file, try RecordingOptions(settings: words.rest))
             return
+        case "microphone":
+            self = .microphone(
+                try words.next("a source: tone, pipewire, or a WAV file", ["tone", "pipewire"]) {
+                    MicrophoneArgument(argument: $0)
+                })
         case "append":
             self = .append(kind: try words.next("a kind of metadata"), items: words.rest)
             return
@@ -130,8 +138,24 @@ final class LatestWarning: Sendable {
     var latest: InterruptionID { id.load(ordering: .relaxed) }
 }
 
+/// What a script's recordings hear.
+final class ScriptMicrophone: Sendable {
+    private let present = Mutex<RecordingMicrophone?>(nil)
+
+    func replace(by microphone: RecordingMicrophone) {
+        let before = present.withLock { present in
+            defer { present = microphone }
+            return present
+        }
+        before?.end()
+    }
+
+    deinit { present.withLock { $0 }?.end() }
+}
+
 /// Carries an app's commands out on its session.
 struct AppScript {
+    private let microphone = ScriptMicrophone()
     let client: CameraClient
     let inbox: Inbox
     let printer: EventPrinter
@@ -155,6 +179,10 @@ struct AppScript {
         case .presence(let presence, let focused): try await client.declarePresence(presence, focused: focused)
         case .lower(let rank): try await client.lowerPriority(to: rank)
         case .lowerAttribute(let name, let value): try await client.lower(name, to: value)
+        case .microphone(let source):
+            let opened = try source.open()
+            try await opened.attach(to: session)
+            microphone.replace(by: opened)
         case .record(let path, let options):
             NewFile.warn(of: path, .matroska)
             let file = try NewFile(path, overwriting: overwriting)
