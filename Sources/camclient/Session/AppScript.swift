@@ -89,29 +89,27 @@ enum AppCommand {
             let number = id.flatMap { InterruptionID($0.hasPrefix("#") ? String($0.dropFirst()) : $0) }
             if let id, number == nil { throw Failure(.usage, "“\(line)”: “\(id)” is no interruption, such as #1.") }
             self = .ready(number)
-        case "wait":
-            let word = try words.next("an event or a time")
-            if let time = TimeArgument(argument: word) {
-                self = .waitTime(time.duration)
-                break
-            }
-            let names = Interface.session.signals.map(\.name)
-            guard let name = names.first(where: { $0.lowercased() == word.lowercased() }) else {
-                throw Failure(
-                    .usage, "“\(line)”: “\(word)” is no time such as 2s, and none of \(names.joined(separator: ", ")).")
-            }
-            var limit = Self.waitUsual
-            if let text = words.next() {
-                guard let time = TimeArgument(argument: text) else {
-                    throw Failure(.usage, "“\(line)”: “\(text)” is no time such as 2s or 500ms.")
-                }
-                limit = time.duration
-            }
-            self = .waitEvent(name, within: limit)
+        case "wait": self = try Self.wait(&words)
         default:
             throw Failure(.usage, "“\(command)” is no command; camclient run --help lists them.")
         }
         try words.end()
+    }
+
+    private static func wait(_ words: inout CommandWords) throws(Failure) -> AppCommand {
+        let word = try words.next("an event or a time")
+        if let time = TimeArgument(argument: word) { return .waitTime(time.duration) }
+        let names = Interface.session.signals.map(\.name)
+        guard let name = names.first(where: { $0.lowercased() == word.lowercased() }) else {
+            throw Failure(
+                .usage,
+                "“\(words.line)”: “\(word)” is no time such as 2s, and none of \(names.joined(separator: ", ")).")
+        }
+        guard let text = words.next() else { return .waitEvent(name, within: waitUsual) }
+        guard let time = TimeArgument(argument: text) else {
+            throw Failure(.usage, "“\(words.line)”: “\(text)” is no time such as 2s or 500ms.")
+        }
+        return .waitEvent(name, within: time.duration)
     }
 
     /// Standard output has this command's own lines.
