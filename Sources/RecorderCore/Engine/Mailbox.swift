@@ -42,23 +42,14 @@ final class Worker: Sendable {
     }
 
     init(_ run: @escaping @Sendable () -> Void) {
-        var thread = pthread_t()
-        let body = Unmanaged.passRetained(Body(run))
-        let result = pthread_create(
-            &thread, nil,
-            { opaque in
-                if let opaque { Unmanaged<Body>.fromOpaque(opaque).takeRetainedValue().run() }
-                return nil
-            }, body.toOpaque())
-        precondition(result == 0, "a recorder that cannot start its threads cannot run")
+        guard let thread = Self.begin(run) else {
+            preconditionFailure("a recorder that cannot start its threads cannot run")
+        }
         self.thread = thread
     }
 
-    /// Waits until the body has returned. Once only.
-    func join() { pthread_join(thread, nil) }
-
-    /// A thread that nobody waits for. False: there is none to be had.
-    static func startAlone(_ run: @escaping @Sendable () -> Void) -> Bool {
+    /// Nil: there is no thread to be had.
+    private static func begin(_ run: @escaping @Sendable () -> Void) -> pthread_t? {
         var thread = pthread_t()
         let body = Unmanaged.passRetained(Body(run))
         let result = pthread_create(
@@ -69,8 +60,17 @@ final class Worker: Sendable {
             }, body.toOpaque())
         guard result == 0 else {
             body.release()
-            return false
+            return nil
         }
+        return thread
+    }
+
+    /// Waits until the body has returned. Once only.
+    func join() { pthread_join(thread, nil) }
+
+    /// A thread that nobody waits for. False: there is none to be had.
+    static func startAlone(_ run: @escaping @Sendable () -> Void) -> Bool {
+        guard let thread = begin(run) else { return false }
         pthread_detach(thread)
         return true
     }
