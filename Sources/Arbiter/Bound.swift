@@ -40,6 +40,8 @@ public enum Bound {
     /// what the order list compares.
     public static let attributesMax = 8
     public static let attributeValuesMax = 64
+    /// Modes that a policy may declare: six bits of what rules read hold these and none, and nobody keeps more in mind.
+    public static let modesMax = 32
     /// Seats that the core tells apart, a bit each: a machine has one for each of its graphics cards, and logind's own names
     /// go no further. A camera on one beyond these is on nobody's seat.
     public static let seatsMax = 64

@@ -54,6 +54,8 @@ public enum Event: Hashable, Sendable {
     case operatorChose(AppID?)
     /// A trusted source gives an app its value of an attribute. `value` nil: it is forgotten, and the default counts.
     case attribute(AppID, name: String, value: String?)
+    /// A value for the whole machine, until it is taken back (nil) or another is set.
+    case modeSet(String?, by: Mode.Setter)
     case loginSession(LoginSessionID, LoginSessionFacts)
     /// What its user says of an app, or its desktop's permission store, which only denies: the one that the kernel vouches
     /// for, or the one that claims the name. `answer` nil: it is forgotten.
@@ -78,6 +80,8 @@ public enum Event: Hashable, Sendable {
     case heldOutside(CameraID, Bool)
     case pressure(SystemPressure)
     case sleep(Bool)
+    /// The first mode of the policy whose calendar holds from now on; nil: none.
+    case calendar(String?)
 
     // MARK: The recorder
     /// Its first frame is there.

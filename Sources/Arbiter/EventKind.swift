@@ -5,10 +5,10 @@ public enum EventKind: String, Hashable, Sendable, CaseIterable, Comparable {
     case capturePhoto, capturePhotoBracket, attachMicrophone, startRecording, stopRecording, pauseRecording
     case resumeRecording, appendMetadata, ready, continueAfterSensitiveContent, closed
     case sourceAttached, sourceGone, placed, unplaced, microphone, sensitiveContent, operatorChose, attribute,
-        loginSession
+        modeSet, loginSession
     case loginSessionEnded
     case answered, questionAnswered, questionsWatched, stoppedByUser, ownPrivacy
-    case cameraAppeared, cameraDisappeared, privacy, heldOutside, pressure, sleep
+    case cameraAppeared, cameraDisappeared, privacy, heldOutside, pressure, sleep, calendar
     case recorderClosedStreams
     case recorderStreaming, recorderCut, recorderConfigured, recorderRefusedConfiguration, recorderGone, deviceFailed
     case recordingFinished, photoCaptured, rampFinished, cameraStateChanged, recorderTrouble
@@ -53,6 +53,7 @@ extension Event {
         case .sensitiveContent: .sensitiveContent
         case .operatorChose: .operatorChose
         case .attribute: .attribute
+        case .modeSet: .modeSet
         case .loginSession: .loginSession
         case .loginSessionEnded: .loginSessionEnded
         case .answered: .answered
@@ -66,6 +67,7 @@ extension Event {
         case .heldOutside: .heldOutside
         case .pressure: .pressure
         case .sleep: .sleep
+        case .calendar: .calendar
         case .recorderStreaming: .recorderStreaming
         case .recorderCut: .recorderCut
         case .recorderClosedStreams: .recorderClosedStreams

@@ -57,6 +57,8 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
     // What goes into a recording.
     case runningToAttach, microphoneForAudio, audioNeedsMicrophone, objectsOfTheCamera
     case recordingToPause, pausedOnce, resumedOnce, recordingToAppend
+    // What is said of the machine.
+    case modesOfThePolicy, modeSetters
 
     package var text: String {
         switch self {
@@ -131,6 +133,8 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
         case .pausedOnce: "a recording is paused once"
         case .resumedOnce: "only a paused recording is resumed"
         case .recordingToAppend: "metadata is appended to a recording"
+        case .modesOfThePolicy: "modes are the policy's"
+        case .modeSetters: "a mode is set by those whom the policy names"
         }
     }
 }

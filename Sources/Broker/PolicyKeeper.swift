@@ -47,6 +47,7 @@ final class PolicyKeeper {
             let policy = loaded.policy
             trouble = ""
             sources = PolicySources(loaded)
+            broker.desktops.calendar?.look(at: policy)
             broker.step(.policyLoaded(policy))
             broker.desktops.silenceWhoMayNotSpeak()
             broker.desktops.pressure?.policyChanged()

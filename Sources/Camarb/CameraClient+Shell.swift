@@ -109,6 +109,11 @@ extension CameraClient {
         try await shell("Override", [.string(app ?? "")])
     }
 
+    /// The machine's mode, one that the policy declares; nil takes back what was set, and the policy's calendar counts.
+    public func setMode(_ mode: String?) async throws(BrokerError) {
+        try await shell("SetMode", [.string(mode ?? "")])
+    }
+
     /// An app's value of an attribute that the policy declares; nil forgets it, and the policy's default counts.
     public func setAttribute(app: String, _ attribute: String, to value: String?) async throws(BrokerError) {
         try await shell("SetAttribute", [.string(app), .string(attribute), .string(value ?? "")])

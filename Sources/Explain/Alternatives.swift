@@ -43,7 +43,7 @@ struct Alternatives {
             found += ownRecording(other, .app(name.id), facts) + chosen(name, .app(name.id), facts)
         }
         if keys.contains("foreground-apps") { found += othersInFront(besides: contenders) }
-        found += microphone + pressure
+        found += microphone + pressure + mode
         if loses { found += ended }
         return found
     }
@@ -237,6 +237,15 @@ struct Alternatives {
             Supposition(
                 alteration("pressure", of: .machine, facts, to: "\"\(level.wireName)\""), .pressure,
                 .assumed([.pressureSettled(level)]))
+        }
+    }
+
+    private var mode: [Supposition] {
+        guard keys.contains("mode") else { return [] }
+        let others = [nil] + state.policy.source.modes.map(\.name) as [String?]
+        return others.filter { $0 != facts.mode }.map { mode in
+            Supposition(
+                alteration("mode", of: .machine, facts, to: "\"\(mode ?? Mode.none)\""), .mode, .assumed([.mode(mode)]))
         }
     }
 

@@ -49,6 +49,7 @@ enum FactReading {
         case "uses-audio": "\(facts.usesAudio)"
         case "microphone": facts.microphoneTaken ? "\"taken\"" : "\"free\""
         case "pressure": quoted(facts.pressure.wireName)
+        case "mode": quoted(facts.mode ?? Mode.none)
         case "recording": "\(facts.isRecording)"
         case "bid": facts.bidIsNew ? "\"new\"" : "\"standing\""
         case "operator": facts.operatorChosen ? "\"chosen\"" : "\"none\""

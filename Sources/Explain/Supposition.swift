@@ -35,7 +35,7 @@ struct Supposition {
         case outside(CameraID)
         case answer(AppID)
         case ownPrivacy(UInt32)
-        case operatorChoice, microphone, pressure, privacy, sleep, rights
+        case operatorChoice, microphone, pressure, mode, privacy, sleep, rights
     }
 
     init(_ alteration: Explanation.Alteration, _ about: About, _ change: Change) {
@@ -56,6 +56,7 @@ extension Event {
         switch self {
         case .microphone: .microphone
         case .pressure: .pressure
+        case .modeSet, .calendar: .mode
         case .operatorChose: .operatorChoice
         case .attribute(let app, let name, _): .attribute(app, name)
         case .privacy: .privacy

@@ -24,6 +24,8 @@ public enum Bounds {
     /// Longer, and a client that hangs would hold up everybody who outranks it.
     public static let grace = Duration.zero...Duration.seconds(60)
     public static let minHold = Duration.zero...Duration.seconds(3600)
+    /// Parts of the week in one mode's calendar: three for each day.
+    public static let calendarSpansMax = 21
     /// Below a second a camera would do nothing but change hands.
     public static let lease = Duration.seconds(1)...Duration.seconds(24 * 3600)
     public static let coolDown = Duration.zero...Duration.seconds(3600)

@@ -8,11 +8,14 @@ struct FactReader {
     static let keys = [
         "app", "claimed-app", "user", "login-session", "presence", "layout", "focused", "foreground-apps", "client",
         "multitasking", "camera", "position", "uses-audio", "microphone", "pressure", "recording", "bid", "operator",
+        "mode",
     ]
 
     let reader: TableReader
     /// What the policy declares beside the built-in facts.
     var attributes: [Attribute] = []
+    /// The modes that it declares, by their names.
+    var modes: [String] = []
 
     /// The facts that a rule of a policy with these attributes may name.
     static func keys(with attributes: [Attribute]) -> [String] { keys + attributes.map(\.name) }
@@ -48,8 +51,18 @@ struct FactReader {
         case "recording": reader.boolean(key).map(FactTest.recording)
         case "bid": reader.choice(key, [("new", true), ("standing", false)]).map(FactTest.bidIsNew)
         case "operator": reader.choice(key, [("none", false), ("chosen", true)]).map(FactTest.operatorChosen)
+        case "mode": mode(key)
         default: nil
         }
+    }
+
+    private func mode(_ key: String) -> FactTest? {
+        if modes.isEmpty, let entry = reader.entry(key) {
+            return reader.wrongType(
+                entry, takes: "a mode that the policy declares, and it declares none",
+                hint: "declare it: a [[mode]] table with its name")
+        }
+        return reader.choice(key, [(Mode.none, nil)] + modes.map { ($0, $0) }).map(FactTest.mode)
     }
 
     /// A layout written as a presence is the slip to expect: on the wire a presence is one of both.

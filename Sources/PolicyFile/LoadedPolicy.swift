@@ -68,7 +68,8 @@ extension TomlTable {
 
     private static let partNames: [String: (identity: String, part: @Sendable (String) -> PolicyPart)] = [
         "cause": ("name", { .rule($0) }), "rank": ("name", { .rule($0) }), "camera": ("id", { .camera($0) }),
-        "attribute": ("name", { .attribute($0) }), "never": ("name", { .statement($0) }),
+        "attribute": ("name", { .attribute($0) }), "mode": ("name", { .mode($0) }),
+        "never": ("name", { .statement($0) }),
         "always": ("name", { .statement($0) }),
     ]
 }

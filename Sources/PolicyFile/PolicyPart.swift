@@ -6,6 +6,8 @@ public enum PolicyPart: Hashable, Sendable {
     case access(String)
     /// An `[[attribute]]`, by its name.
     case attribute(String)
+    /// A `[[mode]]`, by its name.
+    case mode(String)
     /// A key of `[pressure]`.
     case pressure(String)
     /// A key of `[contention]`.
@@ -21,7 +23,7 @@ public enum PolicyPart: Hashable, Sendable {
 }
 
 extension PolicyPart {
-    /// What the part stands in, in a word, for programs: "", `access`, `attribute`, `pressure`, `contention`, `shell`, `agent`, `rule`,
+    /// What the part stands in, in a word, for programs: "", `access`, `attribute`, `mode`, `pressure`, `contention`, `shell`, `agent`, `rule`,
     /// `camera` or `statement`.
     public var table: String {
         switch self {
@@ -32,6 +34,7 @@ extension PolicyPart {
         case .speaker(let table, _): table
         case .rule: "rule"
         case .attribute: "attribute"
+        case .mode: "mode"
         case .camera: "camera"
         case .statement: "statement"
         }
@@ -41,7 +44,7 @@ extension PolicyPart {
     public var name: String {
         switch self {
         case .top(let key), .access(let key), .pressure(let key), .contention(let key), .speaker(_, let key): key
-        case .rule(let name), .camera(let name), .attribute(let name), .statement(let name): name
+        case .rule(let name), .camera(let name), .attribute(let name), .mode(let name), .statement(let name): name
         }
     }
 
@@ -55,6 +58,7 @@ extension PolicyPart {
         case "rule": self = .rule(name)
         case "access": self = .access(name)
         case "attribute": self = .attribute(name)
+        case "mode": self = .mode(name)
         case "camera": self = .camera(name)
         case "statement": self = .statement(name)
         default: return nil

@@ -79,6 +79,6 @@ extension PolicyReader {
         return values.isEmpty ? nil : values.map(\.text)
     }
 
-    private static let wordsOnly =
+    static let wordsOnly =
         "it takes letters, digits and hyphens, at most \(Bounds.wordBytesMax) of them"
 }

@@ -55,7 +55,7 @@ extension PolicyReader {
         let owner = reader.owner.hasPrefix("in ") ? "of \(reader.owner.dropFirst(3))" : reader.owner
         let facts = TableReader(table.underTodaysNames(problems), owner: "in \"\(key)\" \(owner)", problems: problems)
         facts.refuseUnknown(factKeys)
-        return FactReader(reader: facts, attributes: declared).tests()
+        return FactReader(reader: facts, attributes: declared, modes: declaredModes.map(\.name)).tests()
     }
 
     /// A reader that speaks of the statement by its name, which every statement has to have, alone.

@@ -116,7 +116,7 @@ extension PolicyReader {
             }
             if table == "[[cause]]", facts.contains(key) { return "facts go inside when = { … }" }
             if table != "", keys.contains(key) {
-                return ["access", "cause", "rank", "attribute", "pressure", "never", "always"].contains(key)
+                return ["access", "cause", "rank", "attribute", "mode", "pressure", "never", "always"].contains(key)
                     ? nil : "it goes to the top of the file, above the first table"
             }
             if table != "[contention]", contentionKeys.contains(key) { return "it goes below [contention]" }

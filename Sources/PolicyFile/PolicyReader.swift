@@ -7,7 +7,7 @@ import TomlFile
 /// What cannot be read counts as not written, so that one slip is one problem.
 struct PolicyReader {
     static let keys = [
-        "include", "name", "summary", "sources", "ranks", "pressure-settle", "access", "attribute", "cause", "rank",
+        "include", "name", "summary", "sources", "ranks", "pressure-settle", "access", "attribute", "mode", "cause", "rank",
         "pressure", "contention", "shell", "agent", "camera", "never", "always",
     ]
 
@@ -18,6 +18,7 @@ struct PolicyReader {
     private var ruleNames: [String: Place] = [:]
     /// What the file declares, for the rules that name it.
     private(set) var declared: [Attribute] = []
+    private(set) var declaredModes: [Mode] = []
     var factKeys: [String] { FactReader.keys(with: declared) }
 
     init(_ root: TomlTable, accounts: any Accounts, problems: ProblemList) {
@@ -34,12 +35,13 @@ struct PolicyReader {
         }
         let ranks = rankNames()
         declared = attributes()
+        declaredModes = modes()
         var policy = Policy(
             name: top.label("name") ?? "unnamed",
             summary: top.label("summary", emptyAllowed: true, bytesMax: Bounds.summaryBytesMax) ?? "",
             sources: top.choices("sources", PresenceSource.allCases.map { ($0.rawValue, $0) }) ?? [],
             shellUnit: speakingUnit("shell"), agentUnit: speakingUnit("agent"), attributes: declared,
-            ranks: ranks ?? [Self.onlyRank])
+            modes: declaredModes, ranks: ranks ?? [Self.onlyRank])
         if let settle = top.duration("pressure-settle", in: Bounds.pressureSettle) { policy.pressureSettle = settle }
         policy.rights = rights()
         policy.causeRules = top.tables("cause", countMax: Bounds.rulesMax).compactMap { causeRule($0) }
@@ -91,7 +93,7 @@ struct PolicyReader {
             let facts = TableReader(
                 facts.underTodaysNames(problems), owner: "in \"when\" \(reader.owner.droppingIn)", problems: problems)
             facts.refuseUnknown(factKeys)
-            when = FactReader(reader: facts, attributes: declared).tests()
+            when = FactReader(reader: facts, attributes: declared, modes: declaredModes.map(\.name)).tests()
         }
         let cause = cause(reader)
         let rights = reader.choices("access", Access.rights.map { ($0.name, $0.right) }) ?? []
@@ -132,7 +134,7 @@ struct PolicyReader {
         let reader = rule(table, kind: "rank")
         reader.refuseUnknown(Self.rankKeys + factKeys, advice: Self.advice(at: "[[rank]]"))
 
-        let when = FactReader(reader: reader, attributes: declared).tests()
+        let when = FactReader(reader: reader, attributes: declared, modes: declaredModes.map(\.name)).tests()
         if reader.boolean("deny") == true {
             for key in Self.rankKeys where key != "name" && key != "deny" {
                 guard let entry = reader.entry(key) else { continue }

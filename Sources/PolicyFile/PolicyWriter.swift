@@ -34,6 +34,7 @@ public struct PolicyWriter {
         for attribute in policy.attributes {
             table("[[attribute]]", Self.pairs(attribute), .attribute(attribute.name))
         }
+        for mode in policy.modes { table("[[mode]]", Self.pairs(mode), .mode(mode.name)) }
         for rule in policy.causeRules {
             let pairs = Self.pairs(rule)
             table("[[cause]]", pairs.filter { $0.key != "when" }, .rule(rule.name))
@@ -103,6 +104,13 @@ public struct PolicyWriter {
         [
             Pair("name", quoted: attribute.name), Pair("values", attribute.values),
             Pair("default", quoted: attribute.defaultValue),
+        ]
+    }
+
+    public static func pairs(_ mode: Mode) -> [Pair] {
+        [
+            Pair("name", quoted: mode.name), Pair("at", mode.at.map(\.written)),
+            Pair("set-by", mode.setBy.map(\.rawValue)),
         ]
     }
 
@@ -228,7 +236,7 @@ extension TomlText {
         case .camera(let camera): quoted(camera.name)
         // Words of the format and numbers stand as they are.
         case .user, .loginSession, .foreground, .layout, .focused, .foregroundApps, .client, .multitasking,
-            .position, .usesAudio, .microphoneTaken, .pressure, .recording, .bidIsNew, .operatorChosen, .attribute:
+            .position, .usesAudio, .microphoneTaken, .pressure, .recording, .bidIsNew, .operatorChosen, .attribute, .mode:
             fact.written.value
         }
     }

@@ -15,7 +15,7 @@ extension TomlTable {
     /// The lists of tables, by what tells their elements apart.
     private static let lists: [String: (identity: String, isOrdered: Bool)] = [
         "cause": ("name", true), "rank": ("name", true), "camera": ("id", false), "attribute": ("name", false),
-        "always": ("name", false), "never": ("name", false),
+        "mode": ("name", false), "always": ("name", false), "never": ("name", false),
     ]
 
     /// The tables that are merged key by key.

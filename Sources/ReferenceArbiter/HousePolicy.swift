@@ -16,6 +16,7 @@ public protocol HousePolicy: Sendable {
     /// Strongest first.
     var ranks: [String] { get }
     var scales: [HouseScale] { get }
+    var modes: [HouseMode] { get }
     var contention: HouseContention { get }
     var cameras: [HouseCamera] { get }
 }
@@ -57,6 +58,7 @@ extension HousePolicy {
     public var rights: HouseRights { HouseRights() }
     public var ranks: [String] { ["everyone"] }
     public var scales: [HouseScale] { [] }
+    public var modes: [HouseMode] { [] }
     public var contention: HouseContention { HouseContention() }
     public var cameras: [HouseCamera] { [] }
     public func manners(_: Sight) -> Manners { Manners() }

@@ -17,6 +17,8 @@ public struct Sight: Sendable {
     public var usesAudio: Bool
     public var microphoneTaken: Bool
     public var pressure: SystemPressure
+    /// Nil: none is in force.
+    public var mode: String?
     public var isRecording: Bool
     /// It has not run since it was started.
     public var isNew: Bool

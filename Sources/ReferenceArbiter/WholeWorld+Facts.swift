@@ -23,7 +23,7 @@ extension WholeWorld {
             position: cameras[session.camera]?.position ?? .external, usesAudio: session.usesAudio,
             microphoneTaken: microphones.contains {
                 [0, app.id.user].contains($0.user) && !($0 == app.id && isReached(app))
-            }, pressure: pressure, isRecording: session.isRecording, isNew: !session.hasRun,
+            }, pressure: pressure, mode: mode(policy.modes), isRecording: session.isRecording, isNew: !session.hasRun,
             isOperatorsChoice: operatorChoice == app.id && isReached(app),
             values: Dictionary(uniqueKeysWithValues: policy.scales.map { ($0.name, value($0, of: app)) }))
     }

@@ -28,6 +28,9 @@ public struct WholeWorld: Sendable {
     /// Users with their own privacy switch on.
     public var privateUsers: Set<UInt32> = []
     public var pressure = SystemPressure.nominal
+    /// The machine's mode as somebody set it, and as the calendar has it.
+    public var modeByHand: String?
+    public var calendarMode: String?
     /// Lower levels that have not lasted yet.
     public var falling: [(level: SystemPressure, until: Moment)] = []
     public var coolDowns: [CoolDown] = []

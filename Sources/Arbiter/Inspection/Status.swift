@@ -9,6 +9,10 @@ public struct Status: Sendable {
     public var isPrivate: Bool
     public var isAsleep: Bool
     public var pressure: SystemPressure
+    /// The mode in force; nil: none.
+    public var mode: String?
+    /// Who set it by hand; nil: it follows the calendar, or none is in force.
+    public var modeSetBy: Mode.Setter?
     public var cameras: [CameraStatus]
     public var sessions: [SessionStatus]
 
@@ -142,6 +146,10 @@ extension Arbiter {
         Status(
             policy: policy.name, isPresenceKnown: isPresenceKnown, isPrivate: state.world.isPrivate,
             isAsleep: state.world.isAsleep, pressure: state.world.pressure,
+            mode: state.mode?.name,
+            modeSetBy: state.mode.flatMap { mode in
+                state.modeWords.byHand.flatMap { $0.mode == mode.name ? $0.by : nil }
+            },
             cameras: state.cameraOrder.map(status(of:)),
             sessions: [])
     }

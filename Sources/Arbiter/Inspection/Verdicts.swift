@@ -70,7 +70,8 @@ extension State {
             client: client.kind.word, multitasking: bits.has(.multitasking), camera: cameraNames[camera],
             position: cameraSettings[camera].capabilities.position, usesAudio: bits.has(.usesAudio),
             microphoneTaken: bits.has(.microphone), pressure: world.pressure, isRecording: bits.has(.recording),
-            bidIsNew: bits.has(.bidIsNew), operatorChosen: bits.has(.chosen), attributes: attributes)
+            bidIsNew: bits.has(.bidIsNew), operatorChosen: bits.has(.chosen), attributes: attributes,
+            mode: mode?.name)
     }
 }
 
@@ -84,6 +85,8 @@ package enum Assumption: Sendable {
     case usesAudio(SessionID, Bool)
     /// As if it had lasted: a lower pressure counts only then.
     case pressureSettled(SystemPressure)
+    /// Whoever may set it, and whatever the calendar says. Nil: none is in force.
+    case mode(String?)
 }
 
 extension Arbiter {
@@ -106,6 +109,11 @@ extension Arbiter {
             state.sessionSettings[slot].wanted[.usesAudio] = .flag(uses)
             state.noteWishes(of: slot)
             touch(slot, &notes)
+        case .mode(let name):
+            state.modeWords = ModeWords()
+            state.modeWords.calendar = name
+            state.updateMode()
+            touchAll(&notes)
         case .pressureSettled(let level):
             state.timers.removeAll { $0.kind == .falling }
             state.world.pressure = level

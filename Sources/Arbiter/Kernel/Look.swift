@@ -208,6 +208,7 @@ extension State {
         facts[.usesAudio] = session.has.contains(.audio) ? 1 : 0
         facts[.microphone] = microphones.isEmpty || microphoneTaker(against: client.app) == nil ? 0 : 1
         facts[.pressure] = world.pressure.thermometer
+        facts[.mode] = UInt64(world.mode)
         facts[.recording] = session.has.contains(.recording) ? 1 : 0
         facts[.bidIsNew] = session.request?.hasHeld == true ? 0 : 1
         facts[.chosen] = world.operatorChoice == client.app.slot && isReached(client.app) ? 1 : 0

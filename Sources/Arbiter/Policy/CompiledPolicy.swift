@@ -140,6 +140,7 @@ struct StrengthReads: Sendable {
     let presence: Bool
     let attributes: Bool
     let operatorChoice: Bool
+    let modes: Bool
 
     init(_ policy: Policy) {
         let tests = policy.rankRules.flatMap(\.when)
@@ -155,6 +156,7 @@ struct StrengthReads: Sendable {
         attributes =
             order.contains { if case .attribute = $0 { true } else { false } }
             || tests.contains { if case .attribute = $0 { true } else { false } }
+        modes = tests.contains { if case .mode = $0 { true } else { false } }
         operatorChoice = order.contains(.operatorChosen) || tests.contains { $0.isOperators }
     }
 }

@@ -38,6 +38,8 @@ package struct FactBits: Hashable, Sendable, BitwiseCopyable {
         static let recording = Field(19, 1)
         static let bidIsNew = Field(20, 1)
         static let chosen = Field(21, 1)
+        /// The mode's place in the policy, from 1; 0: none.
+        static let mode = Field(22, 6)
         /// Of no session: a test that asks for it never holds.
         static let impossible = Field(63, 1)
     }

@@ -30,6 +30,8 @@ public struct Facts: Hashable, Sendable {
     public var operatorChosen: Bool
     /// The app's value of each attribute that the policy declares, in the policy's order.
     public var attributes: [AttributeValue]
+    /// The machine's mode, by its name; nil: none is in force.
+    public var mode: String?
 
     /// One attribute's value, and how strong it is: 0 is the strongest.
     public struct AttributeValue: Hashable, Sendable {
@@ -64,7 +66,8 @@ public struct Facts: Hashable, Sendable {
         foregroundApps: ForegroundApps = .one, client: ClientKind = .app, multitasking: Bool = false,
         camera: CameraID, position: CameraPosition = .external, usesAudio: Bool = false,
         microphoneTaken: Bool = false, pressure: SystemPressure = .nominal, isRecording: Bool = false,
-        bidIsNew: Bool = true, operatorChosen: Bool = false, attributes: [AttributeValue] = []
+        bidIsNew: Bool = true, operatorChosen: Bool = false, attributes: [AttributeValue] = [],
+        mode: String? = nil
     ) {
         self.app = app
         self.claimedApp = claimedApp
@@ -84,6 +87,7 @@ public struct Facts: Hashable, Sendable {
         self.bidIsNew = bidIsNew
         self.operatorChosen = operatorChosen
         self.attributes = attributes
+        self.mode = mode
     }
 }
 
@@ -111,6 +115,8 @@ public enum FactTest: Hashable, Sendable {
     case operatorChosen(Bool)
     /// An attribute that the policy declares, with one of its values.
     case attribute(String, String)
+    /// One that the policy declares; nil: none is in force.
+    case mode(String?)
 
     public func holds(for facts: Facts) -> Bool {
         switch self {
@@ -133,6 +139,7 @@ public enum FactTest: Hashable, Sendable {
         case .bidIsNew(let isNew): facts.bidIsNew == isNew
         case .operatorChosen(let chosen): facts.operatorChosen == chosen
         case .attribute(let name, let value): facts.attribute(name)?.value == value
+        case .mode(let name): facts.mode == name
         }
     }
 
@@ -158,6 +165,7 @@ public enum FactTest: Hashable, Sendable {
         case .bidIsNew(let isNew): ("bid", isNew ? "\"new\"" : "\"standing\"")
         case .operatorChosen(let chosen): ("operator", chosen ? "\"chosen\"" : "\"none\"")
         case .attribute(let name, let value): (name, "\"\(value)\"")
+        case .mode(let name): ("mode", "\"\(name ?? Mode.none)\"")
         }
     }
 }

@@ -17,6 +17,8 @@ public struct Policy: Hashable, Sendable {
     public var agentUnit: String?
     /// What rules and the order list may read of an app beyond the built-in facts.
     public var attributes: [Attribute]
+    /// Values that the whole machine may have, in the order in which their calendars are asked.
+    public var modes: [Mode]
     public var causeRules: [CauseRule]
     /// Who may use cameras at all.
     public var rights: Rights
@@ -38,7 +40,7 @@ public struct Policy: Hashable, Sendable {
 
     package init(
         name: String, summary: String = "", sources: [PresenceSource] = [], shellUnit: String? = nil,
-        agentUnit: String? = nil, rights: Rights = Rights(), attributes: [Attribute] = [],
+        agentUnit: String? = nil, rights: Rights = Rights(), attributes: [Attribute] = [], modes: [Mode] = [],
         causeRules: [CauseRule] = [], ranks: [String] = ["everyone"], rankRules: [RankRule] = [],
         contention: Contention = Contention(),
         cameras: [CameraRule] = [], pressureSettle: Duration = .seconds(5),
@@ -52,6 +54,7 @@ public struct Policy: Hashable, Sendable {
         self.agentUnit = agentUnit
         self.rights = rights
         self.attributes = attributes
+        self.modes = modes
         self.causeRules = causeRules
         self.ranks = ranks
         self.rankRules = rankRules

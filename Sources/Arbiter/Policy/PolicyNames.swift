@@ -10,6 +10,7 @@ package struct PolicyNames: Sendable {
     /// The cameras of the policy's table and of its conflicts, sorted.
     let cameras: [CameraID]
     private let attributes: [Attribute]
+    private let modes: [String]
 
     init(_ policy: Policy) {
         let tests =
@@ -21,6 +22,8 @@ package struct PolicyNames: Sendable {
         mentionedCameras = Self.numbers(tests) { if case .camera(let camera) = $0 { camera } else { nil } }
         cameras = Array(Set(policy.cameras.flatMap { [$0.camera] + $0.conflicts })).sorted()
         attributes = policy.attributes
+        modes = policy.modes.map(\.name)
+        precondition(modes.count <= Bound.modesMax, "a policy declares at most \(Bound.modesMax) modes")
         precondition(cameras.count <= Bound.camerasMax, "a policy names at most \(Bound.camerasMax) cameras")
         precondition(
             attributes.count <= Bound.attributesMax
@@ -86,6 +89,10 @@ package struct PolicyNames: Sendable {
                 let place = attributes[index].values.firstIndex(of: value)
             else { return condition.requireTheImpossible() }
             condition.require(attribute: index, place)
+        case .mode(nil): condition.require(.mode, 0)
+        case .mode(let name?):
+            guard let place = modes.firstIndex(of: name) else { return condition.requireTheImpossible() }
+            condition.require(.mode, UInt64(place + 1))
         }
     }
 

@@ -16,11 +16,11 @@ extension Arbiter {
             .continueAfterSensitiveContent(let id), .closed(let id):
             if let slot = known(id, &notes) { handleRequest(event, slot, &notes) }
         case .sourceAttached, .sourceGone, .placed, .unplaced, .microphone, .sensitiveContent, .operatorChose,
-            .attribute, .loginSession, .loginSessionEnded:
+            .attribute, .modeSet, .loginSession, .loginSessionEnded:
             handleUsersWorld(event, &notes)
         case .answered, .questionAnswered, .questionsWatched, .stoppedByUser, .ownPrivacy:
             handlePermission(event, &notes)
-        case .cameraAppeared, .cameraDisappeared, .privacy, .heldOutside, .pressure, .sleep:
+        case .cameraAppeared, .cameraDisappeared, .privacy, .heldOutside, .pressure, .sleep, .calendar:
             handleMachine(event, &notes)
         case .recorderStreaming, .recorderCut, .recorderClosedStreams, .recorderConfigured,
             .recorderRefusedConfiguration, .recorderGone, .deviceFailed, .recordingFinished, .photoCaptured,

@@ -7,7 +7,7 @@ extension State: Codable {
         case now, carriedTexts, clients, sessions, cameras, apps, logins, users, sources, timers, microphones
         case clientSlots, sessionSlots, appNames, cameraNames, loginNames, cameraOrder, seats
         case words, privateUsers, questionWatchers
-        case clientTexts, sessionSettings, cameraSettings, attributes, world, lastOrdinal, generation, ledger
+        case clientTexts, sessionSettings, cameraSettings, attributes, modeWords, world, lastOrdinal, generation, ledger
     }
 
     package init(from decoder: any Decoder) throws {
@@ -43,6 +43,7 @@ extension State: Codable {
         sessionSettings = try read(.sessionSettings)
         cameraSettings = try read(.cameraSettings)
         attributes = try read(.attributes)
+        modeWords = try read(.modeWords)
         world = try read(.world)
         lastOrdinal = try read(.lastOrdinal)
         generation = try read(.generation)
@@ -76,6 +77,7 @@ extension State: Codable {
         try members.encode(sessionSettings, forKey: .sessionSettings)
         try members.encode(cameraSettings, forKey: .cameraSettings)
         try members.encode(attributes, forKey: .attributes)
+        try members.encode(modeWords, forKey: .modeWords)
         try members.encode(world, forKey: .world)
         try members.encode(lastOrdinal, forKey: .lastOrdinal)
         try members.encode(generation, forKey: .generation)

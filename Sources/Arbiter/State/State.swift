@@ -44,6 +44,8 @@ package struct State: Sendable {
     /// What apps were told of their attributes by a trusted source.
     package var attributes: [AttributeValues] = []
 
+    /// What was said of the machine's mode; which one is in force follows from it and the policy (`world.mode`).
+    package var modeWords = ModeWords()
     package var world = Machine()
     var lastOrdinal: Ordinal = 0
     var generation: UInt16 = 0
@@ -63,6 +65,8 @@ package struct Machine: Hashable, Sendable, Codable, BitwiseCopyable {
     package var isAsleep = false
     package var pressureLevel = SystemPressure.nominal.rawValue
     package var operatorChoice: Slot<App>?
+    /// The mode in force, by its place in the policy from 1; 0: none.
+    package var mode: UInt8 = 0
     var attributedApps: Int32 = 0
     /// Sessions of more than one user ask to run: then nobody is in front by its own word (semantics.md §1).
     var severalUsersAsk = false

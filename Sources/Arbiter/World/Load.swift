@@ -34,6 +34,7 @@ extension Arbiter {
         for camera in state.cameraOrder { state.identify(camera) }
         for client in Array(state.clientSlots.slots) { state.identify(client) }
         for app in state.namedApps { state.updateAttributes(app) }
+        state.updateMode()
         state.updateAllInFront()
     }
 

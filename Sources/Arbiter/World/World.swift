@@ -13,6 +13,7 @@ extension Arbiter {
         case .sensitiveContent(let app): raiseSensitiveContent(app, &notes)
         case .operatorChose(let app): operatorChose(app, &notes)
         case .attribute(let app, let name, let value): attribute(app, name, value, &notes)
+        case .modeSet(let name, let setter): setMode(name, by: setter, &notes)
         case .loginSession(let id, let facts): loginSession(id, facts, &notes)
         case .loginSessionEnded(let id): loginSession(id, nil, &notes)
         default: break
@@ -90,6 +91,7 @@ extension Arbiter {
             state.cameras[slot].isHeldOutside = held
             notes.touch(slot)
         case .pressure(let level): pressure(level, &notes)
+        case .calendar(let name): calendar(name, &notes)
         case .sleep(let asleep):
             state.world.isAsleep = asleep
             touchAll(&notes)

@@ -27,6 +27,7 @@ public struct BrokerStatus: Hashable, Sendable {
     /// What rules read: the harder of the two words, and a while longer after it fell.
     public var pressure: SystemPressure
     public var pressureWords: PressureStatus
+    public var mode: ModeStatus
     /// What the asker's user has of what is bounded; for a trusted client, of every user, and of all together.
     public var budgets: [BudgetUse]
     /// When the answer was true, on the broker's clock.
@@ -46,6 +47,7 @@ public struct BrokerStatus: Hashable, Sendable {
         speakers: [SpeakerStatus] = [], isPrivate: Bool = false, isOwnPrivate: Bool = false, isAsleep: Bool = false,
         loginSessionsUnknown: String = "", loginSessions: [LoginSessionStatus] = [],
         pressure: SystemPressure = .nominal, pressureWords: PressureStatus = PressureStatus(),
+        mode: ModeStatus = ModeStatus(),
         budgets: [BudgetUse] = [], moment: Moment,
         decision: DecisionID, cameras: [CameraStatus], sessions: [SessionStatus],
         hasMoreSessions: Bool = false
@@ -64,6 +66,7 @@ public struct BrokerStatus: Hashable, Sendable {
         self.loginSessions = loginSessions
         self.pressure = pressure
         self.pressureWords = pressureWords
+        self.mode = mode
         self.budgets = budgets
         self.moment = moment
         self.decision = decision
@@ -93,6 +96,7 @@ extension BrokerStatus: WireRecord {
         entries.add("pressureMeasured", pressureWords.measured?.wireName ?? "")
         entries.add("pressureWhy", pressureWords.why)
         entries.add("pressureTrouble", pressureWords.trouble)
+        mode.addEntries(to: &entries)
         entries.add("budgets", each: budgets)
         entries.add("moment", moment.nanoseconds)
         entries.add("decision", decision)
@@ -146,7 +150,7 @@ extension BrokerStatus {
             loginSessionsUnknown: try broker.string("loginSessionsUnknown"),
             loginSessions: logins,
             pressure: SystemPressure(wireName: try broker.string("pressure")) ?? .nominal,
-            pressureWords: try PressureStatus(broker), budgets: budgets,
+            pressureWords: try PressureStatus(broker), mode: try ModeStatus(broker), budgets: budgets,
             moment: Moment(nanoseconds: try broker.int64("moment")), decision: try broker.uint64("decision"),
             cameras: cameras, sessions: sessions, hasMoreSessions: try broker.boolean("moreSessions"))
     }

@@ -51,7 +51,9 @@ extension Interface {
                 (all background), `login-session` (those of an active one in front), `nobody` (all in front). `ownPrivacy` \
                 (b): the asker's user has its own privacy switch on. `pressure` is what rules read: `pressureSaid` a \
                 shell's word, `pressureMeasured` the machine's own ("": nobody looks), `pressureWhy` by which reading, \
-                `pressureTrouble` why there is none. Of a camera, `outside` is a program that streams from it without \
+                `pressureTrouble` why there is none. `mode` is the machine's mode ("": none), \
+                `modeSetBy` who set it by hand (`root`, `operator`; "": the calendar), `calendarMode` what the calendar says, \
+                and `calendarUntil` till when, in local time ("": always). Of a camera, `outside` is a program that streams from it without \
                 asking, `openIn` one that merely has its node open, `unwatched` why neither would be noticed before \
                 somebody asks, `fault` how its device failed since it last streamed.
                 """),

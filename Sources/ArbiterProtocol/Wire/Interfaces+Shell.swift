@@ -66,6 +66,12 @@ extension Interface {
                 "Override", [Argument("app", "s")],
                 "The operator's choice (`operator = \"chosen\"`); \"\" takes it back."),
             Method(
+                "SetMode", [Argument("mode", "s")],
+                """
+                Sets the machine's mode, one that the policy declares, until it is taken back: \"\" does that, and the \
+                policy's calendar counts again. For those that `set-by` of the mode names; it stays when the caller leaves.
+                """),
+            Method(
                 "SetAttribute", [Argument("app", "s"), Argument("attribute", "s"), Argument("value", "s")],
                 """
                 Sets an app's value of an attribute that the policy declares. It stays when the caller leaves; \

@@ -150,6 +150,13 @@ extension MethodTables {
             broker.decide(
                 .operatorChose(name.isEmpty ? nil : try broker.desktops.app(name, by: request.client)), request)
         },
+        "SetMode": { (broker, request, reader) throws(BrokerError) in
+            // It decides between apps of all users.
+            try broker.trust.require(request)
+            let name = try MethodTables.attributeWord("mode", &reader)
+            broker.decide(
+                .modeSet(name.isEmpty ? nil : name, by: request.client.uid == 0 ? .root : .operator), request)
+        },
         "SetAttribute": { (broker, request, reader) throws(BrokerError) in
             // It decides between apps of all users.
             try broker.trust.require(request)

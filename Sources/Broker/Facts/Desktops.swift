@@ -18,6 +18,7 @@ final class Desktops {
     var useLists = 0
     private(set) var logins: LoginSessionObserver?
     private(set) var pressure: PressureObserver?
+    private(set) var calendar: CalendarObserver?
 
     init(_ broker: Broker) { self.broker = broker }
 
@@ -25,6 +26,7 @@ final class Desktops {
     func begin() throws(SystemFault) {
         pressure = try PressureObserver(self, root: broker.options.machine)
         pressure?.policyChanged()
+        calendar = try CalendarObserver(broker)
         logins = try LoginSessionObserver(self, address: broker.options.systemBus ?? MessageBus.Kind.systemAddress)
     }
 

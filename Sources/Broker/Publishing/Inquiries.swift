@@ -54,7 +54,11 @@ final class Inquiries {
             isOwnPrivate: arbiter.isPrivate(for: client.uid), isAsleep: status.isAsleep,
             loginSessionsUnknown: desktops.logins?.trouble ?? "",
             loginSessions: desktops.logins?.status { trust.isTrusted(client) || $0 == client.uid } ?? [],
-            pressure: status.pressure, pressureWords: pressureStatus, budgets: clients.budgetUses(for: client),
+            pressure: status.pressure, pressureWords: pressureStatus,
+            mode: ModeStatus(
+                inForce: status.mode ?? "", setBy: status.modeSetBy?.rawValue ?? "",
+                calendar: desktops.calendar?.mode ?? "", calendarUntil: desktops.calendar?.changeWords ?? ""),
+            budgets: clients.budgetUses(for: client),
             moment: Broker.now(),
             decision: arbiter.lastDecision,
             // As given on the command line: the first is the one for apps that name none.

@@ -9,4 +9,5 @@
 #include "own.h"
 #include "processes.h"
 #include "rights.h"
+#include "wallclock.h"
 #include "writing.h"

@@ -1,3 +1,4 @@
+import Arbiter
 import ArbiterProtocol
 
 // What has a name or a number of its own.
@@ -152,6 +153,22 @@ extension EventField where Value == Presence {
             read: { (line) throws(LineFault) in
                 try line.word("presence", Presence.wireNames) { Presence(wireName: $0) }
             })
+    }
+}
+
+extension EventField where Value == String? {
+    /// A mode of the policy, or `none`, which no mode is called.
+    static var modeOrNone: EventField {
+        EventField(
+            "mode", "s",
+            Phrase(
+                { value, _ in value?.scenarioWord ?? Mode.none },
+                hear: { (reader) throws(LineProblem) in
+                    if reader.words.take(Mode.none) { return nil }
+                    return try reader.words.word("a mode, or none").text
+                }),
+            wire: { value in value.map { .string($0) } },
+            read: { (line) throws(LineFault) in try line.nullableText("mode") })
     }
 }
 

@@ -30,6 +30,9 @@ extension EventDescription.Table {
         add(.sleep, .value(["sleep", "wake"]), marked: [.noted], Event.sleep, .either("asleep", "sleep", "wake")) {
             if case .sleep(let asleep) = $0 { asleep } else { nil }
         }
+        add(.calendar, .line("calendar"), marked: [.noted], Event.calendar, .modeOrNone) {
+            if case .calendar(let mode) = $0 { mode } else { nil }
+        }
         // A recorder core reports it, but it is the device's doing.
         add(
             .deviceFailed, .recorder("failed"), concerning: .whoeverIsTold, Event.deviceFailed, .camera,

@@ -51,6 +51,12 @@ extension EventDescription.Table {
         ) {
             if case .attribute(let app, let name, let value) = $0 { (app, name, value) } else { nil }
         }
+        add(
+            .modeSet, .line("mode"), concerning: .everybody, marked: [.noted], Event.modeSet, .modeOrNone,
+            .by("from", usual: .root, "who sets a mode")
+        ) {
+            if case .modeSet(let mode, let setter) = $0 { (mode, setter) } else { nil }
+        }
         add(.loginSession, .own("login-session"), marked: [.noted], Event.loginSession, .login, .loginFacts) {
             if case .loginSession(let login, let facts) = $0 { (login, facts) } else { nil }
         }

@@ -14,6 +14,11 @@ extension Policy {
             writer.ordered(attribute.values) { $0.combine($1) }
             writer.combine(attribute.defaultValue)
         }
+        writer.ordered(modes) { writer, mode in
+            writer.combine(mode.name)
+            writer.ordered(mode.at) { $0.combine($1.written) }
+            writer.ordered(mode.setBy) { $0.combine($1.rawValue) }
+        }
         writer.ordered(causeRules) { writer, rule in
             writer.combine(rule.name)
             writer.ordered(rule.when) { $1.write(into: &$0) }

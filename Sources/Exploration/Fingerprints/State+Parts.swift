@@ -105,7 +105,13 @@ extension State {
         word |= UInt64(world.pressureLevel) << 8
         word |= words.isEmpty && privateUsers.isEmpty && questionWatchers.isEmpty ? 0 : 1 << 32
         word |= (sources.isEmpty ? 0 : 4) | (logins.rows.isEmpty ? 0 : 8) | UInt64(seats.count) << 16
+        word |= (modeWords.byHand == nil ? 0 : 1 << 33) | (modeWords.calendar == nil ? 0 : 1 << 34)
         writer.combine(word)
+        if let word = modeWords.byHand {
+            writer.combine(word.mode)
+            writer.combine(word.by.rawValue)
+        }
+        if let name = modeWords.calendar { writer.combine(name) }
         if seats.count > 1 { writer.ordered(Array(seats.dropFirst())) { $0.combine($1.name) } }
         if !sources.isEmpty { writeSources(into: &writer) }
         if !words.isEmpty || !privateUsers.isEmpty || !questionWatchers.isEmpty { writeWords(into: &writer) }

@@ -35,6 +35,7 @@ struct FeatureSpotter: Sendable {
         case .ready: .ready
         case .commitConfiguration: .batch
         case .attribute: .attribute
+        case .modeSet, .calendar: .mode
         case .loweredPriority, .loweredAttribute: .lowered
         case .sourceGone: .sourceGone
         case .operatorChose: .operatorChose

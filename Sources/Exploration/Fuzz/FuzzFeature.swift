@@ -4,7 +4,7 @@ public enum FuzzFeature: String, Sendable, CaseIterable {
     case grace, withdrawn, ready, lease, evicted, denied, reload, builtIn, reservation, reclaimed
     case recording, recordingCut, diskFull, photo, stream
     case configuration, configurationRefused, switched, ramp, batch
-    case limited, background, audio, severalApps, pressure, sensitive, attribute, lowered
+    case limited, background, audio, severalApps, pressure, sensitive, attribute, mode, lowered
     case unplugged, configurationLost, privacy, loginSession, sleep, heldOutside, deviceError, reset, killed, gaveUp
     /// Somebody had no right to a camera, or lost it by a reload.
     case noRight, rightTaken

@@ -7,6 +7,7 @@ enum FuzzNames {
     static let groups: [UInt32] = [44, 100]
     static let logins = ["s1", "s2"]
     static let ranks = ["r0", "r1", "r2", "r3"]
+    static let modes = ["night", "cleaning", "visitors"]
     static let attributes: [(name: String, values: [String])] = [
         ("duty", ["high", "mid", "low"]), ("place", ["desk", "door"]),
     ]

@@ -71,6 +71,7 @@ extension Policy {
     private var rules: [Policy] {
         var simpler: [Policy] = []
         for index in attributes.indices { simpler.append(without(attributes[index])) }
+        for index in modes.indices { simpler.append(without(modes[index])) }
         for index in causeRules.indices.reversed() {
             simpler.append(with { $0.causeRules.remove(at: index) })
             for fact in causeRules[index].when.indices.reversed() {
@@ -137,6 +138,17 @@ extension Policy {
         return with { policy in
             policy.attributes.removeAll { $0 == attribute }
             policy.contention.order.removeAll { $0 == .attribute(attribute.name) }
+            policy.statements = []
+            for index in policy.causeRules.indices { policy.causeRules[index].when.removeAll { !keeps($0) } }
+            for index in policy.rankRules.indices { policy.rankRules[index].when.removeAll { !keeps($0) } }
+        }
+    }
+
+    /// Without a mode, and without what asks for it.
+    private func without(_ mode: Mode) -> Policy {
+        func keeps(_ fact: FactTest) -> Bool { fact != .mode(mode.name) }
+        return with { policy in
+            policy.modes.removeAll { $0 == mode }
             policy.statements = []
             for index in policy.causeRules.indices { policy.causeRules[index].when.removeAll { !keeps($0) } }
             for index in policy.rankRules.indices { policy.rankRules[index].when.removeAll { !keeps($0) } }

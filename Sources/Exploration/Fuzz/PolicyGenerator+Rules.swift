@@ -60,6 +60,9 @@ extension PolicyGenerator {
     }
 
     private mutating func fact(_ attributes: [Attribute]) -> FactTest {
+        if !modeNames.isEmpty, random.chance(15) {
+            return .mode(random.chance(20) ? nil : random.pick(modeNames))
+        }
         if let attribute = attributes.isEmpty ? nil : random.pick(attributes), random.chance(20) {
             return .attribute(attribute.name, random.pick(attribute.values))
         }

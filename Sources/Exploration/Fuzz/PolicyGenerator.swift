@@ -9,6 +9,8 @@ import PolicyFile
 public struct PolicyGenerator: Sendable {
     var random: SeededRandom
     private let shares: Bool
+    /// Those of the draft that is being made, which its rules may read.
+    var modeNames: [String] = []
     /// How many were made and refused so far.
     public private(set) var refused = 0
 
@@ -41,7 +43,7 @@ public struct PolicyGenerator: Sendable {
             case 0: variant.sources = other.sources
             case 1: if !variant.causeRules.isEmpty { variant.causeRules.removeLast() }
             case 2: if !variant.rankRules.isEmpty { variant.rankRules.removeFirst() }
-            case 3: variant.causeRules = other.causeRules.filter { !$0.readsAttributes }
+            case 3: variant.causeRules = other.causeRules.filter { !$0.readsDeclared }
             case 4: variant.cameras = other.cameras
             case 5: variant.rankRules.shuffle(&random)
             case 6: variant.contention.sharing = other.contention.sharing
@@ -73,6 +75,8 @@ public struct PolicyGenerator: Sendable {
         if random.chance(60) { policy.sources = some(PresenceSource.allCases, atLeast: 1) }
         if random.chance(30) { policy.rights = rights() }
         if random.chance(40) { policy.attributes = attributes() }
+        if random.chance(25) { policy.modes = modes() }
+        modeNames = policy.modes.map(\.name)
         if random.chance(20) { policy.pressureSettle = random.pick(Self.settles) }
         policy.ranks = Array(FuzzNames.ranks.prefix(1 + random.below(FuzzNames.ranks.count)))
         policy.causeRules = causeRules(policy.attributes)
@@ -101,6 +105,13 @@ public struct PolicyGenerator: Sendable {
     }
 
     private static let settles: [Duration] = [.zero, .milliseconds(500), .seconds(1), .seconds(10), .seconds(600)]
+
+    private mutating func modes() -> [Mode] {
+        some(FuzzNames.modes, atLeast: 1).map { name in
+            // Calendars are the caller's: a story says when one holds.
+            Mode(name: name, setBy: random.chance(70) ? Mode.Setter.allCases : [random.pick(Mode.Setter.allCases)])
+        }
+    }
 
     private mutating func attributes() -> [Attribute] {
         some(Array(FuzzNames.attributes.indices), atLeast: 1).map { index in
@@ -161,7 +172,13 @@ extension Array {
 }
 
 extension CauseRule {
-    fileprivate var readsAttributes: Bool {
-        when.contains { if case .attribute = $0 { true } else { false } }
+    /// What its own policy declares, and another one does not have.
+    fileprivate var readsDeclared: Bool {
+        when.contains { test in
+            switch test {
+            case .attribute, .mode: true
+            default: false
+            }
+        }
     }
 }

@@ -14,6 +14,10 @@ enum ShortPolicyText {
             let hidden = usual == attribute ? ["default"] : []
             lines += ["[[attribute]]"] + PolicyWriter.pairs(attribute).filter { !hidden.contains($0.key) }.map(\.text)
         }
+        for mode in policy.modes {
+            let usual = PolicyWriter.pairs(Mode(name: mode.name)).dropFirst()
+            lines += ["[[mode]]"] + PolicyWriter.pairs(mode).filter { !usual.contains($0) }.map(\.text)
+        }
         for rule in policy.causeRules {
             let hidden = rule.access == .none ? ["access"] : []
             lines += ["[[cause]]"] + PolicyWriter.pairs(rule).filter { !hidden.contains($0.key) }.map(\.text)

@@ -77,6 +77,16 @@ extension StoryGenerator {
         case 66..<82:
             say("pressure \(random.pick(SystemPressure.allCases).wireName)")
             later("pressure \(random.pick([SystemPressure.nominal, .fair]).wireName)")
+        case 82..<91:
+            let mode = random.chance(25) ? "none" : random.pick(FuzzNames.modes)
+            // Some policy in force may not know it.
+            if random.chance(50) {
+                say("calendar \(mode)")
+                later("calendar none")
+            } else {
+                say("mode \(mode)\(random.chance(30) ? " by operator" : "")")
+                later("mode none")
+            }
         default:
             say("sleep")
             later("wake")

@@ -20,7 +20,7 @@ struct PolicyEquality {
         guard first.sources == second.sources, first.ranks == second.ranks, first.contention == second.contention,
             first.pressureSettle == second.pressureSettle, first.pressure == second.pressure,
             (first.shellUnit, first.agentUnit) == (second.shellUnit, second.agentUnit), haveSameRights,
-            haveSameAttributes, haveSameCameras
+            haveSameAttributes, first.modes == second.modes, haveSameCameras
         else { return false }
         for cause in CauseRule.causes {
             let lists = [first, second].map { policy in
@@ -133,7 +133,7 @@ extension FactTest {
             .operatorChosen:
             return true
         case .app, .claimedApp, .user, .loginSession, .layout, .foregroundApps, .client, .camera, .position,
-            .pressure, .attribute:
+            .pressure, .attribute, .mode:
             return nil
         }
     }

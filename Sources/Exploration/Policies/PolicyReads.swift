@@ -47,6 +47,14 @@ struct PolicyReads {
         return named.isEmpty ? [] : unique([.nominal] + named).sorted()
     }
 
+    /// Every mode that a rule names, and one that none names: where there is no other, that none is in force. Nil is none.
+    var modes: [String?] {
+        let named = unique(tests.compactMap { test in if case .mode(let name) = test { name } else { String?.none } })
+        guard reads("mode") else { return [] }
+        let other = policies.flatMap(\.modes).map(\.name).first { !named.contains($0) }
+        return [nil] + named.map { $0 } + (other.map { [$0] } ?? [])
+    }
+
     /// Whether somebody else than a shell or an agent says where apps are.
     var sources: [PresenceSource] { unique(policies.compactMap(\.sources.first)) }
     var login: Bool { reads("login-session") || sources.contains(.loginSession) }

@@ -128,6 +128,8 @@ extension SmallWorld {
             }
         }
         if reads.login { moves += reads.users.indices.map { logins(reads, active: $0) } + [logins(reads, active: nil)] }
+        // What the calendar says: it may say each of them, and whoever sets one by hand decides no otherwise.
+        for mode in reads.modes { moves.append(["calendar \(quoted(mode ?? Mode.none))"]) }
         for level in reads.pressures { moves.append(["pressure \(level.wireName)"]) }
         return scope.machineEvents ? moves + machine(reads, members, cameras) : moves
     }

@@ -9,6 +9,7 @@ struct PolicyAsHouse: HousePolicy {
     let contention: HouseContention
     let cameras: [HouseCamera]
     let scales: [HouseScale]
+    let modes: [HouseMode]
     let rights: HouseRights
 
     init(_ policy: Policy) {
@@ -17,6 +18,7 @@ struct PolicyAsHouse: HousePolicy {
         rights = HouseRights(policy.rights)
         cameras = policy.cameras.map { HouseCamera(camera: $0.camera, conflicts: $0.conflicts, cost: $0.cost) }
         scales = policy.attributes.map { HouseScale(name: $0.name, values: $0.values, unknown: $0.defaultValue) }
+        modes = policy.modes.map { HouseMode(name: $0.name, setBy: $0.setBy.map(\.rawValue)) }
     }
 
     var believed: [PresenceSource] { policy.sources }
@@ -119,6 +121,7 @@ extension Sight {
         case .bidIsNew(let wanted): isNew == wanted
         case .operatorChosen(let chosen): isOperatorsChoice == chosen
         case .attribute(let name, let value): values[name]?.name == value
+        case .mode(let name): mode == name
         }
     }
 }

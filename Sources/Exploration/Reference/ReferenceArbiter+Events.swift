@@ -51,6 +51,8 @@ extension ReferenceArbiter {
                 return false
             }
         case .stoppedByUser(let app): guard stop(named: app) else { return false }
+        case .modeSet(let name, let setter): guard setMode(name, by: setter.rawValue) else { return false }
+        case .calendar(let name): world.calendarMode = name
         case .attribute(let app, let name, let value): guard tell(app, name, value) else { return false }
         default: guard world.take(event) else { return false }
         }

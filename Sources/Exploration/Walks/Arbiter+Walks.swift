@@ -42,6 +42,7 @@ extension Arbiter {
             return state.apps.rows[Int(app.slot.index)][app].declared.says(Placed(presence, isFocused: focused))
         case .microphone(let app, let taken):
             return (state.app(app).map { state.apps.rows[Int($0.index)].hasMicrophone } ?? false) == taken
+        case .calendar(let mode): return state.modeWords.calendar == mode
         case .attribute(let app, let name, let value):
             return state.app(app).flatMap { state.attributes[Int($0.index)][name] } == value
         case .operatorChose(let app): return state.world.operatorChoice.map { state.id($0) } == app

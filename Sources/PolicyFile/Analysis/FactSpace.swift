@@ -42,9 +42,11 @@ struct FactSpace {
     private var variables: [String: Int] = [:]
     private var names: [[String]] = []
     private let attributes: [Attribute]
+    private let modes: [String]
 
     init(_ policy: Policy) {
         attributes = policy.attributes
+        modes = policy.modes.map(\.name)
         let tests = policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when)
         // Both are asked about even where no rule reads them: what is impossible is said with them.
         for test in tests + [
@@ -102,7 +104,7 @@ struct FactSpace {
         case .user(let user): "\(user)"
         case .camera(let camera): camera.name
         case .loginSession, .foreground, .layout, .focused, .foregroundApps, .client, .multitasking, .position,
-            .usesAudio, .microphoneTaken, .pressure, .recording, .bidIsNew, .operatorChosen, .attribute:
+            .usesAudio, .microphoneTaken, .pressure, .recording, .bidIsNew, .operatorChosen, .attribute, .mode:
             nil
         }
     }
@@ -118,6 +120,8 @@ struct FactSpace {
         case .position: CameraPosition.allCases.count
         case .pressure: SystemPressure.allCases.count
         case .attribute(let name, _): attributes.first { $0.name == name }?.values.count ?? 1
+        // None, or one of them.
+        case .mode: 1 + modes.count
         case .focused, .multitasking, .usesAudio, .microphoneTaken, .recording, .bidIsNew, .operatorChosen: 2
         }
     }
@@ -137,6 +141,7 @@ struct FactSpace {
         case .pressure(let level): SystemPressure.allCases[value] >= level
         case .attribute(let name, let wanted):
             attributes.first { $0.name == name }.map { $0.values[value] == wanted } ?? false
+        case .mode(let name): value == (name.map { (modes.firstIndex(of: $0) ?? modes.count) + 1 } ?? 0)
         case .focused(let yes), .multitasking(let yes), .usesAudio(let yes), .microphoneTaken(let yes),
             .recording(let yes), .bidIsNew(let yes), .operatorChosen(let yes):
             yes == (value == 1)

@@ -27,6 +27,7 @@ struct PolicyAnalysis {
         let ranks = policy.rankRules.map { Rule("rank", $0.name, $0.when, isDeny: $0.deny) }
         let live = analysis.look(ranks)
         analysis.lookAtRanks(ranks, live: live)
+        lookAtModes(policy, root, problems)
         analysis.lookAtRights(looksForAccounts: looksForAccounts)
     }
 

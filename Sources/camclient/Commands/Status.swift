@@ -51,6 +51,7 @@ extension BrokerStatus {
         if !pressureWords.trouble.isEmpty {
             lines.append("pressure is not measured: \(pressureWords.trouble.printable)")
         }
+        lines += modeLines
         lines += ["", "cameras"]
         for camera in cameras {
             let who = camera.holder.map { "held by \($0.description.printable)" } ?? ""
@@ -96,6 +97,21 @@ extension BrokerStatus {
         }
     }
 
+    /// The machine's mode, and the calendar's word where that is another one.
+    private var modeLines: [String] {
+        let until = mode.calendarUntil.isEmpty ? "" : " until \(mode.calendarUntil.printable)"
+        let isByHand = !mode.setBy.isEmpty
+        var lines: [String] = []
+        if !mode.inForce.isEmpty {
+            let why = isByHand ? ", as \(mode.setBy == "root" ? "root" : "the operator") set it" : ", by the calendar\(until)"
+            lines.append("the mode is \(mode.inForce.printable)\(why)")
+        }
+        if isByHand, !mode.calendar.isEmpty {
+            lines.append("the calendar says \(mode.calendar.printable)\(until), and counts when the mode is taken back")
+        }
+        return lines
+    }
+
     /// Whose word it is that pressure is as it is.
     private var pressureReason: String {
         if let measured = pressureWords.measured, measured >= pressure { return ": \(pressureWords.why.printable)" }
@@ -120,6 +136,8 @@ extension BrokerStatus {
             "pressure": .string(pressure.wireName), "pressureSaid": .string(pressureWords.said.wireName),
             "pressureMeasured": .optional(pressureWords.measured?.wireName),
             "pressureWhy": .string(pressureWords.why), "pressureTrouble": .string(pressureWords.trouble),
+            "mode": .string(mode.inForce), "modeSetBy": .string(mode.setBy),
+            "calendarMode": .string(mode.calendar), "calendarUntil": .string(mode.calendarUntil),
             "budgets": .array(budgets.map(\.json)),
             "moment": .integer(moment.nanoseconds),
             "decision": .count(decision),

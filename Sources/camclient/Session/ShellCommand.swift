@@ -13,6 +13,7 @@ enum ShellCommand {
     case loginSession(String, active: Bool, locked: Bool)
     case override(String?)
     case attribute(String, String, String?)
+    case mode(String?)
     case plug(String, Bool)
     case stopApp(String)
     case ownPrivacy(Bool)
@@ -35,6 +36,8 @@ enum ShellCommand {
           override APP|none            the operator's choice
           attribute APP NAME [VALUE]   the app's value of an attribute that the policy
                                        declares; without a value it is forgotten
+          mode NAME|none               the machine's mode, one that the policy
+                                       declares; none takes it back
           plug CAMERA, unplug CAMERA   a simulated or file camera
           wait TIME                    let 2s, 500ms or 1min pass
         """
@@ -71,6 +74,9 @@ enum ShellCommand {
             self = .override(app == "none" ? nil : app)
         case "attribute":
             self = .attribute(try words.next("an app"), try words.next("an attribute"), words.next())
+        case "mode":
+            let mode = try words.next("a mode, or none")
+            self = .mode(mode == "none" ? nil : mode)
         case "own-privacy":
             self = .ownPrivacy(try words.next("a state", ["on", "off"]) { Self.flag($0, "on", "off") })
         case "stop-app": self = .stopApp(try words.next("an app"))
@@ -126,6 +132,7 @@ enum ShellCommand {
         case .override(let app): try await client.setOverride(app: app)
         case .attribute(let app, let name, let value):
             try await client.setAttribute(app: app, name, to: value)
+        case .mode(let mode): try await client.setMode(mode)
         case .ownPrivacy(let on): try await client.setOwnPrivacy(on)
         case .stopApp(let app): try await client.stop(app: app)
         case .plug(let camera, let present): try await client.plug(camera: camera, present: present)

@@ -99,6 +99,9 @@ private struct ShownPolicy {
         lines += columns(PolicyWriter.pairs(policy.rights).map { row($0, .access($0.key)) })
         section("attributes", policy.attributes.map { (.attribute($0.name), PolicyWriter.pairs($0)) }, &lines)
         section(
+            "modes of the whole machine: the first whose calendar holds, unless one was set by hand",
+            policy.modes.map { (.mode($0.name), PolicyWriter.pairs($0)) }, &lines)
+        section(
             "cause rules: for each cause the first that matches answers",
             policy.causeRules.map { (.rule($0.name), PolicyWriter.pairs($0)) }, &lines)
         section(

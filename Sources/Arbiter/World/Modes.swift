@@ -1,0 +1,57 @@
+import Vocabulary
+
+/// The machine's mode: what was set by hand, what the calendar says, and which of the two is in force.
+extension Arbiter {
+    /// - Parameter name: nil: the one that was set by hand is taken back.
+    mutating func setMode(_ name: String?, by setter: Mode.Setter, _ notes: inout StepNotes) {
+        // Whoever may not set the one that stands may not end it either, as long as the policy has it.
+        let standing = state.modeWords.byHand.flatMap { word in policy.modes.first { $0.name == word.mode } }
+        for mode in [standing, name == nil ? nil : declaredMode(name)].compactMap({ $0 })
+        where !mode.maySet(setter) {
+            let who = mode.setBy.map(\.rawValue).joined(separator: " and ")
+            return notes.refuse(
+                .notTrusted,
+                "The mode \"\(mode.name)\" is set and taken back by "
+                    + (who.isEmpty ? "its calendar alone" : "\(who) only") + ", and this is the word of \(setter.rawValue).",
+                .modeSetters)
+        }
+        guard let name else {
+            state.modeWords.byHand = nil
+            return updateMode(&notes)
+        }
+        guard declaredMode(name) != nil else {
+            let names = policy.modes.map(\.name).joined(separator: ", ")
+            return notes.refuse(
+                .invalidValue,
+                "The policy \"\(policy.name)\" has no mode \"\(name)\"; it has \(names.isEmpty ? "none" : names).",
+                .modesOfThePolicy)
+        }
+        state.modeWords.byHand = ModeWords.ByHand(mode: name, by: setter)
+        updateMode(&notes)
+    }
+
+    /// Also a name that the policy lacks, which counts as nothing: a caller that loads another policy says beforehand what
+    /// its calendar says, so that no mode ends for a moment between the two.
+    mutating func calendar(_ name: String?, _ notes: inout StepNotes) {
+        state.modeWords.calendar = name
+        updateMode(&notes)
+    }
+
+    private func declaredMode(_ name: String?) -> Mode? { policy.modes.first { $0.name == name } }
+
+    private mutating func updateMode(_ notes: inout StepNotes) {
+        let before = state.world.mode
+        state.updateMode()
+        guard state.world.mode != before else { return }
+        touchAll(&notes)
+        if state.policy.reads.modes { notes.prioritiesOfEverybody = true }
+    }
+}
+
+extension State {
+    /// Under the policy in force: a name that it lacks counts as not said, until a policy has it again.
+    mutating func updateMode() { world.mode = modeWords.place(in: policy.source.modes) }
+
+    /// Nil: none is in force.
+    package var mode: Mode? { world.mode == 0 ? nil : policy.source.modes[Int(world.mode) - 1] }
+}
