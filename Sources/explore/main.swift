@@ -108,6 +108,10 @@ case "fuzz":
     if let fuzz = FuzzCommand(&line) { exit(await fuzz.run()) }
     print("usage:\n" + FuzzCommand.usage)
     exit(2)
+case "sizes":
+    if let sizes = SizesCommand(&line) { exit(await sizes.run()) }
+    print("usage:\n" + SizesCommand.usage)
+    exit(2)
 case FuzzChild.command:
     FuzzChild.answer()
 default:
@@ -118,6 +122,7 @@ default:
                             --check-fingerprints: also compares states as wholes, slowly
                explore simulate [--seed N] [--seeds N] [--events N]     long random lives
         \(FuzzCommand.usage)
+        \(SizesCommand.usage)
         Exit status: 0 all is well, 1 a promise is broken or an expectation wrong, 2 the command is.
         """)
     exit(2)

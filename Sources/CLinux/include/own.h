@@ -6,3 +6,5 @@
 uint64_t camarb_own_memory(void);
 /* Open descriptors; 0 where /proc does not say. */
 int camarb_own_descriptors(void);
+/* Gives what was freed back to the system: the C library keeps much of it, of each thread, and it would count as used. */
+void camarb_give_back_memory(void);

@@ -89,11 +89,16 @@ public struct PolicyWalk: Sendable {
         return cast
     }
 
-    /// - Parameter policyLine: what a scenario calls the policy: `kiosk.toml`, or a block of TOML.
+    /// - Parameters:
+    ///   - policyLine: what a scenario calls the policy: `kiosk.toml`, or a block of TOML.
+    ///   - threads: whatever their number, the report is the same.
     public func run(
-        _ bounds: SearchBounds = SearchBounds(), policyLine: String, policies: String = ".",
-        limiter: SearchLimiter = { _ in nil }
+        _ bounds: SearchBounds = SearchBounds(), policyLine: String, policies: String = ".", threads: Int = 2,
+        limiter: @escaping SearchLimiter = { _ in nil }
     ) -> Report {
-        WorldCrew(self, bounds, policyLine: policyLine, policies: policies).run(limiter)
+        var report = Report()
+        let plan = PlannedWalk(self, bounds, policyLine: policyLine, policies: policies)
+        Self.run([plan], threads: threads, limiter: limiter) { report = $0.report }
+        return report
     }
 }

@@ -34,6 +34,10 @@ public struct SearchProgress: Sendable {
     public var states = 0
     public var transitions = 0
     public var depth = 0
+    /// Of several walks that are done together, which one this is about, from 0 on.
+    public var walk = 0
+    /// Since it began, as the clock has it that whoever began it gave.
+    public var elapsed = Duration.zero
 }
 
 /// Asked every few thousand transitions: nil goes on.

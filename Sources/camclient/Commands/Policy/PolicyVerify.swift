@@ -22,28 +22,35 @@ struct PolicyVerify: AsyncParsableCommand {
             In each state the broker's own promises have to hold (docs/semantics.md, 8), and the [[never]] and
             [[always]] statements of the policy. What breaks one is printed as the shortest scenario, which
             `camclient test` runs. A statement that applied in no state, or names what no rule knows, is a problem.
+            Worlds are walked on all cores, also those of several policies; the verdict is the same with any number of
+            threads. With --resume the worlds that were walked whole are kept in a file, and a walk that was stopped or
+            cut off goes on where it was.
             Exit status 0: everything was walked, and holds. 1: something is broken, or a problem. 6: cut off by a
             bound before everything was walked, and nothing is broken so far.
             Examples:
               camclient policy verify policies/kiosk.toml
               camclient policy verify kiosk.toml --clients 2 --cameras 1 --everything
               camclient policy verify kiosk.toml --max-time 10min --max-memory 8G > broken.scenario
+              camclient policy verify policies/*.toml --clients 4 --max-time 1h --resume four.walk
             """)
 
     @Argument(
-        help: ArgumentHelp("The policy file; several are verified one after the other.", valueName: "file"),
+        help: ArgumentHelp("The policy file, or several.", valueName: "file"),
         completion: .file(extensions: ["toml"]))
     var files: [String]
     @Flag(help: "Also what no policy sees: late recorders, the machine's own events, configurations, reloads.")
     var everything = false
+    @Option(
+        help: ArgumentHelp(
+            "Keep the worlds that were walked whole in this file, and do not walk those that are in it.",
+            valueName: "file"), completion: .file())
+    var resume: String?
     @OptionGroup var search: SearchOptions
     @OptionGroup var output: OutputOptions
 
     private var scope: WalkScope { everything ? .everything : .policy }
 
     func run() async throws {
-        var isBroken = false
-        var cut: SearchBound?
         // A mistake in any file is said before anything is walked.
         let policies = try files.map { file in
             do throws(FileProblems) {
@@ -52,27 +59,67 @@ struct PolicyVerify: AsyncParsableCommand {
                 throw Failure(.usage, error.description)
             }
         }
-        for (file, policy) in zip(files, policies) {
-            let walk: PolicyWalk
-            do throws(ScenarioError) {
-                walk = try PolicyWalk(
-                    policy, clients: search.clients, cameras: search.cameras, scope: scope, pairsOnly: search.pairs)
-            } catch {
-                throw Failure(.usage, "\(file): \(error)")
-            }
-            let begin = Moment.now
-            let place = SearchOptions.place(file)
-            let report = walk.run(
-                SearchBounds(statesMax: search.maxStates), policyLine: place.name, policies: place.folder,
-                limiter: search.limiter(file, since: begin))
-            let took = Moment.now - begin
-            if Output.isErrorTerminal, took > .seconds(2) { Output.progress("") }
-            let verdict = VerifyVerdict(file: file, walk: walk, report: report, took: took)
-            if output.json { Output.line(verdict.json.text) } else { verdict.show() }
-            isBroken = isBroken || report.finding != nil || !verdict.problems.isEmpty
-            cut = cut ?? report.cutOffBy
+        var record = try resume.map { path throws(Failure) in
+            try WalkRecord(path, files: files, policies, search, everything: everything)
         }
-        if isBroken { throw Failure(.answerIsNo, "") }
-        if cut != nil { throw Failure(.cutOff, "") }
+        let walks = try zip(files, policies).enumerated().map { index, pair in
+            try planned(pair.0, pair.1, known: record?.known(index) ?? [:])
+        }
+        if let record, record.knownCount > 0 {
+            Output.notice("\(record.path): \(record.knownCount.grouped) worlds were walked whole before")
+        }
+        var verdicts: [VerifyVerdict] = []
+        var failure: Failure?
+        let begin = Moment.now
+        let limiter = search.limiter(files)
+        PolicyWalk.run(walks, threads: search.threadsUsed, clock: { Moment.now }) { progress in
+            failure == nil ? limiter(progress) : .time
+        } kept: { policy, world, figures in
+            do throws(Failure) {
+                try record?.keep(policy, world, figures, at: Moment.now)
+            } catch {
+                // Nothing is worth walking on for that cannot be kept.
+                failure = error
+            }
+        } ended: { end in
+            guard failure == nil else { return }
+            if Output.isErrorTerminal, end.took > .seconds(2) { Output.progress("") }
+            let verdict = VerifyVerdict(
+                file: files[end.walk], walk: walks[end.walk].walk, report: end.report, took: end.took)
+            verdicts.append(verdict)
+            if output.json { Output.line(verdict.json.text) } else { verdict.show() }
+        }
+        try record?.finish()
+        if let failure { throw failure }
+        if verdicts.count > 1, !output.json { sum(verdicts, Moment.now - begin) }
+        if verdicts.contains(where: { $0.report.finding != nil || !$0.problems.isEmpty }) {
+            throw Failure(.answerIsNo, "")
+        }
+        if verdicts.contains(where: { $0.report.cutOffBy != nil }) { throw Failure(.cutOff, "") }
+    }
+
+    private func planned(_ file: String, _ policy: Policy, known: [Int: WalkedWorld]) throws -> PlannedWalk {
+        let place = SearchOptions.place(file)
+        do throws(ScenarioError) {
+            let walk = try PolicyWalk(
+                policy, clients: search.clients, cameras: search.cameras, scope: scope, pairsOnly: search.pairs)
+            return PlannedWalk(
+                walk, SearchBounds(statesMax: search.maxStates), policyLine: place.name, policies: place.folder,
+                known: known)
+        } catch {
+            throw Failure(.usage, "\(file): \(error)")
+        }
+    }
+
+    /// Walks overlap, so that their times add up to more than all of them took.
+    private func sum(_ verdicts: [VerifyVerdict], _ took: Duration) {
+        let states = verdicts.reduce(0) { $0 + $1.report.states }
+        let transitions = verdicts.reduce(0) { $0 + $1.report.transitions }
+        let threads = search.threadsUsed
+        // A scenario on standard output stays one.
+        Output.notice(
+            "\(verdicts.count) policies in \(took.shortText) on \(threads) thread\(threads == 1 ? "" : "s"): "
+                + "\(states.grouped) states, \(transitions.grouped) transitions, "
+                + "\(SearchOptions.rate(transitions, took).grouped) a second")
     }
 }

@@ -1,5 +1,6 @@
 import ArbiterProtocol
 import ArgumentParser
+import CLinux
 import Exploration
 import Glibc
 import Scenario
@@ -12,6 +13,8 @@ struct SearchOptions: ParsableArguments {
     var cameras = 2
     @Flag(help: "Not every choice of kinds of clients, but only enough that every two kinds meet.")
     var pairs = false
+    @Option(help: ArgumentHelp("Threads: 1 to 64; as many as there are cores when it is missing.", valueName: "number"))
+    var threads: Int?
     @Option(help: ArgumentHelp("States to look at, at most.", valueName: "number"))
     var maxStates = 5_000_000
     @Option(help: ArgumentHelp("How long to search, such as 30s or 10min.", valueName: "time"))
@@ -22,6 +25,9 @@ struct SearchOptions: ParsableArguments {
     func validate() throws {
         guard (1...4).contains(clients) else { throw ValidationError("--clients \(clients) is outside 1 to 4.") }
         guard (1...3).contains(cameras) else { throw ValidationError("--cameras \(cameras) is outside 1 to 3.") }
+        if let threads, !(1...Self.threadsMax).contains(threads) {
+            throw ValidationError("--threads \(threads) is outside 1 to \(Self.threadsMax).")
+        }
         guard maxStates > 0 else { throw ValidationError("--max-states \(maxStates) is not above 0.") }
         guard TimeText.parse(maxTime) != nil else {
             throw ValidationError("--max-time \(maxTime) is no time; a time is written 30s, 500ms or 10min.")
@@ -30,6 +36,11 @@ struct SearchOptions: ParsableArguments {
             throw ValidationError("--max-memory \(maxMemory) is no size; a size is written 500M or 2G.")
         }
     }
+
+    /// More cores than most machines have. Each takes the memory of a world under way.
+    private static let threadsMax = 64
+
+    var threadsUsed: Int { threads ?? min(Self.threadsMax, max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) }
 
     private static func bytes(_ text: String) -> Int? {
         let units = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
@@ -41,19 +52,35 @@ struct SearchOptions: ParsableArguments {
 
     /// Says on a terminal how far the search is, and stops it at the bounds that need a clock or a look at memory.
     func limiter(_ what: String, since begin: Moment) -> SearchLimiter {
-        let deadline = begin + (TimeText.parse(maxTime) ?? .seconds(60))
-        let memoryMax = Self.bytes(maxMemory) ?? .max
-        let shown = LastShown(begin)
+        let limiter = limiter([what])
         return { progress in
+            var progress = progress
+            progress.elapsed = Moment.now - begin
+            return limiter(progress)
+        }
+    }
+
+    /// The same for walks that are done together. Each has its time, and the memory is that of all.
+    func limiter(_ walks: [String]) -> SearchLimiter {
+        let timeMax = TimeText.parse(maxTime) ?? .seconds(60)
+        let memoryMax = Self.bytes(maxMemory) ?? .max
+        let shown = LastShown(Moment.now)
+        return { progress in
+            if progress.elapsed >= timeMax { return .time }
+            var memory = Int(clamping: camarb_own_memory())
+            if memory >= memoryMax {
+                // Worlds that are done leave much that nobody uses.
+                camarb_give_back_memory()
+                memory = Int(clamping: camarb_own_memory())
+                if memory >= memoryMax { return .memory }
+            }
             let now = Moment.now
-            if now >= deadline { return .time }
-            let memory = Self.memory()
-            if memory >= memoryMax { return .memory }
-            if Output.isErrorTerminal, now - begin > .seconds(2), now - shown.at > .milliseconds(200) {
+            if Output.isErrorTerminal, progress.elapsed > .seconds(2), now - shown.at > .milliseconds(200) {
                 shown.at = now
                 Output.progress(
-                    "\(what): world \(progress.world) of \(progress.worlds), \(progress.states) states, "
-                        + "\(Self.rate(progress.transitions, now - begin)) transitions a second, \(memory >> 20) MB")
+                    "\(walks[progress.walk]): world \(progress.world) of \(progress.worlds), "
+                        + "\(progress.states) states, \(Self.rate(progress.transitions, progress.elapsed)) "
+                        + "transitions a second, \(memory >> 20) MB")
             }
             return nil
         }
@@ -67,17 +94,6 @@ struct SearchOptions: ParsableArguments {
     static func rate(_ transitions: Int, _ time: Duration) -> Int {
         let milliseconds = max(1, Int(time.wholeNanoseconds / 1_000_000))
         return transitions * 1000 / milliseconds
-    }
-
-    /// Resident, in bytes; 0 where the kernel does not say.
-    static func memory() -> Int {
-        guard let file = fopen("/proc/self/statm", "r") else { return 0 }
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 128)
-        guard fgets(&line, 128, file) != nil else { return 0 }
-        let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            .split(separator: " ")
-        return (words.count > 1 ? Int(words[1]) ?? 0 : 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
 
     /// The folder and the name of a file, for a scenario's `policy` line.
