@@ -9,7 +9,7 @@ let isForFuzzing = Context.environment["CAMARB_FUZZ"] == "1"
 // itself, since the sanitizer's is a library of its own.
 let isForThreads = Context.environment["CAMARB_THREADS"] == "1"
 let withoutThreads: Set<String> = [
-    "Exploration", "ReferenceArbiter", "Timeline", "Agent", "CXCB", "CPipeWire", "CSlate", "camagent", "camclient",
+    "Exploration", "ReferenceArbiter", "Timeline", "TraceFigures", "Agent", "CXCB", "CPipeWire", "CSlate", "camagent", "camclient",
     "explore",
     "arbiter-bench", "ArbiterTests", "MetricsTests", "ExplainTests", "PolicyFileTests", "ScenarioTests",
     "ExplorationTests", "TraceTests", "TimelineTests", "VideoNodesTests", "MachineLoadTests",
@@ -144,6 +144,9 @@ let package = Package(
             ]),
         library("Exploration", ["Arbiter", "ArbiterProtocol", "EventTable", "ReferenceArbiter", "Scenario"]),
         library("Trace", ["Arbiter", "ArbiterProtocol", "EventTable", "JSONText", "PolicyFile", "Scenario"]),
+        // Traces of many machines as figures and as a table: their lines are read in passing, and no core is stepped.
+        library(
+            "TraceFigures", ["Arbiter", "ArbiterProtocol", "EventTable", "JSONText", "Scenario", "Trace"]),
         library("Timeline", ["ArbiterProtocol", "JSONText"]),
 
         // What a user's desktop is, as facts about apps: no C, no input or output.
@@ -216,7 +219,7 @@ let package = Package(
             [
                 "Arbiter", "ArbiterProtocol", "CameraFile", "EventTable", "PolicyFile", "Scenario", "Exploration",
                 "JSONText",
-                "Metrics", "Resolution", "TomlFile", "Trace",
+                "Metrics", "Resolution", "TomlFile", "Trace", "TraceFigures",
                 "Timeline", "Camarb", "Loop", "Machine", "FrameStream", "CLinux", "CPipeWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -265,7 +268,7 @@ let package = Package(
             "TraceTests",
             [
                 "Trace", "Arbiter", "ArbiterProtocol", "EventTable", "Exploration", "JSONText", "PolicyFile",
-                "Scenario", "Timeline",
+                "Scenario", "Timeline", "TraceFigures",
             ]),
         tests("TimelineTests", ["Timeline", "JSONText", "ArbiterProtocol"]),
         tests("DesktopFactsTests", ["DesktopFacts", "ArbiterProtocol", "JSONText"]),

@@ -7,6 +7,13 @@ public struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file could not be read at all.
     public var isFault = false
 
+    package init(file: String, line: Int?, message: String, isFault: Bool = false) {
+        self.file = file
+        self.line = line
+        self.message = message
+        self.isFault = isFault
+    }
+
     public var description: String {
         line.map { "\(file):\($0): \(message)" } ?? "\(file): \(message)"
     }

@@ -10,7 +10,7 @@ public struct TracePart: Sendable {
     /// Nil: it was cut off.
     public var end: TraceEnd?
     /// Of its last line.
-    var sum: Checksum
+    package var sum: Checksum
     public var lastLine: Int
 }
 

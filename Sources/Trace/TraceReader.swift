@@ -36,7 +36,7 @@ public struct TraceReader {
         self.bytes = bytes
     }
 
-    static let tooLong = "this line is longer than \(lineBytesMax) bytes, and no trace has such a line"
+    package static let tooLong = "this line is longer than \(lineBytesMax) bytes, and no trace has such a line"
 
     private func error(_ message: String) -> TraceError { TraceError(file: file, line: line, message: message) }
 

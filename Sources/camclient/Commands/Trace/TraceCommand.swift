@@ -5,7 +5,7 @@ import Trace
 struct TraceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trace",
-        abstract: "Record what a broker decides, replay it, and make a scenario of it.",
+        abstract: "Record what a broker decides, replay it, and make scenarios, figures and tables of it.",
         discussion: """
             A trace has every event that reached the broker's core and everything it did about it, a JSON object a \
             line; docs/trace.md has the format. camarbd --trace FILE writes one too.
@@ -14,8 +14,12 @@ struct TraceCommand: AsyncParsableCommand {
               camclient trace replay visit.trace
               camclient trace replay visit.trace --policy policies/kiosk.toml
               camclient trace convert visit.trace -o visit.scenario
+              camclient trace stats traces
+              camclient trace table traces > decisions.csv
             """,
-        subcommands: [TraceRecord.self, TraceReplay.self, TraceConvert.self])
+        subcommands: [
+            TraceRecord.self, TraceReplay.self, TraceConvert.self, TraceStatsCommand.self, TraceTableCommand.self,
+        ])
 }
 
 extension Failure {
