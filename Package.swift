@@ -9,7 +9,7 @@ let isForFuzzing = Context.environment["CAMARB_FUZZ"] == "1"
 // itself, since the sanitizer's is a library of its own.
 let isForThreads = Context.environment["CAMARB_THREADS"] == "1"
 let withoutThreads: Set<String> = [
-    "Exploration", "ReferenceArbiter", "Timeline", "Agent", "CXCB", "CPipeWire", "CSlate", "camagent", "camclient",
+    "Exploration", "ReferenceArbiter", "Timeline", "PolicyPage", "Agent", "CXCB", "CPipeWire", "CSlate", "camagent", "camclient",
     "explore",
     "arbiter-bench", "ArbiterTests", "MetricsTests", "ExplainTests", "PolicyFileTests", "ScenarioTests",
     "ExplorationTests", "TraceTests", "TimelineTests", "VideoNodesTests", "MachineLoadTests",
@@ -31,8 +31,10 @@ let strict: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),
     ] + (isForFuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : [])
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+/// - Parameter files: what lies in the target's folder and becomes part of its code.
+func library(_ name: String, _ dependencies: [Target.Dependency] = [], embedding files: [String] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, resources: files.map { .embedInCode($0) }, swiftSettings: strict)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -145,6 +147,14 @@ let package = Package(
         library("Exploration", ["Arbiter", "ArbiterProtocol", "EventTable", "ReferenceArbiter", "Scenario"]),
         library("Trace", ["Arbiter", "ArbiterProtocol", "EventTable", "JSONText", "PolicyFile", "Scenario"]),
         library("Timeline", ["ArbiterProtocol", "JSONText"]),
+        // A policy as a page for people: its text, what scenarios reach of it, what was walked, what it leads to and why.
+        library(
+            "PolicyPage",
+            [
+                "Arbiter", "ArbiterProtocol", "EventTable", "Explain", "Exploration", "PolicyFile", "Scenario",
+                "Timeline", "TomlFile", "Trace",
+            ],
+            embedding: ["Page/page.css", "Page/report.js", "Page/play.js"]),
 
         // What a user's desktop is, as facts about apps: no C, no input or output.
         library("DesktopFacts", ["ArbiterProtocol", "JSONText"]),
@@ -216,7 +226,7 @@ let package = Package(
             [
                 "Arbiter", "ArbiterProtocol", "CameraFile", "EventTable", "PolicyFile", "Scenario", "Exploration",
                 "JSONText",
-                "Metrics", "Resolution", "TomlFile", "Trace",
+                "Metrics", "PolicyPage", "Resolution", "TomlFile", "Trace",
                 "Timeline", "Camarb", "Loop", "Machine", "FrameStream", "CLinux", "CPipeWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
