@@ -9,7 +9,7 @@ let isForFuzzing = Context.environment["CAMARB_FUZZ"] == "1"
 // itself, since the sanitizer's is a library of its own.
 let isForThreads = Context.environment["CAMARB_THREADS"] == "1"
 let withoutThreads: Set<String> = [
-    "Exploration", "ReferenceArbiter", "Timeline", "PolicyPage", "Agent", "CXCB", "CPipeWire", "CSlate", "camagent", "camclient",
+    "Exploration", "ReferenceArbiter", "Timeline", "PolicyPage", "Agent", "CXCB", "CPipeWire", "CSlate", "camagent", "camclient", "camplay",
     "explore",
     "arbiter-bench", "ArbiterTests", "MetricsTests", "ExplainTests", "PolicyFileTests", "ScenarioTests",
     "ExplorationTests", "TraceTests", "TimelineTests", "VideoNodesTests", "MachineLoadTests",
@@ -89,7 +89,9 @@ let package = Package(
     ],
     dependencies: [
         // Only camclient uses it: the daemons stay free of Foundation (architecture: "Threads").
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // Only camplay uses it, which serves one page to one browser.
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     ],
     targets: ([
         // The C edge: what Swift cannot import, and nothing else.
@@ -151,8 +153,8 @@ let package = Package(
         library(
             "PolicyPage",
             [
-                "Arbiter", "ArbiterProtocol", "EventTable", "Explain", "Exploration", "PolicyFile", "Scenario",
-                "Timeline", "TomlFile", "Trace",
+                "Arbiter", "ArbiterProtocol", "EventTable", "Explain", "Exploration", "JSONText", "PolicyFile",
+                "Scenario", "Timeline", "TomlFile", "Trace",
             ],
             embedding: ["Page/page.css", "Page/report.js", "Page/play.js"]),
 
@@ -233,6 +235,15 @@ let package = Package(
             // swift-argument-parser uses a few calls of FoundationEssentials, and this is what it stands on when it is linked
             // statically: nothing else names them to the linker. Never Foundation itself: ICU comes along, 40 MB.
             linking: ["FoundationEssentials", "_FoundationCollections", "_FoundationCShims", "stdc++"]),
+        // Serves the page of `camclient policy play`, on the loopback: a program of its own, so that camclient has no server in it.
+        installed(
+            "camplay",
+            [
+                "JSONText", "PolicyPage", "TomlFile",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]),
         // Walks and simulates from the command line: planted bugs are built and run against it.
         program("explore", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration"]),
         // camarbd as a whole in simulated time.

@@ -14,26 +14,42 @@ extension PolicyReport {
                 sideBySide(comparison.pair, id: "difference")
             }
             if !comparison.report.kinds.isEmpty {
-                html("table") {
-                    html("caption") { "Kinds of differences, the most frequent first" }
-                    html("thead") {
-                        html("tr") {
-                            html("th", .set("scope", "col")) { policy.policy.name }
-                            html("th", .set("scope", "col")) { comparison.file }
-                            html("th", .set("scope", "col"), .style("number")) { "Situations" }
-                        }
-                    }
-                    html("tbody") {
-                        comparison.report.kinds.map { kind in
-                            html("tr") {
-                                kind.outcomes.map { outcome in html("td") { outcome } }
-                                html("td", .style("number")) { grouped(kind.situations) }
-                            }
-                        }
+                table(comparison.report.kinds.prefix(Self.kindsShown), comparison, "Kinds of differences, the most frequent first")
+                let rest = comparison.report.kinds.dropFirst(Self.kindsShown)
+                if !rest.isEmpty {
+                    html("details") {
+                        html("summary") { "\(count(rest.count, "rarer kind"))" }
+                        table(rest, comparison, "The rarer kinds")
                     }
                 }
             }
             html("p", .style("soft")) { "Never varied: \(comparison.neverVaried.joined(separator: ", "))." }
+        }
+    }
+
+    /// What is read at once; the others are behind a click.
+    private static let kindsShown = 10
+
+    private func table(
+        _ kinds: ArraySlice<PolicyDifference.Kind>, _ comparison: Comparison, _ caption: String
+    ) -> Markup {
+        html("table") {
+            html("caption") { caption }
+            html("thead") {
+                html("tr") {
+                    html("th", .set("scope", "col")) { policy.policy.name }
+                    html("th", .set("scope", "col")) { comparison.file }
+                    html("th", .set("scope", "col"), .style("number")) { "Situations" }
+                }
+            }
+            html("tbody") {
+                kinds.map { kind in
+                    html("tr") {
+                        kind.outcomes.map { outcome in html("td") { outcome } }
+                        html("td", .style("number")) { grouped(kind.situations) }
+                    }
+                }
+            }
         }
     }
 

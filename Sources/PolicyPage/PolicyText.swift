@@ -39,8 +39,10 @@ public struct PolicyText: Sendable {
             if covered.isEmpty { covered = [begin] }
             let count = reach.count(of: clause)
             let lacks = gaps.filter { $0.clause == clause }.map { $0.sentence(in: reach.coverage.policy) }
+            // The line of a choice tells of that choice, and not of its rule.
+            let isChoice = if case .rankChoice = clause { true } else { false }
             for line in covered {
-                heat[line, default: Heat()].count = max(heat[line]?.count ?? 0, count)
+                heat[line, default: Heat()].count = isChoice ? count : max(heat[line]?.count ?? 0, count)
                 heat[line, default: Heat()].gaps += lacks
             }
         }

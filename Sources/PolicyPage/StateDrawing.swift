@@ -3,11 +3,11 @@ import Exploration
 /// The state graph as a picture in layers: the beginning on top, each situation as far below it as it takes moves. Its
 /// layout is a page of code, since situations are few; a library for large graphs would be larger than all else here.
 struct StateDrawing {
-    private static let boxWidth = 226.0
+    private static let boxWidth = 312.0
     private static let lineHeight = 16.0
     private static let gapX = 22.0
     private static let gapY = 62.0
-    private static let perRow = 4
+    private static let perRow = 3
     private static let margin = 16.0
     /// A column of the 12 px font, at the wide end.
     private static let columnWidth = 7.2
@@ -51,7 +51,8 @@ struct StateDrawing {
                 row += 1
             }
         }
-        height = y - Self.gapY + Self.margin
+        // Room for the ways between neighbours of the last row.
+        height = y - Self.gapY * 0.4 + Self.margin
     }
 
     /// The middle of those above that lead to a situation.

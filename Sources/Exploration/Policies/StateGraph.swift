@@ -9,9 +9,10 @@ public struct StateGraph: Sendable {
     public static let situationsMax = 40
     /// A world of so many situations still reads as one picture; of those the one with most happening is shown.
     private static let situationsLiked = 16
-    /// So much of each world is walked, and so many worlds: together a second or two.
-    private static let statesMax = 2000
-    private static let worldsMax = 24
+    /// So much of so many worlds is walked to choose one, which takes a second or two; and so much of that one.
+    private static let statesTried = 2000
+    private static let worldsTried = 24
+    private static let statesMax = 40_000
 
     /// One situation.
     public struct Situation: Sendable {
@@ -62,18 +63,19 @@ public struct StateGraph: Sendable {
     public private(set) var isCutOff = false
 
     /// The graph of one world of two clients and one camera; nil where the policy has none.
-    /// - Parameter mayGoOn: asked between two worlds; a clock belongs to the caller.
+    /// - Parameter mayGoOn: asked between two states; a clock belongs to the caller.
     public init?(_ policy: Policy, while mayGoOn: () -> Bool = { true }) {
         guard let walk = try? PolicyWalk(policy, clients: 2, cameras: 1, scope: .policy) else { return nil }
-        var best: StateGraph?
+        var best: (graph: StateGraph, world: SmallWorld)?
         // What statements need besides has more clients than a picture.
-        for world in walk.worlds.filter({ $0.sessionCount <= 2 }).prefix(Self.worldsMax) {
-            let graph = StateGraph(world, policy)
-            if best.map({ graph.isBetter(than: $0) }) ?? true { best = graph }
-            guard mayGoOn() else { break }
+        for world in walk.worlds.filter({ $0.sessionCount <= 2 }).prefix(Self.worldsTried) {
+            let graph = StateGraph(world, policy, statesMax: Self.statesTried, while: mayGoOn)
+            if best.map({ graph.isBetter(than: $0.graph) }) ?? true { best = (graph, world) }
         }
         guard let best else { return nil }
-        self = best
+        self =
+            best.graph.isCutOff
+            ? StateGraph(best.world, policy, statesMax: Self.statesMax, while: mayGoOn) : best.graph
     }
 
     /// The most situations that still are one picture; beyond that the fewest.
@@ -89,7 +91,7 @@ public struct StateGraph: Sendable {
         var to: Int
     }
 
-    private init(_ world: SmallWorld, _ policy: Policy) {
+    private init(_ world: SmallWorld, _ policy: Policy, statesMax: Int, while mayGoOn: () -> Bool) {
         setup = world.cameraLines + world.setupLines
         var known: [[Doing]: Int] = [:]
         var moves: [Pair: Set<Int>] = [:]
@@ -116,10 +118,11 @@ public struct StateGraph: Sendable {
                     if let from, let to, from != to { moves[Pair(from: from, to: to), default: []].insert(choice) }
                     guard isNew(after) else { return true }
                     states += 1
-                    if states >= Self.statesMax { isCutOff = true }
+                    if states >= statesMax { isCutOff = true }
                     next.append((after, to))
                     return !isCutOff
                 }
+                if !mayGoOn() { isCutOff = true }
                 if isCutOff { break }
             }
             frontier = next
