@@ -77,6 +77,9 @@ extension ToldScenario {
                     }
                 }
             }
+            if reason.verdictsLeftOut > 0 {
+                html("p", .style("soft")) { "And \(count(reason.verdictsLeftOut, "more session"))." }
+            }
         }
     }
 }

@@ -11,6 +11,9 @@ import struct Explain.Explanation
 public struct ToldScenario: Sendable {
     /// As many decisions of one scenario as somebody reads.
     static let reasonsMax = 120
+    /// As many of one decision; the others are counted.
+    static let verdictsMax = 12
+    private static let brokenMax = 20
 
     public let title: String
     /// The name of the policy under which it was lived through.
@@ -43,6 +46,7 @@ public struct ToldScenario: Sendable {
         /// What happened, as a scenario's line.
         var event: String
         var verdicts: [Sentence]
+        var verdictsLeftOut: Int
     }
 
     struct Sentence: Sendable {
@@ -55,9 +59,11 @@ public struct ToldScenario: Sendable {
 
     /// - Parameter mayGoOn: asked before each step and while reasons are searched; a clock belongs to the caller.
     public init(
-        _ scenario: Scenario, title: String? = nil, while mayGoOn: @escaping @Sendable () -> Bool = { true }
+        _ scenario: Scenario, title: String? = nil, stepsMax: Int = .max,
+        while mayGoOn: @escaping @Sendable () -> Bool = { true }
     ) {
         var stage = Stage(Arbiter(policy: scenario.world.policy))
+        stage.stepsMax = stepsMax
         stage.history = History()
         stage.mayGoOn = mayGoOn
         let outcome = scenario.run(on: &stage)
@@ -77,7 +83,7 @@ public struct ToldScenario: Sendable {
         self.policy = policy.name
         self.lines = lines
         self.isAsWritten = isAsWritten
-        var broken = broken
+        var broken = Array(broken.prefix(Self.brokenMax))
         if let statement = stage.arbiter.brokenStatement()?.statement {
             broken.append("at its end the statement “\(statement.name)” is broken")
         }
@@ -127,7 +133,7 @@ public struct ToldScenario: Sendable {
         }
         return Reason(
             decision: explanation.decision, moment: explanation.at, event: event,
-            verdicts: explanation.verdicts.map { verdict in
+            verdicts: explanation.verdicts.prefix(verdictsMax).map { verdict in
                 let against = verdict.opponent.map { ", against \($0.name)" } ?? ""
                 return Sentence(
                     lane: names.name(of: verdict.session),
@@ -136,7 +142,7 @@ public struct ToldScenario: Sendable {
                     read: verdict.read.map { "\($0.key) = \($0.value)" },
                     changes: verdict.changedBy.map(\.words) + verdict.stops.map { "\($0.name) stops" },
                     searched: verdict.searched?.words ?? "nothing, as it did not outlast its own step")
-            })
+            }, verdictsLeftOut: max(0, explanation.verdicts.count - verdictsMax))
     }
 
     private static func begun(_ stage: Stage, _ names: Names) -> [Place: DecisionID] {

@@ -10,8 +10,9 @@ final class QuestionQueue: Sendable {
     /// A question that somebody has typed a newer one over.
     struct Replaced: Error {}
 
-    /// What one question may take.
-    private static let nanosecondsMax: Int64 = 1_000_000_000
+    /// A question may take a second. So much of it is for deciding and for reasons; the rest is for reading what was typed and
+    /// for drawing, whose sizes are bounded.
+    private static let nanosecondsMax: Int64 = 600_000_000
 
     private struct Waiting: Sendable {
         var question: PlayQuestion
@@ -23,7 +24,6 @@ final class QuestionQueue: Sendable {
 
     init() { thread.start() }
 
-    /// - Parameter mayTake: less than the whole second where some of it has been used.
     func ask(_ question: PlayQuestion, on loop: any EventLoop) -> EventLoopFuture<String> {
         let promise = loop.makePromise(of: String.self)
         let replaced = waiting.withLock { waiting in

@@ -29,7 +29,8 @@ struct PolicyPlay: AsyncParsableCommand {
         }
         // Blocked here so that one thread takes them; there nobody would.
         Interrupts.end()
-        var words: [UnsafeMutablePointer<CChar>?] = [program, "--port", "\(port)", "--", folder].map { strdup($0) } + [nil]
+        let line: [String] = [program, "--port", "\(port)", "--", folder]
+        var words: [UnsafeMutablePointer<CChar>?] = line.map { strdup($0) } + [nil]
         execv(program, &words)
         let number = errno
         for word in words { free(word) }
