@@ -9,7 +9,8 @@ let isForFuzzing = Context.environment["CAMARB_FUZZ"] == "1"
 // itself, since the sanitizer's is a library of its own.
 let isForThreads = Context.environment["CAMARB_THREADS"] == "1"
 let withoutThreads: Set<String> = [
-    "Exploration", "ReferenceArbiter", "Timeline", "TraceFigures", "Agent", "CXCB", "CPipeWire", "CSlate", "camagent", "camclient",
+    "Exploration", "ReferenceArbiter", "Timeline", "TraceFigures", "PolicyPage", "Agent", "CXCB", "CPipeWire", "CSlate", "camagent",
+    "camclient", "camplay",
     "explore",
     "arbiter-bench", "ArbiterTests", "MetricsTests", "ExplainTests", "PolicyFileTests", "ScenarioTests",
     "ExplorationTests", "TraceTests", "TimelineTests", "VideoNodesTests", "MachineLoadTests",
@@ -31,8 +32,10 @@ let strict: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),
     ] + (isForFuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : [])
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+/// - Parameter files: what lies in the target's folder and becomes part of its code.
+func library(_ name: String, _ dependencies: [Target.Dependency] = [], embedding files: [String] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, resources: files.map { .embedInCode($0) }, swiftSettings: strict)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -87,7 +90,9 @@ let package = Package(
     ],
     dependencies: [
         // Only camclient uses it: the daemons stay free of Foundation (architecture: "Threads").
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // Only camplay uses it, which serves one page to one browser.
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     ],
     targets: ([
         // The C edge: what Swift cannot import, and nothing else.
@@ -148,6 +153,14 @@ let package = Package(
         library(
             "TraceFigures", ["Arbiter", "ArbiterProtocol", "EventTable", "JSONText", "Scenario", "Trace"]),
         library("Timeline", ["ArbiterProtocol", "JSONText"]),
+        // A policy as a page for people: its text, what scenarios reach of it, what was walked, what it leads to and why.
+        library(
+            "PolicyPage",
+            [
+                "Arbiter", "ArbiterProtocol", "EventTable", "Explain", "Exploration", "JSONText", "PolicyFile",
+                "Scenario", "Timeline", "TomlFile", "Trace",
+            ],
+            embedding: ["Page/page.css", "Page/report.js", "Page/play.js"]),
 
         // What a user's desktop is, as facts about apps: no C, no input or output.
         library("DesktopFacts", ["ArbiterProtocol", "JSONText"]),
@@ -219,13 +232,22 @@ let package = Package(
             [
                 "Arbiter", "ArbiterProtocol", "CameraFile", "EventTable", "PolicyFile", "Scenario", "Exploration",
                 "JSONText",
-                "Metrics", "Resolution", "TomlFile", "Trace", "TraceFigures",
+                "Metrics", "PolicyPage", "Resolution", "TomlFile", "Trace", "TraceFigures",
                 "Timeline", "Camarb", "Loop", "Machine", "FrameStream", "CLinux", "CPipeWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             // swift-argument-parser uses a few calls of FoundationEssentials, and this is what it stands on when it is linked
             // statically: nothing else names them to the linker. Never Foundation itself: ICU comes along, 40 MB.
             linking: ["FoundationEssentials", "_FoundationCollections", "_FoundationCShims", "stdc++"]),
+        // Serves the page of `camclient policy play`, on the loopback: a program of its own, so that camclient has no server in it.
+        installed(
+            "camplay",
+            [
+                "JSONText", "PolicyPage", "TomlFile",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]),
         // Walks and simulates from the command line: planted bugs are built and run against it.
         program("explore", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration"]),
         // camarbd as a whole in simulated time.

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A file that people write, as bytes.
 package struct RegularFile {
@@ -16,8 +17,34 @@ package struct RegularFile {
         package var words: String
     }
 
+    /// The folder outside of which nothing is read; nil: everything that the process may. Once for the whole process, so that
+    /// no way to a file, an include of an include or a camera's model, can be forgotten.
+    private static let confinement = Mutex<String?>(nil)
+
+    /// From now on this process reads files that people write from this folder only, whatever links lead out of it.
+    /// - Returns: whether there is such a folder.
+    package static func confine(to folder: String) -> Bool {
+        guard let path = resolved(folder) else { return false }
+        confinement.withLock { $0 = path == "/" ? "/" : path + "/" }
+        return true
+    }
+
+    private static func resolved(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
     /// Reads a regular file of at most `FileBounds.bytesMax` bytes.
     package static func read(_ path: String) throws(Fault) -> RegularFile {
+        var path = path
+        if let folder = confinement.withLock({ $0 }) {
+            // A file outside and one that is not there give one answer: nobody learns which files there are.
+            guard let real = resolved(path), real.hasPrefix(folder) else {
+                throw Fault(words: "is not in the folder that was given")
+            }
+            path = real
+        }
         // Without O_NONBLOCK a named pipe would hold the broker up until somebody writes to it.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw Fault(words: "cannot be opened: \(reason)") }

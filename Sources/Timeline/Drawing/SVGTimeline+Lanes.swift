@@ -9,7 +9,7 @@ extension SVGDrawing {
         svg += "\(names[index] == name ? "" : hint(name))</text>\n"
         svg += line(
             left, y + laneHeight / 2, left + plotWidth, y + laneHeight / 2, "class=\"grid\" stroke=\"#eef1f4\"")
-        for span in merged(lane.spans) { svg += draw(span, y) }
+        for span in merged(lane.spans) { svg += draw(span, of: lane, y) }
         svg += graces(lane, y) + recordings(lane, y) + deadlines(lane, y) + marks(lane, y)
         return svg + "</g>\n"
     }
@@ -43,7 +43,7 @@ extension SVGDrawing {
         return found
     }
 
-    private func draw(_ drawn: Drawn, _ y: Double) -> String {
+    private func draw(_ drawn: Drawn, of lane: Timeline.Lane, _ y: Double) -> String {
         let (span, from, to) = (drawn.span, x(drawn.begin), x(drawn.end))
         // Too short to see is still wide enough to be there.
         let spanWidth = max(1.5, to - from)
@@ -52,8 +52,11 @@ extension SVGDrawing {
         let times = "\(time(drawn.begin)) to \(time(drawn.end))"
         let words = drawn.count == 1 ? "\(span.state.name), \(times)" : "\(drawn.count) changes, \(times)"
         let paint = "rx=\"\((isThin ? 1 : min(3, spanWidth / 3)).px)\" \(SVGPalette.paint(span.state))"
-        let svg = rect(from, top, spanWidth, height, paint, words)
-        return svg + label(of: span.state, from, to, y)
+        let label = label(of: span.state, from, to, y)
+        guard let link = link(lane, span) else { return rect(from, top, spanWidth, height, paint, words) + label }
+        let said = "\(lane.name.printable): \(words). \(link.words)"
+        return "<a href=\"#\(link.target.xml)\" aria-label=\"\(said.xml)\">"
+            + "\(rect(from, top, spanWidth, height, paint, said))\(label)</a>\n"
     }
 
     /// The cause and the other app, as far as they fit; else the letter of the cause.

@@ -22,6 +22,8 @@ struct SVGDrawing {
     let timeline: Timeline
     let lanes: [Timeline.Lane]
     let title: String
+    /// In a page: what a span says besides, and where it leads.
+    let link: (Timeline.Lane, Timeline.Span) -> Timeline.Link?
     let names: ShortNames
 
     // Measures in px of the document; 1000 wide prints on a page without scaling trouble.
@@ -43,9 +45,12 @@ struct SVGDrawing {
     /// The same of the 10 px font.
     static let smallColumnWidth = 6.2
 
-    init(timeline: Timeline, title: String) {
+    init(
+        timeline: Timeline, title: String, link: @escaping (Timeline.Lane, Timeline.Span) -> Timeline.Link? = { _, _ in nil }
+    ) {
         self.timeline = timeline
         self.title = title
+        self.link = link
         lanes = Array(timeline.lanes.prefix(Self.lanesMax))
         let names = lanes.map(\.name.printable)
         // Bold letters are a little wider. A quarter of the picture is enough for names.
@@ -128,7 +133,7 @@ struct SVGDrawing {
     }
 
     /// The picture in words, for people that cannot see it.
-    private var description: String {
+    var description: String {
         let whole = "\(timeline.lanes.count) lanes over \(timeline.duration.shortText)."
         return lanes.reduce(whole) { words, lane in
             switch lane.kind {
@@ -161,7 +166,7 @@ struct SVGDrawing {
         return items.prefix(shownMax).joined(separator: "; ") + more
     }
 
-    private func axis() -> String {
+    func axis() -> String {
         var svg = ""
         for tick in TimeAxis.ticks(timeline.duration, atMost: 12) {
             let x = x(timeline.begin + tick)
@@ -182,7 +187,7 @@ struct SVGDrawing {
         var width: Double { max(16, Double(words.count) * SVGDrawing.smallColumnWidth + 8) }
     }
 
-    private func noteMarks() -> String {
+    func noteMarks() -> String {
         var svg = ""
         func middle(_ group: NoteGroup) -> Double { top - 38 - Double(group.row) * Self.noteRowHeight }
         // All lines before all numbers, and none through a time of the axis.

@@ -3,6 +3,7 @@ import ArbiterProtocol
 import ArgumentParser
 import Glibc
 import JSONText
+import PolicyPage
 import Scenario
 import Timeline
 import Trace

@@ -41,6 +41,12 @@ enum Interrupts {
         return stream
     }
 
+    /// For a program that this process becomes: its threads take the signals themselves.
+    static func end() {
+        var blocked = signals
+        pthread_sigmask(SIG_UNBLOCK, &blocked, nil)
+    }
+
     private static var signals: sigset_t {
         var set = sigset_t()
         sigemptyset(&set)

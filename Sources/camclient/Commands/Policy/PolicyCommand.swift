@@ -13,6 +13,11 @@ struct PolicyCommand: AsyncParsableCommand {
               camclient policy show
               camclient policy verify policies/kiosk.toml
               camclient policy diff policies/ios9.toml policies/ipados16.toml
+              camclient policy report policies/kiosk.toml --html kiosk.html
+              camclient policy play policies
             """,
-        subcommands: [PolicyCheck.self, PolicyShow.self, PolicyTest.self, PolicyVerify.self, PolicyDiff.self])
+        subcommands: [
+            PolicyCheck.self, PolicyShow.self, PolicyTest.self, PolicyVerify.self, PolicyDiff.self,
+            PolicyReportCommand.self, PolicyPlay.self,
+        ])
 }

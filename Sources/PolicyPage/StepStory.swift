@@ -1,13 +1,13 @@
-import Arbiter
-import ArbiterProtocol
+package import Arbiter
+package import ArbiterProtocol
 import EventTable
-import Scenario
-import Timeline
-import Trace
+package import Scenario
+package import Timeline
+package import Trace
 
 /// Steps of the core as what a picture shows of them.
-struct StepStory {
-    private(set) var entries: [LogEntry] = []
+package struct StepStory {
+    package private(set) var entries: [LogEntry] = []
     private var writer: ScenarioWriter
     /// App lanes that a picture has now.
     private var lanes: Set<String> = []
@@ -18,14 +18,19 @@ struct StepStory {
     private var due: [CameraID: [Timeline.Deadline.Kind: Moment]] = [:]
 
     /// - Parameter arbiter: as it was before the first step.
-    init(from arbiter: Arbiter, names: Names = Names()) {
+    package init(from arbiter: Arbiter, names: Names = Names()) {
         self.arbiter = arbiter
         writer = ScenarioWriter(names: names)
     }
 
-    mutating func note(_ event: Event, _ effects: [Effect], at moment: Moment) {
+    package mutating func note(_ event: Event, _ effects: [Effect], at moment: Moment) {
+        note(event, effects, at: moment, decision: 0)
+    }
+
+    /// - Parameter decision: under which the step is explained.
+    mutating func note(_ event: Event, _ effects: [Effect], at moment: Moment, decision: DecisionID) {
         writer.learn(event)
-        tell(event, effects, at: moment, decision: 0)
+        tell(event, effects, at: moment, decision: decision)
     }
 
     private mutating func tell(_ event: Event, _ effects: [Effect], at moment: Moment, decision: DecisionID) {
@@ -81,7 +86,7 @@ struct StepStory {
     // MARK: Traces
 
     /// A part of a trace: what was there before its first step is shown as if it had come about then.
-    mutating func begin(_ header: TraceHeader, _ arbiter: Arbiter, at moment: Moment?) {
+    package mutating func begin(_ header: TraceHeader, _ arbiter: Arbiter, at moment: Moment?) {
         self.arbiter = arbiter
         writer.names = header.names(of: arbiter)
         guard let moment else { return }
@@ -98,14 +103,14 @@ struct StepStory {
         noteDeadlines(at: moment)
     }
 
-    mutating func note(_ replayed: Replay.Step) {
+    package mutating func note(_ replayed: Replay.Step) {
         writer.names.learn(replayed.step)
         let step = replayed.step
         tell(step.event, replayed.effects, at: step.moment, decision: step.decision)
     }
 
     /// After steps that are not in the trace nothing of before is sure any more.
-    mutating func lose(_ count: UInt64) {
+    package mutating func lose(_ count: UInt64) {
         guard let last = entries.last?.moment else { return }
         for lane in lanes.sorted() { note(.left(lane: lane), at: last) }
         note(.note("\(count) steps are missing here"), at: last)

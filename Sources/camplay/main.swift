@@ -1,0 +1,62 @@
+import Glibc
+import NIOCore
+import NIOPosix
+import PolicyPage
+import TomlFile
+
+// Serves the page of `camclient policy play` to one person's browser. What it answers is decided in `PolicyPage`; here is who
+// may ask, how much, and how long.
+
+private func write(_ text: String, to descriptor: Int32) {
+    var text = text
+    text.withUTF8 { bytes in _ = Glibc.write(descriptor, bytes.baseAddress, bytes.count) }
+}
+
+private func end(_ sentence: String, _ status: Int32) -> Never {
+    write("camplay: \(sentence)\n", to: 2)
+    exit(status)
+}
+
+/// `[--port N] [--] [FOLDER]`, as `camclient policy play` writes it.
+private func options() -> (port: Int, folder: String) {
+    var words = CommandLine.arguments.dropFirst()
+    var port = 0
+    if words.first == "--port" {
+        words.removeFirst()
+        guard let number = words.popFirst().flatMap({ UInt16($0) }) else {
+            end("--port takes a number from 0 to 65535.", 2)
+        }
+        port = Int(number)
+    }
+    if words.first == "--" { words.removeFirst() }
+    guard words.count <= 1 else { end("It takes one folder; camclient policy play --help says more.", 2) }
+    return (port, words.first ?? ".")
+}
+
+/// 128 bits, as 32 digits.
+private func token() -> String {
+    var random = SystemRandomNumberGenerator()
+    return (0..<4).map { _ in
+        let digits = String(random.next() as UInt32, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }.joined()
+}
+
+let (port, folder) = options()
+// A browser that goes while it is written to is an error of that write.
+signal(SIGPIPE, SIG_IGN)
+// From here on every path counts from the folder, and none leads out of it.
+guard chdir(folder) == 0 else { end("\(folder) cannot be entered: \(String(cString: strerror(errno))).", 5) }
+guard RegularFile.confine(to: ".") else { end("\(folder) cannot be resolved: \(String(cString: strerror(errno))).", 5) }
+
+let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+let secret = token()
+do {
+    let channel = try await PlayServer(folder: folder, token: secret, random: token).listen(on: port, group)
+    let number = channel.localAddress?.port ?? port
+    write("http://127.0.0.1:\(number)/\(secret)/\n", to: 1)
+    write("Open this address in a browser of this machine; Ctrl-C ends it.\n", to: 2)
+    try await channel.closeFuture.get()
+} catch {
+    end("127.0.0.1:\(port) cannot be listened on: \(error).", 5)
+}
