@@ -8,8 +8,10 @@ struct PolicyReads {
     let order: [Contention.OrderKey]
     let policies: [Policy]
 
-    init(_ policies: [Policy]) {
+    /// - Parameter variesRights: clients differ in their rights, even where all policies agree about these.
+    init(_ policies: [Policy], variesRights: Bool = false) {
         self.policies = policies
+        differInRights = variesRights || Set(policies.map(\.rights)).count > 1
         tests = policies.flatMap { policy in
             policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when)
                 + policy.statements.flatMap(\.testsRead)
@@ -56,7 +58,7 @@ struct PolicyReads {
 
     // Rights to use cameras at all. Where all policies agree, every client in a world has them, as its user sits at the
     // seat.
-    private var differInRights: Bool { Set(policies.map(\.rights)).count > 1 }
+    private let differInRights: Bool
     /// By the number of its user.
     var entitledUsers: [UInt32] {
         differInRights ? unique(policies.flatMap { $0.rights.users.compactMap(\.number) }) : []

@@ -79,6 +79,10 @@ extension CoverageTally.Entry {
             let spot = place(gap.clause.part) ?? path
             lines.append("  \(spot): \(gap.sentence(in: coverage.policy))")
         }
+        for (gap, why) in coverage.unreachable {
+            let spot = place(gap.clause.part) ?? path
+            lines.append("  \(spot): not counted: \(gap.claim(in: coverage.policy)), because \(why)")
+        }
         return lines
     }
 
