@@ -75,6 +75,7 @@ struct ExploredState: Sendable {
         let wasDue = deadline.map { $0 <= now } ?? false
         let (effects, verdicts) = arbiter.observedStep(event, at: now)
         _ = Self.check(event, effects, arbiter, wasDue: wasDue, &checker, &duties)
+        if case .policyLoaded = event { policy = arbiter.policy.fingerprint }
         deadline = arbiter.deadline
         return (effects, verdicts)
     }

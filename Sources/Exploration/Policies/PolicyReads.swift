@@ -8,9 +8,13 @@ struct PolicyReads {
     let order: [Contention.OrderKey]
     let policies: [Policy]
 
+    /// Rules count by their names: two that say the same of different clients, layouts or cameras are not one.
+    let namesCount: Bool
+
     /// - Parameter variesRights: clients differ in their rights, even where all policies agree about these.
-    init(_ policies: [Policy], variesRights: Bool = false) {
+    init(_ policies: [Policy], variesRights: Bool = false, namesCount: Bool = false) {
         self.policies = policies
+        self.namesCount = namesCount
         differInRights = variesRights || Set(policies.map(\.rights)).count > 1
         tests = policies.flatMap { policy in
             policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when)
@@ -92,7 +96,7 @@ struct PolicyReads {
         return policies.map { policy in
             let links = others.filter { policy.conflict(camera, $0) }.count
             return "\(policy.cost(camera)) \(links)"
-        }.joined(separator: ", ") + (isNamed || !positions.isEmpty ? " \(camera.name)" : "")
+        }.joined(separator: ", ") + (isNamed || namesCount || !positions.isEmpty ? " \(camera.name)" : "")
     }
 
     var positions: [CameraPosition] {

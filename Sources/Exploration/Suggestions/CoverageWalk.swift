@@ -76,7 +76,7 @@ struct CoverageWalk {
                 states += 1
                 if statesBefore + states >= bounds.statesMax { cutOffBy = .states }
             }
-            if recorder.reached > reached, let coverage = recorder.coverages.last {
+            if recorder.reached > reached, let coverage = recorder.coverages.first(where: { $0.policy == policy }) {
                 let path = places[index].ways.path(to: number) + [choice]
                 if !found.note(coverage, path, world, size) {
                     // It was no way there after all: what comes next may be one.

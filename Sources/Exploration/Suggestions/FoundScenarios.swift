@@ -9,11 +9,21 @@ struct FoundScenarios {
     private let policyLine: String
     private let policies: String
     private var wanted: [PolicyCoverage.Gap]
-    private var found: [ScenarioSearch.Suggestion] = []
+    private var found: [Told] = []
     private var misled: [PolicyCoverage.Gap: Int] = [:]
 
+    /// A way that leads there, as it comes out.
+    private struct Told {
+        var text: String
+        /// Everything of what was missing that it reaches.
+        var closes: [PolicyCoverage.Gap]
+        /// What it was found for.
+        var goal: PolicyCoverage.Gap
+        var length: Int
+    }
+
     /// A way that, told as a scenario, does not lead there is one of many: one after another is tried, but not for ever.
-    private static let misledMax = 20
+    private static let misledMax = 400
 
     init(_ policy: Policy, _ gaps: [PolicyCoverage.Gap], policyLine: String, policies: String) {
         self.policy = policy
@@ -22,6 +32,9 @@ struct FoundScenarios {
         self.policies = policies
         wanted = gaps
     }
+
+    /// Nothing is left to look for.
+    var isDone: Bool { wanted.isEmpty }
 
     /// What worlds of this size are to show.
     func wanted(in size: ScenarioSearch.Size) -> [PolicyCoverage.Gap] {
@@ -42,7 +55,7 @@ struct FoundScenarios {
                 let text = story.text(events, "?", policy, isManual: isManual, isWhole: isWhole)
                 guard let told = tell(text), told.closes.contains(first) else { continue }
                 wanted.removeAll(where: told.closes.contains)
-                found.append(suggestion(told, first, length: path.count))
+                found.append(Told(text: told.text, closes: told.closes, goal: first, length: path.count))
                 return true
             }
         }
@@ -60,28 +73,32 @@ struct FoundScenarios {
         return (outcome.rewritten, coverage.closed(of: gaps))
     }
 
-    private func suggestion(
-        _ told: (text: String, closes: [PolicyCoverage.Gap]), _ first: PolicyCoverage.Gap, length: Int
-    ) -> ScenarioSearch.Suggestion {
-        let others = told.closes.filter { $0 != first }.map { "# Besides, \($0.claim(in: policy))." }
-        let title = "\(first.claim(in: policy))."
-        let head = (["# \(title)"] + others).joined(separator: "\n")
-        let body = told.text.drop { $0 != "\n" }
-        return ScenarioSearch.Suggestion(title: title, scenario: head + body, closes: told.closes, length: length)
-    }
-
     /// As few as reach everything that all of them reach: always the one next that reaches most of the rest, of
-    /// several the shortest.
+    /// several the shortest. Each says what it reaches that none before it does.
     func fewest() -> [ScenarioSearch.Suggestion] {
         var rest = Set(found.flatMap(\.closes))
         var chosen: [ScenarioSearch.Suggestion] = []
-        func gain(_ one: ScenarioSearch.Suggestion) -> Int { one.closes.filter(rest.contains).count }
+        func gain(_ one: Told) -> Int { one.closes.filter(rest.contains).count }
         while !rest.isEmpty {
             let best = found.max { (gain($0), -$0.length) < (gain($1), -$1.length) }
             guard let best else { break }
-            chosen.append(best)
+            chosen.append(suggestion(best, best.closes.filter(rest.contains)))
             rest.subtract(best.closes)
         }
         return chosen
+    }
+
+    private func suggestion(_ told: Told, _ closes: [PolicyCoverage.Gap]) -> ScenarioSearch.Suggestion {
+        let first = closes.contains(told.goal) ? told.goal : closes[0]
+        let title = sentence(first)
+        let others = closes.filter { $0 != first }.map { "# Besides: \(sentence($0))" }
+        let head = (["# \(title)"] + others).joined(separator: "\n")
+        let body = told.text.drop { $0 != "\n" }
+        return ScenarioSearch.Suggestion(title: title, scenario: head + body, closes: closes, length: told.length)
+    }
+
+    private func sentence(_ gap: PolicyCoverage.Gap) -> String {
+        let claim = gap.claim(in: policy)
+        return "\(claim.prefix(1).uppercased())\(claim.dropFirst())."
     }
 }

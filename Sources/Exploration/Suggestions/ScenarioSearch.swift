@@ -60,21 +60,29 @@ public struct ScenarioSearch: Sendable {
         for size in sizes where !found.wanted(in: size).isEmpty {
             let casting = Casting(size.reads(policy), clients: size.clients, pairsOnly: pairsOnly)
             let worlds = try SmallWorld.worlds(
-                [policy], size.reads(policy), casting, cameras: size.cameras, scope: .policy)
+                [policy], size.reads(policy), casting, cameras: size.cameras, scope: size.scope)
+            var bounds = bounds
+            if size.scope == .everything { bounds.statesMax = min(bounds.statesMax, report.states + Self.machineMax) }
             var walk = CoverageWalk(policy, worlds, size, bounds, statesBefore: report.states)
             walk.run(&found, limiter)
             report.states += walk.states
             report.transitions += walk.transitions
-            report.cutOffBy = walk.cutOffBy
+            report.cutOffBy = report.cutOffBy ?? walk.cutOffBy
+            guard size.scope == .policy, !size.variesRights else { continue }
             (report.worlds, report.casts) = (worlds.count, Set(casting.casts.map(\.number)).count)
             report.castsInAll = casting.castsInAll
             if walk.cutOffBy != nil { break }
         }
+        if found.isDone { report.cutOffBy = nil }
         report.suggestions = found.fewest()
         let closed = Set(report.suggestions.flatMap(\.closes))
         report.left = gaps.filter { !closed.contains($0) }
         return report
     }
+
+    /// States of the worlds in which the machine's own events happen, too: few clauses need these, what does is near, and
+    /// the larger worlds behind are to have their time.
+    private static let machineMax = 100_000
 
     /// How large the worlds of one walk are.
     struct Size: Sendable {
@@ -82,22 +90,26 @@ public struct ScenarioSearch: Sendable {
         var cameras: Int
         /// Clients differ in what they may use cameras by; nothing else is looked for there.
         var variesRights = false
+        /// Everything: the machine sleeps, cameras are unplugged, clients vanish. Recorders answer at once all the same.
+        var scope = WalkScope.policy
 
-        func reads(_ policy: Policy) -> PolicyReads { PolicyReads([policy], variesRights: variesRights) }
+        func reads(_ policy: Policy) -> PolicyReads {
+            PolicyReads([policy], variesRights: variesRights, namesCount: true)
+        }
     }
 
-    /// The smallest first; the last contains all others but the one for rights.
+    /// The smallest first. The last contains all others but those for rights and for the machine.
     private var sizes: [Size] {
+        let cameras = policy.linksCameras ? cameras : 1
         var sizes = [Size(clients: 1, cameras: 1, variesRights: true)]
-        sizes += (1...clients).filter { $0 <= 2 || !policy.linksCameras }.map { Size(clients: $0, cameras: 1) }
-        guard policy.linksCameras, cameras > 1 else {
-            return sizes + (clients > 2 && policy.linksCameras ? [Size(clients: clients, cameras: 1)] : [])
+        for clients in 1...clients {
+            // Two clients may be on two cameras, and a third camera takes a third client. Before worlds get large, the
+            // machine has its turn.
+            if clients == 3 { sizes.append(Size(clients: 2, cameras: 1, scope: .everything)) }
+            let most = min(clients, cameras)
+            sizes += (clients < 3 ? 1...most : most...most).map { Size(clients: clients, cameras: $0) }
         }
-        for cameras in 2...cameras {
-            sizes += (min(2, clients)...clients).filter { $0 >= cameras || $0 == clients }.map {
-                Size(clients: $0, cameras: cameras)
-            }
-        }
+        if clients < 3 { sizes.append(Size(clients: clients, cameras: 1, scope: .everything)) }
         return sizes
     }
 }

@@ -35,6 +35,9 @@ public struct PolicyCoverage: Hashable, Sendable {
     mutating func fire(_ clause: PolicyClause) { fired.insert(clause) }
     mutating func unmatch(_ clause: PolicyClause) { unmatched.insert(clause) }
 
+    /// It seemed to decide, and turned nothing.
+    mutating func takeBack(_ clause: PolicyClause) { fired.remove(clause) }
+
     /// Adds what another run under the same policy has reached.
     public mutating func merge(_ other: PolicyCoverage) {
         precondition(policy == other.policy, "coverage of two policies is not to be added")
@@ -109,6 +112,8 @@ public struct PolicyCoverage: Hashable, Sendable {
             case (.neverFired, .access): return "\(title): no scenario has a camera by it"
             case (.neverFired, .acrossCameras):
                 return "\(title): no scenario has its holder lose to an app on another camera"
+            case (.neverFired, .order), (.neverFired, .choice(.coolDown)):
+                return "\(title): no scenario would come out otherwise without it"
             case (.neverFired, _): return "\(title): no scenario made it decide anything"
             case (.neverUnmatched, .order): return "\(title): no scenario let two bids be equal in it"
             case (.neverUnmatched, .fact): return "\(title): no scenario has it alone keep the rule from deciding"

@@ -69,8 +69,8 @@ struct SuggestedScenarios {
             return "not reached so far: the search was cut off \(cut.sentence), after \(report.states.grouped) states of "
                 + "worlds of \(size)"
         }
-        return "not reached in any world of \(VerifyVerdict.casts(report.casts, of: report.castsInAll)), \(size), "
-            + "walked whole in \(report.states.grouped) states"
+        return "not reached in any world of \(VerifyVerdict.casts(report.casts, of: report.castsInAll)), \(size), nor by "
+            + "what the machine does in smaller ones; walked whole in \(report.states.grouped) states"
     }
 
     /// A sentence as the name of a file: its words, in small letters, with hyphens between them.
