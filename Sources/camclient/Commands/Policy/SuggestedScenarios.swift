@@ -66,11 +66,11 @@ struct SuggestedScenarios {
             "up to \(search.clients) client\(search.clients == 1 ? "" : "s") × \(search.cameras) "
             + "camera\(search.cameras == 1 ? "" : "s")"
         if let cut = report.cutOffBy {
-            return "not reached so far: the search was cut off \(cut.sentence), after \(report.states.grouped) states of "
-                + "worlds of \(size)"
+            return "not reached so far: the search was cut off \(cut.sentence), after \(report.states.grouped) "
+                + "states of worlds of \(size)"
         }
-        return "not reached in any world of \(VerifyVerdict.casts(report.casts, of: report.castsInAll)), \(size), nor by "
-            + "what the machine does in smaller ones; walked whole in \(report.states.grouped) states"
+        return "not reached in any world of \(VerifyVerdict.casts(report.casts, of: report.castsInAll)), \(size), "
+            + "nor by what the machine does in smaller ones; walked whole in \(report.states.grouped) states"
     }
 
     /// A sentence as the name of a file: its words, in small letters, with hyphens between them.
