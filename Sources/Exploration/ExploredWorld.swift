@@ -69,6 +69,17 @@ struct ExploredState: Sendable {
         return (memory.effects, wrong)
     }
 
+    /// Takes one event, and says what it meant for each session.
+    mutating func observe(_ event: Event) -> (effects: [Effect], verdicts: [Verdict]) {
+        duties.note(event)
+        let wasDue = deadline.map { $0 <= now } ?? false
+        let (effects, verdicts) = arbiter.observedStep(event, at: now)
+        _ = Self.check(event, effects, arbiter, wasDue: wasDue, &checker, &duties)
+        if case .policyLoaded = event { policy = arbiter.policy.fingerprint }
+        deadline = arbiter.deadline
+        return (effects, verdicts)
+    }
+
     /// Takes one event, and says what went wrong; its effects are in the memory.
     mutating func take(_ event: Event, in memory: inout StepMemory) -> [String] {
         if case .reserved(let camera, _, let survivor?) = event, checker.isUntouched(camera) {

@@ -46,10 +46,7 @@ extension Scenario {
 
     /// As `run()`, and what it reached of each policy that was in force, in that order.
     public func runWithCoverage() -> (outcome: Outcome, coverages: [PolicyCoverage]) {
-        var stage = Stage(Arbiter(policy: world.policy))
-        stage.coverage = CoverageRecorder()
-        let outcome = run(on: &stage)
-        return (outcome, stage.coverage?.coverages ?? [])
+        runWithCoverage(knowing: [])
     }
 
     /// As `run()`; the stage is left as the last line leaves it, and its steps are all there.

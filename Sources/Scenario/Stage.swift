@@ -179,6 +179,7 @@ public struct Stage: Sendable {
     /// Lets the arbiter decide, and notes what it decided where somebody will ask.
     private mutating func decide(_ event: Event) -> [Effect] {
         history?.note(event, at: now, before: arbiter)
+        coverage?.expect(event, at: now, arbiter)
         let isObserved = coverage != nil || history != nil
         let (effects, verdicts) =
             isObserved ? arbiter.observedStep(event, at: now) : (arbiter.step(event, at: now), [])

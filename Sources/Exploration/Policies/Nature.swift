@@ -25,6 +25,8 @@ struct Nature: Hashable {
     private struct Answer: Hashable {
         var when: [FactTest]
         var access = Access.all
+        /// Where rules count by their names.
+        var name = ""
         var rank: RankRule?
     }
 
@@ -37,10 +39,12 @@ struct Nature: Hashable {
             for cause in CauseRule.causes {
                 var answers = Self.firstMatching(
                     policy.causeRules.filter { $0.cause == cause }.compactMap { rule in
-                        character.remaining(rule.when).map { Answer(when: $0, access: rule.access) }
+                        character.remaining(rule.when).map {
+                            Answer(when: $0, access: rule.access, name: reads.namesCount ? rule.name : "")
+                        }
                     })
                 // An exemption from nothing.
-                while answers.last?.access == .all { answers.removeLast() }
+                while !reads.namesCount, answers.last?.access == .all { answers.removeLast() }
                 causes.append(answers)
             }
             ranks.append(
@@ -48,7 +52,7 @@ struct Nature: Hashable {
                     policy.rankRules.compactMap { rule in
                         character.remaining(rule.when).map { when in
                             var plain = rule
-                            plain.name = ""
+                            if !reads.namesCount { plain.name = "" }
                             plain.when = []
                             return Answer(when: when, rank: plain)
                         }

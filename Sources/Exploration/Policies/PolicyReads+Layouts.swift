@@ -15,10 +15,12 @@ extension PolicyReads {
     private func areAlike(_ a: Presence.Layout, _ b: Presence.Layout) -> Bool {
         func other(_ layout: Presence.Layout) -> Presence.Layout { layout == a ? b : layout == b ? a : layout }
         return policies.allSatisfy { policy in
-            let causes = policy.causeRules.map { Clause(for: "\($0.cause.rawValue) \($0.access.rawValue)", $0.when) }
+            let causes = policy.causeRules.map {
+                Clause(for: "\($0.cause.rawValue) \($0.access.rawValue) \(namesCount ? $0.name : "")", $0.when)
+            }
             let ranks = policy.rankRules.map { rule in
                 var plain = rule
-                plain.name = ""
+                if !namesCount { plain.name = "" }
                 plain.when = []
                 return Clause(for: "\(plain)", rule.when)
             }

@@ -8,8 +8,14 @@ struct PolicyReads {
     let order: [Contention.OrderKey]
     let policies: [Policy]
 
-    init(_ policies: [Policy]) {
+    /// Rules count by their names: two that say the same of different clients, layouts or cameras are not one.
+    let namesCount: Bool
+
+    /// - Parameter variesRights: clients differ in their rights, even where all policies agree about these.
+    init(_ policies: [Policy], variesRights: Bool = false, namesCount: Bool = false) {
         self.policies = policies
+        self.namesCount = namesCount
+        differInRights = variesRights || Set(policies.map(\.rights)).count > 1
         tests = policies.flatMap { policy in
             policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when)
                 + policy.statements.flatMap(\.testsRead)
@@ -64,7 +70,7 @@ struct PolicyReads {
 
     // Rights to use cameras at all. Where all policies agree, every client in a world has them, as its user sits at the
     // seat.
-    private var differInRights: Bool { Set(policies.map(\.rights)).count > 1 }
+    private let differInRights: Bool
     /// By the number of its user.
     var entitledUsers: [UInt32] {
         differInRights ? unique(policies.flatMap { $0.rights.users.compactMap(\.number) }) : []
@@ -98,7 +104,7 @@ struct PolicyReads {
         return policies.map { policy in
             let links = others.filter { policy.conflict(camera, $0) }.count
             return "\(policy.cost(camera)) \(links)"
-        }.joined(separator: ", ") + (isNamed || !positions.isEmpty ? " \(camera.name)" : "")
+        }.joined(separator: ", ") + (isNamed || namesCount || !positions.isEmpty ? " \(camera.name)" : "")
     }
 
     var positions: [CameraPosition] {

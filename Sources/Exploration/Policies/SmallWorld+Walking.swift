@@ -126,7 +126,7 @@ extension ExploredState {
     }
 
     /// Two recorders that answer each other's orders for ever would be the arbiter's fault.
-    private static let answersMax = 200
+    static let answersMax = 200
     private static let endless = "orders and answers do not come to an end"
 
     func fold(_ world: SmallWorld, _ cast: FoldedCast, into fold: inout StateFold) {

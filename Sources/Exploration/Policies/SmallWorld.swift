@@ -55,7 +55,13 @@ struct SmallWorld: Sendable {
     static func worlds(
         _ policies: [Policy], _ casting: Casting, cameras: Int, scope: WalkScope
     ) throws(ScenarioError) -> [SmallWorld] {
-        let reads = PolicyReads(policies)
+        try worlds(policies, PolicyReads(policies), casting, cameras: cameras, scope: scope)
+    }
+
+    /// - Parameter reads: what of the policies is to make a difference.
+    static func worlds(
+        _ policies: [Policy], _ reads: PolicyReads, _ casting: Casting, cameras: Int, scope: WalkScope
+    ) throws(ScenarioError) -> [SmallWorld] {
         let stages = stages(reads, cameras: cameras, isLinked: policies.contains(where: \.linksCameras))
         var worlds: [SmallWorld] = []
         for stage in stages {

@@ -50,7 +50,7 @@ struct Story {
         return text(events, title, policy, isManual: true, isWhole: true)
     }
 
-    private func text(
+    func text(
         _ events: [(event: Event, moment: Moment)], _ title: String, _ policy: Policy, isManual: Bool, isWhole: Bool
     ) -> String {
         (["# \(title)", "", "policy \(policyLine)"] + lines(events, policy, isManual: isManual, isWhole: isWhole))

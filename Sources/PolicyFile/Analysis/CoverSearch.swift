@@ -15,19 +15,24 @@ struct CoverSearch {
     static let stepsMax = 200_000
 
     private var steps = 0
+    private let most: Int
+
+    private init(stepsMax: Int) { most = stepsMax }
 
     /// Whether every point of `box` lies in one of `covers`.
-    static func answer(_ box: FactBox, in everything: [ValueSet], by covers: [FactBox]) -> Answer {
+    static func answer(
+        _ box: FactBox, in everything: [ValueSet], by covers: [FactBox], stepsMax: Int = CoverSearch.stepsMax
+    ) -> Answer {
         var start = everything
         for (variable, allowed) in box { start[variable] = start[variable].intersection(allowed) }
         guard start.allSatisfy({ !$0.isEmpty }) else { return .covered }
-        var search = CoverSearch()
+        var search = CoverSearch(stepsMax: stepsMax)
         return search.look(start, covers)
     }
 
     private mutating func look(_ point: [ValueSet], _ covers: [FactBox]) -> Answer {
         steps += 1
-        guard steps <= Self.stepsMax else { return .unsettled }
+        guard steps <= most else { return .unsettled }
         var left: [FactBox] = []
         var best: (index: Int, open: [Int])?
         for cover in covers {

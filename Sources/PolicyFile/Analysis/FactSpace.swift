@@ -82,6 +82,15 @@ struct FactSpace {
         return box
     }
 
+    /// What the conditions leave, and one of them does not hold.
+    func box(_ tests: [FactTest], but missing: FactTest) -> FactBox {
+        var box = box(tests.filter { $0 != missing })
+        guard let variable = variables[Self.variable(missing)] else { return box }
+        let allowed = ValueSet(count: counts[variable]) { !holds(missing, $0, variable) }
+        box[variable] = box[variable].map { $0.intersection(allowed) } ?? allowed
+        return box
+    }
+
     /// Whether there are facts in both.
     func meet(_ a: FactBox, _ b: FactBox) -> Bool {
         a.allSatisfy { variable, allowed in b[variable].map { !$0.intersection(allowed).isEmpty } ?? true }

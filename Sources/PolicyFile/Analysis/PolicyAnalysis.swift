@@ -118,7 +118,7 @@ struct PolicyAnalysis {
     }
 
     /// A part of `all` for which `holds` does, as it does for all, and no longer for any smaller part of it.
-    private static func fewest<T>(_ all: [T], where holds: ([T]) -> Bool) -> [T] {
+    static func fewest<T>(_ all: [T], where holds: ([T]) -> Bool) -> [T] {
         var kept = all
         // From the back: where two would do, the one that stands first stays.
         for index in all.indices.reversed() {

@@ -1,29 +1,57 @@
-import Arbiter
-import ArbiterProtocol
+package import Arbiter
+package import ArbiterProtocol
 
 /// Watches a stage step by step, and notes which clauses of the policies in force it reaches.
-struct CoverageRecorder: Sendable {
-    /// One for each policy that was in force, in that order.
-    private(set) var coverages: [PolicyCoverage] = []
+package struct CoverageRecorder: Sendable {
+    /// One for each policy that was in force, in that order; nobody has looked what of it can be reached.
+    package private(set) var coverages: [PolicyCoverage] = []
+    private var sights: [RuleSight] = []
+    private var trials: [ChoiceTrials] = []
     private var before: Observation?
+    private var beginning: Observation?
+
+    package init() {}
+
+    /// Goes on as if the last step had led to this arbiter.
+    package mutating func begin(at arbiter: Arbiter) {
+        beginning = Observation(arbiter)
+        before = beginning
+    }
+
+    /// Goes back to where it was told to begin.
+    package mutating func rewind() { before = beginning }
+
+    /// Of how many clauses and their opposites something was seen; it only grows.
+    package var reached: Int { coverages.reduce(0) { $0 + $1.fired.count + $1.unmatched.count } }
+
+    /// To be called before each step, for the choices that show only in what would happen without them.
+    package mutating func expect(_ event: Event, at now: Moment, _ arbiter: Arbiter) {
+        guard let index = index(of: arbiter.policy) else { return }
+        trials[index].run(event, at: now, arbiter, &coverages[index])
+    }
 
     /// To be called after each step, with what the step came to.
-    mutating func note(_ event: Event, _ effects: [Effect], _ verdicts: [Verdict], _ arbiter: Arbiter) {
+    package mutating func note(_ event: Event, _ effects: [Effect], _ verdicts: [Verdict], _ arbiter: Arbiter) {
         let after = Observation(arbiter)
         let policy = arbiter.policy
         let index: Int
-        if let known = coverages.lastIndex(where: { $0.policy == policy }) {
+        if let known = self.index(of: policy) {
             index = known
         } else {
-            coverages.append(PolicyCoverage(policy))
+            coverages.append(PolicyCoverage(gathering: policy))
+            sights.append(RuleSight(policy))
+            trials.append(ChoiceTrials(policy))
             index = coverages.count - 1
         }
         let step = CoveredStep(
             event: event, effects: effects, verdicts: verdicts, before: before, after: after, arbiter: arbiter,
             policy: policy)
+        for facts in step.facts { sights[index].note(facts, in: &coverages[index]) }
         step.note(in: &coverages[index])
         before = after
     }
+
+    private func index(of policy: Policy) -> Int? { coverages.lastIndex { $0.policy == policy } }
 }
 
 /// One step, and what it shows of a policy.
@@ -36,11 +64,12 @@ private struct CoveredStep {
     let arbiter: Arbiter
     let policy: Policy
 
+    /// Everything that rules were asked about.
+    var facts: [Facts] { after.asking.map(\.facts) + verdicts.compactMap(\.facts) }
+
     func note(in coverage: inout PolicyCoverage) {
         if case .startRunning(let session) = event { noteRight(of: session, &coverage) }
-        for reading in after.asking { noteRules(reading.facts, &coverage) }
         for verdict in verdicts {
-            if let facts = verdict.facts { noteRules(facts, &coverage) }
             noteNamed(verdict.text, &coverage)
             noteLoss(verdict, &coverage)
         }
@@ -73,28 +102,6 @@ private struct CoveredStep {
 
     // MARK: Rules
 
-    /// Which rules answered, and which were asked before them and did not match.
-    private func noteRules(_ facts: Facts, _ coverage: inout PolicyCoverage) {
-        let answers = policy.answers(facts)
-        var answered: [Cause] = []
-        for rule in policy.causeRules where !answered.contains(rule.cause) {
-            if answers.contains(rule) {
-                answered.append(rule.cause)
-                coverage.fire(.causeRule(rule.name))
-            } else {
-                coverage.unmatch(.causeRule(rule.name))
-            }
-        }
-        let rank = policy.rank(facts).name
-        for rule in policy.rankRules {
-            if rule.name == rank {
-                coverage.fire(.rankRule(rule.name))
-                break
-            }
-            coverage.unmatch(.rankRule(rule.name))
-        }
-    }
-
     /// The rule that a verdict, a notice or a refusal names. Bids are compared from left to right, so what is named
     /// is the first thing in which they differed, and in everything before it they were equal.
     private func noteNamed(_ rule: String, _ coverage: inout PolicyCoverage) {
@@ -116,6 +123,8 @@ private struct CoveredStep {
             coverage.fire(.choice(.reDecide))
         } else if rule == "budget" {
             coverage.fire(.choice(.budget))
+        } else if rule == Law.anotherUser.text, policy.contention.shareWith == .user {
+            coverage.fire(.choice(.shareWith))
         }
     }
 
@@ -207,7 +216,11 @@ private struct CoveredStep {
         case .notify(_, let session, _, .willBeInterrupted(_, _, _, let rule)):
             noteNamed(rule, &coverage)
             if let facts = facts(of: session) {
-                coverage.fire(.rankChoice(rule: policy.rank(facts).name, .grace))
+                let holder = policy.rank(facts).name
+                coverage.fire(.rankChoice(rule: holder, .grace))
+                if isForAnotherCamera(after.tenancies.first { $0.session == session }) {
+                    coverage.fire(.acrossCameras(rule: holder, .grace))
+                }
             }
         case .notify(_, _, _, .wasInterrupted(_, _, _, _, let rule)),
             .notify(_, _, _, .interruptionChanged(_, _, _, let rule)),
@@ -223,16 +236,28 @@ private struct CoveredStep {
     private func noteMinHold(_ coverage: inout PolicyCoverage) {
         for tenure in after.tenancies {
             guard case .unannounced? = tenure.contest, let facts = facts(of: tenure.session) else { continue }
-            coverage.fire(.rankChoice(rule: policy.rank(facts).name, .minHold))
+            let holder = policy.rank(facts).name
+            coverage.fire(.rankChoice(rule: holder, .minHold))
+            if isForAnotherCamera(tenure) { coverage.fire(.acrossCameras(rule: holder, .minHold)) }
         }
+    }
+
+    /// The holder is to go for a session that wants another camera.
+    private func isForAnotherCamera(_ tenure: Observation.Tenure?) -> Bool {
+        tenure.flatMap { tenure in tenure.wanted.map { $0 != tenure.camera } } ?? false
     }
 
     /// Sessions that run beside a holder, and cameras that cost more together than the budget.
     private func noteStanding(_ coverage: inout PolicyCoverage) {
-        if policy.contention.sharing != .none,
-            arbiter.status().sessions.contains(where: { $0.state == .running && !$0.isHolder })
-        {
-            coverage.fire(.choice(.sharing))
+        if policy.contention.sharing != .none {
+            let sessions = arbiter.status().sessions.filter { $0.state == .running }
+            for sharer in sessions where !sharer.isHolder {
+                coverage.fire(.choice(.sharing))
+                let holder = sessions.first { $0.isHolder && $0.camera == sharer.camera }
+                if policy.contention.shareWith == .everyone, let holder, holder.app.user != sharer.app.user {
+                    coverage.fire(.choice(.shareWith))
+                }
+            }
         }
         if let budget = policy.contention.budget {
             let sum = after.tenancies.reduce(0) { sum, tenure in

@@ -23,7 +23,8 @@ public struct CoverageTally: Sendable {
     /// - Parameter files: the policies that the scenario has from files.
     public mutating func run(_ scenario: Scenario, files: [Scenario.NamedPolicy]? = nil) -> Outcome {
         let files = files ?? scenario.policyFiles
-        let (outcome, coverages) = scenario.runWithCoverage()
+        let known = policies.first { $0.coverage.policy == scenario.world.policy }?.coverage.fired ?? []
+        let (outcome, coverages) = scenario.runWithCoverage(knowing: known)
         var counted = false
         for coverage in coverages {
             guard let file = files.first(where: { $0.policy == coverage.policy }) else { continue }
@@ -78,6 +79,10 @@ extension CoverageTally.Entry {
         for gap in coverage.gaps {
             let spot = place(gap.clause.part) ?? path
             lines.append("  \(spot): \(gap.sentence(in: coverage.policy))")
+        }
+        for (gap, why) in coverage.unreachable {
+            let spot = place(gap.clause.part) ?? path
+            lines.append("  \(spot): not counted: \(gap.claim(in: coverage.policy)), because \(why)")
         }
         return lines
     }

@@ -17,8 +17,10 @@ struct Observation: Sendable {
         /// Stronger bids wait until then.
         let minHoldUntil: Moment?
         let contest: Contested?
+        /// The camera of the session that a contest is for.
+        let wanted: CameraID?
 
-        enum Contested: Sendable {
+        enum Contested: Hashable, Sendable {
             /// A stronger bid waits for the holder's min-hold.
             case unannounced
             /// The holder was told, and may finish.
@@ -38,8 +40,14 @@ struct Observation: Sendable {
             }
             return Tenure(
                 camera: state.cameraNames[camera], session: state.id(held.session), isStreaming: tenancy.isStreaming,
-                minHoldUntil: held.minHoldUntil, contest: contest)
+                minHoldUntil: held.minHoldUntil, contest: contest,
+                wanted: held.contest.map { state.cameraNames[state.sessions[$0.beneficiary].camera] })
         }
+    }
+
+    /// Who has which camera, who is to have it next, and how many ask: what a decision comes to.
+    var picture: [[AnyHashable]] {
+        tenancies.map { [$0.camera, $0.session, $0.contest, $0.wanted] } + [[asking.count]]
     }
 
     /// The tenure of a camera's holder, or nil.

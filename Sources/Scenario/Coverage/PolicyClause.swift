@@ -9,8 +9,12 @@ public enum PolicyClause: Hashable, Sendable {
     case access(Named)
     case causeRule(String)
     case rankRule(String)
+    /// One of a rule's facts, which decides where the answer would be another without it.
+    case fact(rule: String, FactTest)
     /// What a rank rule gives or imposes, besides the rank.
     case rankChoice(rule: String, RankChoice)
+    /// The grace or the min-hold of a holder that loses to an app on another camera.
+    case acrossCameras(rule: String, RankChoice)
     case order(Contention.OrderKey)
     case choice(ContentionChoice)
     /// Which cameras one `[[camera]]` excludes.
@@ -37,12 +41,16 @@ public enum PolicyClause: Hashable, Sendable {
         case reDecide = "re-decide"
         case coolDown = "cool-down"
         case strongestMayExceed = "strongest-may-exceed"
+        case givesWay = "gives-way"
+        case shareWith = "share-with"
+        case backfill
     }
 
     public enum Group: String, Hashable, Sendable, CaseIterable {
         case access = "[access]"
         case causeRules = "[[cause]] rules"
         case rankRules = "[[rank]] rules"
+        case facts = "facts of rules"
         case rankChoices = "what ranks may"
         case contention = "[contention]"
     }
@@ -52,7 +60,8 @@ public enum PolicyClause: Hashable, Sendable {
         case .access: .access
         case .causeRule: .causeRules
         case .rankRule: .rankRules
-        case .rankChoice: .rankChoices
+        case .fact: .facts
+        case .rankChoice, .acrossCameras: .rankChoices
         case .order, .choice, .conflicts: .contention
         }
     }
@@ -64,7 +73,9 @@ public enum PolicyClause: Hashable, Sendable {
         case .access(.group): .access("groups")
         case .access(.service): .access("services")
         case .access(.strong): .access("identity")
-        case .causeRule(let name), .rankRule(let name), .rankChoice(let name, _): .rule(name)
+        case .causeRule(let name), .rankRule(let name), .fact(let name, _), .rankChoice(let name, _),
+            .acrossCameras(let name, _):
+            .rule(name)
         case .order: .contention("order")
         case .choice(let choice): .contention(choice.rawValue)
         case .conflicts(let camera): .camera(camera.name)
@@ -80,7 +91,9 @@ public enum PolicyClause: Hashable, Sendable {
         case .access(.strong): "[access] identity: strong"
         case .causeRule(let name): "[[cause]] \"\(name)\""
         case .rankRule(let name): "[[rank]] \"\(name)\""
+        case .fact(let name, let test): "\(test.written.key) = \(test.written.value) of \"\(name)\""
         case .rankChoice(let name, let choice): "\(choice.rawValue) of \"\(name)\""
+        case .acrossCameras(let name, let choice): "\(choice.rawValue) of \"\(name)\" across cameras"
         case .order(let key): "order: \(key.name)"
         case .conflicts(let camera): "conflicts of camera \"\(camera.name)\""
         case .choice(let choice): "\(choice.rawValue): \(value(of: choice, policy.contention))"
@@ -99,6 +112,9 @@ public enum PolicyClause: Hashable, Sendable {
         case .budget: contention.budget.map(String.init) ?? "none"
         case .coolDown: TimeText.write(.zero + contention.coolDown)
         case .strongestMayExceed: "\(contention.strongestMayExceed)"
+        case .givesWay: contention.givesWay.rawValue
+        case .shareWith: contention.shareWith.rawValue
+        case .backfill: "\(contention.backfill)"
         }
     }
 }
@@ -111,7 +127,8 @@ extension Policy {
         case .causeRule(let name): causeRules.first { $0.name == name }?.when.isEmpty == false
         case .rankRule(let name): rankRules.first { $0.name == name }?.when.isEmpty == false
         case .order(let key): !key.tellsAllApart
-        case .access, .rankChoice, .choice, .conflicts: false
+        case .fact: true
+        case .access, .rankChoice, .acrossCameras, .choice, .conflicts: false
         }
     }
 
@@ -119,8 +136,9 @@ extension Policy {
     ///
     /// Left out is what every policy gives: root's right, and the seat's. So is what can decide nothing here: order keys behind
     /// `newest` or `oldest` and the tie (no two bids are equal in that), `newcomer` where no start can lose, `loser` where no
-    /// holder can lose to a bid, `cool-down` without leases and evictions, and `none` and `facts`, which are the absence of
-    /// a rule. `backfill`, `gives-way` and `share-with` are not counted: the core gives them no name in a verdict.
+    /// holder can lose to a bid, `cool-down` without leases and evictions, `gives-way` where no budget has two holders to choose
+    /// from, a grace or a min-hold across cameras that do not touch each other, and `none`, `facts` and `backfill = false`, which
+    /// are the absence of a rule.
     public var clauses: [PolicyClause] {
         var clauses = rights.users.map { PolicyClause.access(.user($0)) }
         clauses += rights.groups.map { .access(.group($0)) }
@@ -128,6 +146,9 @@ extension Policy {
         if rights.identity == .strong { clauses.append(.access(.strong)) }
         clauses += causeRules.map { .causeRule($0.name) }
         clauses += rankRules.map { .rankRule($0.name) }
+        for list in RuleList.all(self) {
+            for entry in list.entries { clauses += entry.when.map { PolicyClause.fact(rule: entry.name, $0) } }
+        }
         for rule in rankRules {
             func add(_ choice: PolicyClause.RankChoice, if counts: Bool) {
                 if counts { clauses.append(.rankChoice(rule: rule.name, choice)) }
@@ -137,6 +158,9 @@ extension Policy {
             add(.minHold, if: rule.minHold > .zero)
             add(.lease, if: rule.lease != nil)
             add(.deny, if: rule.deny)
+            guard camerasTouch else { continue }
+            if rule.grace > .zero { clauses.append(.acrossCameras(rule: rule.name, .grace)) }
+            if rule.minHold > .zero { clauses.append(.acrossCameras(rule: rule.name, .minHold)) }
         }
         clauses += decidingOrder.map { .order($0) }
         clauses += PolicyClause.ContentionChoice.allCases.filter(canDecide).map { .choice($0) }
@@ -162,7 +186,16 @@ extension Policy {
         case .coolDown: sendsAway && contention.coolDown > .zero
         case .budget: contention.budget != nil && cameras.contains { $0.cost > 0 }
         case .strongestMayExceed: contention.strongestMayExceed && canDecide(.budget)
+        // Two holders and a newcomer, each on a camera that costs something.
+        case .givesWay: canDecide(.budget) && cameras.filter { $0.cost > 0 }.count > 2
+        case .shareWith: contention.sharing != .none
+        case .backfill: contention.backfill && camerasTouch
         }
+    }
+
+    /// Some camera cannot run beside another one.
+    private var camerasTouch: Bool {
+        cameras.contains { !$0.conflicts.isEmpty } || canDecide(.budget)
     }
 
     /// Whether a bid can be stronger than the holder's.

@@ -1,10 +1,14 @@
 public import Arbiter
+import PolicyFile
 
 /// How much of a policy scenarios have reached.
 ///
 /// A clause counts when some step of some scenario made it decide, and once more when it was asked and did not
 /// apply, where that can be. Everything is read off the core: the rules that its verdicts, notices and refusals
 /// name, and the policy's own functions asked with the facts of the moment.
+///
+/// A fact of a rule counts by what is called unique cause: once where the rule answers and the answer would be another
+/// without it, and once where the rule is asked and this fact alone keeps it from matching, and from answering otherwise.
 public struct PolicyCoverage: Hashable, Sendable {
     public let policy: Policy
     /// In the order of the file format.
@@ -13,14 +17,26 @@ public struct PolicyCoverage: Hashable, Sendable {
     /// Rules that were asked and did not match, and order keys in which two bids were equal.
     public private(set) var unmatched: Set<PolicyClause> = []
 
-    public init(_ policy: Policy) {
+    /// Why what cannot be reached cannot.
+    private let proofs: [Gap: String]
+
+    public init(_ policy: Policy) { self.init(policy, proofs: policy.coverageProofs) }
+
+    /// What a run gathers: nobody asks it what is missing.
+    init(gathering policy: Policy) { self.init(policy, proofs: [:]) }
+
+    private init(_ policy: Policy, proofs: [Gap: String]) {
         self.policy = policy
+        self.proofs = proofs
         clauses = policy.clauses
     }
 
     /// Notes that a clause decided. Clauses that the policy does not have, or that can decide nothing, are no news.
     mutating func fire(_ clause: PolicyClause) { fired.insert(clause) }
     mutating func unmatch(_ clause: PolicyClause) { unmatched.insert(clause) }
+
+    /// It seemed to decide, and turned nothing.
+    mutating func takeBack(_ clause: PolicyClause) { fired.remove(clause) }
 
     /// Adds what another run under the same policy has reached.
     public mutating func merge(_ other: PolicyCoverage) {
@@ -38,29 +54,33 @@ public struct PolicyCoverage: Hashable, Sendable {
         public var percent: Double? { all == 0 ? nil : 100 * Double(reached) / Double(all) }
     }
 
-    public func firedShare(of group: PolicyClause.Group) -> Share {
-        share {
-            $0.group == group
-        } counting: {
-            fired.contains($0)
-        }
-    }
+    public func firedShare(of group: PolicyClause.Group) -> Share { share(of: group, .neverFired) }
 
     /// Only of clauses that have an opposite.
-    public func unmatchedShare(of group: PolicyClause.Group) -> Share {
-        share {
-            $0.group == group && policy.hasOpposite($0)
-        } counting: {
-            unmatched.contains($0)
+    public func unmatchedShare(of group: PolicyClause.Group) -> Share { share(of: group, .neverUnmatched) }
+
+    private func share(of group: PolicyClause.Group, _ lack: Gap.Lack) -> Share {
+        let asked = asked.filter { $0.clause.group == group && $0.lack == lack }
+        let reached = asked.filter(isReached).count
+        return Share(reached: reached, all: asked.count - asked.filter { !isReached($0) && isProven($0) }.count)
+    }
+
+    /// Everything that there is to reach, in the order of the file format.
+    private var asked: [Gap] {
+        clauses.flatMap { clause in
+            [Gap(clause: clause, lack: .neverFired)]
+                + (policy.hasOpposite(clause) ? [Gap(clause: clause, lack: .neverUnmatched)] : [])
         }
     }
 
-    private func share(
-        _ isAsked: (PolicyClause) -> Bool, counting isReached: (PolicyClause) -> Bool
-    ) -> Share {
-        let asked = clauses.filter(isAsked)
-        return Share(reached: asked.filter(isReached).count, all: asked.count)
+    private func isReached(_ gap: Gap) -> Bool {
+        switch gap.lack {
+        case .neverFired: fired.contains(gap.clause)
+        case .neverUnmatched: unmatched.contains(gap.clause)
+        }
     }
+
+    private func isProven(_ gap: Gap) -> Bool { proofs[gap] != nil }
 
     /// Both together, over the whole policy.
     public var total: Share {
@@ -79,28 +99,37 @@ public struct PolicyCoverage: Hashable, Sendable {
             case neverFired, neverUnmatched
         }
 
+        public init(clause: PolicyClause, lack: Lack) {
+            self.clause = clause
+            self.lack = lack
+        }
+
         public func sentence(in policy: Policy) -> String {
             let title = clause.title(in: policy)
             switch (lack, clause) {
             case (.neverFired, .causeRule), (.neverFired, .rankRule): return "\(title): no scenario made it fire"
             case (.neverFired, .access(.strong)): return "\(title): no scenario has a weak one refused"
             case (.neverFired, .access): return "\(title): no scenario has a camera by it"
+            case (.neverFired, .acrossCameras):
+                return "\(title): no scenario has its holder lose to an app on another camera"
+            case (.neverFired, .order), (.neverFired, .choice(.coolDown)):
+                return "\(title): no scenario would come out otherwise without it"
             case (.neverFired, _): return "\(title): no scenario made it decide anything"
             case (.neverUnmatched, .order): return "\(title): no scenario let two bids be equal in it"
+            case (.neverUnmatched, .fact): return "\(title): no scenario has it alone keep the rule from deciding"
             case (.neverUnmatched, _): return "\(title): no scenario saw it not match"
             }
         }
     }
 
-    /// What is missing, in the order of the file format.
-    public var gaps: [Gap] {
-        clauses.flatMap { clause in
-            var gaps: [Gap] = []
-            if !fired.contains(clause) { gaps.append(Gap(clause: clause, lack: .neverFired)) }
-            if policy.hasOpposite(clause), !unmatched.contains(clause) {
-                gaps.append(Gap(clause: clause, lack: .neverUnmatched))
-            }
-            return gaps
-        }
+    /// What is missing, in the order of the file format; without what is proven to be out of reach.
+    public var gaps: [Gap] { asked.filter { !isReached($0) && !isProven($0) } }
+
+    /// What no scenario can reach, whatever happens in it, and why: proven from the policy alone.
+    public var unreachable: [(gap: Gap, why: String)] {
+        asked.compactMap { gap in isReached(gap) ? nil : proofs[gap].map { (gap, $0) } }
     }
+
+    /// Those of some gaps that are none any more.
+    package func closed(of gaps: [Gap]) -> [Gap] { gaps.filter(isReached) }
 }

@@ -1,5 +1,6 @@
 import Arbiter
 import ArgumentParser
+import Exploration
 import JSONText
 import PolicyFile
 import Scenario
@@ -13,12 +14,20 @@ struct PolicyTest: AsyncParsableCommand {
         abstract: "Run scenarios, and say which rules of their policies they reach.",
         discussion: """
             A rule counts when a scenario made it fire, and once more when a scenario saw it not match; an order key \
-            counts when it decided, and when two bids were equal in it. What a rank gives (grace, min-hold, lease, \
-            override, deny) and the choices of [contention] count when they decided something. What can decide \
-            nothing under the policy is left out. Policies written inside a scenario are not counted.
-            Exit status 1 when a scenario does not come out as written, or less is reached than --min-coverage asks.
+            counts when it decided, and when two bids were equal in it. Each fact of a rule counts when the rule \
+            answered and the answer would have been another without it, and once more when this fact alone kept the \
+            rule from that. What a rank gives (grace, min-hold, lease, immediate, deny) and the choices of \
+            [contention] count when they decided something; a grace and a min-hold also for an app on another \
+            camera. What the rules themselves make impossible is named with the reason, and not counted. Policies \
+            written inside a scenario are not counted.
+            --suggest looks for the smallest scenarios that reach what is missing, in the worlds that \
+            `camclient policy verify` walks, and prints them; --save writes them into a folder.
+            Exit status 1 when a scenario does not come out as written, or less is reached than --min-coverage asks; \
+            6 when --suggest was cut off by a bound before it had looked everywhere.
             Examples:
               camclient policy test Tests/scenarios/policies
+              camclient policy test my-scenarios --policy my-kiosk.toml --suggest
+              camclient policy test my-scenarios --policy my-kiosk.toml --suggest --save my-scenarios/more
               camclient policy test Tests/scenarios/policies/kiosk --policy my-kiosk.toml --min-coverage 100
             """)
 
@@ -37,9 +46,15 @@ struct PolicyTest: AsyncParsableCommand {
     var minCoverage: Double?
     @Flag(help: "Write what happens into files that differ; the exit status is 1 all the same.")
     var rewrite = false
+    @Flag(help: "Look for scenarios that reach what is missing, and print them.")
+    var suggest = false
+    @Option(help: ArgumentHelp("Write what --suggest finds into files of this folder.", valueName: "folder"))
+    var save: String?
+    @OptionGroup(title: "Looking for scenarios (--suggest)") var search: SearchOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        if save != nil, !suggest { throw ValidationError("--save takes what --suggest finds; say --suggest, too.") }
         if let minCoverage, !(0...100).contains(minCoverage) {
             throw ValidationError("--min-coverage is \(minCoverage); it takes a number from 0 to 100.")
         }
@@ -63,9 +78,11 @@ struct PolicyTest: AsyncParsableCommand {
             Output.line("what follows leaves out the scenarios that could not be read")
         }
         var isEnough = true
+        var isWhole = true
         for entry in tally.policies {
             if let minCoverage, (entry.coverage.total.percent ?? 0) < minCoverage { isEnough = false }
             try show(entry)
+            if suggest, try !self.suggest(for: entry) { isWhole = false }
         }
         if !output.json, replacement == nil, tally.scenariosWithoutFile > 0 {
             Output.line("\(tally.scenariosWithoutFile) scenarios have no policy file, and count for none")
@@ -74,6 +91,20 @@ struct PolicyTest: AsyncParsableCommand {
         guard isEnough else {
             throw Failure(.answerIsNo, output.json ? "" : "The coverage is below \(minCoverage ?? 0) %.")
         }
+        if !isWhole { throw Failure(.cutOff, "") }
+    }
+
+    /// - Returns: whether everything was looked at.
+    private func suggest(for entry: CoverageTally.Entry) throws -> Bool {
+        guard !entry.coverage.gaps.isEmpty else { return true }
+        let found = try SuggestedScenarios(entry.path, entry.coverage, search)
+        if output.json {
+            Output.line(found.json.text)
+        } else {
+            found.show(isPrinting: save == nil)
+        }
+        if let save { try found.save(in: save) }
+        return found.report.cutOffBy == nil
     }
 
     private func show(_ entry: CoverageTally.Entry) throws(Failure) {
@@ -110,6 +141,13 @@ extension CoverageTally.Entry {
             "policy": .string(path), "scenarios": .integer(Int64(scenarios)),
             "reached": .integer(Int64(total.reached)), "all": .integer(Int64(total.all)),
             "percent": total.percent.map { .number($0) } ?? .null, "gaps": .array(gaps),
+            "unreachable": .array(
+                coverage.unreachable.map { gap, why in
+                    .object([
+                        "clause": .string(gap.clause.title(in: coverage.policy)), "lack": .string(gap.lack.rawValue),
+                        "why": .string(why),
+                    ])
+                }),
         ])
     }
 }
