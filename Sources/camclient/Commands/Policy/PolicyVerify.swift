@@ -21,7 +21,9 @@ struct PolicyVerify: AsyncParsableCommand {
             smaller world.
             In each state the broker's own promises have to hold (docs/semantics.md, 8), and the [[never]] and
             [[always]] statements of the policy. What breaks one is printed as the shortest scenario, which
-            `camclient test` runs. A statement that applied in no state, or names what no rule knows, is a problem.
+            `camclient test` runs, with a table of who holds, has won and waits for each camera in the end, and, where
+            one change of a rule or a choice repairs it, with that change. What an [[always]] statement with fair = true
+            says of those who go on asking is broken by a loop, which is told twice. A statement that applied in no state, or names what no rule knows, is a problem.
             Exit status 0: everything was walked, and holds. 1: something is broken, or a problem. 6: cut off by a
             bound before everything was walked, and nothing is broken so far.
             Examples:
@@ -36,6 +38,8 @@ struct PolicyVerify: AsyncParsableCommand {
     var files: [String]
     @Flag(help: "Also what no policy sees: late recorders, the machine's own events, configurations, reloads.")
     var everything = false
+    @Flag(help: "Do not look for the change of the policy that repairs what is broken.")
+    var noRepairs = false
     @OptionGroup var search: SearchOptions
     @OptionGroup var output: OutputOptions
 
@@ -62,9 +66,14 @@ struct PolicyVerify: AsyncParsableCommand {
             }
             let begin = Moment.now
             let place = SearchOptions.place(file)
-            let report = walk.run(
+            var report = walk.run(
                 SearchBounds(statesMax: search.maxStates), policyLine: place.name, policies: place.folder,
                 limiter: search.limiter(file, since: begin))
+            walk.lookForLoops(
+                &report, search, policyLine: place.name, policies: place.folder, search.limiter(file, since: begin))
+            if !noRepairs {
+                walk.lookForRepairs(&report, file: file, policies: place.folder, search.limiter(file, since: begin))
+            }
             let took = Moment.now - begin
             if Output.isErrorTerminal, took > .seconds(2) { Output.progress("") }
             let verdict = VerifyVerdict(file: file, walk: walk, report: report, took: took)
