@@ -99,7 +99,8 @@ extension Arbiter {
         for camera in state.cameraOrder {
             let tenancy = state.cameras[camera].tenancy
             if camera == own, let cut = tenancy.cut {
-                found.append(Standing.Limit(until: cut.until, kind: .cut, app: nil, rule: "the cut of the holder before"))
+                found.append(
+                    Standing.Limit(until: cut.until, kind: .cut, app: nil, rule: "the cut of the holder before"))
             }
             guard let held = tenancy.held, held.session != slot else { continue }
             let isWon = held.contest?.beneficiary == slot

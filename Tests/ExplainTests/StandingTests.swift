@@ -29,7 +29,8 @@ struct StandingTests {
         world.arbiter.standings(where: { $1.name == app }, at: world.now).first
     }
 
-    @Test("A newcomer that a min-hold holds off is explained by its decision, with what would give it the camera at once")
+    @Test(
+        "A newcomer that a min-hold holds off is explained by its decision, with what would give it the camera at once")
     func newcomer() throws {
         let world = world()
         let verdict = try #require(world.verdict(of: 2))

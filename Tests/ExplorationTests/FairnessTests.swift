@@ -46,9 +46,10 @@ struct FairnessTests {
         #expect(finding.statement == "Everybody's turn comes")
         #expect(finding.loop?.stem == 2 && finding.loop?.around == 0, "both start, and that is all")
         #expect(
-            finding.scenario.contains("# From here on nothing has to happen any more: photos-2 waits behind photos for ever."),
+            finding.scenario.contains(
+                "# From here on nothing has to happen any more: photos-2 waits behind photos for ever."),
             "\(finding.scenario)")
-        #expect(finding.scenario.contains("\n48h\n"))
+        #expect(finding.scenario.contains("\n172800s\n"))
         #expect(finding.cameras.first?.holder?.session == "photos")
         #expect(finding.cameras.first?.waiting.map(\.behind) == ["photos"])
         try runs(finding)

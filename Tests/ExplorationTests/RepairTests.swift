@@ -42,7 +42,8 @@ struct RepairTests {
         let camera = try #require(finding.cameras.first)
         #expect(camera.holder?.session == "photobooth" && camera.holder?.rankRule == "The booth")
         #expect(camera.beneficiary == nil)
-        #expect(camera.waiting.map(\.session) == ["intercom"] && camera.waiting[0].behind?.hasPrefix("photobooth") == true)
+        #expect(
+            camera.waiting.map(\.session) == ["intercom"] && camera.waiting[0].behind?.hasPrefix("photobooth") == true)
         #expect(
             camera.deadlines.map(\.what) == ["the min-hold of photobooth ends", "the lease of photobooth ends"])
         #expect(finding.scenario.contains("\n# camera back at 0s: streaming\n"), "\(finding.scenario)")
@@ -67,8 +68,10 @@ struct RepairTests {
         #expect(repair.change.place == .rule("The intercom") && repair.isWhole)
         #expect(
             finding.scenario.contains(
-                "# ") && finding.scenario.contains(
-                "  changing `rank` of rule “The intercom” (booth.toml:5) from \"booth\" to \"call\" (verified in all "))
+                "# ")
+                && finding.scenario.contains(
+                    "  changing `rank` of rule “The intercom” (booth.toml:5) from \"booth\" to \"call\" (verified in all "
+                ))
         // What is offered holds everywhere: verified once more from the beginning.
         for repair in report.repairs {
             let walk = try PolicyWalk(repair.change.policy, clients: 2, cameras: 1, scope: .policy)
@@ -79,15 +82,18 @@ struct RepairTests {
     @Test("Where no single change repairs it, that is said, with how many were tried")
     func none() throws {
         // Ranks, ties and times say who runs, and nothing in them keeps an app from running that is alone.
-        let text = Self.booth.replacing("RANK", with: "call") + """
+        let text =
+            Self.booth.replacing("RANK", with: "call") + """
 
-            [[never]]
-            name    = "The booth runs"
-            running = { app = "photobooth.service" }
-            """
+                [[never]]
+                name    = "The booth runs"
+                running = { app = "photobooth.service" }
+                """
         let (finding, report) = try search(text)
         #expect(report.repairs.isEmpty && report.tried > 20, "\(report.repairs.map { $0.words { _ in nil } })")
-        #expect(finding.scenario.contains("# No single change of the policy was found that repairs it: of \(report.tried), "))
+        #expect(
+            finding.scenario.contains(
+                "# No single change of the policy was found that repairs it: of \(report.tried), "))
     }
 
     @Test("A loop is repaired by a change under which nobody goes on asking in vain")

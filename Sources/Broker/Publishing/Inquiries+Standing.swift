@@ -25,7 +25,9 @@ extension Inquiries {
                 return arbiter.standings(
                     where: { id, app in
                         guard left > 0, isTrusted || app.user == uid else { return false }
-                        guard id == session || app.name == name || "\(app.name)@\(app.user)" == name else { return false }
+                        guard id == session || app.name == name || "\(app.name)@\(app.user)" == name else {
+                            return false
+                        }
                         left -= 1
                         return true
                     }, at: now, while: { time.isLeft })

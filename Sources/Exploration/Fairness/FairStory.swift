@@ -19,7 +19,8 @@ struct FairStory {
         let told = found.loop.isEmpty ? standstill(found) : loop(found)
         return PolicyWalk.Finding(
             message: told.message, statement: found.statement.name, length: found.stem.count + found.loop.count,
-            scenario: told.text, cameras: told.cameras, loop: (found.stem.count, found.loop.count), starving: name(found))
+            scenario: told.text, cameras: told.cameras, loop: (found.stem.count, found.loop.count),
+            starving: name(found))
     }
 
     private typealias Told = (message: String, text: String, cameras: [CameraStanding])
@@ -43,7 +44,8 @@ struct FairStory {
         let entry = world.state(along: found.stem, policy, answers: answers)
         let back = world.state(along: once, policy, answers: answers)
         let begins = world.events(along: found.stem, policy, answers: answers).count
-        let around = "\(found.loop.count) step\(found.loop.count == 1 ? "" : "s") and "
+        let around =
+            "\(found.loop.count) step\(found.loop.count == 1 ? "" : "s") and "
             + TimeText.write(back.now - entry.now)
         let remarks = [
             begins: "The loop begins here: \(around), in which \(name(found)) asks all along and never runs.",

@@ -49,7 +49,7 @@ struct Story {
                 var stage = Stage(Arbiter(policy: scenario.world.policy))
                 let outcome = scenario.run(on: &stage)
                 guard shows(stage) else { continue }
-                let cameras = stage.arbiter.standings(scenario.names)
+                let cameras = stage.arbiter.standings(scenario.names, at: stage.now)
                 return (([outcome.rewritten] + CameraStanding.comments(cameras)).joined(separator: "\n"), cameras)
             }
         }

@@ -34,13 +34,15 @@ public struct CameraStanding: Sendable {
 
 extension Arbiter {
     /// How every camera stands, in the order of their ids.
-    /// - Parameter names: what sessions and apps are called.
-    public func standings(_ names: Names) -> [CameraStanding] {
-        overview().cameras.map { standing(of: $0, names) }
+    /// - Parameters:
+    ///   - names: what sessions and apps are called.
+    ///   - now: never earlier than in the last step.
+    public func standings(_ names: Names, at now: Moment) -> [CameraStanding] {
+        overview().cameras.map { standing(of: $0, names, at: now) }
     }
 
-    private func standing(of camera: Status.CameraStatus, _ names: Names) -> CameraStanding {
-        var standing = CameraStanding(camera: camera.id, at: state.now, tenancy: camera.tenancy)
+    private func standing(of camera: Status.CameraStatus, _ names: Names, at now: Moment) -> CameraStanding {
+        var standing = CameraStanding(camera: camera.id, at: now, tenancy: camera.tenancy)
         for session in state.sessionSlots.slots.map({ state.id($0) }) where asksToRun(session) {
             guard let status = status(of: session), status.camera == camera.id else { continue }
             let bidder = bidder(status, names)
@@ -76,13 +78,16 @@ extension Arbiter {
         }
         let tenancy = state.cameras[slot].tenancy
         if let cut = tenancy.cut { note(cut.until, "the cut is done by then, or the recorder is killed") }
-        if case .starting(_, let until) = tenancy { note(until, "the first frame is there by then, or the camera fails") }
+        if case .starting(_, let until) = tenancy {
+            note(until, "the first frame is there by then, or the camera fails")
+        }
         if let held = tenancy.held {
             let holder = names.name(of: state.id(held.session))
             if let until = held.minHoldUntil, until > state.now { note(until, "the min-hold of \(holder) ends") }
             if let until = held.leaseUntil { note(until, "the lease of \(holder) ends") }
             if let contest = held.contest {
-                let what = contest.announced == nil ? "\(holder) is told that it has to go" : "the grace of \(holder) ends"
+                let what =
+                    contest.announced == nil ? "\(holder) is told that it has to go" : "the grace of \(holder) ends"
                 note(contest.due, what)
             }
         }

@@ -72,7 +72,8 @@ extension PolicyChange {
             for (index, rule) in policy.rankRules.enumerated() {
                 let place = Place.rule(rule.name)
                 func set<Value>(
-                    _ key: String, _ path: WritableKeyPath<RankRule, Value>, _ from: String?, _ to: String?, _ value: Value
+                    _ key: String, _ path: WritableKeyPath<RankRule, Value>, _ from: String?, _ to: String?,
+                    _ value: Value
                 ) {
                     add(place, .set(key: key, from: from, to: to)) { $0.rankRules[index][keyPath: path] = value }
                 }

@@ -121,7 +121,8 @@ public struct RepairSearch: Sendable {
     private func verify(_ change: PolicyChange, _ limiter: SearchLimiter) -> (states: Int, repair: Repair?) {
         guard
             let changed = try? PolicyWalk(
-                change.policy, clients: walk.clients, cameras: walk.cameras, scope: walk.scope, pairsOnly: walk.pairsOnly)
+                change.policy, clients: walk.clients, cameras: walk.cameras, scope: walk.scope,
+                pairsOnly: walk.pairsOnly)
         else { return (0, nil) }
         let bounds = SearchBounds(statesMax: Self.statesOfEach)
         let report = changed.run(bounds, policyLine: "built-in", limiter: limiter)

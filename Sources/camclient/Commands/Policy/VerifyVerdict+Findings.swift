@@ -6,7 +6,8 @@ import JSONText
 extension PolicyWalk.Fairness {
     var json: JSON {
         .object([
-            "worlds": .integer(Int64(worlds)), "worldsInAll": .integer(Int64(worldsInAll)), "states": .integer(Int64(states)),
+            "worlds": .integer(Int64(worlds)), "worldsInAll": .integer(Int64(worldsInAll)),
+            "states": .integer(Int64(states)),
             "transitions": .integer(Int64(transitions)), "cutOffBy": cutOffBy.map { .string($0.rawValue) } ?? .null,
         ])
     }
@@ -42,7 +43,8 @@ extension Repair {
             }
         return .object([
             "part": .string(part), "name": .string(name), "origin": origin(change.place).map { .string($0) } ?? .null,
-            "change": .string(change.words { _ in nil }), "states": .integer(Int64(states)), "worlds": .integer(Int64(worlds)),
+            "change": .string(change.words { _ in nil }), "states": .integer(Int64(states)),
+            "worlds": .integer(Int64(worlds)),
             "whole": .bool(isWhole),
         ])
     }

@@ -103,7 +103,9 @@ struct VerifyVerdict {
                     "message": .string(finding.message),
                     "statement": finding.statement.map { .string($0) } ?? .null,
                     "length": .integer(Int64(finding.length)), "scenario": .string(finding.scenario),
-                    "loop": finding.loop.map { .object(["stem": .integer(Int64($0.stem)), "around": .integer(Int64($0.around))]) } ?? .null,
+                    "loop": finding.loop.map {
+                        .object(["stem": .integer(Int64($0.stem)), "around": .integer(Int64($0.around))])
+                    } ?? .null,
                     "cameras": .array(finding.cameras.map(\.json)),
                     "repairs": finding.repairs.map { .array($0.map { $0.json(PolicyWalk.origins(file)) }) } ?? .null,
                 ])
