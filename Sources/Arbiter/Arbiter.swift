@@ -70,6 +70,7 @@ public struct Arbiter: Sendable {
         state.now = now
         defer {
             if !notes.cuts.isEmpty { nameFollowers(&notes) }
+            if !notes.warnings.isEmpty { takeBackWarnings(&notes) }
             deadline = earliestDeadline()
         }
         if let continued = decision(continuedBy: event) {
@@ -87,13 +88,15 @@ public struct Arbiter: Sendable {
             return settle(&notes, &seating)
         }
         // Refused means that nothing changed, by construction: what would have happened is thrown away.
-        let (before, effects, cuts, verdicts) = (state, notes.effects, notes.cuts, notes.verdicts)
+        let (before, effects, cuts, warnings) = (state, notes.effects, notes.cuts, notes.warnings)
+        let verdicts = notes.verdicts
         handle(event, &notes)
         settle(&notes, &seating)
         guard let refusal = notes.newcomerRefused else { return }
         state = before
         notes.effects = effects + [.refused(refusal.refusal)]
         notes.cuts = cuts
+        notes.warnings = warnings
         notes.verdicts = verdicts + refusal.verdicts
     }
 
@@ -129,6 +132,8 @@ struct StepNotes {
     var effects: [Effect] = []
     /// Where in `effects` a holder's stream is cut.
     var cuts: [Int] = []
+    /// Where in `effects` a holder is warned.
+    var warnings: [Int] = []
     var verdicts: [Verdict] = []
     /// Cameras to decide again.
     private(set) var cameras = CameraSet()
@@ -155,6 +160,7 @@ struct StepNotes {
         isReload = false
         if !effects.isEmpty { effects.removeAll(keepingCapacity: true) }
         if !cuts.isEmpty { cuts.removeAll(keepingCapacity: true) }
+        if !warnings.isEmpty { warnings.removeAll(keepingCapacity: true) }
         cameras = CameraSet()
         if !passing.isEmpty { passing.removeAll(keepingCapacity: true) }
         starter = nil
@@ -189,6 +195,8 @@ package struct Verdict: Sendable {
         case granted, refused
         case interrupted(CauseSet)
         case restricted(Access)
+        /// It holds its camera, and was told that it has to make way after so long.
+        case warned(Duration)
         case stopped(StopReason)
     }
 

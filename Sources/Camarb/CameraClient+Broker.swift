@@ -161,6 +161,14 @@ extension CameraClient {
         return Explanation(summary: try reader.string("summary"), verdicts: try reader.dictionaries("verdicts"))
     }
 
+    /// How the sessions of an app that ask to run stand now, and why, whenever that was decided.
+    /// - Parameter name: an app's, or a session's.
+    /// - Throws: `.unknownSession` where none of that name asks for a camera.
+    public func explain(app name: String) async throws(BrokerError) -> Explanation {
+        var reader = WireReader("ExplainApp", try await broker("ExplainApp", [.string(name)]))
+        return Explanation(summary: try reader.string("summary"), verdicts: try reader.dictionaries("verdicts"))
+    }
+
     /// What would happen, in the scenario language. Nothing changes.
     public func plan(_ scenario: String) async throws(BrokerError) -> String {
         var reader = WireReader("Plan", try await broker("Plan", [.string(scenario)]))

@@ -23,15 +23,23 @@ struct AlterationSearch {
     var fell: Bool {
         switch outcome {
         case .granted: after.has(session)
-        case .interrupted, .refused, .stopped: !after.has(session)
+        case .interrupted, .refused, .stopped: !after.has(session) || isHeldOff
         case .restricted(let access): after.accessNow(session) == access
+        case .warned: after.isWarned(session)
         }
+    }
+
+    /// It was told that it waits, and has won: only the holder's time stands between it and the camera.
+    private var isHeldOff: Bool {
+        if case .interrupted = outcome { after.isHeldOff(session) } else { false }
     }
 
     private func changes(_ after: Arbiter) -> Bool {
         switch outcome {
         case .granted: !after.has(session)
+        case .interrupted where isHeldOff: after.has(session) && !after.isHeldOff(session)
         case .interrupted, .refused, .stopped: after.has(session)
+        case .warned: after.has(session) && !after.isWarned(session)
         case .restricted(.all): after.accessNow(session) != .all
         case .restricted(let access): after.accessNow(session).isStrictSuperset(of: access)
         }
@@ -69,7 +77,7 @@ struct AlterationSearch {
     /// A few steps of a copy: `Alternatives.contendersMax` at most.
     func stops(while mayGoOn: () -> Bool) -> [AppID] {
         switch outcome {
-        case .interrupted, .refused, .stopped: break
+        case .interrupted, .refused, .stopped, .warned: break
         case .granted, .restricted: return []
         }
         return (Alternatives(to: session, in: after) ?? Alternatives(to: session, in: before))?.stops
@@ -119,6 +127,19 @@ extension Arbiter {
         if camera.promise?.session == slot || camera.tenancy.held?.contest?.beneficiary == slot { return true }
         // Until its first frame a winner has been told nothing.
         return camera.tenancy.held?.session == slot && camera.tenancy.isCapturing
+    }
+
+    /// It has won, and waits for the holder's min-hold or grace.
+    fileprivate func isHeldOff(_ id: SessionID) -> Bool {
+        guard let slot = state.sessionSlots[id.rawValue] else { return false }
+        return state.cameraOrder.contains { state.cameras[$0].tenancy.held?.contest?.beneficiary == slot }
+    }
+
+    /// It holds its camera, and was told that it has to make way.
+    fileprivate func isWarned(_ id: SessionID) -> Bool {
+        guard let slot = state.sessionSlots[id.rawValue] else { return false }
+        let held = state.cameras[state.sessions[slot].camera].tenancy.held
+        return held?.session == slot && held?.contest?.announced != nil
     }
 
     fileprivate func accessNow(_ id: SessionID) -> Access {

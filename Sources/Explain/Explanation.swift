@@ -39,12 +39,24 @@ public struct Explanation: Sendable {
             read = FactReading.rights(verdict) + (verdict.facts.map { FactReading.read($0, policy) } ?? [])
             opponent = verdict.against
         }
+
+        /// How a session stands at a moment, whatever decided it.
+        init(
+            of session: SessionID, app: AppID, _ outcome: Outcome, rule: String, _ facts: Facts, opponent: AppID?,
+            under policy: Policy
+        ) {
+            (self.session, self.app, self.outcome, self.rule) = (session, app, outcome, rule)
+            self.opponent = opponent
+            read = FactReading.read(facts, policy)
+        }
     }
 
     public enum Outcome: Hashable, Sendable {
         case granted
         case interrupted(CauseSet)
         case restricted(Access)
+        /// It holds its camera, and was told that it has to make way after so long.
+        case warned(Duration)
         case stopped(StopReason)
         case refused
 
@@ -54,6 +66,7 @@ public struct Explanation: Sendable {
                 case .granted: .granted
                 case .interrupted(let causes): .interrupted(causes)
                 case .restricted(let access): .restricted(access)
+                case .warned(let left): .warned(left)
                 case .stopped(let reason): .stopped(reason)
                 case .refused: .refused
                 }
@@ -64,6 +77,7 @@ public struct Explanation: Sendable {
             case .granted: "granted"
             case .interrupted(let causes): "interrupted: \(causes.ordered.map(\.wireName).joined(separator: ", "))"
             case .restricted(let access): "restricted to \(access.names.joined(separator: ", "))"
+            case .warned(let left): "warned: it has to make way in \(TimeText.write(left))"
             case .stopped(let reason): "stopped: \(reason.rawValue)"
             case .refused: "refused"
             }

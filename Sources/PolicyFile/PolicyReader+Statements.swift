@@ -3,7 +3,7 @@ import TomlFile
 
 extension PolicyReader {
     static let neverKeys = ["name"] + Statement.Part.allCases.map(\.rawValue)
-    static let alwaysKeys = ["name", "when", "is"]
+    static let alwaysKeys = ["name", "when", "is", "fair"]
 
     /// What the policy promises about itself: `[[never]]` and `[[always]]`, in this order.
     func statements() -> [Statement] {
@@ -44,8 +44,15 @@ extension PolicyReader {
                 "is", of: Self.alwaysKeys, "no \"is\" \(reader.owner)", hint: "one of \(Wording.list(parts))")
         }
         let when = facts("when", reader)
+        let isFair = reader.boolean("fair") ?? false
         guard let name, let part = reader.choice("is", Statement.Part.self) else { return nil }
-        return Statement(name: name, .always(when: when, is: part))
+        if isFair, part != .running, let entry = reader.entry("fair") {
+            problems.add(
+                "\(reader.subject("fair")) goes with is = \"running\", and not with \"\(part.rawValue)\"",
+                at: entry.node.place,
+                hint: "fair = true says that whoever goes on asking for a camera runs again and again")
+        }
+        return Statement(name: name, .always(when: when, is: part), isFair: isFair)
     }
 
     private func facts(_ key: String, _ reader: TableReader) -> [FactTest] {

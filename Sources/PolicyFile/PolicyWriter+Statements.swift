@@ -11,7 +11,8 @@ extension PolicyWriter {
             let isShort = players.allSatisfy { Pair($0.part.rawValue, $0.when).fitsOnALine }
             for player in players { facts(player.part.rawValue, of: "never", player.when, isShort: isShort) }
         case .always(let when, let part):
-            table(statement.header, [name, Pair("is", quoted: part.rawValue)], .statement(statement.name))
+            let fair = statement.isFair ? [Pair.fair] : []
+            table(statement.header, [name, Pair("is", quoted: part.rawValue)] + fair, .statement(statement.name))
             facts("when", of: "always", when)
         }
     }
@@ -20,9 +21,14 @@ extension PolicyWriter {
         let name = Pair("name", quoted: statement.name)
         return switch statement.assertion {
         case .never(let players): [name] + players.map { Pair($0.part.rawValue, $0.when) }
-        case .always(let when, let part): [name, Pair("when", when), Pair("is", quoted: part.rawValue)]
+        case .always(let when, let part):
+            [name, Pair("when", when), Pair("is", quoted: part.rawValue)] + (statement.isFair ? [Pair.fair] : [])
         }
     }
+}
+
+extension PolicyWriter.Pair {
+    fileprivate static let fair = Self("fair", "true")
 }
 
 extension Statement {

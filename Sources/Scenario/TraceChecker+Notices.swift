@@ -62,6 +62,7 @@ extension TraceChecker {
             watched.lastInterruption = id
         case .interruptionWithdrawn(let id):
             unless(before.marks.contains(.warned) && before.warning == id, "without its warning", &wrong)
+            unless(!isGiven(id, to: before.session, seen), "in the step that gave the warning", &wrong)
             watched.marks.remove(.warned)
             watched.isReady = false
         case .wasInterrupted(let id, let causes, _, let cutting, _):
@@ -92,6 +93,13 @@ extension TraceChecker {
             unless(duration >= .zero, "before it began", &wrong)
             watched.marks.remove(.interrupted)
         default: preconditionFailure("\(notice.wireName) is about no interruption")
+        }
+    }
+
+    /// Whether a step's effects have this warning: nobody is warned for a winner that does not come after all.
+    private func isGiven(_ id: InterruptionID, to session: SessionID, _ seen: Seen) -> Bool {
+        seen.effects.contains { effect in
+            if case .notify(_, session, _, .willBeInterrupted(id, _, _, _)) = effect { true } else { false }
         }
     }
 

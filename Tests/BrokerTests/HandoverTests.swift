@@ -76,6 +76,11 @@ import Testing
         #expect(verdict["opponent"]?.string == "photos")
         #expect(verdict["changedBy"]?.strings?.isEmpty == false)
 
+        let standing = try shell.broker("ExplainApp", .string("call"))
+        let now = try #require(standing.last?.elements?.first?.dictionary)
+        #expect(now["opponent"]?.string == "photos" && now["hasWon"]?.boolean == false)
+        #expect((now["since"]?.int64 ?? 0) > 0)
+
         let planned = try #require(shell.broker("Plan", .string("stop photos")).first?.string)
         #expect(planned.contains("call interruptionEnded"))
         #expect(planned.contains("call didStartRunning"))

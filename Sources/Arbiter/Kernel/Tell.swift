@@ -251,11 +251,13 @@ extension Arbiter {
             state.sessions[held.session].ledger.interruptions += 1
             let id = state.sessions[held.session].ledger.interruptions
             state.sessions[held.session].ledger.announced = id
+            notes.warnings.append(notes.effects.count)
             notify(
                 held.session,
                 .willBeInterrupted(
                     id: id, cause: .videoDeviceInUseByAnotherClient, deadline: announced.deadline,
                     rule: text(contest.rule)), &notes)
+            observeWarning(of: held.session, contest, announced.deadline - state.now, &notes)
         } else if held.contest?.announced != nil, contest == nil {
             withdrawWarning(held.session, &notes)
         }

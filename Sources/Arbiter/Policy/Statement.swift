@@ -5,6 +5,9 @@
 public struct Statement: Hashable, Sendable {
     public var name: String
     public var assertion: Assertion
+    /// Of an `always`, which says `running` then: it need not be so at every moment, but whoever goes on asking runs again
+    /// and again. Only whole courses of events can break that, never one state.
+    public var isFair = false
 
     public enum Assertion: Hashable, Sendable {
         /// At no moment does a session play this part with these facts. Several parts: not all of them at once, each
@@ -47,9 +50,10 @@ public struct Statement: Hashable, Sendable {
         case interrupted
     }
 
-    public init(name: String, _ assertion: Assertion) {
+    public init(name: String, _ assertion: Assertion, isFair: Bool = false) {
         self.name = name
         self.assertion = assertion
+        self.isFair = isFair
     }
 
     /// Every fact that it reads.

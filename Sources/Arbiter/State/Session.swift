@@ -118,7 +118,7 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
 
         package struct Interruption: Sendable, Codable, BitwiseCopyable {
             var id: InterruptionID
-            var began: Moment
+            package var began: Moment
             var causes: CauseSet
             /// What it cut.
             var recording: RecordingID?

@@ -74,6 +74,12 @@ extension Interface {
                 apps any one of which, had it not asked for a camera, would have left the session its own.
                 """),
             Method(
+                "ExplainApp", [Argument("app", "s")],
+                gives: [Argument("summary", "s"), Argument("verdicts", "aa{sv}")],
+                """
+                How the sessions of an app that ask to run stand at this moment, and why, whenever that was decided: what                 holds each off, since when and till when. `app` is a name as events show it, or a session's. Each verdict                 as in `Explain`, without `decision`, and with `camera` s, `since` x (microseconds of real time, 0: not known),                 `hasWon` b (only the holder's time keeps it from its camera), and `limits` aa{sv}, the earliest first: `kind` s                 (`min-hold`, `grace`, `lease`, `cool-down` or `cut`), `until` x (microseconds of real time), `app` s, `rule` s.
+                """),
+            Method(
                 "Plan", [Argument("scenario", "s")], gives: [Argument("outcome", "s")],
                 """
                 What would happen, in the scenario language: events in, events and notices out. Comments after them say \

@@ -76,6 +76,9 @@ extension MethodTables {
         "Explain": { (broker, request, reader) throws(BrokerError) in
             try broker.inquiries.explain(try reader.uint64("decision"), request)
         },
+        "ExplainApp": { (broker, request, reader) throws(BrokerError) in
+            try broker.inquiries.explain(app: try reader.string("app"), request)
+        },
         "Plan": { (broker, request, reader) throws(BrokerError) in
             let scenario = try reader.string("scenario")
             guard scenario.utf8.count <= ClientBound.planBytesMax else {

@@ -36,7 +36,7 @@ extension Desktops {
     }
 
     /// A moment as a clock on the wall shows it, in microseconds.
-    private static func realTime(_ moment: Moment) -> Int64 {
+    static func realTime(_ moment: Moment) -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         let real = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000

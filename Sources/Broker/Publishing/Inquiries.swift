@@ -9,16 +9,16 @@ import struct Explain.Explanation
 
 /// Questions that are answered from the core's state: what there is, why something was decided, and what would be.
 final class Inquiries {
-    private unowned let broker: Broker
+    unowned let broker: Broker
     /// Plans and explanations.
-    private let slow: SlowQuestions
+    let slow: SlowQuestions
     /// Pages of sessions as they were last told.
     private var pages = SessionPages()
 
     private var clients: Clients { broker.clients }
     private var cameras: Cameras { broker.cameras }
     private var desktops: Desktops { broker.desktops }
-    private var trust: Trust { broker.trust }
+    var trust: Trust { broker.trust }
 
     init(_ broker: Broker) throws(SystemFault) {
         self.broker = broker
@@ -196,11 +196,7 @@ final class Inquiries {
         guard !verdicts.isEmpty || explanation.verdicts.isEmpty else {
             throw BrokerError(.accessDenied, "Decision \(explanation.decision) is about another user's apps.")
         }
-        let lines = verdicts.map { verdict in
-            let app = verdict.app?.name ?? "session \(verdict.session.rawValue)"
-            let against = verdict.opponent.map { ", against \(trust.shown($0, to: client).description)" } ?? ""
-            return "\(app): \(verdict.outcome.description) because “\(verdict.rule)”\(against)"
-        }
+        let lines = verdicts.map { line($0, client) }
         let told = verdicts.map { _ in client.uid }
         let title = "Decision \(explanation.decision)\(happened(explanation, told, client).map { ": \($0)" } ?? "")"
         let summary =
@@ -209,6 +205,12 @@ final class Inquiries {
             .string(summary.joined(separator: "\n")),
             .dictionaries(verdicts.map { wire($0, of: explanation.decision, client) }),
         ]
+    }
+
+    func line(_ verdict: Explanation.Verdict, _ client: BrokerClient) -> String {
+        let app = verdict.app?.name ?? "session \(verdict.session.rawValue)"
+        let against = verdict.opponent.map { ", against \(trust.shown($0, to: client).description)" } ?? ""
+        return "\(app): \(verdict.outcome.description) because “\(verdict.rule)”\(against)"
     }
 
     /// The event as a scenario line; nil where it is about apps that the client may not know.
@@ -221,8 +223,9 @@ final class Inquiries {
         return ScenarioWriter(names: broker.publisher.names(), origin: broker.origin).text(of: explanation.event)
     }
 
-    private func wire(
-        _ verdict: Explanation.Verdict, of decision: DecisionID, _ client: BrokerClient
+    /// - Parameter decision: nil: how it stands now, whatever decided it.
+    func wire(
+        _ verdict: Explanation.Verdict, of decision: DecisionID?, _ client: BrokerClient
     ) -> WireDictionary {
         // The verdict tells of its opponent; of other users' apps nothing is told.
         let holders = verdict.stops.filter { trust.mayKnow($0, client) || $0 == verdict.opponent }
@@ -234,13 +237,13 @@ final class Inquiries {
             }
         }
         var wire: WireDictionary = [
-            "decision": .uint64(decision),
             "session": .uint64(verdict.session.rawValue), "outcome": .string(verdict.outcome.description),
             "rule": .string(verdict.rule),
             "read": .strings(verdict.read.map { "\($0.key) = \($0.value)" }),
             "changedBy": .strings(changes.map(\.words)), "stops": .strings(holders),
             "searched": .string(verdict.searched?.words ?? "nothing: the verdict did not outlast its own step"),
         ]
+        if let decision { wire["decision"] = .uint64(decision) }
         if let app = verdict.app { wire["app"] = .string(app.name) }
         if let opponent = verdict.opponent { wire["opponent"] = .string(trust.shown(opponent, to: client).description) }
         return wire

@@ -25,6 +25,7 @@ public struct PolicyWalk: Sendable {
     let worlds: [SmallWorld]
     /// How many casts there would be; fewer are walked where only pairs of kinds are to meet.
     let castsInAll: Int
+    let pairsOnly: Bool
     /// Two states that are each other's mirror image are walked once.
     let isFolded: Bool
     /// Nil: what is left of leases is counted.
@@ -49,6 +50,8 @@ public struct PolicyWalk: Sendable {
         /// Nil: every state that can be reached was.
         public var cutOffBy: SearchBound?
         public var finding: Finding?
+        /// What a walk for fairness came to; nil: none was made.
+        public var fairness: Fairness?
         public var isComplete: Bool { cutOffBy == nil && finding == nil }
     }
 
@@ -59,8 +62,18 @@ public struct PolicyWalk: Sendable {
         public var statement: String?
         /// Events, recorders' answers included.
         public var length: Int
-        /// A scenario that `camclient test` runs; the broken promise stands in its first line.
+        /// A scenario that `camclient test` runs; the broken promise stands in its first line, and behind it, as comments,
+        /// how the cameras stand in the end, and what would repair it.
         public var scenario: String
+        /// How the cameras stand in the end.
+        public var cameras: [CameraStanding] = []
+        /// Where it is a loop: how many of its events lead there, and how many are around it; 0: nothing has to happen
+        /// any more.
+        public var loop: (stem: Int, around: Int)?
+        /// Whose loop it is, by the name of its session.
+        var starving: String?
+        /// One change of the policy each, with which nothing that was walked is broken any more; nil: nobody looked.
+        public var repairs: [Repair]?
     }
 
     /// - Parameters:
@@ -76,6 +89,7 @@ public struct PolicyWalk: Sendable {
         self.cameras = cameras
         self.scope = scope
         self.isFolded = isFolded
+        self.pairsOnly = pairsOnly
         leases = countsLeases ? nil : Leases(policy)
         let casting = Casting(PolicyReads([policy]), clients: clients, pairsOnly: pairsOnly)
         castsInAll = casting.castsInAll

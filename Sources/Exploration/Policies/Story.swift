@@ -24,7 +24,8 @@ struct Story {
         let title = "Found by `camclient policy verify`: \(found.message)."
         let told = telling(events, title, policy) { isBroken($0, found.statement) }
         return PolicyWalk.Finding(
-            message: found.message, statement: found.statement, length: path.count, scenario: told)
+            message: found.message, statement: found.statement, length: path.count, scenario: told.text,
+            cameras: told.cameras)
     }
 
     private func isBroken(_ stage: Stage, _ statement: String?) -> Bool {
@@ -33,28 +34,34 @@ struct Story {
     }
 
     /// The shortest text that still shows it: recorders answer by themselves, and only members with a part in it are
-    /// left.
-    /// - Parameter shows: whether a stage at the end of the scenario shows what it is about.
+    /// left. Behind it, as comments, how all cameras stand in the end.
+    /// - Parameters:
+    ///   - remarks: comments, each before the event of this place.
+    ///   - shows: whether a stage at the end of the scenario shows what it is about.
     func telling(
-        _ events: [(event: Event, moment: Moment)], _ title: String, _ policy: Policy, _ shows: (Stage) -> Bool
-    ) -> String {
+        _ events: [(event: Event, moment: Moment)], _ title: String, _ policy: Policy, remarks: [Int: String] = [:],
+        _ shows: (Stage) -> Bool
+    ) -> (text: String, cameras: [CameraStanding]) {
         for isManual in [false, true] {
             for isWhole in [false, true] {
-                let text = text(events, title, policy, isManual: isManual, isWhole: isWhole)
+                let text = text(events, title, policy, remarks, isManual: isManual, isWhole: isWhole)
                 guard let scenario = try? Scenario.parse(text, file: "story", policies: policies) else { continue }
                 var stage = Stage(Arbiter(policy: scenario.world.policy))
                 let outcome = scenario.run(on: &stage)
-                if shows(stage) { return outcome.rewritten }
+                guard shows(stage) else { continue }
+                let cameras = stage.arbiter.standings(scenario.names, at: stage.now)
+                return (([outcome.rewritten] + CameraStanding.comments(cameras)).joined(separator: "\n"), cameras)
             }
         }
-        return text(events, title, policy, isManual: true, isWhole: true)
+        return (text(events, title, policy, remarks, isManual: true, isWhole: true), [])
     }
 
     func text(
-        _ events: [(event: Event, moment: Moment)], _ title: String, _ policy: Policy, isManual: Bool, isWhole: Bool
+        _ events: [(event: Event, moment: Moment)], _ title: String, _ policy: Policy, _ remarks: [Int: String],
+        isManual: Bool, isWhole: Bool
     ) -> String {
-        (["# \(title)", "", "policy \(policyLine)"] + lines(events, policy, isManual: isManual, isWhole: isWhole))
-            .joined(separator: "\n") + "\n"
+        let lines = lines(events, policy, remarks, isManual: isManual, isWhole: isWhole)
+        return (["# \(title)", "", "policy \(policyLine)"] + lines).joined(separator: "\n") + "\n"
     }
 
     /// A path lived under each of several policies: the scenario as far as they look alike, what clients are told on
@@ -83,7 +90,8 @@ struct Story {
     }
 
     private func lines(
-        _ events: [(event: Event, moment: Moment)], _ policy: Policy, isManual: Bool, isWhole: Bool
+        _ events: [(event: Event, moment: Moment)], _ policy: Policy, _ remarks: [Int: String] = [:], isManual: Bool,
+        isWhole: Bool
     ) -> [String] {
         var lines = world.cameraLines + [""]
         let inputs = inputs(events, policy, isManual: isManual)
@@ -108,7 +116,10 @@ struct Story {
             if !isWhole, ["connect", "session"].contains(words[0]), !used.contains(words[1]) { continue }
             add(line, at: "0s")
         }
+        var told: Set<Int> = []
         for input in inputs {
+            for (place, remark) in remarks.sorted(by: { $0.key < $1.key })
+            where place <= input.place && told.insert(place).inserted { lines.append("# \(remark)") }
             if input.line.isEmpty {
                 time = input.time
                 lines.append(time)
@@ -116,30 +127,33 @@ struct Story {
                 add(input.line, at: input.time)
             }
         }
+        for (place, remark) in remarks.sorted(by: { $0.key < $1.key }) where !told.contains(place) {
+            lines.append("# \(remark)")
+        }
         return lines
     }
 
     private func words(_ line: String) -> [String] { line.split(separator: " ").map(String.init) }
 
-    /// The inputs as lines; an empty one: only time passes.
+    /// The inputs as lines, each with its event's place; an empty one: only time passes.
     func inputs(
         _ events: [(event: Event, moment: Moment)], _ policy: Policy, isManual: Bool
-    ) -> [(time: String, line: String)] {
+    ) -> [(time: String, line: String, place: Int)] {
         let writer = ScenarioWriter(names: world.names)
-        var found: [(String, String)] = []
-        for (event, moment) in events {
+        var found: [(time: String, line: String, place: Int)] = []
+        for (place, (event, moment)) in events.enumerated() {
             let time = TimeText.write(moment)
             if case .cameraAppeared(let camera, _, _) = event {
-                found.append((time, "plug \(camera.name)"))
-            } else if case .declared = event, case (_, let line)? = found.last, line.hasPrefix("connect") {
+                found.append((time, "plug \(camera.name)", place))
+            } else if case .declared = event, let line = found.last?.line, line.hasPrefix("connect") {
                 // The line that connects says what the client declares, too.
-                found[found.count - 1].1 = world.setupLines.first { $0.hasPrefix(line) } ?? line
+                found[found.count - 1].line = world.setupLines.first { $0.hasPrefix(line) } ?? line
             } else if event == .timePassed {
-                found.append((time, ""))
+                found.append((time, "", place))
             } else if case .policyLoaded(let loaded) = event, loaded == policy {
-                found.append((time, "policy-reload \(policyLine)"))
+                found.append((time, "policy-reload \(policyLine)", place))
             } else if isManual || !event.isRecorderAnswer {
-                if let line = writer.text(of: event) { found.append((time, line)) }
+                if let line = writer.text(of: event) { found.append((time, line, place)) }
             }
         }
         return found

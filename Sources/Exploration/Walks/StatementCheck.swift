@@ -51,6 +51,8 @@ public struct StatementCheck: Sendable {
                 let asked = moment.obliged(when, arbiter.state)
                 if asked.isEmpty { continue }
                 applied[index] += 1
+                // No one state breaks it: `FairSearch` looks for a loop.
+                if sources[index].isFair { continue }
                 culprits = moment.culprit(asked, part, arbiter.state).map { [$0] }
             }
             if let culprits { return (sources[index], culprits.map { arbiter.state.id($0) }) }

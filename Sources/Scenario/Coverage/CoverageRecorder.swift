@@ -135,7 +135,7 @@ private struct CoveredStep {
         let isOwn = verdict.rule.isOwnApps
         let held = before?.tenancies.first { $0.session == verdict.session }
         switch verdict.outcome {
-        case .granted: return
+        case .granted, .warned: return
         case .restricted: break
         case .refused:
             guard isStarter, !isOwn else { return }

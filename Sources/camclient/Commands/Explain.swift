@@ -1,6 +1,7 @@
 import ArbiterProtocol
 import ArgumentParser
 import Camarb
+import Glibc
 import JSONText
 import Timeline
 
@@ -17,17 +18,29 @@ struct Explain: AsyncParsableCommand {
             Examples:
               camclient explain          the latest
               camclient explain 42       the one of an event that `watch --json` shows with "decision":42
+              camclient explain intercom.service    how this app stands now: what holds it off, since when, till when
               camclient plan "start photos"    the same question about what has not happened yet
             """)
 
-    @Argument(help: "The decision's id, a number from 1; the latest about a session if left out.")
-    var decision: UInt64?
+    @Argument(
+        help: """
+            The decision's id, a number from 1, the latest about a session if left out; or the name of an app or a \
+            session, to hear how it stands now, however long ago that was decided.
+            """)
+    var what: String?
+
+    /// Nil: it is a name.
+    private var decision: UInt64? { what.map { UInt64($0) } ?? 0 }
 
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let explanation = try await connection.ask { try await $0.explain(decision ?? 0) }
+        let (decision, name) = (decision, what ?? "")
+        let explanation = try await connection.ask { client in
+            if let decision { return try await client.explain(decision) }
+            return try await client.explain(app: name)
+        }
         if output.json {
             return Output.line(
                 JSON.object([
@@ -44,6 +57,7 @@ struct Explain: AsyncParsableCommand {
         for (line, verdict) in zip(lines.dropFirst(), explanation.verdicts) {
             Output.line("")
             Output.line(line)
+            for sentence in Self.standing(verdict) { Output.line("  \(sentence)") }
             if let read = verdict["read"]?.strings, !read.isEmpty {
                 Output.line("  facts read: \(read.map(\.printable).joined(separator: ", "))")
             }
@@ -57,6 +71,40 @@ struct Explain: AsyncParsableCommand {
                 for change in changes { Output.line("    \(change)") }
             }
         }
+    }
+}
+
+extension Explain {
+    /// What holds a session off now; nothing where a decision was asked about.
+    static func standing(_ verdict: WireDictionary) -> [String] {
+        guard case .array(_, let limits)? = verdict["limits"] else { return [] }
+        let now = realTime()
+        func words(_ microseconds: Int64) -> String {
+            // Nobody reads parts of a tenth of a second.
+            TimeText.write(.milliseconds(max(0, microseconds) / 100_000 * 100))
+        }
+        var sentences: [String] = []
+        if let camera = verdict["camera"]?.string, let since = verdict["since"]?.int64 {
+            let ago = since > 0 ? ", for \(words(now - since)) now" : ""
+            sentences.append("on camera \(camera.printable)\(ago)")
+        }
+        if verdict["hasWon"]?.boolean == true {
+            sentences.append("it has won, and waits for no more than the holder's time")
+        }
+        for case .dictionary(let limit) in limits {
+            let whose = limit["app"]?.string.map { $0.isEmpty ? "" : " of \($0.printable)" } ?? ""
+            let rule = limit["rule"]?.string ?? ""
+            sentences.append(
+                "the \(limit["kind"]?.string ?? "time")\(whose) ends in \(words((limit["until"]?.int64 ?? 0) - now)), "
+                    + "by “\(rule.printable)”")
+        }
+        return sentences
+    }
+
+    private static func realTime() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     }
 }
 

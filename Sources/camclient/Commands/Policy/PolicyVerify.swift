@@ -21,7 +21,10 @@ struct PolicyVerify: AsyncParsableCommand {
             smaller world.
             In each state the broker's own promises have to hold (docs/semantics.md, 8), and the [[never]] and
             [[always]] statements of the policy. What breaks one is printed as the shortest scenario, which
-            `camclient test` runs. A statement that applied in no state, or names what no rule knows, is a problem.
+            `camclient test` runs, with a table of who holds, has won and waits for each camera in the end, and, where
+            one change of a rule or a choice repairs it, with that change. What an [[always]] statement with fair = true
+            says of those who go on asking is broken by a loop, which is told twice. A statement that applied in no
+            state, or names what no rule knows, is a problem.
             Worlds are walked on all cores, also those of several policies; the verdict is the same with any number of
             threads. With --resume the worlds that were walked whole are kept in a file, and a walk that was stopped or
             cut off goes on where it was.
@@ -45,6 +48,8 @@ struct PolicyVerify: AsyncParsableCommand {
             "Keep the worlds that were walked whole in this file, and do not walk those that are in it.",
             valueName: "file"), completion: .file())
     var resume: String?
+    @Flag(help: "Do not look for the change of the policy that repairs what is broken.")
+    var noRepairs = false
     @OptionGroup var search: SearchOptions
     @OptionGroup var output: OutputOptions
 
@@ -84,8 +89,9 @@ struct PolicyVerify: AsyncParsableCommand {
         } ended: { end in
             guard failure == nil else { return }
             if Output.isErrorTerminal, end.took > .seconds(2) { Output.progress("") }
+            let (file, walk) = (files[end.walk], walks[end.walk].walk)
             let verdict = VerifyVerdict(
-                file: files[end.walk], walk: walks[end.walk].walk, report: end.report, took: end.took)
+                file: file, walk: walk, report: completed(end.report, of: walk, file), took: end.took)
             verdicts.append(verdict)
             if output.json { Output.line(verdict.json.text) } else { verdict.show() }
         }
@@ -96,6 +102,18 @@ struct PolicyVerify: AsyncParsableCommand {
             throw Failure(.answerIsNo, "")
         }
         if verdicts.contains(where: { $0.report.cutOffBy != nil }) { throw Failure(.cutOff, "") }
+    }
+
+    /// With what is looked for once all worlds are walked: loops, and the changes that repair what is broken.
+    private func completed(_ report: PolicyWalk.Report, of walk: PolicyWalk, _ file: String) -> PolicyWalk.Report {
+        let place = SearchOptions.place(file)
+        var report = report
+        walk.lookForLoops(
+            &report, search, policyLine: place.name, policies: place.folder, search.limiter(file, since: Moment.now))
+        if !noRepairs {
+            walk.lookForRepairs(&report, file: file, policies: place.folder, search.limiter(file, since: Moment.now))
+        }
+        return report
     }
 
     private func planned(_ file: String, _ policy: Policy, known: [Int: WalkedWorld]) throws -> PlannedWalk {

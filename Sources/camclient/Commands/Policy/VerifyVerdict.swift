@@ -46,6 +46,11 @@ struct VerifyVerdict {
             Output.line("\(file): \(held) in every state of \(casts), \(size)")
         }
         Output.line("  \(figures)")
+        if let fair = report.fairness {
+            Output.line(
+                "  looked for loops in \(Self.count(fair.states, "state")) and \(Self.count(fair.transitions, "transition")) "
+                    + "of \(Self.count(fair.worlds, "world")), mirror images told apart and leases counted")
+        }
         for (statement, applied) in zip(statements, report.applied) {
             let states = applied == 0 ? "no state" : "\(applied.grouped) state\(applied == 1 ? "" : "s")"
             Output.line("  applied in \(states): \(statement.name)")
@@ -89,7 +94,7 @@ struct VerifyVerdict {
                     .object(["name": .string(statement.name), "applied": .integer(Int64(applied))])
                 }),
             "problems": .strings(problems), "neverVaried": .strings(walk.neverVaried),
-            "complete": .bool(report.isComplete),
+            "complete": .bool(report.isComplete), "fairness": report.fairness?.json ?? .null,
             "cutOffBy": report.cutOffBy.map { .string($0.rawValue) } ?? .null,
             "seconds": .number(Double(took.wholeNanoseconds / 1_000_000) / 1000),
             "transitionsPerSecond": .integer(Int64(SearchOptions.rate(report.transitions, took))),
@@ -98,6 +103,11 @@ struct VerifyVerdict {
                     "message": .string(finding.message),
                     "statement": finding.statement.map { .string($0) } ?? .null,
                     "length": .integer(Int64(finding.length)), "scenario": .string(finding.scenario),
+                    "loop": finding.loop.map {
+                        .object(["stem": .integer(Int64($0.stem)), "around": .integer(Int64($0.around))])
+                    } ?? .null,
+                    "cameras": .array(finding.cameras.map(\.json)),
+                    "repairs": finding.repairs.map { .array($0.map { $0.json(PolicyWalk.origins(file)) }) } ?? .null,
                 ])
             } ?? .null,
         ])

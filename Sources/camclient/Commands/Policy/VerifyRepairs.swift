@@ -1,0 +1,50 @@
+import Arbiter
+import Exploration
+import Machine
+import PolicyFile
+import TomlFile
+
+/// What `policy verify` does besides the walk of every state: loops in which somebody never runs, and what would repair what
+/// is broken.
+extension PolicyWalk {
+    /// Adds what a walk for fairness finds, where all else holds and some statement asks for it.
+    func lookForLoops(
+        _ report: inout Report, _ search: SearchOptions, policyLine: String, policies: String,
+        _ limiter: SearchLimiter
+    ) {
+        guard report.finding == nil, report.cutOffBy != .time, report.cutOffBy != .memory else { return }
+        let bounds = SearchBounds(statesMax: search.maxStates)
+        guard let fair = fairness(bounds, policyLine: policyLine, policies: policies, limiter: limiter) else { return }
+        report.fairness = fair
+        report.finding = fair.finding
+        report.cutOffBy = report.cutOffBy ?? fair.cutOffBy
+    }
+
+    /// Looks for one change that repairs what was found, and writes it behind the scenario.
+    func lookForRepairs(
+        _ report: inout Report, file: String, policies: String, _ limiter: SearchLimiter
+    ) {
+        guard var finding = report.finding else { return }
+        let found = RepairSearch(self, finding, policies: policies).run(limiter)
+        finding.note(found, Self.origins(file))
+        report.finding = finding
+    }
+
+    /// Where the places of a policy are written, as `kiosk.toml:23`.
+    static func origins(_ file: String) -> (PolicyChange.Place) -> String? {
+        var places: [PolicyPart: LoadedPolicy.Origin] = [:]
+        do throws(FileProblems) {
+            places = try PolicyFile.load(path: file, dropIns: nil, accounts: MachineAccounts()).origins
+        } catch {
+            // It was read a moment ago; now its lines are not known.
+        }
+        return { place in
+            let part: PolicyPart =
+                switch place {
+                case .rule(let name): .rule(name)
+                case .contention(let key): .contention(key)
+                }
+            return places[part].map { "\(SearchOptions.place($0.file).name):\($0.line)" }
+        }
+    }
+}
