@@ -71,10 +71,10 @@ struct PolicyVerify: AsyncParsableCommand {
                 limiter: search.limiter(file, since: begin))
             walk.lookForLoops(
                 &report, search, policyLine: place.name, policies: place.folder, search.limiter(file, since: begin))
+            let took = Moment.now - begin
             if !noRepairs {
                 walk.lookForRepairs(&report, file: file, policies: place.folder, search.limiter(file, since: begin))
             }
-            let took = Moment.now - begin
             if Output.isErrorTerminal, took > .seconds(2) { Output.progress("") }
             let verdict = VerifyVerdict(file: file, walk: walk, report: report, took: took)
             if output.json { Output.line(verdict.json.text) } else { verdict.show() }
