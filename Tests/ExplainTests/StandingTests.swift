@@ -75,7 +75,7 @@ struct StandingTests {
         world.step(.timePassed)
         let verdict = try #require(world.explain(world.arbiter.lastDecision)?.verdicts.first)
         #expect(verdict.session == SessionID(1) && verdict.outcome == .warned(.seconds(5)))
-        #expect(verdict.rule == "The intercom, after its time" && verdict.searched != nil)
+        #expect(verdict.rule == "The intercom" && verdict.searched != nil)
         #expect(verdict.stops == [AppID("intercom", user: ExplainedWorld.user)])
         let standing = try #require(answer(world, of: "intercom"))
         #expect(standing.limits.map(\.kind) == [.minHold, .grace, .lease])
