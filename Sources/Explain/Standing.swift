@@ -61,7 +61,7 @@ extension Arbiter {
         } else if status.access != .all, status.state == .running {
             outcome = .restricted(status.access)
         }
-        let rule = contest.map { state.text($0.rule) } ?? status.rule ?? holdingRule(of: slot) ?? Law.noOtherBid.text
+        let rule = status.rule ?? holdingRule(of: slot) ?? Law.noOtherBid.text
         var verdict = Explanation.Verdict(
             of: id, app: status.app, outcome, rule: rule, facts, opponent: status.waitsFor, under: policy)
         if status.state == .interrupted {

@@ -25,7 +25,7 @@ struct StandingTests {
         return world
     }
 
-    private func standing(_ world: ExplainedWorld, of app: String) -> Standing? {
+    private func answer(_ world: ExplainedWorld, of app: String) -> Standing? {
         world.arbiter.standings(where: { $1.name == app }, at: world.now).first
     }
 
@@ -44,7 +44,7 @@ struct StandingTests {
     func now() throws {
         var world = world()
         world.now = .zero + .seconds(4)
-        let standing = try #require(standing(world, of: "intercom"))
+        let standing = try #require(answer(world, of: "intercom"))
         #expect(standing.hasWon && standing.since == .zero + .seconds(3))
         #expect(standing.verdict.rule == "The intercom, after its time")
         #expect(standing.verdict.opponent == AppID("booth", user: ExplainedWorld.user))
@@ -52,7 +52,7 @@ struct StandingTests {
         #expect(minHold.kind == .minHold && minHold.until == .zero + .seconds(10) && minHold.rule == "Photo booth")
         #expect(standing.verdict.stops == [AppID("booth", user: ExplainedWorld.user)])
         // The holder is granted, and nothing holds it off.
-        let holder = try #require(self.standing(world, of: "booth"))
+        let holder = try #require(answer(world, of: "booth"))
         #expect(holder.verdict.outcome == .granted && holder.limits.isEmpty && holder.since == .zero)
     }
 
@@ -62,7 +62,7 @@ struct StandingTests {
         let decision = world.arbiter.lastDecision
         for _ in 0..<1100 { world.step(.pressure(.fair)) }
         #expect(world.explain(decision) == nil)
-        let standing = try #require(standing(world, of: "intercom"))
+        let standing = try #require(answer(world, of: "intercom"))
         #expect(standing.hasWon && standing.since == .zero + .seconds(3))
         #expect(standing.limits.first?.kind == .minHold)
     }
@@ -75,9 +75,9 @@ struct StandingTests {
         world.step(.timePassed)
         let verdict = try #require(world.explain(world.arbiter.lastDecision)?.verdicts.first)
         #expect(verdict.session == SessionID(1) && verdict.outcome == .warned(.seconds(5)))
-        #expect(verdict.rule == "The intercom, after its time" && verdict.searched != nil)
+        #expect(verdict.rule == "The intercom" && verdict.searched != nil)
         #expect(verdict.stops == [AppID("intercom", user: ExplainedWorld.user)])
-        let standing = try #require(standing(world, of: "intercom"))
+        let standing = try #require(answer(world, of: "intercom"))
         #expect(standing.limits.map(\.kind) == [.minHold, .grace, .lease])
         #expect(standing.limits[1].until == .zero + .seconds(10))
     }
@@ -86,6 +86,6 @@ struct StandingTests {
     func nobody() {
         var world = world()
         world.step(.stopRunning(SessionID(2)))
-        #expect(standing(world, of: "intercom") == nil)
+        #expect(answer(world, of: "intercom") == nil)
     }
 }

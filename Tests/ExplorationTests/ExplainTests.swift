@@ -167,6 +167,8 @@ private struct ExplainedRun {
             case .granted: !has
             case .interrupted, .refused, .stopped: has
             case .restricted(let access): turned?.access != access
+            // No status shows a warning; `StandingTests` has one, with what would have kept it away.
+            case .warned: turned?.isHolder ?? false
             }
         if !hasTurned {
             untrue.append(

@@ -118,6 +118,6 @@ struct RepairTests {
         let (finding, report) = try search(text)
         #expect(finding.loop?.around == 0)
         let words = report.repairs.map { $0.change.words { _ in nil } }
-        #expect(words.contains("setting `lease` of rule “The booth” to \"1min\""), "\(words)")
+        #expect(words.contains("setting `lease` of rule “The booth” to \"60s\""), "\(words)")
     }
 }

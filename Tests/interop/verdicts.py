@@ -92,3 +92,42 @@ def verdict():
         problems = json.loads(said.stdout)["problems"]
         assert len(problems) == 2 and "no rule knows" in problems[0] and "in no state" in problems[1], problems
     return f"{said.returncode} for a slip"
+
+
+UNFAIR = """name = "turns"
+ranks = ["strong", "weak"]
+[[rank]]
+name = "The weak one"
+app = "weak.service"
+rank = "weak"
+lease = "30s"
+[[rank]]
+name = "All others"
+rank = "strong"
+lease = "30s"
+[[always]]
+name = "The weak one's turn comes"
+when = { app = "weak.service" }
+is = "running"
+fair = true
+"""
+
+
+@claim("a loop in which somebody never runs is printed as a scenario that passes, with a table of the cameras and what repairs it")
+def loop():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "turns.toml"
+        path.write_text(UNFAIR, encoding="utf-8")
+        said = json.loads(camclient(None, "policy", "verify", str(path), "--json", status=1).stdout)["broken"]
+        assert said["loop"]["around"] > 0 and said["cameras"][0]["waiting"][0]["session"] == "weak", said
+        rank = [one for one in said["repairs"] if one["name"] == "The weak one"]
+        assert rank and rank[0]["origin"] == "turns.toml:3", said["repairs"]
+        scenario = pathlib.Path(folder) / "loop.scenario"
+        scenario.write_text(said["scenario"] + "\n", encoding="utf-8")
+        camclient(None, "test", str(scenario), "--policies", folder)
+        plain = camclient(None, "policy", "verify", str(path), "--no-repairs", status=1).stdout
+        assert "# camera back at " in plain and "repairs it" not in plain, plain
+        # With everybody of one rank the leases go round.
+        path.write_text(UNFAIR.replace('rank = "weak"', 'rank = "strong"').replace(', "weak"]', "]"), encoding="utf-8")
+        assert "looked for loops in" in camclient(None, "policy", "verify", str(path)).stdout
+    return f"{len(said['repairs'])} repairs"
