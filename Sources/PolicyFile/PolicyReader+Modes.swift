@@ -28,7 +28,8 @@ extension PolicyReader {
             {
                 problems.add(
                     "nobody can set mode \(Wording.quoted(name)): its \"set-by\" is empty, and it has no calendar",
-                    at: entry.node.place, hint: "say who may, as in set-by = [\"operator\"], or when, as in at = \"22:00-06:00\"")
+                    at: entry.node.place,
+                    hint: "say who may, as in set-by = [\"operator\"], or when, as in at = \"22:00-06:00\"")
             }
             // One whose calendar cannot be read is there all the same: rules that name it are not wrong.
             modes.append(Mode(name: name, at: at ?? [], setBy: setters ?? Mode.Setter.allCases))
@@ -45,7 +46,8 @@ extension PolicyReader {
         }
         guard let name = reader.label("name") else { return nil }
         guard Bounds.isWord(name) else {
-            problems.add("\(reader.subject("name")) is \(Wording.quoted(name)); \(Self.wordsOnly)", at: entry.node.place)
+            problems.add(
+                "\(reader.subject("name")) is \(Wording.quoted(name)); \(Self.wordsOnly)", at: entry.node.place)
             return nil
         }
         guard name != Mode.none else {
@@ -81,7 +83,8 @@ extension PolicyReader {
                 spans.append(span)
             } catch {
                 problems.add(
-                    "\(Wording.quoted(text)) in \(reader.subject("at")) \(error.complaint)", at: place, hint: error.hint)
+                    "\(Wording.quoted(text)) in \(reader.subject("at")) \(error.complaint)", at: place, hint: error.hint
+                )
             }
         }
         return spans.count == texts.count ? spans : nil

@@ -142,7 +142,9 @@ struct PolicyGenerator {
         let declared = attributes.flatMap { attribute in attribute.values.map { FactTest.attribute(attribute.name, $0) }
         }
         let all =
-            FactTests.all + declared + modes.map { FactTest.mode($0.name) } + (modes.isEmpty ? [] : [.mode(nil)]) + [.app(name()), .claimedApp(name()), .camera(CameraID(name())), .user(.max - 1)]
+            FactTests.all + declared + modes.map { FactTest.mode($0.name) } + (modes.isEmpty ? [] : [.mode(nil)]) + [
+                .app(name()), .claimedApp(name()), .camera(CameraID(name())), .user(.max - 1),
+            ]
         for fact in all.shuffled(using: &random).prefix(roll(0, 40))
         where !facts.contains(where: { $0.written.key == fact.written.key }) {
             facts.append(fact)

@@ -17,8 +17,8 @@ extension PolicyAnalysis {
             }
             let names = hiding.map { "\"\($0.name)\"" }.joined(separator: " or ")
             guard case .array(let nodes)? = root.entry("mode")?.node.value,
-                let node = nodes.first(where: { $0.text(of: "name") == mode.name }), case .table(let table) = node.value,
-                let entry = table.entry("at")
+                let node = nodes.first(where: { $0.text(of: "name") == mode.name }),
+                case .table(let table) = node.value, let entry = table.entry("at")
             else { continue }
             let who = mode.setBy.isEmpty ? "never in force" : "in force only where somebody sets it"
             problems.warn(
