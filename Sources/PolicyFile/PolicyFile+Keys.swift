@@ -3,11 +3,13 @@ extension PolicyFile {
     package static var keys: [String] {
         PolicyReader.keys.filter {
             ![
-                "access", "attribute", "mode", "cause", "rank", "pressure", "contention", "shell", "agent", "camera", "never",
+                "access", "attribute", "mode", "cause", "rank", "pressure", "contention", "shell", "agent", "camera",
+                "never",
                 "always",
             ].contains($0)
         }
-            + PolicyReader.attributeKeys + PolicyReader.modeKeys + PolicyReader.causeKeys + PolicyReader.rankKeys + PolicyReader.contentionKeys
+            + PolicyReader.attributeKeys + PolicyReader.modeKeys + PolicyReader.causeKeys + PolicyReader.rankKeys
+            + PolicyReader.contentionKeys
             + PolicyReader.accessKeys + PolicyReader.pressureKeys + PolicyReader.cameraKeys + PolicyReader.speakerKeys
             + FactReader.keys + PolicyReader.neverKeys + PolicyReader.alwaysKeys
     }

@@ -18,19 +18,21 @@ extension PolicyReader {
             let setters =
                 reader.entry("set-by") == nil
                 ? Mode.Setter.allCases : reader.choices("set-by", Mode.Setter.allCases.map { ($0.rawValue, $0) })
-            guard let name, let at, let setters else { continue }
+            guard let name else { continue }
             if modes.contains(where: { $0.name == name }), let entry = reader.entry("name") {
                 problems.add("a second [[mode]] table has the name \(Wording.quoted(name))", at: entry.node.place)
                 continue
             }
-            if setters.isEmpty, at.isEmpty, let entry = reader.entry("set-by"),
+            if setters?.isEmpty == true, reader.entry("at") == nil, let entry = reader.entry("set-by"),
                 case .array(let nodes) = entry.node.value, nodes.isEmpty
             {
                 problems.add(
                     "nobody can set mode \(Wording.quoted(name)): its \"set-by\" is empty, and it has no calendar",
-                    at: entry.node.place, hint: "say who may, as in set-by = [\"operator\"], or when, as in at = \"22:00-06:00\"")
+                    at: entry.node.place,
+                    hint: "say who may, as in set-by = [\"operator\"], or when, as in at = \"22:00-06:00\"")
             }
-            modes.append(Mode(name: name, at: at, setBy: setters))
+            // One whose calendar cannot be read is there all the same: rules that name it are not wrong.
+            modes.append(Mode(name: name, at: at ?? [], setBy: setters ?? Mode.Setter.allCases))
         }
         return modes
     }
@@ -44,7 +46,8 @@ extension PolicyReader {
         }
         guard let name = reader.label("name") else { return nil }
         guard Bounds.isWord(name) else {
-            problems.add("\(reader.subject("name")) is \(Wording.quoted(name)); \(Self.wordsOnly)", at: entry.node.place)
+            problems.add(
+                "\(reader.subject("name")) is \(Wording.quoted(name)); \(Self.wordsOnly)", at: entry.node.place)
             return nil
         }
         guard name != Mode.none else {
@@ -80,7 +83,8 @@ extension PolicyReader {
                 spans.append(span)
             } catch {
                 problems.add(
-                    "\(Wording.quoted(text)) in \(reader.subject("at")) \(error.complaint)", at: place, hint: error.hint)
+                    "\(Wording.quoted(text)) in \(reader.subject("at")) \(error.complaint)", at: place, hint: error.hint
+                )
             }
         }
         return spans.count == texts.count ? spans : nil

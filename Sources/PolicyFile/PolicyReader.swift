@@ -7,7 +7,8 @@ import TomlFile
 /// What cannot be read counts as not written, so that one slip is one problem.
 struct PolicyReader {
     static let keys = [
-        "include", "name", "summary", "sources", "ranks", "pressure-settle", "access", "attribute", "mode", "cause", "rank",
+        "include", "name", "summary", "sources", "ranks", "pressure-settle", "access", "attribute", "mode", "cause",
+        "rank",
         "pressure", "contention", "shell", "agent", "camera", "never", "always",
     ]
 

@@ -236,7 +236,8 @@ extension TomlText {
         case .camera(let camera): quoted(camera.name)
         // Words of the format and numbers stand as they are.
         case .user, .loginSession, .foreground, .layout, .focused, .foregroundApps, .client, .multitasking,
-            .position, .usesAudio, .microphoneTaken, .pressure, .recording, .bidIsNew, .operatorChosen, .attribute, .mode:
+            .position, .usesAudio, .microphoneTaken, .pressure, .recording, .bidIsNew, .operatorChosen, .attribute,
+            .mode:
             fact.written.value
         }
     }

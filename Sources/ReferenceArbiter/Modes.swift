@@ -19,7 +19,9 @@ extension ReferenceArbiter {
     /// - Returns: false: there is none of that name, or it is not this one's to set.
     public mutating func setMode(_ name: String?, by setter: String) -> Bool {
         let touched = policy.modes.filter { $0.name == name || $0.name == world.modeByHand }
-        guard touched.allSatisfy({ !$0.setBy.isEmpty && (setter == "root" || $0.setBy.contains(setter)) }) else { return false }
+        guard touched.allSatisfy({ !$0.setBy.isEmpty && (setter == "root" || $0.setBy.contains(setter)) }) else {
+            return false
+        }
         if let name, !touched.contains(where: { $0.name == name }) { return false }
         world.modeByHand = name
         return true

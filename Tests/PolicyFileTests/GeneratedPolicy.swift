@@ -20,20 +20,33 @@ struct PolicyGenerator {
     var random: SeededGenerator
     private var names = 0
     private var attributes: [Attribute] = []
+    private var modes: [Mode] = []
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     mutating func policy() -> Policy {
         names = 0
         attributes = (0..<roll(0, 3)).map { _ in attribute() }
+        modes = ["night", "cleaning", "visitors"].prefix(roll(0, 3)).map { mode($0) }
         let ranks = (0..<roll(1, 5)).map { _ in name() }
         return Policy(
             name: name(), summary: coin() ? "" : name(), sources: some(of: PresenceSource.allCases),
             shellUnit: coin() ? nil : "org.gnome.Shell@wayland.service", agentUnit: coin() ? nil : "camagent.service",
-            rights: rights(), attributes: attributes,
+            rights: rights(), attributes: attributes, modes: modes,
             causeRules: (0..<roll(0, 6)).map { _ in causeRule() }, ranks: ranks,
             rankRules: (0..<roll(0, 6)).map { _ in rankRule(ranks) }, contention: contention(), cameras: cameras(),
             pressureSettle: duration(0, 600_000), pressure: pressure(), statements: statements())
+    }
+
+    private mutating func mode(_ name: String) -> Mode {
+        let spans = (0..<roll(0, 2)).map { _ in
+            let days = some(of: CalendarSpan.Day.allCases)
+            let from = roll(0, 1438)
+            return CalendarSpan(
+                days: days.isEmpty ? Set(CalendarSpan.Day.allCases) : Set(days), from: from, to: roll(from + 1, 1440))
+        }
+        let setters = some(of: Mode.Setter.allCases)
+        return Mode(name: name, at: spans, setBy: setters.isEmpty && spans.isEmpty ? [.root] : setters)
     }
 
     private mutating func pressure() -> PressureSettings {
@@ -129,7 +142,9 @@ struct PolicyGenerator {
         let declared = attributes.flatMap { attribute in attribute.values.map { FactTest.attribute(attribute.name, $0) }
         }
         let all =
-            FactTests.all + declared + [.app(name()), .claimedApp(name()), .camera(CameraID(name())), .user(.max - 1)]
+            FactTests.all + declared + modes.map { FactTest.mode($0.name) } + (modes.isEmpty ? [] : [.mode(nil)]) + [
+                .app(name()), .claimedApp(name()), .camera(CameraID(name())), .user(.max - 1),
+            ]
         for fact in all.shuffled(using: &random).prefix(roll(0, 40))
         where !facts.contains(where: { $0.written.key == fact.written.key }) {
             facts.append(fact)

@@ -49,7 +49,7 @@ struct ModeTests {
     ]
 
     @Test("Days are named alone, in lists and in runs", arguments: spans)
-    func spans(text: String, written: String) throws { #expect(try CalendarSpan(text).written == written) }
+    func read(text: String, written: String) throws { #expect(try CalendarSpan(text).written == written) }
 
     /// Minutes of the week: of each day, from Monday's midnight.
     private static func minute(_ day: CalendarSpan.Day, _ hour: Int, _ minute: Int = 0) -> Int {
@@ -69,8 +69,8 @@ struct ModeTests {
     ]
 
     @Test("A part of the week holds from its first minute to the last, past midnight too", arguments: moments)
-    func holds(text: String, day: CalendarSpan.Day, hour: Int, minute: Int, holds: Bool) throws {
-        #expect(try CalendarSpan(text).holds(at: Self.minute(day, hour, minute)) == holds)
+    func weekly(text: String, day: CalendarSpan.Day, hour: Int, minute: Int, expected: Bool) throws {
+        #expect(try CalendarSpan(text).holds(at: Self.minute(day, hour, minute)) == expected)
     }
 
     /// Berlin in 2026: 29 March, 01:00 UTC, one hour ahead becomes two; 25 October, 01:00 UTC, back.
@@ -91,7 +91,7 @@ struct ModeTests {
     ]
 
     @Test("Clocks that are put forward and back move a calendar with them", arguments: changes)
-    func changes(text: String, moment: Int64, change: Int64?) throws {
+    func clocks(text: String, moment: Int64, change: Int64?) throws {
         var policy = Policy(name: "p")
         policy.modes = [Mode(name: "night", at: [try CalendarSpan(text)])]
         #expect(CalendarClock(policy, offset: Self.berlin).change(after: moment) == change)

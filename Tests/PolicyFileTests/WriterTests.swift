@@ -128,7 +128,7 @@ struct WriterTests {
             switch part {
             case .rule(let name): "rule \(name)\u{1b}[2J\nname = \"forged\""
             case .top("ranks"): "the ranks"
-            case .top, .access, .attribute, .pressure, .contention, .speaker, .camera, .statement: nil
+            case .top, .access, .attribute, .mode, .pressure, .contention, .speaker, .camera, .statement: nil
             }
         }
         #expect(text.contains("# the ranks\nranks = "))

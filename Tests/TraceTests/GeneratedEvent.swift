@@ -61,6 +61,7 @@ struct GeneratedEvent {
         case .sensitiveContent: .sensitiveContent(app())
         case .operatorChose: .operatorChose(flag() ? app() : nil)
         case .attribute: .attribute(app(), name: text(), value: flag() ? text() : nil)
+        case .modeSet: .modeSet(flag() ? text() : nil, by: random.pick(Mode.Setter.allCases))
         case .loginSession:
             .loginSession(
                 login(),
@@ -83,6 +84,7 @@ struct GeneratedEvent {
         case .heldOutside: .heldOutside(camera(), flag())
         case .pressure: .pressure(random.pick(SystemPressure.allCases))
         case .sleep: .sleep(flag())
+        case .calendar: .calendar(flag() ? text() : nil)
         case .recorderStreaming: .recorderStreaming(camera(), grant(), inForce: configuration())
         case .recorderCut: .recorderCut(camera(), grant())
         case .recorderClosedStreams: .recorderClosedStreams(camera(), grant(), session())

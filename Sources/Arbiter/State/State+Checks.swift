@@ -12,7 +12,9 @@ extension State {
             cameras.rows.allSatisfy({ Int($0.seat) < seats.count }),
             logins.rows.allSatisfy({ Int($0.seat) < seats.count })
         else { return "something is at a seat that is not there" }
-        guard world.mode == modeWords.place(in: policy.source.modes) else { return "the mode in force is not the one said" }
+        guard world.mode == modeWords.place(in: policy.source.modes) else {
+            return "the mode in force is not the one said"
+        }
         return nil
     }
 

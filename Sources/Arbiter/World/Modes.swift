@@ -12,7 +12,8 @@ extension Arbiter {
             return notes.refuse(
                 .notTrusted,
                 "The mode \"\(mode.name)\" is set and taken back by "
-                    + (who.isEmpty ? "its calendar alone" : "\(who) only") + ", and this is the word of \(setter.rawValue).",
+                    + (who.isEmpty ? "its calendar alone" : "\(who) only")
+                    + ", and this is the word of \(setter.rawValue).",
                 .modeSetters)
         }
         guard let name else {

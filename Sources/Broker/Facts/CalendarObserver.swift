@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import Loop
+import Machine
 
 /// The policy's calendar as a fact for the core: which mode it says now, by the machine's local time.
 ///

@@ -52,7 +52,7 @@ struct StateText {
         "Client.who", "Client.loweredRank", "Client.hasLoweredItself", "Client.firstSession", "Client.nextOfApp",
         "Session.nextOnCamera", "Session.nextOfClient", "App.generation", "Side.firstClient", "Side.isInFront",
         "Side.attributes", "Side.requests", "Login.clients", "Client.right", "Side.word", "Machine.severalUsersAsk",
-        "Machine.attributedApps", "State.carriedTexts",
+        "Machine.attributedApps", "Machine.mode", "State.carriedTexts",
         // Only counts, or names.
         "State.lastOrdinal", "State.generation", "Camera.grant", "Camera.handover", "Survivor.grant", "Ledger.sequence",
         "Ledger.interruptions", "Ledger.sharersTold", "Interruption.id", "Interruption.began", "Interruption.causes",

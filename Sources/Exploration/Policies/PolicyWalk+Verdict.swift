@@ -59,6 +59,7 @@ private struct WorldLimits {
         if !reads.sources.isEmpty { found.append("presence sources that leave") }
         if reads.policies.contains(where: { $0.ranks.count > 2 }) { found.append("lowering to a rank between") }
         if reads.policies.contains(where: { !$0.attributes.isEmpty }) { found.append("lowering an attribute") }
+        if !reads.modes.isEmpty { found.append("modes set by hand (the calendar says each)") }
         return found + ["sensitive content", "faults of devices and recorders", "programs outside the broker"]
     }
 }

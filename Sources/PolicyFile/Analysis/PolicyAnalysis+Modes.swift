@@ -15,14 +15,14 @@ extension PolicyAnalysis {
                     inForce[minute] == earlier && mode.at.contains { $0.holds(at: minute) }
                 }
             }
-            let names = hiding.map { "\"\($0.name)\"" }.joined(separator: " and ")
+            let names = hiding.map { "\"\($0.name)\"" }.joined(separator: " or ")
             guard case .array(let nodes)? = root.entry("mode")?.node.value,
-                let node = nodes.first(where: { $0.text(of: "name") == mode.name }), case .table(let table) = node.value,
-                let entry = table.entry("at")
+                let node = nodes.first(where: { $0.text(of: "name") == mode.name }),
+                case .table(let table) = node.value, let entry = table.entry("at")
             else { continue }
             let who = mode.setBy.isEmpty ? "never in force" : "in force only where somebody sets it"
             problems.warn(
-                "mode \"\(mode.name)\" is \(who): whenever its calendar holds, that of \(names) does, which stands before it",
+                "mode \"\(mode.name)\" is \(who): whenever its calendar holds, so does that of \(names) before it",
                 at: entry.node.place, hint: "let it stand before, or change its \"at\"")
         }
     }

@@ -103,7 +103,8 @@ extension BrokerStatus {
         let isByHand = !mode.setBy.isEmpty
         var lines: [String] = []
         if !mode.inForce.isEmpty {
-            let why = isByHand ? ", as \(mode.setBy == "root" ? "root" : "the operator") set it" : ", by the calendar\(until)"
+            let setter = mode.setBy == "root" ? "root" : "the operator"
+            let why = isByHand ? ", as \(setter) set it" : ", by the calendar\(until)"
             lines.append("the mode is \(mode.inForce.printable)\(why)")
         }
         if isByHand, !mode.calendar.isEmpty {
