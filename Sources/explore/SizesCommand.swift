@@ -80,7 +80,8 @@ struct SizesCommand {
         for finding in unexpected {
             print(
                 "── policy \(finding.number) of seed \(seed), at \(finding.size): \(finding.message)\n"
-                    + "again: explore sizes --seed \(seed) --first \(finding.number) --policies 1\n\n\(finding.scenario)")
+                    + "again: explore sizes --seed \(seed) --first \(finding.number) --policies 1\n\n\(finding.scenario)"
+            )
         }
         for finding in tally.findings where !finding.gaps.isEmpty {
             let gaps = finding.gaps.map(\.rawValue).joined(separator: ", ")

@@ -84,13 +84,17 @@ struct CrewTests {
         var plan = try Self.plan("ios9.toml")
         var kept: [Int: WalkedWorld] = [:]
         var whole: [Said] = []
-        PolicyWalk.run([plan], threads: 2) { kept[$1] = $2 } ended: { whole.append(Said($0.report)) }
+        PolicyWalk.run(
+            [plan], threads: 2, kept: { _, world, figures in kept[world] = figures },
+            ended: { whole.append(Said($0.report)) })
         #expect(kept.count == whole[0].numbers[0])
         // As if it had been stopped on the way.
         plan.known = kept.filter { $0.key.isMultiple(of: 2) }
         var again: Set<Int> = []
         var said: [Said] = []
-        PolicyWalk.run([plan], threads: 2) { _, world, _ in again.insert(world) } ended: { said.append(Said($0.report)) }
+        PolicyWalk.run(
+            [plan], threads: 2, kept: { _, world, _ in again.insert(world) },
+            ended: { said.append(Said($0.report)) })
         #expect(said == whole)
         #expect(again == Set(kept.keys.filter { !$0.isMultiple(of: 2) }))
     }
