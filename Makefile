@@ -6,7 +6,7 @@ SWIFT_BUILD = swift build -c release
 # libcamarb, the V4L2 door, and the modules for Python and GStreamer: in C, and no part of the Swift package.
 CLIENTS = $(MAKE) --silent -C clients
 
-.PHONY: help build test planted-bugs test-clients test-desktop test-vm demo verify fuzz fuzz-inputs simulate test-threads torture torture-recordings bench bench-vm install deb check-deb format lint install-packages clean
+.PHONY: help build test planted-bugs test-clients test-desktop test-vm demo verify fuzz fuzz-inputs simulate test-threads torture torture-recordings small-worlds bench bench-vm install deb check-deb format lint install-packages clean
 
 help:
 	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
@@ -14,6 +14,7 @@ help:
 	@echo "make test              everything that is tested: Swift, real D-Bus clients, real processes, planted bugs"
 	@echo "make planted-bugs      plants every known bug, and requires that its test finds it; half an hour"
 	@echo "make verify            every shipped policy in every state of small worlds, as far as MINUTES=10 each allow"
+	@echo "make small-worlds      random policies in worlds of 3 clients and 2 cameras, and in larger ones, for MINUTES=10 (SEED=N)"
 	@echo "make fuzz              random stories under random policies for MINUTES=10, and the smallest of each kind that breaks a promise"
 	@echo "make fuzz-inputs       libFuzzer on what reads other people's bytes, MINUTES=10 each (TARGET='words': only these)"
 	@echo "make simulate          camarbd in simulated time, with faults by chance, for MINUTES=10 (SEED=N: from this seed on)"
@@ -63,6 +64,12 @@ verify:
 		$(VERIFY) --everything --clients 3 --cameras 1 $$policy || [ $$? = 6 ] || exit 1; \
 	done; \
 	[ $$first = 0 ] && exit $$second; exit $$first
+
+# Whether what holds in small worlds holds in larger ones (docs/policy.md); some of it is part of `make test`.
+small-worlds:
+	@make/packages build
+	$(SWIFT_BUILD) --product explore
+	@.build/release/explore sizes --seed $(or $(SEED),1) --minutes $(or $(MINUTES),10)
 
 # Other stories each time, unless SEED says which; the last line says which they were.
 fuzz:

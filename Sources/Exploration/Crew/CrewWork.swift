@@ -149,6 +149,7 @@ struct CrewWork {
             let walk = walks[index]
             var sum = SearchProgress(world: min(walk.next, walk.walked.count), worlds: walk.walked.count)
             sum.walk = index
+            sum.worldsAtOnce = places.count
             sum.elapsed = now - (walk.begun ?? now)
             for one in walk.walked.compactMap({ $0?.report }) {
                 sum.states += one.states

@@ -150,8 +150,8 @@ final class WorldCrew: Sendable {
         for index in worlds.indices {
             var walked = done.walked[index]
             let states = report.states + (walked?.report.states ?? 0)
-            if done.cut == nil, walked == nil || (walked?.statesBefore != report.states && states >= plan.bounds.statesMax)
-            {
+            let isExact = walked?.statesBefore == report.states || states < plan.bounds.statesMax
+            if done.cut == nil, walked == nil || !isExact {
                 guard let listener else { return nil }
                 walked = walkAgain(plan, index, after: report, listener, number)
             }

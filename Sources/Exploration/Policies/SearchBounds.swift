@@ -36,6 +36,8 @@ public struct SearchProgress: Sendable {
     public var depth = 0
     /// Of several walks that are done together, which one this is about, from 0 on.
     public var walk = 0
+    /// Worlds of all walks that are walked at this moment.
+    public var worldsAtOnce = 1
     /// Since it began, as the clock has it that whoever began it gave.
     public var elapsed = Duration.zero
 }

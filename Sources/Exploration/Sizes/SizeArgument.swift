@@ -94,17 +94,31 @@ public struct SizeArgument: Sendable {
         return groups.map(\.count).max() ?? 0
     }
 
-    /// Whether more cameras than are walked exceed the budget together, no fewer of them.
+    /// Whether more cameras than are walked exceed the budget together, and no fewer of them, while none excludes another.
     private var needsMoreForBudget: Bool {
         guard let budget = policy.contention.budget else { return false }
-        let costs = PolicyReads([policy]).cameras.map { policy.cost($0) }.filter { $0 > 0 }
-        // Sums that fit, with how many cameras they have: one more camera may exceed the budget with each of them.
-        // Costs that are needed are tried from the largest on, so that without the last, the smallest, all of them fit.
-        var fitting: Set<[Int]> = [[0, 0]]
-        for cost in costs.sorted(by: >) {
-            for sum in fitting where sum[0] + cost > budget && sum[1] + 1 > cameras { return true }
-            fitting.formUnion(fitting.filter { $0[0] + cost <= budget }.map { [$0[0] + cost, $0[1] + 1] })
+        let costly = PolicyReads([policy]).cameras.filter { policy.cost($0) > 0 }.sorted {
+            policy.cost($1) < policy.cost($0)
         }
-        return false
+        var steps = 0
+        /// Cameras are taken from the most costly on, so that all of a set but the last, the cheapest, have to fit.
+        func exceeds(_ held: [CameraID], _ sum: Int, from first: Int) -> Bool {
+            steps += 1
+            if steps > Self.stepsMax { return true }
+            for index in costly.indices[first...] where !held.contains(where: { policy.conflict($0, costly[index]) }) {
+                let more = sum + policy.cost(costly[index])
+                if more > budget {
+                    if held.count + 1 > cameras { return true }
+                } else if exceeds(held + [costly[index]], more, from: index + 1) {
+                    return true
+                }
+            }
+            return false
+        }
+        return exceeds([], 0, from: 0)
     }
+
+    /// Sets of the 64 cameras that a policy may have at most are more than can be tried; then it counts as one that needs
+    /// more, which it most likely is.
+    private static let stepsMax = 10_000
 }

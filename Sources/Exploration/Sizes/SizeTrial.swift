@@ -134,8 +134,9 @@ public struct SizeTrial: Sendable {
             let walk = try? PolicyWalk(policy, clients: size.clients, cameras: size.cameras, scope: .policy)
         else { return nil }
         // Whoever asks has threads of its own, one for each policy.
+        let text = ShortPolicyText.lines(policy).joined(separator: "\n")
         let report = walk.run(
-            SearchBounds(statesMax: statesMax), policyLine: "\"\"\"\n\(ShortPolicyText.lines(policy).joined(separator: "\n"))\n\"\"\"", threads: 1)
+            SearchBounds(statesMax: statesMax), policyLine: "\"\"\"\n\(text)\n\"\"\"", threads: 1)
         tally.states += report.states
         guard report.cutOffBy == nil || report.finding != nil else {
             tally.tooLarge = 1

@@ -86,7 +86,8 @@ struct SmallPolicyGenerator {
         choose("re-decide", ["facts", "facts", "open"])
         choose("cool-down", ["0s", "1s", "2s"])
         if !cameras.isEmpty, random.chance(60) {
-            lines.append("budget = \(random.pick([50, 100, 100, 150]))")
+            // No camera alone exceeds it: sessions of one app would wait for each other there, and none ever runs.
+            lines.append("budget = \(random.pick([100, 100, 150]))")
             choose("gives-way", ["weakest", "longest-held"])
             lines.append("strongest-may-exceed = \(random.chance(35))")
         }

@@ -77,24 +77,26 @@ struct PolicyVerify: AsyncParsableCommand {
         var failure: Failure?
         let begin = Moment.now
         let limiter = search.limiter(files)
-        PolicyWalk.run(walks, threads: search.threadsUsed, clock: { Moment.now }) { progress in
-            failure == nil ? limiter(progress) : .time
-        } kept: { policy, world, figures in
-            do throws(Failure) {
-                try record?.keep(policy, world, figures, at: Moment.now)
-            } catch {
-                // Nothing is worth walking on for that cannot be kept.
-                failure = error
-            }
-        } ended: { end in
-            guard failure == nil else { return }
-            if Output.isErrorTerminal, end.took > .seconds(2) { Output.progress("") }
-            let (file, walk) = (files[end.walk], walks[end.walk].walk)
-            let verdict = VerifyVerdict(
-                file: file, walk: walk, report: completed(end.report, of: walk, file), took: end.took)
-            verdicts.append(verdict)
-            if output.json { Output.line(verdict.json.text) } else { verdict.show() }
-        }
+        PolicyWalk.run(
+            walks, threads: search.threadsUsed, clock: { Moment.now },
+            limiter: { failure == nil ? limiter($0) : .time },
+            kept: { policy, world, figures in
+                do throws(Failure) {
+                    try record?.keep(policy, world, figures, at: Moment.now)
+                } catch {
+                    // Nothing is worth walking on for that cannot be kept.
+                    failure = error
+                }
+            },
+            ended: { end in
+                guard failure == nil else { return }
+                if Output.isErrorTerminal, end.took > .seconds(2) { Output.progress("") }
+                let (file, walk) = (files[end.walk], walks[end.walk].walk)
+                let verdict = VerifyVerdict(
+                    file: file, walk: walk, report: completed(end.report, of: walk, file), took: end.took)
+                verdicts.append(verdict)
+                if output.json { Output.line(verdict.json.text) } else { verdict.show() }
+            })
         try record?.finish()
         if let failure { throw failure }
         if verdicts.count > 1, !output.json { sum(verdicts, Moment.now - begin) }

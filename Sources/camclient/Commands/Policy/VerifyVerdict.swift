@@ -42,6 +42,7 @@ struct VerifyVerdict {
             Output.line(
                 "\(file): NOT COMPLETE, cut off \(cut.sentence) to a depth of \(report.depth): \(held) as far as it "
                     + "went, in \(casts), \(size)")
+            Output.line("  to walk all of it: \(advice)")
         } else {
             Output.line("\(file): \(held) in every state of \(casts), \(size)")
         }
@@ -55,7 +56,21 @@ struct VerifyVerdict {
             let states = applied == 0 ? "no state" : "\(applied.grouped) state\(applied == 1 ? "" : "s")"
             Output.line("  applied in \(states): \(statement.name)")
         }
+        for gap in larger { Output.line("  larger worlds may differ: \(gap)") }
         Output.line("  never varied: \(walk.neverVaried.joined(separator: ", "))")
+    }
+
+    /// Why a larger world may break what holds in these.
+    private var larger: [String] {
+        SizeArgument(walk.policy, clients: walk.clients, cameras: walk.cameras).sentences
+    }
+
+    /// What to do about worlds that are too many or too large.
+    private var advice: String {
+        var ways = ["--max-time, --max-states and --max-memory allow more", "--resume FILE goes on later"]
+        if walk.clients > 1 { ways.append("--clients \(walk.clients - 1) has smaller worlds") }
+        if report.castsInAll > 1 { ways.append("--pairs has fewer casts") }
+        return ways.joined(separator: ", ")
     }
 
     private static func count(_ number: Int, _ what: String) -> String {
@@ -94,6 +109,7 @@ struct VerifyVerdict {
                     .object(["name": .string(statement.name), "applied": .integer(Int64(applied))])
                 }),
             "problems": .strings(problems), "neverVaried": .strings(walk.neverVaried),
+            "largerMayDiffer": .strings(larger),
             "complete": .bool(report.isComplete), "fairness": report.fairness?.json ?? .null,
             "cutOffBy": report.cutOffBy.map { .string($0.rawValue) } ?? .null,
             "seconds": .number(Double(took.wholeNanoseconds / 1_000_000) / 1000),

@@ -28,8 +28,9 @@ struct WalkRecord {
     private static let pause = Duration.seconds(1)
 
     /// Reads the file, if there is one: of the same walk, or it is refused.
-    init(_ path: String, files: [String], _ policies: [Policy], _ search: SearchOptions, everything: Bool) throws(Failure)
-    {
+    init(
+        _ path: String, files: [String], _ policies: [Policy], _ search: SearchOptions, everything: Bool
+    ) throws(Failure) {
         self.path = path
         var walked = zip(files, policies).map { file, policy in
             Walked(file: file, fingerprint: Fingerprint(of: PolicyWriter.text(policy)).text)
@@ -134,7 +135,8 @@ struct WalkRecord {
     private static func difference(_ known: JSON, _ asked: JSON) -> String? {
         guard known["walk"] == asked["walk"] else { return "it is no file of camclient policy verify --resume" }
         guard known["version"] == asked["version"] else {
-            return "camclient \(known["version"]?.string ?? "of another version") began it, and this is \(Release.version)"
+            let other = known["version"]?.string ?? "of another version"
+            return "camclient \(other) began it, and this is \(Release.version)"
         }
         guard known["program"] == asked["program"] else {
             return "another build of camclient \(Release.version) began it, which may walk otherwise"

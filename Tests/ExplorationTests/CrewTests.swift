@@ -1,0 +1,131 @@
+import Arbiter
+import ArbiterProtocol
+import Exploration
+import PolicyFile
+import Testing
+
+/// Several threads walk the worlds of several policies, and say what one thread would say.
+@Suite("Walking on several threads")
+struct CrewTests {
+    private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+        .joined(separator: "/")
+
+    private static func plan(_ name: String, _ bounds: SearchBounds = SearchBounds()) throws -> PlannedWalk {
+        let policy = try PolicyFile.load(path: "\(root)/policies/\(name)")
+        return PlannedWalk(
+            try PolicyWalk(policy, clients: 2, cameras: 2, scope: .policy), bounds, policyLine: name,
+            policies: "\(root)/policies")
+    }
+
+    /// All that a report says of a walk.
+    private struct Said: Equatable {
+        var numbers: [Int]
+        var applied: [Int]
+        var words: [String?]
+
+        init(_ report: PolicyWalk.Report) {
+            numbers = [
+                report.worlds, report.casts, report.states, report.transitions, report.recounted, report.depth,
+            ]
+            applied = report.applied
+            words = [report.finding?.scenario, report.cutOffBy?.rawValue]
+        }
+    }
+
+    private static func run(
+        _ plans: [PlannedWalk], threads: Int, limiter: @escaping SearchLimiter = { _ in nil }
+    ) -> [Said] {
+        var said: [Said] = []
+        PolicyWalk.run(plans, threads: threads, limiter: limiter) { end in
+            #expect(end.walk == said.count, "the ends come in the order of the walks")
+            said.append(Said(end.report))
+        }
+        return said
+    }
+
+    @Test("Any number of threads says of several policies what one says of each")
+    func threads() throws {
+        let plans = try ["kiosk.toml", "ios9.toml", "windows.toml", "v4l2.toml"].map { try Self.plan($0) }
+        let one = plans.flatMap { Self.run([$0], threads: 1) }
+        #expect(one.allSatisfy { $0.words == [nil, nil] })
+        for threads in [1, 2, 3, 7] { #expect(Self.run(plans, threads: threads) == one, "\(threads) threads") }
+    }
+
+    @Test("The bound on states ends a walk where one thread would end it", arguments: [50, 700, 3000])
+    func bound(_ states: Int) throws {
+        let plan = try Self.plan("kiosk.toml", SearchBounds(statesMax: states))
+        let one = Self.run([plan], threads: 1)
+        #expect(one[0].words == [nil, "states"] && one[0].numbers[2] == states)
+        #expect(Self.run([plan], threads: 4) == one)
+    }
+
+    @Test("Of what is broken in several worlds, the first world's is said, by any number of threads")
+    func finding() throws {
+        let text = try PolicyFile.parse(
+            """
+            name = "broken"
+            ranks = ["a", "b"]
+            [[rank]]
+            name = "A"
+            app = "a.service"
+            rank = "a"
+            [[never]]
+            name = "nobody waits"
+            waiting = {}
+            """, file: "broken")
+        let plan = PlannedWalk(try PolicyWalk(text, clients: 3, cameras: 1, scope: .policy), policyLine: "broken")
+        let one = Self.run([plan], threads: 1)
+        #expect(one[0].words[0] != nil)
+        #expect(Self.run([plan], threads: 5) == one)
+    }
+
+    @Test("A world that was walked whole before is not walked again, and the report is the same")
+    func known() throws {
+        var plan = try Self.plan("ios9.toml")
+        var kept: [Int: WalkedWorld] = [:]
+        var whole: [Said] = []
+        PolicyWalk.run(
+            [plan], threads: 2, kept: { _, world, figures in kept[world] = figures },
+            ended: { whole.append(Said($0.report)) })
+        #expect(kept.count == whole[0].numbers[0])
+        // As if it had been stopped on the way.
+        plan.known = kept.filter { $0.key.isMultiple(of: 2) }
+        var again: Set<Int> = []
+        var said: [Said] = []
+        PolicyWalk.run(
+            [plan], threads: 2, kept: { _, world, _ in again.insert(world) },
+            ended: { said.append(Said($0.report)) })
+        #expect(said == whole)
+        #expect(again == Set(kept.keys.filter { !$0.isMultiple(of: 2) }))
+    }
+
+    @Test("Where memory is short the largest world goes on alone, and nothing is cut off")
+    func memory() throws {
+        let plans = try ["kiosk.toml", "ios9.toml"].map { try Self.plan($0) }
+        let one = Self.run(plans, threads: 1)
+        // Short a few times, whoever is under way then; a world that is alone gets what it needs.
+        var asked = 0
+        let said = Self.run(plans, threads: 3) { progress in
+            asked += 1
+            return asked.isMultiple(of: 4) && progress.worldsAtOnce > 1 ? .memory : nil
+        }
+        #expect(said == one)
+        #expect(asked > 0)
+    }
+
+    @Test("A world that is alone and has not enough memory is cut off, and other policies are walked all the same")
+    func notEnough() throws {
+        let plans = try ["kiosk.toml", "windows.toml"].map { try Self.plan($0) }
+        let said = Self.run(plans, threads: 2) { $0.walk == 0 ? .memory : nil }
+        #expect(said[0].words == [nil, "memory"])
+        #expect(said[1] == Self.run([plans[1]], threads: 1)[0])
+    }
+
+    @Test("Time is each walk's own")
+    func time() throws {
+        let plans = try ["windows.toml", "kiosk.toml"].map { try Self.plan($0) }
+        let said = Self.run(plans, threads: 2) { $0.walk == 1 ? .time : nil }
+        #expect(said[0] == Self.run([plans[0]], threads: 1)[0])
+        #expect(said[1].words == [nil, "time"])
+    }
+}
