@@ -12,7 +12,7 @@ final class QuestionQueue: Sendable {
 
     /// A question may take a second. So much of it is for deciding and for reasons; the rest is for reading what was typed and
     /// for drawing, whose sizes are bounded.
-    private static let nanosecondsMax: Int64 = 600_000_000
+    private static let nanosecondsMax: Int64 = 500_000_000
 
     private struct Waiting: Sendable {
         var question: PlayQuestion
