@@ -33,10 +33,12 @@ final class QuestionQueue: Sendable {
         }
         replaced?.promise.fail(Replaced())
         thread.submit { [self] _ in
-            guard let next = waiting.withLock({ waiting in
-                defer { waiting = nil }
-                return waiting
-            }) else { return }
+            guard
+                let next = waiting.withLock({ waiting in
+                    defer { waiting = nil }
+                    return waiting
+                })
+            else { return }
             let deadline = Self.now + Self.nanosecondsMax
             next.promise.succeed(PlayAnswer(next.question) { Self.now < deadline }.text)
         }

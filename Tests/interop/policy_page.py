@@ -84,6 +84,21 @@ def shipped():
     return f"{len(sizes)} policies, the largest page {max(sizes.values()) // 1000} kB"
 
 
+@claim("the situations of two apps and one camera are those that a policy allows, and what leads from one to another")
+def situations():
+    # The first has it, and a second start is refused: nobody ever waits.
+    page, _ = report(ROOT / "policies/v4l2.toml", *SMALL)
+    rows = [text for text in page.words if re.match(r"\d+: \S+ ", text)]
+    assert len(rows) == 3 and all(" waits" not in row for row in rows), rows
+    assert {re.sub(r"^\d+: ", "", row).count("has the camera") for row in rows} == {0, 1}, rows
+    edges = [attributes for tag, attributes in page.elements if attributes.get("class") == "edge"]
+    assert {(edge["data-from"], edge["data-to"]) for edge in edges} == {("1", "2"), ("2", "1"), ("1", "3"), ("3", "1")}, edges
+    # Where a stronger app takes it from a weaker one, one of two waits in some situation, and never both.
+    page, _ = report(ROOT / "policies/kiosk.toml", *SMALL)
+    rows = [text for text in page.words if re.match(r"\d+: \S+ ", text)]
+    assert any(" waits" in row for row in rows) and not any(row.count(" waits") == 2 for row in rows), rows
+
+
 BROKEN = '''name = "broken"
 ranks = ["strong", "weak"]
 [[rank]]
