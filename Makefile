@@ -22,7 +22,7 @@ help:
 	@echo "make torture           attacks, loads and faults against camarbd: promise, figure, met or not (ROW='words': only these)"
 	@echo "make torture-recordings  200 kills of camrecorder over recordings with sound and metadata, half of them on a full disk"
 	@echo "make test-clients      libcamarb, the V4L2 door with real programs and browsers, Python, GStreamer (SHORT=1: as in make test)"
-	@echo "make test-desktop      browsers through the desktop portal and PipeWire; minutes (CLAIMS='words': only these)"
+	@echo "make test-desktop      browsers through the desktop portal and PipeWire, and on the pages about policies; minutes (CLAIMS='words': only these)"
 	@echo "make test-vm           real cameras' interfaces and login sessions, in a virtual machine (STEPS='words': only these)"
 	@echo "make bench             the broker against programs of its own in C, as ratios (QUICK=1: fewer rounds)"
 	@echo "make bench-vm          on the kernel's own virtual camera: processor time and delay of each kind of consumer, and the time of a handover"

@@ -15,7 +15,7 @@ public struct Markup: Sendable {
 }
 
 /// An attribute of an element. Its name is never data.
-struct Attribute {
+struct MarkupAttribute {
     private let name: StaticString
     private let value: String?
 
@@ -24,12 +24,12 @@ struct Attribute {
         self.value = value
     }
 
-    static func set(_ name: StaticString, _ value: String) -> Attribute { Attribute(name, value) }
-    static func set(_ name: StaticString) -> Attribute { Attribute(name, nil) }
-    static func id(_ value: String) -> Attribute { Attribute("id", value) }
-    static func style(_ names: String) -> Attribute { Attribute("class", names) }
+    static func set(_ name: StaticString, _ value: String) -> MarkupAttribute { MarkupAttribute(name, value) }
+    static func set(_ name: StaticString) -> MarkupAttribute { MarkupAttribute(name, nil) }
+    static func id(_ value: String) -> MarkupAttribute { MarkupAttribute("id", value) }
+    static func style(_ names: String) -> MarkupAttribute { MarkupAttribute("class", names) }
     /// Only within the page: it leads nowhere else.
-    static func to(_ id: String) -> Attribute { Attribute("href", "#\(id)") }
+    static func to(_ id: String) -> MarkupAttribute { MarkupAttribute("href", "#\(id)") }
 
     fileprivate var html: String { value.map { " \(name)=\"\($0.escaped)\"" } ?? " \(name)" }
 }
@@ -47,13 +47,13 @@ enum MarkupBuilder {
 }
 
 func html(
-    _ name: StaticString, _ attributes: Attribute..., @MarkupBuilder content: () -> Markup = { Markup("") }
+    _ name: StaticString, _ attributes: MarkupAttribute..., @MarkupBuilder content: () -> Markup = { Markup("") }
 ) -> Markup {
     Markup(html: "<\(name)\(attributes.map(\.html).joined())>\(content().html)</\(name)>")
 }
 
 /// An element without content and without an end.
-func html(empty name: StaticString, _ attributes: Attribute...) -> Markup {
+func html(empty name: StaticString, _ attributes: MarkupAttribute...) -> Markup {
     Markup(html: "<\(name)\(attributes.map(\.html).joined())>")
 }
 

@@ -97,7 +97,8 @@ public struct PlayAnswer: Sendable {
         }
     }
 
-    private static let late = status(.unsure, "NOT COMPLETE: this takes more than the second that a question has. Ask with fewer lines.")
+    private static let late = status(
+        .unsure, "NOT COMPLETE: this takes more than the second that a question has. Ask with fewer lines.")
 
     /// A scenario without a `policy` line is read for the policy that was typed beside it.
     private static func read(_ text: String, hasPolicy: Bool) throws(ScenarioError) -> (Scenario, dropped: Int) {
@@ -133,7 +134,8 @@ public struct PlayAnswer: Sendable {
     // MARK: The outcome
 
     private static func result(_ told: ToldScenario, _ question: PlayQuestion, dropping count: Int) -> Markup {
-        let typed = Set(question.scenario.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") })
+        let typed = Set(
+            question.scenario.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") })
         return markup {
             if !told.broken.isEmpty {
                 status(.bad, "Broken: \(told.broken.joined(separator: "; ")).")

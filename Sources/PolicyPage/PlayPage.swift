@@ -32,7 +32,9 @@ public struct PlayPage: Sendable {
                         html("code") { folder }
                         ", and nothing is written there."
                     }
-                    html("noscript") { html("p") { "This page asks its program while you type, for which it needs a script." } }
+                    html("noscript") {
+                        html("p") { "This page asks its program while you type, for which it needs a script." }
+                    }
                 }
                 html("main") {
                     form
@@ -89,7 +91,8 @@ public struct PlayPage: Sendable {
 
     private func area(_ id: String, _ hint: String) -> Markup {
         html(
-            "textarea", .id(id), .set("spellcheck", "false"), .set("autocapitalize", "off"), .set("autocomplete", "off"),
+            "textarea", .id(id), .set("spellcheck", "false"), .set("autocapitalize", "off"),
+            .set("autocomplete", "off"),
             .set("aria-describedby", hint))
     }
 }

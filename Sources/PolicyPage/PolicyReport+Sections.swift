@@ -76,17 +76,19 @@ extension PolicyReport {
     private var verdict: (mark: Mark, words: String) {
         guard let walked else { return (.unsure, "Not verified.") }
         if let finding = walked.report.finding { return (.bad, "Broken: \(finding.message).") }
-        let statements = count(policy.policy.statements.count, "statement")
+        let statements = policy.policy.statements.count
+        let promises = "The broker's promises" + (statements == 0 ? "" : " and \(count(statements, "statement"))")
         if let cut = walked.report.cutOffBy {
             return (
                 .unsure,
-                "NOT COMPLETE, cut off \(cut.sentence): the broker's promises and \(statements) hold as far as it went."
+                "NOT COMPLETE, cut off \(cut.sentence). \(promises) hold as far as it went."
             )
         }
         if let problem = walked.problems.first { return (.bad, "A problem: \(problem).") }
         return (
             .good,
-            "The broker's promises and \(statements) hold in every state of \(size(walked)).")
+            "\(promises) hold in every state of \(size(walked))."
+        )
     }
 
     private func size(_ walked: Walked) -> String {
@@ -176,7 +178,9 @@ extension PolicyReport {
                 }
             }
             if !walked.problems.isEmpty {
-                html("ul", .style("marks")) { walked.problems.map { problem in html("li") { Mark.bad.shown(problem) } } }
+                html("ul", .style("marks")) {
+                    walked.problems.map { problem in html("li") { Mark.bad.shown(problem) } }
+                }
             }
         }
     }

@@ -14,7 +14,9 @@ extension PolicyReport {
                 sideBySide(comparison.pair, id: "difference")
             }
             if !comparison.report.kinds.isEmpty {
-                table(comparison.report.kinds.prefix(Self.kindsShown), comparison, "Kinds of differences, the most frequent first")
+                table(
+                    comparison.report.kinds.prefix(Self.kindsShown), comparison,
+                    "Kinds of differences, the most frequent first")
                 let rest = comparison.report.kinds.dropFirst(Self.kindsShown)
                 if !rest.isEmpty {
                     html("details") {
@@ -106,12 +108,15 @@ extension PolicyReport {
             if graph.leftOut > 0 {
                 html("p") { Mark.unsure.shown("\(count(graph.leftOut, "situation")) more left out.") }
             }
-            if graph.isCutOff { html("p") { Mark.unsure.shown("Not complete: the world is larger than what was walked.") } }
+            if graph.isCutOff {
+                html("p") { Mark.unsure.shown("Not complete: the world is larger than what was walked.") }
+            }
             html("details") {
                 html("summary") { "The world, as a scenario begins with it" }
                 html("pre", .set("tabindex", "0")) { graph.setup.joined(separator: "\n") }
             }
-            html("div", .style("wide"), .set("role", "region"), .set("tabindex", "0"), .set("aria-label", "Situations")) {
+            html("div", .style("wide"), .set("role", "region"), .set("tabindex", "0"), .set("aria-label", "Situations"))
+            {
                 drawing.svg
             }
             html("details") {
@@ -129,7 +134,8 @@ extension PolicyReport.Comparison {
         if report.isSame { return "No difference: the rules of both answer the same for all facts." }
         let size = "\(count(report.states, "state")) of \(count(report.worlds, "world"))"
         if let witness = report.witness {
-            let cut = report.cutOffBy.map { "; the kinds below are those found until it was cut off \($0.sentence)" } ?? ""
+            let cut =
+                report.cutOffBy.map { "; the kinds below are those found until it was cut off \($0.sentence)" } ?? ""
             return "They differ, first after \(count(witness.length, "step")) (\(size))\(cut)."
         }
         if let cut = report.cutOffBy { return "NOT COMPLETE, cut off \(cut.sentence): no difference so far (\(size))." }

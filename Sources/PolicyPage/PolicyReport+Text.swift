@@ -75,7 +75,9 @@ extension PolicyReport {
                     + "by \(count(reach.scenarios, "scenario"))."
             }
             html("table") {
-                html("caption") { "A rule counts when a scenario makes it decide, and once more when one sees it not match" }
+                html("caption") {
+                    "A rule counts when a scenario makes it decide, and once more when one sees it not match"
+                }
                 html("thead") {
                     html("tr") {
                         html("th", .set("scope", "col")) { "Part" }

@@ -9,8 +9,8 @@ struct StateDrawing {
     private static let gapY = 62.0
     private static let perRow = 3
     private static let margin = 16.0
-    /// A column of the 12 px font, at the wide end.
-    private static let columnWidth = 7.2
+    /// A column of the 12 px font, as wide letters and narrow ones even out.
+    private static let columnWidth = 6.6
 
     private let graph: StateGraph
     private let id: String
@@ -57,7 +57,9 @@ struct StateDrawing {
 
     /// The middle of those above that lead to a situation.
     private func pull(_ index: Int) -> Double {
-        let above = graph.steps.filter { $0.to == index && graph.situations[$0.from].depth < graph.situations[index].depth }
+        let above = graph.steps.filter {
+            $0.to == index && graph.situations[$0.from].depth < graph.situations[index].depth
+        }
         guard !above.isEmpty else { return 0 }
         return above.reduce(0) { $0 + boxes[$1.from].x } / Double(above.count)
     }

@@ -34,7 +34,10 @@ extension ToldScenario {
                 html("div", .style("wide"), .set("role", "region"), .set("tabindex", "0"), .set("aria-label", label)) {
                     Markup(drawn: svg)
                 }
-                html("p", .style("why"), .set("data-hint", "Point at a span, or go to it by Tab: why it began stands here.")) {
+                html(
+                    "p", .style("why"),
+                    .set("data-hint", "Point at a span, or go to it by Tab: why it began stands here.")
+                ) {
                     ""
                 }
             }
@@ -69,7 +72,9 @@ extension ToldScenario {
                         html("p", .style("soft")) { "Facts read: \(verdict.read.joined(separator: ", "))" }
                     }
                     if verdict.changes.isEmpty {
-                        html("p", .style("soft")) { "Nothing found that would have changed it; tried: \(verdict.searched)." }
+                        html("p", .style("soft")) {
+                            "Nothing found that would have changed it; tried: \(verdict.searched)."
+                        }
                     } else {
                         html("p", .style("soft")) {
                             "It would have fallen otherwise with: \(verdict.changes.joined(separator: "; or "))"

@@ -116,7 +116,9 @@ public struct ToldScenario: Sendable {
         var found: [Reason] = []
         for decision in decisions {
             guard found.count < reasonsMax, mayGoOn() else { break }
-            guard let explanation = stage.history?.explain(decision, of: stage.arbiter, while: mayGoOn) else { continue }
+            guard let explanation = stage.history?.explain(decision, of: stage.arbiter, while: mayGoOn) else {
+                continue
+            }
             found.append(reason(explanation, names))
         }
         return (found, decisions.count - found.count)

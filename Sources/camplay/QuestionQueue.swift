@@ -12,7 +12,7 @@ final class QuestionQueue: Sendable {
 
     /// A question may take a second. So much of it is for deciding and for reasons; the rest is for reading what was typed and
     /// for drawing, whose sizes are bounded.
-    private static let nanosecondsMax: Int64 = 600_000_000
+    private static let nanosecondsMax: Int64 = 500_000_000
 
     private struct Waiting: Sendable {
         var question: PlayQuestion
@@ -33,10 +33,12 @@ final class QuestionQueue: Sendable {
         }
         replaced?.promise.fail(Replaced())
         thread.submit { [self] _ in
-            guard let next = waiting.withLock({ waiting in
-                defer { waiting = nil }
-                return waiting
-            }) else { return }
+            guard
+                let next = waiting.withLock({ waiting in
+                    defer { waiting = nil }
+                    return waiting
+                })
+            else { return }
             let deadline = Self.now + Self.nanosecondsMax
             next.promise.succeed(PlayAnswer(next.question) { Self.now < deadline }.text)
         }

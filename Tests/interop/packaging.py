@@ -217,7 +217,7 @@ def completions():
 
 @claim("there is one version: programs, packages, changes and the file VERSION say the same")
 def one_version():
-    for program in ("camarbd", "camrecorder", "camagent", "camclient"):
+    for program in ("camarbd", "camrecorder", "camagent", "camclient", "camplay"):
         assert run(PROGRAMS / program, "--version") == f"{program} {VERSION}\n", program
     numbers = re.findall(r"^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert numbers[:1] == [VERSION], f"CHANGELOG.md: {numbers}"
@@ -237,7 +237,7 @@ def no_foundation():
         assert "swift_retain" in names, f"{program} is stripped, so that nothing can be said of it"
         # FoundationEssentials, which swift-argument-parser wants, is another module: its names begin with $s20.
         unwanted = {"Foundation": r" \$s10Foundation", "ICU": r" icudt\d+_dat"}
-        if program != "camclient":
+        if program not in ("camclient", "camplay"):
             unwanted |= {"FoundationEssentials": r" \$s20FoundationEssentials", "regular expressions": r" \$s12_RegexParser"}
         found = [name for name, pattern in unwanted.items() if re.search(pattern, names)]
         # A search for a text is in the module of regular expressions: `contains`, `firstRange`, `ranges`, `replacing`, `split(separator: "…")`.
@@ -246,7 +246,7 @@ def no_foundation():
 
 @claim("the installed programs carry the Swift runtime in themselves")
 def self_contained():
-    for program in ("camarbd", "camkeeper", "camrecorder", "camwriter", "camagent", "camclient"):
+    for program in ("camarbd", "camkeeper", "camrecorder", "camwriter", "camagent", "camclient", "camplay"):
         needed = run("readelf", "--dynamic", PROGRAMS / program)
         swift = re.findall(r"NEEDED.*\[(lib(?:swift|Foundation|_?dispatch)[^\]]*)\]", needed)
         assert not swift, f"{program} needs {swift}"

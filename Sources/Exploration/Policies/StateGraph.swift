@@ -169,7 +169,7 @@ public struct StateGraph: Sendable {
         case .running where !session.isHolder: return .watches
         case .running:
             var notes: [String] = []
-            if session.access != .all { notes.append("\(session.access.names.joined(separator: " and ")) only") }
+            if session.access != .all { notes.append("\(session.access.names.joined(separator: "+")) only") }
             if session.isRecording { notes.append("records") }
             if let next = camera?.next, next != session.id { notes.append("told to yield to \(names.name(of: next))") }
             return .has(note: notes.joined(separator: ", "))

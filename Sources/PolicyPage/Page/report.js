@@ -25,9 +25,8 @@ for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, t
 for (const kind of ["pointerout", "focusout"]) document.addEventListener(kind, forget);
 // What a link leads to may lie in a part that is folded.
 const open = () => {
-  let part = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  const target = part;
-  for (; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
+  const target = location.hash ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
+  for (let part = target; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
   target?.focus?.({ preventScroll: true });
   target?.scrollIntoView({ block: "nearest" });
 };

@@ -46,7 +46,8 @@ struct SVGDrawing {
     static let smallColumnWidth = 6.2
 
     init(
-        timeline: Timeline, title: String, link: @escaping (Timeline.Lane, Timeline.Span) -> Timeline.Link? = { _, _ in nil }
+        timeline: Timeline, title: String,
+        link: @escaping (Timeline.Lane, Timeline.Span) -> Timeline.Link? = { _, _ in nil }
     ) {
         self.timeline = timeline
         self.title = title

@@ -13,7 +13,8 @@ import Trace
 struct PolicyReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Write one page about a policy: its text, what scenarios reach, what holds, what it leads to and why.",
+        abstract:
+            "Write one page about a policy: its text, what scenarios reach, what holds, what it leads to and why.",
         discussion: """
             The page is one file without network: the policy's text with its coverage beside each line, its statements \
             with their verdicts and, where one is broken, the shortest way to break it; with --against, the shortest \
@@ -36,7 +37,8 @@ struct PolicyReportCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Another policy to compare with.", valueName: "file"))
     var against: String?
     @Option(
-        help: ArgumentHelp("Scenarios, or folders of them, run with this policy in the place of theirs.", valueName: "dir"))
+        help: ArgumentHelp(
+            "Scenarios, or folders of them, run with this policy in the place of theirs.", valueName: "dir"))
     var scenarios: [String] = []
     @Option(help: ArgumentHelp("The folder that `policy FILE` in a scenario is relative to.", valueName: "folder"))
     var policies = "policies"

@@ -1,0 +1,187 @@
+"""The page of `camclient policy play`, from outside: who gets an answer, what a question may reach, and what it may cost."""
+import contextlib, http.client, json, os, pathlib, re, shutil, socket, subprocess, tempfile, threading
+
+from camclient import PROGRAM
+from harness import PATIENCE, ROOT, claim, die_with_parent
+from policy_page import HOSTILE, Page
+
+SECRET = "the-secret-rule-of-another-folder"
+SCENARIO = """policy kiosk.toml
+camera front
+
+0s   connect loop app=attract.service
+     session loop camera=front
+     start loop
+"""
+
+
+class Play:
+    """A page over a folder, as a person starts it, and requests to it."""
+
+    def __init__(self, folder, program=PROGRAM):
+        self.folder, self.program = folder, program
+
+    def __enter__(self):
+        self.process = subprocess.Popen([self.program, "policy", "play", str(self.folder)], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True, preexec_fn=die_with_parent)
+        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/\n", self.process.stdout.readline())
+        assert found, self.process.communicate(timeout=PATIENCE)
+        self.port, self.token = int(found[1]), found[2]
+        self.origin = f"http://127.0.0.1:{self.port}"
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    def request(self, method, path, body=None, **headers):
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)) as connection:
+            connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+            answer = connection.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read().decode()
+
+    def post(self, what, value):
+        return self.request("POST", f"/{self.token}/{what}", json.dumps(value), Origin=self.origin, Content_Type="application/json")
+
+    def ask(self, scenario, policy="", plan="", file="typed.toml"):
+        status, _, text = self.post("ask", {"file": file, "policy": policy, "scenario": scenario, "plan": plan})
+        assert status == 200, (status, text)
+        return text
+
+
+@claim("the page of policy play is on the loopback alone, for who has its address, by its own name and from its own page")
+def asked_by():
+    with Play(ROOT / "policies") as play:
+        listening = subprocess.run(["ss", "-Hltnp"], capture_output=True, text=True).stdout
+        own = [line.split()[3] for line in listening.splitlines() if f"pid={play.process.pid}," in line]
+        assert own == [f"127.0.0.1:{play.port}"], (own, listening)
+        page = f"/{play.token}/"
+        status, headers, text = play.request("GET", page)
+        assert status == 200 and "<textarea" in text
+        policy = headers["Content-Security-Policy"]
+        nonce = re.search(r"script-src 'nonce-([0-9a-f]{32})'", policy)[1]
+        assert policy.startswith("default-src 'none'; ") and "frame-ancestors 'none'" in policy and "unsafe" not in policy
+        assert text.count(f'nonce="{nonce}"') == 3 and nonce not in play.request("GET", page)[2]
+        assert (headers["X-Content-Type-Options"], headers["Referrer-Policy"], headers["Cache-Control"]) == (
+            "nosniff", "no-referrer", "no-store")
+        wrong = play.token[:-1] + ("0" if play.token[-1] != "0" else "1")
+        json_type = {"Content_Type": "application/json"}
+        for status, request in [
+            (404, ("GET", "/")), (404, ("GET", f"/{wrong}/")), (404, ("GET", f"/{play.token}")), (404, ("GET", page + "../")),
+            (404, ("PUT", page)), (404, ("GET", page + "ask")), (404, ("POST", f"/{wrong}/ask", "{}")),
+            (403, ("GET", page, None, {"Host": f"localhost:{play.port}"})), (403, ("GET", page, None, {"Host": "127.0.0.1"})),
+            (403, ("GET", page, None, {"Host": f"evil.example:{play.port}"})),
+            (403, ("POST", page + "ask", "{}", json_type)),
+            (403, ("POST", page + "ask", "{}", {"Origin": "http://evil.example", **json_type})),
+            (403, ("POST", page + "ask", "{}", {"Origin": "null", **json_type})),
+            (403, ("POST", page + "ask", "{}", {"Origin": play.origin})),
+            (403, ("POST", page + "ask", "{}", {"Origin": play.origin, "Sec_Fetch_Site": "cross-site", **json_type})),
+            (400, ("POST", page + "ask", "{}", {"Origin": play.origin, **json_type})),
+        ]:
+            method, path, body, headers = (*request, *(None, {})[len(request) - 2:])
+            got, _, text = play.request(method, path, body, **headers)
+            assert (got, text) == (status, ""), (request, got, text)
+        assert play.process.poll() is None
+        play.process.terminate()
+        assert play.process.wait(PATIENCE) == -15
+
+
+@claim("what is typed into policy play is checked, lived through, explained and planned")
+def outcome():
+    kiosk = (ROOT / "policies/kiosk.toml").read_text()
+    with Play(ROOT / "policies") as play:
+        text = play.ask(SCENARIO, plan="connect call app=intercom.service\nsession call camera=front\nstart call")
+        page = Page(text)
+        assert "It comes out otherwise than written" in page.text and "loop didStartRunning" in page.text
+        assert "call didStartRunning" in page.text and "Interrupted, in this order" in page.text
+        assert any("because “no other bid”" in link.get("aria-label", "") for link in page.all("a")), text
+        written = SCENARIO + "       loop didStartRunning\n"
+        assert "It comes out as written" in play.ask(written)
+        # A policy that is typed takes the place of the scenario's, and includes what the folder has.
+        assert "The outcome under mine" in play.ask(written, 'include = ["kiosk.toml"]\nname = "mine"\n')
+        assert "3min" in play.ask(SCENARIO.replace("attract", "photobooth").replace("loop", "booth"), kiosk), "its lease ends by itself"
+        wrong = Page(play.ask(written, kiosk.replace("grace ", "garce ")))
+        assert "did you mean" in wrong.text and [one["data-line"] for one in wrong.all("li")] == ["62"], wrong.text
+        wrong = Page(play.ask("camera front\n\n0s   conect a\n", kiosk))
+        assert [one["data-line"] for one in wrong.all("li")] == ["3"], wrong.text
+        status, _, text = play.post("file", {"name": "kiosk.toml"})
+        assert (status, text) == (200, kiosk)
+
+
+@claim("policy play reads nothing outside the folder that it was given")
+def confined():
+    with tempfile.TemporaryDirectory() as outside:
+        folder = pathlib.Path(outside, "folder")
+        folder.mkdir()
+        shutil.copy(ROOT / "policies/kiosk.toml", folder)
+        secret = pathlib.Path(outside, "secret.toml")
+        secret.write_text(f'name = "{SECRET}"\n')
+        (folder / "link.toml").symlink_to(secret)
+        (folder / "sub").symlink_to(outside)
+        pathlib.Path(outside, "folder-2").mkdir()
+        pathlib.Path(outside, "folder-2", "near.toml").write_text(f'name = "{SECRET}"\n')
+        model = (ROOT / "cameras/iphone6s-back.toml").read_text()
+        pathlib.Path(outside, "camera.toml").write_text(model)
+        ways = ["../secret.toml", str(secret), "link.toml", "sub/secret.toml", "../folder-2/near.toml", "/etc/passwd", "../none.toml"]
+        with Play(folder) as play:
+            answers = {}
+            for way in ways:
+                for text in (play.ask(SCENARIO, f'include = ["{way}"]\nname = "mine"\n'),
+                             play.ask(SCENARIO.replace("kiosk.toml", way))):
+                    assert SECRET not in text and "root:" not in text and "The outcome" not in text, (way, text)
+                answers[way] = play.ask(SCENARIO, f'include = ["{way}"]\nname = "mine"\n')
+                assert "is not in the folder" in answers[way], answers[way]
+                assert play.post("file", {"name": way})[0] == 404, way
+            camera = f"camera front model={outside}/camera.toml"
+            assert "is not in the folder" in play.ask(SCENARIO.replace("camera front", camera, 1)), "a camera's model"
+            assert play.post("ask", {"file": "../x.toml", "policy": "", "scenario": "", "plan": ""})[0] == 400
+            assert play.post("file", {"name": ".."})[0] == 404
+            assert play.post("file", {"name": "kiosk.toml"})[0] == 200
+
+
+@claim("whatever a name contains that is typed into policy play, its answer has it as words")
+def escaped():
+    with Play(ROOT / "policies") as play:
+        scenario = SCENARIO.replace("loop", f'"{HOSTILE}"').replace("camera=front", 'camera="front"')
+        for text in (play.ask(scenario), play.ask(f"# {HOSTILE}\n{HOSTILE}\n"), play.ask(SCENARIO, f'name = "{HOSTILE}"\n'),
+                     play.ask(SCENARIO, f"<blink>{HOSTILE}")):
+            page = Page(text)
+            assert not page.all("img") and not page.all("script") and not page.all("blink"), text
+            assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes), text
+            assert HOSTILE in page.text, text
+
+
+def heavy():
+    """More than a second of work in the bytes that a scenario may have."""
+    apps = "".join(f"     connect a{one} presence=fullscreen\n     session a{one} camera=back\n     start a{one}\n" for one in range(400))
+    return "policy desktop.toml\ncamera back\n\n0s\n" + apps + "".join(f"{one + 1}s   presence a{one % 400} background\n" for one in range(700))
+
+
+@claim("a question of policy play is cut off when its time is up, a newer one replaces one that waits, and sizes are bounded")
+def bounded():
+    with Play(ROOT / "policies") as play:
+        assert "NOT COMPLETE" in play.ask(heavy())
+        assert "longer than the" in play.ask("#" * 70_000)
+        body = json.dumps({"file": "x.toml", "policy": "#" * 300_000, "scenario": "", "plan": ""})
+        with contextlib.suppress(ConnectionError):
+            assert play.request("POST", f"/{play.token}/ask", body, Origin=play.origin, Content_Type="application/json")[0] == 413
+        # Three at once: one is worked out, one waits, and whichever came before that one is told so.
+        question = {"file": "x.toml", "policy": "", "scenario": heavy(), "plan": ""}
+        found = []
+        threads = [threading.Thread(target=lambda: found.append(play.post("ask", question)[0])) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(PATIENCE)
+        assert set(found) == {200, 409} and len(found) == 4, found
+        # Connections beyond the bound are closed, and there is room again once others are gone.
+        with contextlib.ExitStack() as stack:
+            open_ones = [stack.enter_context(socket.create_connection(("127.0.0.1", play.port), PATIENCE)) for _ in range(40)]
+            closed = 0
+            for one in open_ones[16:]:
+                with contextlib.suppress(ConnectionError):
+                    assert one.recv(1) == b"", "it says something unasked"
+                closed += 1
+            assert closed == 24, closed
+        assert "It comes out" in play.ask(SCENARIO)
