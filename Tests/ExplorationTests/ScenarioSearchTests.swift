@@ -65,6 +65,7 @@ struct ScenarioSearchTests {
         sources = ["shell"]
         [contention]
         order = ["focused", "recording"]
+        tie = "newcomer"
         newcomer = "refuse"
         re-decide = "open"
         """,
@@ -127,7 +128,7 @@ struct ScenarioSearchTests {
                 0s   connect liar app=liar.service
                      session liar camera=back
                      start liar
-                       refused startRunning because "Not this one"
+                       refused RefusedByPolicy because "Not this one"
 
                 """), "\(one.scenario)")
     }

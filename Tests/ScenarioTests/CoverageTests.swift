@@ -252,7 +252,7 @@ struct CoverageTests {
             tie = "holder"
             """
         let equal = try coverage(policy, twoApps)
-        #expect(gaps(equal).contains("order: score: no scenario made it decide anything"))
+        #expect(gaps(equal).contains("order: score: no scenario would come out otherwise without it"))
         #expect(equal.unmatched.contains(.order(.attribute("score"))))
         let stronger = try coverage(policy, twoApps + "\n1s   attribute notes score high\n")
         #expect(stronger.fired.isSuperset(of: [.order(.attribute("score")), .choice(.loser)]))

@@ -92,7 +92,8 @@ struct FoundScenarios {
         let first = closes.contains(told.goal) ? told.goal : closes[0]
         let title = sentence(first)
         let others = closes.filter { $0 != first }.map { "# Besides: \(sentence($0))" }
-        let head = (["# \(title)"] + others).joined(separator: "\n")
+        // A scenario's title is all of its first comment.
+        let head = (["# \(title)"] + (others.isEmpty ? [] : [""] + others)).joined(separator: "\n")
         let body = told.text.drop { $0 != "\n" }
         return ScenarioSearch.Suggestion(title: title, scenario: head + body, closes: closes, length: told.length)
     }
