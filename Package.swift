@@ -142,7 +142,9 @@ let package = Package(
                 "Arbiter", "ArbiterProtocol", "CameraFile", "CaptureModel", "EventTable", "Explain", "PolicyFile",
                 "TomlFile",
             ]),
-        library("Exploration", ["Arbiter", "ArbiterProtocol", "EventTable", "ReferenceArbiter", "Scenario"]),
+        library(
+            "Exploration",
+            ["Arbiter", "ArbiterProtocol", "EventTable", "PolicyFile", "ReferenceArbiter", "Scenario"]),
         library("Trace", ["Arbiter", "ArbiterProtocol", "EventTable", "JSONText", "PolicyFile", "Scenario"]),
         library("Timeline", ["ArbiterProtocol", "JSONText"]),
 

@@ -82,7 +82,7 @@ struct Story {
         lines(events, policy, isManual: false, isWhole: false)
     }
 
-    private func lines(
+    func lines(
         _ events: [(event: Event, moment: Moment)], _ policy: Policy, isManual: Bool, isWhole: Bool
     ) -> [String] {
         var lines = world.cameraLines + [""]

@@ -13,6 +13,10 @@ struct PolicyCommand: AsyncParsableCommand {
               camclient policy show
               camclient policy verify policies/kiosk.toml
               camclient policy diff policies/ios9.toml policies/ipados16.toml
+              camclient policy load kiosk-new.toml
             """,
-        subcommands: [PolicyCheck.self, PolicyShow.self, PolicyTest.self, PolicyVerify.self, PolicyDiff.self])
+        subcommands: [
+            PolicyCheck.self, PolicyShow.self, PolicyTest.self, PolicyVerify.self, PolicyDiff.self,
+            PolicyHashCommand.self, PolicyLoad.self,
+        ])
 }

@@ -3,11 +3,9 @@ import ArbiterProtocol
 import ArgumentParser
 import Exploration
 import JSONText
-import Machine
 import PolicyFile
 import Scenario
 import Timeline
-import TomlFile
 
 /// Whether a policy keeps what is promised, in every state of small worlds.
 struct PolicyVerify: AsyncParsableCommand {
@@ -26,6 +24,7 @@ struct PolicyVerify: AsyncParsableCommand {
             bound before everything was walked, and nothing is broken so far.
             Examples:
               camclient policy verify policies/kiosk.toml
+              camclient policy verify /etc/camarb/policy.toml --policy-dir /etc/camarb/policy.d
               camclient policy verify kiosk.toml --clients 2 --cameras 1 --everything
               camclient policy verify kiosk.toml --max-time 10min --max-memory 8G > broken.scenario
             """)
@@ -36,6 +35,7 @@ struct PolicyVerify: AsyncParsableCommand {
     var files: [String]
     @Flag(help: "Also what no policy sees: late recorders, the machine's own events, configurations, reloads.")
     var everything = false
+    @OptionGroup var policyFiles: PolicyFileOptions
     @OptionGroup var search: SearchOptions
     @OptionGroup var output: OutputOptions
 
@@ -45,13 +45,7 @@ struct PolicyVerify: AsyncParsableCommand {
         var isBroken = false
         var cut: SearchBound?
         // A mistake in any file is said before anything is walked.
-        let policies = try files.map { file in
-            do throws(FileProblems) {
-                return try PolicyFile.load(path: file, accounts: MachineAccounts())
-            } catch {
-                throw Failure(.usage, error.description)
-            }
-        }
+        let policies = try files.map { try policyFiles.load($0).policy }
         for (file, policy) in zip(files, policies) {
             let walk: PolicyWalk
             do throws(ScenarioError) {
@@ -61,7 +55,7 @@ struct PolicyVerify: AsyncParsableCommand {
                 throw Failure(.usage, "\(file): \(error)")
             }
             let begin = Moment.now
-            let place = SearchOptions.place(file)
+            let place = policyFiles.line(file, policy)
             let report = walk.run(
                 SearchBounds(statesMax: search.maxStates), policyLine: place.name, policies: place.folder,
                 limiter: search.limiter(file, since: begin))
