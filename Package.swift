@@ -147,7 +147,9 @@ let package = Package(
                 "Arbiter", "ArbiterProtocol", "CameraFile", "CaptureModel", "EventTable", "Explain", "PolicyFile",
                 "TomlFile",
             ]),
-        library("Exploration", ["Arbiter", "ArbiterProtocol", "EventTable", "ReferenceArbiter", "Scenario"]),
+        library(
+            "Exploration",
+            ["Arbiter", "ArbiterProtocol", "EventTable", "PolicyFile", "ReferenceArbiter", "Scenario"]),
         library("Trace", ["Arbiter", "ArbiterProtocol", "EventTable", "JSONText", "PolicyFile", "Scenario"]),
         // Traces of many machines as figures and as a table: their lines are read in passing, and no core is stepped.
         library(

@@ -37,6 +37,7 @@ public final class Broker {
     // is nil.
     let audience = Audience()
     private(set) var policy: PolicyKeeper!
+    private(set) var loading: PolicyLoading!
     private(set) var clients: Clients!
     private(set) var cameras: Cameras!
     private(set) var desktops: Desktops!
@@ -76,6 +77,7 @@ public final class Broker {
         cameras = Cameras(self, recorders: RecorderOrigin(options, simulated: recorders))
         desktops = Desktops(self)
         inquiries = try Inquiries(self)
+        loading = PolicyLoading(self)
         publisher = try Publisher(self)
         dispatcher = Dispatcher(self)
         properties = PropertyTelling(self)

@@ -10,6 +10,10 @@ final class PolicyKeeper {
     /// Why the policy that was asked for is not in force; empty when it is.
     private(set) var trouble = "" { didSet { broker.properties?.degradedMayHaveChanged() } }
     private var sources = PolicySources()
+    /// Who loaded the policy in force; nil: it is the one of the broker's own files, or the built-in one.
+    private(set) var byHand: LoadedByHand?
+    /// That of the policy in force (`Policy.hash`): many ask for it, and it changes only here.
+    private(set) var hash = Policy.firstCome.hash
     private var options: BrokerOptions { broker.options }
     private var journal: Journal { broker.journal }
 
@@ -27,6 +31,7 @@ final class PolicyKeeper {
         do throws(FileProblems) {
             let loaded = try readPolicy(path)
             sources = PolicySources(loaded)
+            hash = loaded.policy.hash
             return loaded.policy
         } catch {
             trouble = "\(shown(path)) is no valid policy, so it is first come, first served.\n\(error)"
@@ -36,29 +41,46 @@ final class PolicyKeeper {
     }
 
     /// SIGHUP. A bad file never replaces a good policy.
-    func reload() {
+    /// - Returns: what is wrong with the files; nil: their policy is in force, or there are none.
+    @discardableResult
+    func reload() -> FileProblems? {
         guard let path = options.policy else {
-            journal.send(.notice, "asked to read the policy again, but none was given (--policy FILE)")
-            return
+            if byHand != nil {
+                put(.firstCome, PolicySources(), nil)
+            } else {
+                journal.send(.notice, "asked to read the policy again, but none was given (--policy FILE)")
+            }
+            return nil
         }
         ServiceManager.reloading()
+        defer { ServiceManager.ready(status: broker.publisher.statusLine) }
         do throws(FileProblems) {
             let loaded = try readPolicy(path)
-            let policy = loaded.policy
-            trouble = ""
-            sources = PolicySources(loaded)
-            broker.desktops.calendar?.look(at: policy)
-            broker.step(.policyLoaded(policy))
-            broker.desktops.silenceWhoMayNotSpeak()
-            broker.desktops.pressure?.policyChanged()
-            journal.send(.notice, "the policy “\(policy.name)” is in force", [("CAMARB_POLICY", policy.name)])
+            put(loaded.policy, PolicySources(loaded), nil)
+            return nil
         } catch {
             trouble =
                 "\(shown(path)) is no valid policy; “\(broker.arbiter.policy.name)”, which was in force, still is.\n\(error)"
             journal.send(
                 .error, "\(error)\nThe policy “\(broker.arbiter.policy.name)” stays in force. Nothing changed.")
+            return error
         }
-        ServiceManager.ready(status: broker.publisher.statusLine)
+    }
+
+    /// A policy that somebody loads into the running broker: it holds until the broker's own files are read again.
+    func load(_ loaded: LoadedPolicy, by hand: LoadedByHand) { put(loaded.policy, PolicySources(loaded), hand) }
+
+    private func put(_ policy: Policy, _ from: PolicySources, _ hand: LoadedByHand?) {
+        trouble = ""
+        (sources, byHand, hash) = (from, hand, policy.hash)
+        broker.desktops.calendar?.look(at: policy)
+        broker.step(.policyLoaded(policy))
+        broker.desktops.silenceWhoMayNotSpeak()
+        broker.desktops.pressure?.policyChanged()
+        let whence = hand.map { ": \($0.sentence(options.policy))" } ?? ""
+        journal.send(
+            .notice, "the policy “\(policy.name)” is in force\(whence)",
+            [("CAMARB_POLICY", policy.name), ("CAMARB_POLICY_HASH", hash)])
     }
 
     /// The policy with its drop-ins. The usual folder of drop-ins is looked into where it is there.
@@ -85,6 +107,20 @@ final class PolicyKeeper {
                     ]
                 }),
         ]
+    }
+}
+
+/// Who loaded a policy into the running broker, and what that user called it.
+struct LoadedByHand {
+    var user: UInt32
+    /// Of one line, without what steers a terminal.
+    var file: String
+
+    /// - Parameter own: the broker's own file; nil: it has none.
+    func sentence(_ own: String?) -> String {
+        let back = own.map { Journal.printable($0, keepLines: false) } ?? "the built-in policy"
+        return
+            "loaded by hand by user \(user) from \(file), in the place of \(back): a reload or a restart goes back to that"
     }
 }
 

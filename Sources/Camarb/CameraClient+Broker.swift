@@ -105,7 +105,7 @@ public struct CameraDescription: Hashable, Sendable {
 
 extension CameraClient {
     @discardableResult
-    private func broker(_ member: String, _ arguments: [WireValue] = []) async throws(BrokerError) -> [WireValue] {
+    func broker(_ member: String, _ arguments: [WireValue] = []) async throws(BrokerError) -> [WireValue] {
         try await call(ObjectPath.broker, InterfaceName.broker, member, arguments)
     }
 

@@ -6,6 +6,8 @@ public struct Gauges: Sendable {
     public var version: String
     /// The policy in force.
     public var policy: String
+    /// Its hash.
+    public var policyHash: String
     public var clients: Int
     public var sessions: Int
     public var runningSessions: Int
@@ -32,11 +34,13 @@ public struct Gauges: Sendable {
     }
 
     package init(
-        version: String, policy: String, clients: Int, sessions: Int, runningSessions: Int, decisions: UInt64,
+        version: String, policy: String, policyHash: String = "", clients: Int, sessions: Int, runningSessions: Int,
+        decisions: UInt64,
         pressure: SystemPressure, residentMemory: UInt64, openDescriptors: Int, disconnects: Tally, budgets: [Budget]
     ) {
         self.version = version
         self.policy = policy
+        self.policyHash = policyHash
         self.clients = clients
         self.sessions = sessions
         self.runningSessions = runningSessions
@@ -54,7 +58,9 @@ extension BrokerMetrics {
     public func text(_ gauges: Gauges) -> String {
         var metrics = OpenMetrics()
         metrics.family("camarb", .info, "camarbd's version, and the policy in force.")
-        metrics.sample("camarb_info", 1 as UInt64, [("version", gauges.version), ("policy", gauges.policy)])
+        metrics.sample(
+            "camarb_info", 1 as UInt64,
+            [("version", gauges.version), ("policy", gauges.policy), ("policy_hash", gauges.policyHash)])
         Self.add(total, to: &metrics)
         metrics.counter(
             "camarb_recorder_resets", by: "camera", recorderResets,

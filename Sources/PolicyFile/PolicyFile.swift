@@ -20,6 +20,13 @@ public enum PolicyFile {
         return try policy(loader, accounts).policy
     }
 
+    /// The same, with where each part stands in the text.
+    public static func read(_ text: String, file: String) throws(FileProblems) -> LoadedPolicy {
+        var loader = PolicyLoader()
+        loader.read(Array(text.utf8), name: file, includesFrom: nil)
+        return try policy(loader, NoAccounts())
+    }
+
     /// Reads a policy from a regular file of at most `FileBounds.bytesMax` bytes, with what it includes.
     /// A file that cannot be read is a problem without a line.
     public static func load(path: String, accounts: any Accounts = NoAccounts()) throws(FileProblems) -> Policy {

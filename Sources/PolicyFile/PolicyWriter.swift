@@ -198,7 +198,7 @@ public struct PolicyWriter {
 
 extension Policy {
     /// A name that nobody bears stays: it names nobody elsewhere either, where nobody is asked.
-    fileprivate var withNumbersOnly: Policy {
+    var withNumbersOnly: Policy {
         func plain(_ accounts: [Rights.Account]) -> [Rights.Account] {
             accounts.reduce(into: []) { plain, account in
                 let one = account.number.map { Rights.Account(number: $0) } ?? account

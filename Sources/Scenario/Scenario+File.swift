@@ -1,14 +1,17 @@
 import Glibc
 
 extension Scenario {
-    /// Reads a scenario file. `policies`: the folder that `policy FILE` is relative to.
+    /// Reads a scenario file. `policies`: the folder that `policy FILE` is relative to; `dropIns`: one whose drop-ins are
+    /// read over each of these files.
     /// - Throws: every problem of the text at once, or that the file cannot be read.
-    public static func load(path: String, policies: String) throws(ScenarioError) -> Scenario {
+    public static func load(
+        path: String, policies: String, dropIns: String? = nil
+    ) throws(ScenarioError) -> Scenario {
         // Each of its lines would be a problem, and none would say what is wrong.
         if path.hasSuffix(".toml") {
             throw problem(path, "this is a policy and no scenario; `camclient policy check` looks at policies")
         }
-        return try parse(try read(path), file: path, policies: policies)
+        return try parse(try read(path), file: path, policies: policies, dropIns: dropIns)
     }
 
     /// Replaces the file by `text`.

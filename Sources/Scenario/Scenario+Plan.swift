@@ -29,10 +29,13 @@ extension Scenario {
     /// As above, for as long as the asker's patience lasts.
     /// - Parameter mayGoOn: asked before each step and each attempt to change a verdict, some microseconds to a
     ///   millisecond apart. A clock belongs to the caller.
+    /// - Parameter policy: loaded before the first line; nil: the one in force stays.
+    /// - Parameter dropIns: the folder of drop-ins that a broker reads over each of its policies.
     /// - Returns: nil: it was not done when `mayGoOn` said no; there is no half an answer.
     public static func plan(
         _ text: String, on arbiter: Arbiter, at now: Moment, names: Names? = nil, user: UInt32 = Names.usualUser,
-        policies: String = ".", while mayGoOn: @escaping @Sendable () -> Bool
+        policies: String = ".", dropIns: String? = nil, loading policy: Policy? = nil,
+        while mayGoOn: @escaping @Sendable () -> Bool
     ) throws(ScenarioError) -> [String]? {
         guard text.utf8.count <= planBytesMax else {
             throw ScenarioError([
@@ -43,7 +46,7 @@ extension Scenario {
         }
         var names = names ?? Names(of: arbiter)
         names.user = user
-        var parser = ScenarioParser(file: "plan", policies: policies, names: names)
+        var parser = ScenarioParser(file: "plan", policies: policies, dropIns: dropIns, names: names)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             let bare = line.drop { $0 == " " }
             guard let first = bare.first, first != "#", !first.isASCIIDigit else { return String(bare) }
@@ -57,6 +60,7 @@ extension Scenario {
         stage.stepsMax = planStepsMax
         stage.mayGoOn = mayGoOn
         stage.history = History()
+        if let policy { stage.perform(.event(.policyLoaded(policy))) }
         var writer = ScenarioWriter(names: scenario.names, origin: now)
         for line in scenario.lines {
             guard mayGoOn() else { return nil }

@@ -91,11 +91,14 @@ public struct Scenario: Sendable {
     static let inputIndent = 5
     static let noticeIndent = 7
 
-    /// Reads a scenario. `policies`: the folder that `policy FILE` is relative to.
+    /// Reads a scenario. `policies`: the folder that `policy FILE` is relative to; `dropIns`: one whose drop-ins are read
+    /// over each of these files.
     /// - Throws: every problem of the text at once.
-    public static func parse(_ text: String, file: String, policies: String) throws(ScenarioError) -> Scenario {
+    public static func parse(
+        _ text: String, file: String, policies: String, dropIns: String? = nil
+    ) throws(ScenarioError) -> Scenario {
         let text = try ScenarioText.read(Array(text.utf8), file: file)
-        var parser = ScenarioParser(file: file, policies: policies)
+        var parser = ScenarioParser(file: file, policies: policies, dropIns: dropIns)
         return try parser.parse(text)
     }
 }

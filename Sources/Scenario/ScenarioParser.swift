@@ -8,6 +8,8 @@ import TomlFile
 struct ScenarioParser {
     let file: String
     let policies: String
+    /// The folder whose drop-ins are read over each policy that a line names; nil: none.
+    let dropIns: String?
     var names = Names()
     var now = Moment.zero
     var policy: Policy?
@@ -30,9 +32,10 @@ struct ScenarioParser {
     private var problems: [ScenarioError.Problem] = []
 
     /// `names`: what there is already, where lines are read against a running broker.
-    init(file: String, policies: String, names: Names? = nil) {
+    init(file: String, policies: String, dropIns: String? = nil, names: Names? = nil) {
         self.file = file
         self.policies = policies
+        self.dropIns = dropIns
         self.names = names ?? Names()
         isPlan = names != nil
         if isPlan { stock.hasInput = true }
@@ -264,7 +267,8 @@ struct ScenarioParser {
     }
 
     private mutating func loadPolicy(_ path: String) throws(FileProblems) -> Policy {
-        let policy = try PolicyFile.load(path: path)
+        // A broker's own folder of drop-ins may not be there; one that somebody names was looked for before.
+        let policy = try PolicyFile.load(path: path, dropIns: dropIns, dropInsRequired: false).policy
         if !policyFiles.contains(where: { $0.path == path }) {
             policyFiles.append(Scenario.NamedPolicy(path: path, policy: policy))
         }

@@ -26,6 +26,8 @@ public struct TraceHeader: Sendable {
     /// The checksum of the file before.
     public var follows: String?
     public var policy: Policy
+    /// As its writer had it (`Policy.hash`).
+    public var policyHash = ""
     /// Nil: the trace begins with the broker.
     public var snapshot: Arbiter.Snapshot?
     public var clients: [ClientID: String] = [:]

@@ -111,6 +111,7 @@ public struct TraceReader {
             policy: .firstCome)
         header.follows = try fields.optionalText("follows")
         header.policy = try fields.policy("policy")
+        header.policyHash = try fields.text("policyHash")
         for (id, name) in try fields.named("clients") { header.clients[ClientID(id)] = name }
         for (id, name) in try fields.named("sessions") { header.sessions[SessionID(id)] = name }
         if let json = fields.optional("snapshot") {

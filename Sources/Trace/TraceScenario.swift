@@ -100,10 +100,7 @@ public struct TraceScenario {
     }
 
     private static func policy(_ command: String, _ policy: Policy) -> [String] {
-        if policy == .firstCome { return ["\(command) built-in"] }
-        var text = PolicyWriter.text(policy, numbersOnly: true)
-        if text.hasSuffix("\n") { text.removeLast() }
-        return ["\(command) \"\"\"", text, "\"\"\""]
+        Scenario.policyLine(command, policy).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
     // MARK: Told the same?

@@ -2,11 +2,12 @@ public import Arbiter
 public import ArbiterProtocol
 import EventTable
 import JSONText
+import PolicyFile
 public import Scenario
 
 /// Makes the lines of one trace, in order. Each ends with a checksum of itself and of all lines before it.
 ///
-///     {"trace":2,"program":"camarbd 0.1.0","origin":…,"steps":0,"policy":"…","sum":"…"}
+///     {"trace":5,"program":"camarbd 0.1.0","origin":…,"steps":0,"policy":"…","policyHash":"…","sum":"…"}
 ///     {"step":1,"at":…,"event":"connected",…,"decision":1,"effects":[…],"sum":"…"}
 ///     {"end":"stopped","steps":1,"sum":"…"}
 ///
@@ -15,7 +16,7 @@ public import Scenario
 public struct TraceWriter: Sendable {
     /// The format's. It grows when a reader of before could misread a line, and when the core of before would decide
     /// otherwise than this one does by its contract; the members of a snapshot follow the core.
-    public static let version: Int64 = 4
+    public static let version: Int64 = 5
 
     /// Of the last line, and with it of all.
     private(set) var sum = Checksum()
@@ -64,6 +65,7 @@ public struct TraceWriter: Sendable {
         ])
         if let before { line.add("follows", .string(before.sum.text)) }
         line.add("policy", .string(arbiter.policy.traceText))
+        line.add("policyHash", .string(arbiter.policy.hash))
         if steps > 0 {
             let status = arbiter.status()
             let clients = Set(status.sessions.map(\.client)).sorted()

@@ -26,6 +26,7 @@ public struct BrokerError: Error, Hashable, Sendable {
         case microphoneBusy = "org.camarb.Error.MicrophoneBusy"
         case limitExceeded = "org.camarb.Error.LimitExceeded"
         case notTrusted = "org.camarb.Error.NotTrusted"
+        case planChanged = "org.camarb.Error.PlanChanged"
         // Values that cannot be meant.
         case unknownCamera = "org.camarb.Error.UnknownCamera"
         case unknownSession = "org.camarb.Error.UnknownSession"

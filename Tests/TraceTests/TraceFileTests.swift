@@ -171,19 +171,19 @@ struct TraceFileTests {
     func version() throws {
         var writer = TraceWriter()
         let header = writer.header(program: "test 1", origin: .zero, arbiter: Arbiter(policy: .firstCome))
-        let text = String(decoding: header, as: UTF8.self).replacing("{\"trace\":4,", with: "{\"trace\":5,")
-        #expect(refused(Array(text.utf8)) == "a.trace:1: the trace has format version 5, and this program reads 4")
+        let text = String(decoding: header, as: UTF8.self).replacing("{\"trace\":5,", with: "{\"trace\":6,")
+        #expect(refused(Array(text.utf8)) == "a.trace:1: the trace has format version 6, and this program reads 5")
     }
 
     @Test("A trace of an older version is refused with the name of its program, since the core decides otherwise now")
     func olderVersion() throws {
         var writer = TraceWriter()
         let header = writer.header(program: "camarbd 0.1.0", origin: .zero, arbiter: Arbiter(policy: .firstCome))
-        let text = String(decoding: header, as: UTF8.self).replacing("{\"trace\":4,", with: "{\"trace\":3,")
+        let text = String(decoding: header, as: UTF8.self).replacing("{\"trace\":5,", with: "{\"trace\":3,")
         let said = refused(Array(text.utf8))
         #expect(
             said.hasPrefix(
-                "a.trace:1: the trace has format version 3, written by camarbd 0.1.0, and this program reads 4: the core "
+                "a.trace:1: the trace has format version 3, written by camarbd 0.1.0, and this program reads 5: the core "
                     + "decides otherwise since then"), "\(said)")
         let nameless = text.replacing("\"program\":\"camarbd 0.1.0\"", with: "\"program\":7")
         #expect(refused(Array(nameless.utf8)).contains("written by an older program"))

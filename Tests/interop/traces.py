@@ -204,11 +204,11 @@ def edited():
         assert (said["ok"], said["line"], said["steps"]) == (False, at + 1, at - 1), said
         assert "WasInterrupter" in said["expected"] and "WasInterrupter" not in said["got"], said
         newer = bodies(trace)
-        newer[0] = newer[0].replace(b'{"trace":4,', b'{"trace":5,')
+        newer[0] = newer[0].replace(b'{"trace":5,', b'{"trace":6,')
         wrong.write_bytes(sealed(newer))
         assert f"{wrong}:1: the trace has format version 5, and this program reads 4" in replay(wrong, status=2).stderr
         older = bodies(trace)
-        older[0] = older[0].replace(b'{"trace":4,', b'{"trace":3,')
+        older[0] = older[0].replace(b'{"trace":5,', b'{"trace":3,')
         wrong.write_bytes(sealed(older))
         assert f"{wrong}:1: the trace has format version 3, written by camarbd" in replay(wrong, status=2).stderr
 

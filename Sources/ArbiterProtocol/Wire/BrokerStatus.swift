@@ -3,6 +3,10 @@ public struct BrokerStatus: Hashable, Sendable {
     public var version: String
     /// The policy in force, by name.
     public var policy: String
+    /// That policy's hash: 32 hexadecimal digits over all of it that can decide.
+    public var policyHash: String
+    /// Whence it is, where it was loaded by hand, as a sentence; empty where it was read from the broker's own files.
+    public var policyByHand: String
     /// Why the broker runs without what it was told to use; empty when all is well.
     public var degraded: String
     /// False: no presence source, so every client counts as foreground.
@@ -42,7 +46,8 @@ public struct BrokerStatus: Hashable, Sendable {
     public var hasMoreSessions: Bool
 
     package init(
-        version: String, policy: String, degraded: String = "", presenceKnown: Bool, placements: [PlacementStatus] = [],
+        version: String, policy: String, policyHash: String = "", policyByHand: String = "", degraded: String = "",
+        presenceKnown: Bool, placements: [PlacementStatus] = [],
         unknown: [UnknownFact] = [],
         speakers: [SpeakerStatus] = [], isPrivate: Bool = false, isOwnPrivate: Bool = false, isAsleep: Bool = false,
         loginSessionsUnknown: String = "", loginSessions: [LoginSessionStatus] = [],
@@ -54,6 +59,8 @@ public struct BrokerStatus: Hashable, Sendable {
     ) {
         self.version = version
         self.policy = policy
+        self.policyHash = policyHash
+        self.policyByHand = policyByHand
         self.degraded = degraded
         self.presenceKnown = presenceKnown
         self.placements = placements
@@ -81,6 +88,8 @@ extension BrokerStatus: WireRecord {
     package func addEntries(to entries: inout some WireEntries) {
         entries.add("version", version)
         entries.add("policy", policy)
+        entries.add("policyHash", policyHash)
+        entries.add("policyByHand", policyByHand)
         entries.add("degraded", degraded)
         entries.add("presenceKnown", presenceKnown)
         entries.add("placements", each: placements)
@@ -141,6 +150,8 @@ extension BrokerStatus {
         }
         self.init(
             version: try broker.string("version"), policy: try broker.string("policy"),
+            policyHash: broker.has("policyHash") ? try broker.string("policyHash") : "",
+            policyByHand: broker.has("policyByHand") ? try broker.string("policyByHand") : "",
             degraded: try broker.string("degraded"), presenceKnown: try broker.boolean("presenceKnown"),
             placements: placements,
             unknown: try broker.strings("unknown").compactMap(UnknownFact.init(rawValue:)), speakers: speakers,

@@ -42,7 +42,8 @@ extension Interface {
                 gives: [Argument("broker", "a{sv}"), Argument("cameras", "aa{sv}"), Argument("sessions", "aa{sv}")],
                 """
                 Which apps hold and wait for cameras, and why. Other users' sessions show only where they are, and whether \
-                they run. The first 64 \
+                they run. `policyHash` (s) of `broker` is that of the policy in force, `policyByHand` (s) says whence it is where \
+                somebody loaded it (`LoadPolicy`), and is empty otherwise. The first 64 \
                 sessions; where `moreSessions` (b) of `broker` is true, `GetSessions` has the others. `waiting` and \
                 `sharers` of a camera list the first 64. `budgets` (aa{sv}) of `broker`: of each bounded `resource` (s) \
                 what the asker's user has `used` and may have at `most` (t); root is told of each `user` (u), and in \
@@ -95,6 +96,35 @@ extension Interface {
                 of its parts the `table` (s: "", attribute, rule, contention, camera), `name` (s), `file` (s) and `line` (t).
                 """),
             Method(
+                "PlanPolicy", [Argument("policy", "s"), Argument("file", "s"), Argument("scenario", "s")],
+                gives: [
+                    Argument("outcome", "s"), Argument("changes", "aa{sv}"), Argument("policyHash", "s"),
+                    Argument("plan", "s"),
+                ],
+                """
+                What would become of whom if this policy were loaded now; nothing changes. `policy` is one policy file's text \
+                of at most 120 KiB, without includes, and with users and groups by their numbers; `file` is what problems \
+                call it. `scenario` is empty, or lines as `Plan` takes them, for after the load. Each of `changes` is about \
+                one `session` (t) of an `app` (s) on a `camera` (s): its `kind` (s: stopped, interrupted, restricted, \
+                refused, leased, told; admitted, widened, runs), `rule` (s), `after` (x, nanoseconds from now), `recording` \
+                (t) that it cuts, and `words` (s). `plan` stands for what the plan came to, for `LoadPolicy`.
+                """),
+            Method(
+                "LoadPolicy", [Argument("policy", "s"), Argument("file", "s"), Argument("plan", "s")],
+                gives: [Argument("changes", "aa{sv}"), Argument("policyHash", "s")],
+                """
+                Puts a policy in force, for root and the user of a broker that is not a service. `plan` is what `PlanPolicy` \
+                answered: if that would be answered otherwise now, nothing happens, and the answer is `PlanChanged`; \
+                "" loads it whatever happens. It holds until the broker's own files are read again: by \
+                `UnloadPolicy`, a reload or a restart.
+                """),
+            Method(
+                "UnloadPolicy",
+                """
+                Puts the policy of the broker's own files in force again, for those who may load one. A file with a mistake \
+                leaves the loaded one in force, and the answer is `InvalidValue` with the problems.
+                """),
+            Method(
                 "GetMetrics", gives: [Argument("text", "s")],
                 """
                 Counts since camarbd's start as OpenMetrics text: grants, interruptions, waits, handovers, refusals, \
@@ -143,6 +173,7 @@ extension Interface {
         properties: [
             Property("Version", "s", changes: .never, "camarbd's version."),
             Property("PolicyName", "s", "The policy in force."),
+            Property("PolicyHash", "s", "Its hash: 32 hexadecimal digits over all of it that can decide (policy.md)."),
             Property("Degraded", "s", "Why the broker runs without what it was told to use; empty when all is well."),
             Property("PresenceKnown", "b", "False: no presence source, so every client counts as foreground."),
         ])

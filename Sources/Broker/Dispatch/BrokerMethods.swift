@@ -10,6 +10,8 @@ enum ClientBound {
     static let sessionsMax = 64
     /// A plan is a question about a few events, answered while everybody waits.
     static let planBytesMax = 16 * 1024
+    /// A policy as one text, without comments: many times a long one, and it fits into a message.
+    static let policyBytesMax = 120 * 1024
     /// Any other text: an id, a format, a word. Texts come back in errors, and go to the journal and to all subscribers,
     /// whose queues a long one would fill.
     static let textBytesMax = 1024
@@ -80,15 +82,18 @@ extension MethodTables {
             try broker.inquiries.explain(app: try reader.string("app"), request)
         },
         "Plan": { (broker, request, reader) throws(BrokerError) in
-            let scenario = try reader.string("scenario")
-            guard scenario.utf8.count <= ClientBound.planBytesMax else {
-                throw BrokerError(
-                    .limitExceeded,
-                    "The plan has \(scenario.utf8.count) bytes; it may have \(ClientBound.planBytesMax).")
-            }
-            try broker.inquiries.plan(scenario, request)
+            try broker.inquiries.plan(try MethodTables.scenario(&reader), request)
         },
         "GetPolicy": { (broker, request, reader) throws(BrokerError) in request.answer(broker.policy.answer()) },
+        "PlanPolicy": { (broker, request, reader) throws(BrokerError) in
+            let policy = try SentPolicy(&reader)
+            try broker.loading.plan(policy, scenario: try MethodTables.scenario(&reader), request)
+        },
+        "LoadPolicy": { (broker, request, reader) throws(BrokerError) in
+            let policy = try SentPolicy(&reader)
+            try broker.loading.load(policy, planned: try reader.string("plan"), request)
+        },
+        "UnloadPolicy": { (broker, request, reader) throws(BrokerError) in try broker.loading.unload(request) },
         "GetMetrics": { (broker, request, reader) throws(BrokerError) in
             request.answer([.string(broker.publisher.metricsText(for: request.client))])
         },
@@ -151,6 +156,16 @@ extension MethodTables {
             broker.dispatcher.closeSession(try request.session, request)
         },
     ]
+
+    private static func scenario(_ reader: inout WireReader) throws(BrokerError) -> String {
+        let scenario = try reader.string("scenario")
+        guard scenario.utf8.count <= ClientBound.planBytesMax else {
+            throw BrokerError(
+                .limitExceeded,
+                "The plan has \(scenario.utf8.count) bytes; it may have \(ClientBound.planBytesMax).")
+        }
+        return scenario
+    }
 
     static func presence(_ reader: inout WireReader) throws(BrokerError) -> Presence {
         try presence(try reader.string("presence"))

@@ -114,8 +114,8 @@ final class Dispatcher {
         if !request.isAnswered { request.answer() }
     }
 
-    /// A plan is a text, and so may an item of metadata be; both have bounds of their own.
-    private static let takesLongTexts: Set<String> = ["Plan", "AppendMetadata"]
+    /// A plan is a text, a policy is one, and so may an item of metadata be; all have bounds of their own.
+    private static let takesLongTexts: Set<String> = ["Plan", "PlanPolicy", "LoadPolicy", "AppendMetadata"]
 
     static func wrongArguments(_ method: String, takes: String, got: String) -> BrokerError {
         BrokerError(

@@ -120,6 +120,7 @@ final class PropertyTelling {
         switch property {
         case "Version": .string(Release.version)
         case "PolicyName": .string(broker.arbiter.policy.name)
+        case "PolicyHash": .string(broker.policy.hash)
         case "Degraded": .string(broker.publisher.degraded)
         case "PresenceKnown": .boolean(broker.arbiter.isPresenceKnown)
         default: nil

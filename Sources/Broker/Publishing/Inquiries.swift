@@ -47,7 +47,9 @@ final class Inquiries {
         let status = arbiter.overview()
         let company = arbiter.company(atMost: Self.companyMax)
         return BrokerStatus(
-            version: Release.version, policy: status.policy, degraded: broker.publisher.degraded,
+            version: Release.version, policy: status.policy, policyHash: broker.policy.hash,
+            policyByHand: broker.policy.byHand?.sentence(broker.options.policy) ?? "",
+            degraded: broker.publisher.degraded,
             presenceKnown: status.isPresenceKnown, placements: desktops.placements(for: client),
             unknown: desktops.unknownFacts(for: client),
             speakers: desktops.speakers(for: client), isPrivate: status.isPrivate,
@@ -260,14 +262,11 @@ final class Inquiries {
         let client = request.client
         request.answerLater()
         try slow.ask(client) { [self] () throws(BrokerError) in
-            // Its outcome names everybody it touches.
-            guard clients.values.allSatisfy({ $0.app.map { trust.mayKnow($0, client) } ?? true }) else {
-                throw BrokerError(
-                    .accessDenied, "Other users have apps here, and a plan would show them; root may ask.")
-            }
+            try requireAlone(client)
             let (arbiter, now, names, folder) = (
                 broker.arbiter, Broker.now(), broker.publisher.names(), planFolder(for: client)
             )
+            let dropIns = broker.options.policyFolder.isEmpty ? nil : broker.options.policyFolder
             let user = client.uid
             return { () -> Result<[String]?, ScenarioError> in
                 let time = ProcessorTime(Self.planTimeMax)
@@ -275,6 +274,7 @@ final class Inquiries {
                     return .success(
                         try Scenario.plan(
                             scenario, on: arbiter, at: now, names: names, user: user, policies: folder,
+                            dropIns: dropIns,
                             while: { time.isLeft }))
                 } catch {
                     return .failure(error)
@@ -292,6 +292,13 @@ final class Inquiries {
                         "The plan takes more than \(Self.planTimeMax / 1_000_000) ms to work out; ask with fewer lines."
                     ))
             }
+        }
+    }
+
+    /// The outcome of a plan names everybody it touches.
+    func requireAlone(_ client: BrokerClient) throws(BrokerError) {
+        guard clients.values.allSatisfy({ $0.app.map { trust.mayKnow($0, client) } ?? true }) else {
+            throw BrokerError(.accessDenied, "Other users have apps here, and a plan would show them; root may ask.")
         }
     }
 

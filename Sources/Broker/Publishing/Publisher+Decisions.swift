@@ -166,15 +166,3 @@ extension Publisher {
         return names
     }
 }
-
-extension SessionEvent {
-    /// The rule an event names.
-    var rule: String? {
-        switch self {
-        case .willBeInterrupted(_, _, _, let rule), .wasInterrupted(_, _, _, _, let rule),
-            .interruptionChanged(_, _, _, let rule), .accessChanged(_, _, let rule), .sessionStopped(_, let rule):
-            rule
-        default: nil
-        }
-    }
-}

@@ -20,7 +20,7 @@ extension Publisher {
         let status = broker.arbiter.status()
         return metrics.text(
             Gauges(
-                version: Release.version, policy: status.policy, clients: clients.count,
+                version: Release.version, policy: status.policy, policyHash: broker.policy.hash, clients: clients.count,
                 sessions: clients.owners.count,
                 runningSessions: status.sessions.count { $0.state == .running },
                 decisions: broker.arbiter.lastDecision, pressure: status.pressure, residentMemory: camarb_own_memory(),

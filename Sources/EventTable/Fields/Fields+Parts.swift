@@ -109,7 +109,7 @@ extension EventField where Value == Policy {
     /// Subscribers have its name: the text says who may use cameras, and `GetPolicy` gives it to clients that may read it.
     static var policy: EventField {
         EventField(
-            [EventMember(key: "policy", type: "s")],
+            [EventMember(key: "policy", type: "s"), EventMember(key: "policyHash", type: "s")],
             Phrase(
                 { value, _ in value == .firstCome ? builtInPolicy : "\(value.name).toml".scenarioWord },
                 hear: { (reader) throws(LineProblem) in
@@ -118,8 +118,14 @@ extension EventField where Value == Policy {
             write: { policy, values in
                 values.add("policy", .string(policy.traceText), for: .trace)
                 values.add("policy", .string(policy.name), for: .subscribers)
+                values.add("policyHash", .string(policy.hash))
             },
-            read: { (line) throws(LineFault) in try line.policy("policy") })
+            read: { (line) throws(LineFault) in
+                let policy = try line.policy("policy")
+                // It follows from the text: what counts is that text.
+                _ = try line.text("policyHash")
+                return policy
+            })
     }
 }
 

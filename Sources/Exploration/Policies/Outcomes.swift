@@ -34,6 +34,12 @@ enum Outcomes {
         unique(effects.compactMap { if case .notify(_, let session, _, _) = $0 { session } else { nil } }).sorted()
     }
 
+    /// Those that were told something else, or asked for something that was answered otherwise.
+    static func toldOtherwise(_ news: (first: [Effect], second: [Effect]), _ events: [Event]) -> [SessionID] {
+        let found = sessions(news.first + news.second, events).filter { told(news.first, $0) != told(news.second, $0) }
+        return found.isEmpty ? asker(events).map { [$0] } ?? [] : found
+    }
+
     private static func told(_ effects: [Effect], _ session: SessionID) -> [SessionEvent] {
         effects.compactMap { effect in
             guard case .notify(_, session, _, let event) = effect else { return nil }
@@ -46,12 +52,12 @@ enum Outcomes {
     }
 
     /// What a client asked was refused. What a shell or an operator hears is no client's business.
-    private static func refusal(_ effects: [Effect], _ events: [Event]) -> Bool {
+    static func refusal(_ effects: [Effect], _ events: [Event]) -> Bool {
         guard asker(events) != nil else { return false }
         return effects.contains { if case .refused = $0 { true } else { false } }
     }
 
-    private static func asker(_ events: [Event]) -> SessionID? {
+    static func asker(_ events: [Event]) -> SessionID? {
         switch events.first {
         case .startRunning(let session), .stopRunning(let session), .attachMicrophone(let session, _),
             .startRecording(let session, _), .stopRecording(let session), .ready(let session, _):

@@ -1,5 +1,6 @@
 public import Arbiter
 import ArbiterProtocol
+import PolicyFile
 public import Scenario
 
 /// Walks two policies in step over the same events, breadth first, and finds where clients notice which of them
@@ -30,11 +31,24 @@ public struct PolicyDifference: Sendable {
         /// No state was left to walk on from.
         public var isExhausted = false
         public var witness: Witness?
+        /// The first difference of a kind that is not allowed; nil: there is none so far.
+        public var forbidden: DifferenceKind?
         /// The most frequent first.
         public var kinds: [Kind] = []
+        /// One for each kind that was found, in the order of the vocabulary.
+        public var differences: [Difference] = []
+        /// Ranks that no rule gives and only one of the two has, where they are the same otherwise.
+        public var idleRanks: [String] = []
+
+        public init() {}
 
         /// Of two policies that say the same.
-        public static let nothingToWalk = Report(isSame: true, isExhausted: true)
+        /// - Parameter idleRanks: what only a program could notice that lowers itself to one of them by its name.
+        public static func nothingToWalk(_ idleRanks: [String] = []) -> Report {
+            var report = Report()
+            (report.isSame, report.isExhausted, report.idleRanks) = (true, true, idleRanks)
+            return report
+        }
     }
 
     /// The shortest way to a difference.
@@ -47,8 +61,9 @@ public struct PolicyDifference: Sendable {
         public var outcomes: [[String]]
     }
 
-    /// One way in which the two differ.
+    /// One way in which the two differ, in words.
     public struct Kind: Sendable {
+        public var kind: DifferenceKind
         /// What the first policy does, and what the second.
         public var outcomes: [String]
         public var situations: Int
@@ -75,14 +90,26 @@ public struct PolicyDifference: Sendable {
     /// Whether the two say the same, names apart, so that no walk could find a difference.
     public var isSame: Bool { PolicyEquality(policies[0], policies[1]).holds }
 
-    /// - Parameter stepsBehind: how many steps are walked on behind the first difference, for the kinds.
+    /// The same of two policies for which no worlds were made. Nil: it cannot be said without a walk. Else the ranks that
+    /// no rule gives and only one of them has.
+    public static func idleRanksOfEquals(_ first: Policy, _ second: Policy) -> [String]? {
+        if first.hash == second.hash { return [] }
+        let equality = PolicyEquality(first, second)
+        return equality.holds ? equality.idleRanks : nil
+    }
+
+    /// - Parameters:
+    ///   - stepsBehind: how many steps are walked on behind the first difference that is not allowed, for the kinds.
+    ///   - allowed: kinds behind which the walk goes on as if there had been none.
     public func run(
-        _ bounds: SearchBounds = SearchBounds(), stepsBehind: Int = 2, limiter: @escaping SearchLimiter = { _ in nil }
+        _ bounds: SearchBounds = SearchBounds(), stepsBehind: Int = 2, allowed: Set<DifferenceKind> = [],
+        limiter: @escaping SearchLimiter = { _ in nil }
     ) -> Report {
-        var report = Report(worlds: worlds.count, castsInAll: castsInAll)
+        var report = Report()
+        (report.worlds, report.castsInAll) = (worlds.count, castsInAll)
         report.casts = Set(worlds.map(\.castNumber)).count
         var counted = Counted(bounds: bounds, worlds: worlds.count, limiter: limiter)
-        var searches = worlds.map { PairSearch($0, policies, isFolded: isFolded) }
+        var searches = worlds.enumerated().map { PairSearch($0.element, $0.offset, policies, isFolded: isFolded) }
         var last = bounds.depthMax
         while report.depth < last, !searches.allSatisfy(\.isDone) {
             for index in searches.indices {
@@ -92,12 +119,21 @@ public struct PolicyDifference: Sendable {
             }
             // A step that was cut off was not walked, but what was found on the way was.
             if counted.cut == nil { report.depth += 1 }
-            if report.witness == nil, let search = searches.first(where: { $0.found != nil }), let found = search.found
+            if report.witness == nil, let first = counted.examples.min(by: { $0.value < $1.value })?.value {
+                report.witness = searches[first.world].witness(first, policies)
+            }
+            if report.forbidden == nil,
+                let first = counted.examples.filter({ !allowed.contains($0.key) }).min(by: { $0.value < $1.value })
             {
-                report.witness = search.witness(found, policies)
+                report.forbidden = first.key
                 last = min(last, report.depth + stepsBehind)
             }
             if counted.cut != nil { break }
+        }
+        report.differences = DifferenceKind.allCases.compactMap { kind in
+            counted.examples[kind].map { example in
+                searches[example.world].difference(kind, example, policies, counted.situations[kind] ?? 0)
+            }
         }
         report.isExhausted = searches.allSatisfy(\.isDone)
         report.states = counted.states
@@ -120,6 +156,9 @@ private struct Counted {
     var transitions = 0
     var cut: SearchBound?
     var kinds: [PolicyDifference.Kind] = []
+    /// Of each kind how many steps came to it, and the first of them.
+    var situations: [DifferenceKind: Int] = [:]
+    var examples: [DifferenceKind: DifferenceExample] = [:]
 
     init(bounds: SearchBounds, worlds: Int, limiter: @escaping SearchLimiter) {
         self.bounds = bounds
@@ -139,30 +178,48 @@ private struct Counted {
         }
     }
 
-    mutating func note(_ outcomes: [String], at depth: Int) {
-        if let index = kinds.firstIndex(where: { $0.outcomes == outcomes }) {
-            kinds[index].situations += 1
-        } else {
-            kinds.append(PolicyDifference.Kind(outcomes: outcomes, situations: 1, shortest: depth))
+    mutating func note(_ outcomes: [[String]], _ kind: DifferenceKind, _ example: DifferenceExample) {
+        situations[kind, default: 0] += 1
+        if examples[kind] == nil { examples[kind] = example }
+        for outcome in outcomes {
+            if let index = kinds.firstIndex(where: { $0.kind == kind && $0.outcomes == outcome }) {
+                kinds[index].situations += 1
+            } else {
+                kinds.append(
+                    PolicyDifference.Kind(kind: kind, outcomes: outcome, situations: 1, shortest: example.depth))
+            }
         }
     }
 }
 
+/// Where the first step of a kind was taken.
+struct DifferenceExample: Comparable {
+    var depth: Int
+    /// Which of the worlds, from 0.
+    var world: Int
+    /// The state in which it was taken, and the choice.
+    var parent: Int
+    var choice: Int
+
+    static func < (a: DifferenceExample, b: DifferenceExample) -> Bool { (a.depth, a.world) < (b.depth, b.world) }
+}
+
 /// The walk of one world under two policies.
-private struct PairSearch {
+struct PairSearch {
     let world: SmallWorld
     let cast: FoldedCast
-    private(set) var found: (parent: Int, choice: Int)?
+    private let number: Int
     private var depth = 0
-    private var ways = Ways()
+    private(set) var ways = Ways()
     private var seen = VisitedSet()
     private var frontier: [(first: ExploredState, second: ExploredState, number: Int)] = []
     private var folds = (StateFold(), StateFold())
 
     var isDone: Bool { frontier.isEmpty }
 
-    init(_ world: SmallWorld, _ policies: [Policy], isFolded: Bool) {
+    fileprivate init(_ world: SmallWorld, _ number: Int, _ policies: [Policy], isFolded: Bool) {
         self.world = world
+        self.number = number
         cast = isFolded ? world.cast : world.cast.unfolded
         let first = world.beginning(policies[0])
         let second = world.beginning(policies[1])
@@ -176,7 +233,7 @@ private struct PairSearch {
         return seen.insert(folds.0.fingerprint(cast, beside: folds.1))
     }
 
-    mutating func walkOneStep(_ counted: inout Counted) {
+    fileprivate mutating func walkOneStep(_ counted: inout Counted) {
         depth += 1
         var next: [(first: ExploredState, second: ExploredState, number: Int)] = []
         for (first, second, number) in frontier {
@@ -186,8 +243,10 @@ private struct PairSearch {
                 let news = (one.live(events, at: now), other.live(events, at: now))
                 counted.look(depth)
                 if news.0 != news.1, let outcomes = Outcomes.compare(news, events, one, other) {
-                    for outcome in outcomes { counted.note(outcome, at: depth) }
-                    if found == nil { found = (number, choice) }
+                    let verdict = DifferenceVerdict(before: first, (one, other), news: news, events)
+                    counted.note(
+                        outcomes, verdict.kind,
+                        DifferenceExample(depth: depth, world: self.number, parent: number, choice: choice))
                 } else if isNew(one, other) {
                     counted.states += 1
                     next.append((one, other, ways.append(parent: number, choice: choice)))
@@ -197,31 +256,6 @@ private struct PairSearch {
             if counted.cut != nil { return }
         }
         frontier = next
-    }
-
-    func witness(_ found: (parent: Int, choice: Int), _ policies: [Policy]) -> PolicyDifference.Witness {
-        var states = policies.map { world.beginning($0) }
-        var inputs: [(event: Event, moment: Moment)] = []
-        var outcomes: [[String]] = []
-        let path = ways.path(to: found.parent) + [found.choice]
-        for (index, choice) in path.enumerated() {
-            world.forEachJointChoice(states[0], states[1]) { candidate, events, now in
-                guard candidate == choice else { return true }
-                inputs += events.map { ($0, now) }
-                let writer = ScenarioWriter(names: world.names)
-                outcomes = states.indices.map { which in
-                    let effects = states[which].live(events, at: now)
-                    return index == path.count - 1 ? effects.compactMap { writer.notice($0) } : []
-                }
-                return false
-            }
-        }
-        let story = Story(world, policyLine: "", policies: "")
-        if let told = story.contrast(inputs, policies) {
-            return PolicyDifference.Witness(length: path.count, inputs: told.common, outcomes: told.ends)
-        }
-        let lines = story.inputLines(inputs, policies[0])
-        return PolicyDifference.Witness(length: path.count, inputs: lines, outcomes: outcomes)
     }
 }
 

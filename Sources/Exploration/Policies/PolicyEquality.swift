@@ -17,7 +17,7 @@ struct PolicyEquality {
 
     /// False also where it would take too long to tell.
     var holds: Bool {
-        guard first.sources == second.sources, first.ranks == second.ranks, first.contention == second.contention,
+        guard first.sources == second.sources, haveSameRanks, first.contention == second.contention,
             first.pressureSettle == second.pressureSettle, first.pressure == second.pressure,
             (first.shellUnit, first.agentUnit) == (second.shellUnit, second.agentUnit), haveSameRights,
             haveSameAttributes, first.modes == second.modes, haveSameCameras
@@ -33,10 +33,30 @@ struct PolicyEquality {
                 var plain = rule
                 plain.name = ""
                 plain.when = []
+                // By its place among those that are given. To one that may not have a camera its rank is nothing.
+                plain.rank = rule.deny ? 0 : Self.given(policy).firstIndex(of: rule.rank) ?? 0
                 return Clause(rule.when, .rank(plain))
             }
         }
-        return areSame(lists, otherwise: .rank(RankRule(name: "", rank: first.ranks.count - 1)))
+        return areSame(lists, otherwise: .rank(RankRule(name: "", rank: Self.given(first).count - 1)))
+    }
+
+    /// Ranks that no rule gives, and that only one of the two has. Only a program that lowers itself to one of them by its
+    /// name can tell.
+    var idleRanks: [String] {
+        unique(first.ranks + second.ranks).filter { first.ranks.contains($0) != second.ranks.contains($0) }
+    }
+
+    /// The same names in the same order, of those that some session can have.
+    private var haveSameRanks: Bool {
+        Self.given(first).map { first.ranks[$0] } == Self.given(second).map { second.ranks[$0] }
+    }
+
+    /// The ranks that rules give, and the weakest, which sessions have that no rule matches; strongest first.
+    private static func given(_ policy: Policy) -> [Int] {
+        let byRules = policy.rankRules.filter { !$0.deny }.map(\.rank)
+        let matchesAll = policy.rankRules.contains { $0.when.isEmpty }
+        return Set(byRules + (matchesAll && !byRules.isEmpty ? [] : [policy.ranks.count - 1])).sorted()
     }
 
     /// By numbers: what a file calls them makes no difference.
@@ -63,12 +83,12 @@ struct PolicyEquality {
 
     // MARK: Rules
 
-    private enum Answer: Equatable {
+    private enum Answer: Hashable {
         case access(Access)
         case rank(RankRule)
     }
 
-    private struct Clause {
+    private struct Clause: Hashable {
         var when: [FactTest]
         let answer: Answer
 
@@ -97,9 +117,9 @@ struct PolicyEquality {
 
     private func areSame(_ lists: [[Clause]], otherwise: Answer) -> Bool {
         var steps = 0
+        // What is left of the rules is often the same behind different facts.
+        var known: Set<[[Clause]]> = []
         func look(_ lists: [[Clause]]) -> Bool {
-            steps += 1
-            guard steps < Self.stepsMax else { return false }
             // What stands behind a rule that always matches never answers.
             let lists = lists.map { list in
                 list.firstIndex { $0.when.isEmpty }.map { Array(list[...$0]) } ?? list
@@ -107,6 +127,10 @@ struct PolicyEquality {
             guard let test = lists.lazy.compactMap({ $0.first?.when.first }).first else {
                 return (lists[0].first?.answer ?? otherwise) == (lists[1].first?.answer ?? otherwise)
             }
+            // The same list has the same answers.
+            if lists[0] == lists[1] || !known.insert(lists).inserted { return true }
+            steps += 1
+            guard steps < Self.stepsMax else { return false }
             return [true, false].allSatisfy { holds in
                 look(lists.map { $0.compactMap { $0.knowing(test, holds: holds) } })
             }

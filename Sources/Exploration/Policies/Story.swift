@@ -89,7 +89,7 @@ struct Story {
         lines(events, policy, isManual: false, isWhole: false)
     }
 
-    private func lines(
+    func lines(
         _ events: [(event: Event, moment: Moment)], _ policy: Policy, _ remarks: [Int: String] = [:], isManual: Bool,
         isWhole: Bool
     ) -> [String] {

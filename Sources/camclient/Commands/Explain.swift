@@ -108,52 +108,6 @@ extension Explain {
     }
 }
 
-/// What would happen.
-struct Plan: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Say what would happen, without anything happening.",
-        discussion: """
-            Takes input lines of the scenario language, camarb-scenario(5), as arguments or on standard input, and \
-            answers with the notices they would lead to now. Behind them, as comments: which apps would be interrupted, in \
-            which order and by which rule, also after a grace, and what that would cut; and for a start that fails the \
-            smallest change of facts that would let it through. Times count from now. Names are those that \
-            `camclient watch` shows, and apps are yours unless user= says whose. With --json, "outcome" has the lines \
-            and "summary" the comments.
-            Examples:
-              camclient plan "presence notes slide-over"
-              camclient plan "connect call" "session call camera=front" "start call"
-              camclient plan "start photos" "10s presence photos background"
-            """)
-
-    @Argument(help: ArgumentHelp("Scenario lines; standard input if left out.", valueName: "line"))
-    var lines: [String] = []
-
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
-
-    func run() async throws {
-        var text = lines
-        if text.isEmpty {
-            for await line in inputLines() { text.append(line) }
-        }
-        let scenario = text.joined(separator: "\n")
-        guard scenario.contains(where: { !$0.isWhitespace }) else {
-            throw Failure(.usage, "There is nothing to plan: give scenario lines, such as \"start photos\".")
-        }
-        let outcome = try await connection.ask { try await $0.plan(scenario) }
-        if output.json {
-            let lines = outcome.split(separator: "\n").map(String.init)
-            Output.line(
-                JSON.object([
-                    "outcome": .strings(lines.filter { !$0.hasPrefix("#") }),
-                    "summary": .strings(lines.filter { $0.hasPrefix("#") }.map { String($0.dropFirst(2)) }),
-                ]).text)
-        } else {
-            Output.line(outcome.printableLines)
-        }
-    }
-}
-
 extension WireValue {
     /// The value as a person reads it.
     var words: String {

@@ -23,6 +23,8 @@ struct Status: AsyncParsableCommand {
 extension BrokerStatus {
     var lines: [String] {
         var lines = ["camarbd \(version.printable), policy \(policy.printable), \(decision) decisions"]
+        if !policyHash.isEmpty { lines.append("policy hash \(policyHash.printable)") }
+        if !policyByHand.isEmpty { lines.append("the policy is \(policyByHand.printable)") }
         if !degraded.isEmpty {
             // A wrong policy's problems have lines of their own, and carets that stand under their words.
             let lined = degraded.printableLines.split(separator: "\n", omittingEmptySubsequences: false)
@@ -122,7 +124,8 @@ extension BrokerStatus {
 
     var json: JSON {
         .object([
-            "version": .string(version), "policy": .string(policy), "degraded": .string(degraded),
+            "version": .string(version), "policy": .string(policy), "policyHash": .string(policyHash),
+            "policyByHand": .string(policyByHand), "degraded": .string(degraded),
             "presenceKnown": .bool(presenceKnown),
             "placements": .array(
                 placements.map {

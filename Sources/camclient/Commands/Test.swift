@@ -11,6 +11,7 @@ struct Test: AsyncParsableCommand {
             Examples:
               camclient test Tests/scenarios
               camclient test the-caller-hangs-up-first.scenario --policies policies
+              camclient test Tests/scenarios/policies/kiosk --policy-dir /etc/camarb/policy.d
             """)
 
     @Argument(
@@ -19,12 +20,15 @@ struct Test: AsyncParsableCommand {
     var files: [String]
     @Option(help: ArgumentHelp("The folder that `policy FILE` in a scenario is relative to.", valueName: "folder"))
     var policies = "policies"
+    @OptionGroup var policyFiles: PolicyFileOptions
     @Flag(help: "Write what happens into files that differ; the exit status is 1 all the same.")
     var rewrite = false
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
+        try policyFiles.requireFolder()
         var batch = ScenarioBatch(try scenarioFiles(files), policies: policies, output: output)
+        batch.dropIns = policyFiles.policyDir
         batch.rewrite = rewrite
         batch.run { $0.run() }
         try batch.finish()

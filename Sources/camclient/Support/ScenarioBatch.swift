@@ -13,6 +13,8 @@ struct ScenarioBatch {
     let output: OutputOptions
     /// Write what happens into files that differ.
     var rewrite = false
+    /// A folder whose drop-ins are read over each policy that a scenario names.
+    var dropIns: String?
     private(set) var failed = 0
     private(set) var unreadable = 0
     /// None of them says anything.
@@ -56,7 +58,7 @@ struct ScenarioBatch {
 
     private mutating func run(_ path: String, _ perform: (Scenario) -> Outcome) {
         do throws(ScenarioError) {
-            let outcome = perform(try Scenario.load(path: path, policies: policies))
+            let outcome = perform(try Scenario.load(path: path, policies: policies, dropIns: dropIns))
             guard outcome.expected.contains(where: { $0.hasPrefix(" ") || $0.first?.isNumber == true }) else {
                 unreadable += 1
                 show(path, outcome, emptiness: "\(path): nothing happens in it; a scenario has at least one input")

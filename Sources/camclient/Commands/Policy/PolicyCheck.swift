@@ -25,14 +25,13 @@ struct PolicyCheck: AsyncParsableCommand {
 
     @Argument(help: ArgumentHelp("Policy files.", valueName: "file"), completion: .file(extensions: ["toml"]))
     var files: [String]
-    @Option(help: ArgumentHelp("Drop-ins to read over each file.", valueName: "folder"))
-    var policyDir: String?
+    @OptionGroup var policyFiles: PolicyFileOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
         var isClean = true
         for file in files {
-            let found = PolicyFile.check(path: file, dropIns: policyDir, accounts: MachineAccounts())
+            let found = PolicyFile.check(path: file, dropIns: policyFiles.policyDir, accounts: MachineAccounts())
             if found != nil { isClean = false }
             if output.json {
                 Output.line(

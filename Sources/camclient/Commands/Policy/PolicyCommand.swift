@@ -15,9 +15,10 @@ struct PolicyCommand: AsyncParsableCommand {
               camclient policy diff policies/ios9.toml policies/ipados16.toml
               camclient policy report policies/kiosk.toml --html kiosk.html
               camclient policy play policies
+              camclient policy load kiosk-new.toml
             """,
         subcommands: [
             PolicyCheck.self, PolicyShow.self, PolicyTest.self, PolicyVerify.self, PolicyDiff.self,
-            PolicyReportCommand.self, PolicyPlay.self,
+            PolicyHashCommand.self, PolicyLoad.self, PolicyReportCommand.self, PolicyPlay.self,
         ])
 }

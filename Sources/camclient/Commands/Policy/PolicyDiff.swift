@@ -2,12 +2,11 @@ import Arbiter
 import ArbiterProtocol
 import ArgumentParser
 import Exploration
+import Glibc
 import JSONText
-import Machine
 import PolicyFile
 import Scenario
 import Timeline
-import TomlFile
 
 /// Where two policies behave differently.
 struct PolicyDiff: AsyncParsableCommand {
@@ -18,10 +17,18 @@ struct PolicyDiff: AsyncParsableCommand {
             Two policies that say the same, names and orders that are nothing apart, are said to: nothing is walked then.
             Else both live through the same events, in small worlds made of what either of them can see; recorders answer
             at once. A difference is what clients are told, and which app holds which camera; names of rules are none.
-            Exit status 0: no difference. 1: a difference. 6: cut off by a bound, and no difference so far.
+            Each difference is of one kind, as the second policy treats apps:
+            \(Self.vocabulary)
+            --allow names kinds, or a whole direction (stricter, laxer, other), that are no reason to say no: the worlds are \
+            then walked whole, and not only a few steps behind the first difference. A path ends at its first difference; what \
+            follows from that one is no other.
+            Exit status 0: no difference, or only allowed ones. 1: another one. 6: cut off by a bound, and none so far.
             Examples:
               camclient policy diff policies/ios9.toml policies/ipados16.toml
               camclient policy diff kiosk.toml kiosk-new.toml --clients 2 --depth 8
+              camclient policy diff kiosk.toml kiosk-new.toml --allow stricter,timing
+              camclient policy diff kiosk.toml kiosk-new.toml --witnesses seen && camclient test seen
+              camclient policy diff kiosk.toml kiosk.toml --second-dir drop-ins     what the drop-ins change
             """)
 
     @Argument(help: ArgumentHelp("The first policy file.", valueName: "file"), completion: .file(extensions: ["toml"]))
@@ -34,124 +41,108 @@ struct PolicyDiff: AsyncParsableCommand {
     var depth: Int?
     @Flag(help: "Also what no policy sees: the machine's own events, configurations, clients that vanish.")
     var everything = false
+    @Option(
+        help: ArgumentHelp(
+            "Kinds of differences, or directions, that are allowed, with commas between them.", valueName: "kinds"))
+    var allow: String?
+    @Option(
+        help: ArgumentHelp(
+            "Write the shortest way to each kind of difference into this folder, as a scenario under either policy.",
+            valueName: "folder"))
+    var witnesses: String?
+    @OptionGroup var policyFiles: PolicyFileOptions
+    @Option(help: ArgumentHelp("Drop-ins of the first alone, instead of --policy-dir.", valueName: "folder"))
+    var firstDir: String?
+    @Option(help: ArgumentHelp("Drop-ins of the second alone, instead of --policy-dir.", valueName: "folder"))
+    var secondDir: String?
     @OptionGroup var search: SearchOptions
     @OptionGroup var output: OutputOptions
 
+    private static var vocabulary: String {
+        DifferenceKind.allCases.map { "  \($0.rawValue) (\($0.direction.rawValue)): \($0.sentence)" }
+            .joined(separator: "\n")
+    }
+
+    /// - Throws: a word that is neither a kind nor a direction.
+    private func allowed() throws -> Set<DifferenceKind> {
+        var allowed: Set<DifferenceKind> = []
+        for word in (allow ?? "").split(separator: ",", omittingEmptySubsequences: false) where allow != nil {
+            guard let kinds = DifferenceKind.meant(by: String(word)) else {
+                let words = DifferenceKind.Direction.allCases.map(\.rawValue) + DifferenceKind.allCases.map(\.rawValue)
+                let meant = NearestWord.of(String(word), among: words).map { "; did you mean “\($0)”?" } ?? "."
+                throw ValidationError(
+                    "--allow has “\(word)” in it; it takes \(words.joined(separator: ", "))\(meant)")
+            }
+            allowed.formUnion(kinds)
+        }
+        return allowed
+    }
+
     func validate() throws {
+        _ = try allowed()
         if let depth, depth < 1 { throw ValidationError("--depth \(depth) is below 1.") }
     }
 
     func run() async throws {
-        let policies = try [first, second].map { file in
-            do throws(FileProblems) {
-                return try PolicyFile.load(path: file, accounts: MachineAccounts())
+        let policies = [
+            try PolicyFileOptions.load(first, dropIns: firstDir ?? policyFiles.policyDir).policy,
+            try PolicyFileOptions.load(second, dropIns: secondDir ?? policyFiles.policyDir).policy,
+        ]
+        let allowed = try allowed()
+        let begin = Moment.now
+        var report = PolicyDifference.Report()
+        var neverVaried: [String] = []
+        if let idle = PolicyDifference.idleRanksOfEquals(policies[0], policies[1]) {
+            report = .nothingToWalk(idle)
+        } else {
+            do throws(ScenarioError) {
+                let difference = try PolicyDifference(
+                    policies[0], policies[1], clients: search.clients, cameras: search.cameras, pairsOnly: search.pairs,
+                    scope: everything ? .everything : .policy)
+                neverVaried = difference.neverVaried
+                report = difference.run(
+                    SearchBounds(statesMax: search.maxStates, depthMax: depth ?? .max), allowed: allowed,
+                    limiter: search.limiter("\(first) and \(second)", since: begin))
             } catch {
                 throw Failure(.usage, error.description)
             }
         }
-        let difference: PolicyDifference
-        do throws(ScenarioError) {
-            difference = try PolicyDifference(
-                policies[0], policies[1], clients: search.clients, cameras: search.cameras, pairsOnly: search.pairs,
-                scope: everything ? .everything : .policy)
-        } catch {
-            throw Failure(.usage, error.description)
-        }
-        let begin = Moment.now
-        let report =
-            difference.isSame
-            ? .nothingToWalk
-            : difference.run(
-                SearchBounds(statesMax: search.maxStates, depthMax: depth ?? .max),
-                limiter: search.limiter("\(first) and \(second)", since: begin))
         let took = Moment.now - begin
         if Output.isErrorTerminal, took > .seconds(2) { Output.progress("") }
+        try writeWitnesses(report.differences)
         // Two files may hold policies of one name.
         let names =
-            policies[0].name == policies[1].name ? [first, second] : policies.map(\.name)
-        if output.json {
-            Output.line(json(report, names, took, difference.neverVaried))
-        } else if report.isSame {
-            Output.line(
-                "no difference: names apart, the rules of both answer the same for all facts, and all else is equal; "
-                    + "nothing had to be walked")
-        } else {
-            show(report, names, took)
-            if report.witness == nil {
-                Output.line("  never varied: \(difference.neverVaried.joined(separator: ", "))")
-            }
-        }
-        if report.witness != nil { throw Failure(.answerIsNo, "") }
+            policies[0].name == policies[1].name ? sides : policies.map(\.name)
+        let shown = DifferenceReport(
+            report: report, names: names, allowed: allowed, neverVaried: neverVaried, took: took,
+            files: [first, second],
+            everything: everything, clients: search.clients, cameras: search.cameras)
+        if output.json { Output.line(shown.json.text) } else { shown.show() }
+        if report.forbidden != nil { throw Failure(.answerIsNo, "") }
         if report.cutOffBy != nil { throw Failure(.cutOff, "") }
     }
 
-    private func size(_ report: PolicyDifference.Report) -> String {
-        let steps = report.isExhausted ? "any number of steps" : "\(report.depth) steps"
-        return "of \(VerifyVerdict.casts(report.casts, of: report.castsInAll)), "
-            + "up to \(search.clients) clients × \(search.cameras) cameras, \(steps)"
-    }
-
-    private func show(_ report: PolicyDifference.Report, _ names: [String], _ took: Duration) {
-        let figures =
-            "\(report.states.grouped) states and \(report.transitions.grouped) transitions of \(report.worlds) worlds "
-            + "in \(took.shortText)"
-        guard let witness = report.witness else {
-            if let cut = report.cutOffBy {
-                return Output.line(
-                    "NOT COMPLETE, cut off \(cut.sentence): no difference so far in any world \(size(report)); \(figures)"
-                )
+    /// The files; of one file with two folders of drop-ins, also those.
+    private var sides: [String] {
+        first != second
+            ? [first, second]
+            : zip([first, second], [firstDir, secondDir]).map { file, folder in
+                folder.map { "\(file) with \($0)" } ?? file
             }
-            return Output.line("no difference in any world \(size(report)); \(figures)")
-        }
-        Output.line(
-            "# \(names[0]) and \(names[1]) differ after \(witness.length) step\(witness.length == 1 ? "" : "s"):")
-        Output.line("")
-        for line in witness.inputs { Output.line(line) }
-        for (name, outcome) in zip(names, witness.outcomes) {
-            Output.line("  \(name):")
-            for line in outcome.isEmpty ? ["nobody is told anything"] : outcome { Output.line("       \(line)") }
-        }
-        Output.line("")
-        let reach =
-            report.cutOffBy.map { "until it was cut off \($0.sentence)" }
-            ?? "within \(report.depth) step\(report.depth == 1 ? "" : "s")"
-        Output.line("# Kinds of differences \(reach) (\(figures)):")
-        for kind in report.kinds {
-            Output.line("#   \(Self.sentence(kind, names))")
-        }
     }
 
-    private static func sentence(_ kind: PolicyDifference.Kind, _ names: [String]) -> String {
-        "\(names[0]) \(kind.outcomes[0]) where \(names[1]) \(kind.outcomes[1]): "
-            + "\(kind.situations.grouped) situation\(kind.situations == 1 ? "" : "s"), first after \(kind.shortest) steps"
-    }
-
-    private func json(
-        _ report: PolicyDifference.Report, _ names: [String], _ took: Duration, _ neverVaried: [String]
-    ) -> String {
-        JSON.object([
-            "first": .string(first), "second": .string(second), "clients": .integer(Int64(search.clients)),
-            "cameras": .integer(Int64(search.cameras)), "same": .bool(report.isSame),
-            "everything": .bool(everything), "casts": .integer(Int64(report.casts)),
-            "castsInAll": .integer(Int64(report.castsInAll)), "neverVaried": .strings(neverVaried),
-            "worlds": .integer(Int64(report.worlds)),
-            "states": .integer(Int64(report.states)), "transitions": .integer(Int64(report.transitions)),
-            "steps": .integer(Int64(report.depth)), "exhausted": .bool(report.isExhausted),
-            "cutOffBy": report.cutOffBy.map { .string($0.rawValue) } ?? .null,
-            "seconds": .number(Double(took.wholeNanoseconds / 1_000_000) / 1000),
-            "difference": report.witness.map { witness in
-                .object([
-                    "length": .integer(Int64(witness.length)), "inputs": .strings(witness.inputs),
-                    "outcomes": .array(witness.outcomes.map { .strings($0) }),
-                ])
-            } ?? .null,
-            "kinds": .array(
-                report.kinds.map { kind in
-                    .object([
-                        "outcomes": .strings(kind.outcomes), "situations": .integer(Int64(kind.situations)),
-                        "shortest": .integer(Int64(kind.shortest)), "sentence": .string(Self.sentence(kind, names)),
-                    ])
-                }),
-        ]).text
+    /// `refused.first.scenario` and `refused.second.scenario` of each kind.
+    private func writeWitnesses(_ differences: [PolicyDifference.Difference]) throws(Failure) {
+        guard let folder = witnesses, !differences.isEmpty else { return }
+        if mkdir(folder, 0o777) != 0, errno != EEXIST { throw Failure.file(folder, "cannot be made", errno) }
+        for difference in differences {
+            for (side, text) in zip(["first", "second"], difference.scenarios ?? []) {
+                try writeText(text, to: "\(folder)/\(difference.kind.rawValue).\(side).scenario")
+            }
+            if difference.scenarios == nil {
+                Output.notice(
+                    "camclient: a scenario cannot show the shortest difference of kind \(difference.kind.rawValue)")
+            }
+        }
     }
 }

@@ -28,8 +28,7 @@ struct PolicyShow: AsyncParsableCommand {
     var file: String?
     @Flag(help: "As one policy file, which reads back as the same policy.")
     var merged = false
-    @Option(help: ArgumentHelp("Drop-ins to read over the file.", valueName: "folder"))
-    var policyDir: String?
+    @OptionGroup var policyFiles: PolicyFileOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
@@ -43,12 +42,13 @@ struct PolicyShow: AsyncParsableCommand {
     private func shown() async throws -> ShownPolicy {
         if let file {
             do throws(FileProblems) {
-                return ShownPolicy(try PolicyFile.load(path: file, dropIns: policyDir, accounts: MachineAccounts()))
+                return ShownPolicy(
+                    try PolicyFile.load(path: file, dropIns: policyFiles.policyDir, accounts: MachineAccounts()))
             } catch {
                 throw Failure(.usage, "there is no policy to show:\n\(error)")
             }
         }
-        guard policyDir == nil else {
+        guard policyFiles.policyDir == nil else {
             throw Failure(
                 .usage, "--policy-dir needs a file to read over; the policy in force has its drop-ins already.")
         }
@@ -91,6 +91,7 @@ private struct ShownPolicy {
     var lines: [String] {
         var lines = ["policy \(policy.name)"]
         if !policy.summary.isEmpty { lines.append(policy.summary) }
+        lines.append("hash \(policy.hash)")
         lines += files.isEmpty ? ["built in: no file was read"] : ["", "files, a later one over those before it"]
         lines += files.map { "  \($0.printable)" }
         let top = PolicyWriter.pairs(policy).filter { !["name", "summary"].contains($0.key) }
@@ -146,7 +147,8 @@ private struct ShownPolicy {
 
     var json: JSON {
         .object([
-            "policy": .string(policy.name), "summary": .string(policy.summary), "files": .strings(files),
+            "policy": .string(policy.name), "summary": .string(policy.summary),
+            "policyHash": .string(policy.hash), "files": .strings(files),
             "parts": .array(
                 origins.map {
                     .object([

@@ -42,6 +42,7 @@ struct PolicyTest: AsyncParsableCommand {
             "This policy at the beginning of every scenario, in the place of its own; only it is reported.",
             valueName: "file"))
     var policy: String?
+    @OptionGroup var policyFiles: PolicyFileOptions
     @Option(help: ArgumentHelp("Fail below so many percent, from 0 to 100, of any policy.", valueName: "percent"))
     var minCoverage: Double?
     @Flag(help: "Write what happens into files that differ; the exit status is 1 all the same.")
@@ -62,11 +63,13 @@ struct PolicyTest: AsyncParsableCommand {
 
     func run() async throws {
         let replacement = try policy.map { path in
-            Scenario.NamedPolicy(path: path, policy: try loadPolicy(path).policy)
+            Scenario.NamedPolicy(path: path, policy: try loadPolicy(path, policyFiles.policyDir).policy)
         }
         var tally = CoverageTally()
         if let replacement { tally.expect(replacement) }
+        try policyFiles.requireFolder()
         var batch = ScenarioBatch(try scenarioFiles(files), policies: policies, output: output)
+        batch.dropIns = policyFiles.policyDir
         batch.rewrite = rewrite
         batch.run { scenario in
             guard let replacement else { return tally.run(scenario) }
@@ -108,7 +111,7 @@ struct PolicyTest: AsyncParsableCommand {
     }
 
     private func show(_ entry: CoverageTally.Entry) throws(Failure) {
-        let origins = try loadPolicy(entry.path).origins
+        let origins = try loadPolicy(entry.path, policyFiles.policyDir).origins
         func origin(_ part: PolicyPart) -> LoadedPolicy.Origin? { origins[part] }
         guard output.json else {
             for line in entry.report(place: { origin($0).map { "\($0.file):\($0.line)" } }) { Output.line(line) }
@@ -119,9 +122,9 @@ struct PolicyTest: AsyncParsableCommand {
 }
 
 /// Reads a policy, and says everything that is wrong with it.
-func loadPolicy(_ path: String) throws(Failure) -> LoadedPolicy {
+func loadPolicy(_ path: String, _ dropIns: String? = nil) throws(Failure) -> LoadedPolicy {
     do throws(FileProblems) {
-        return try PolicyFile.load(path: path, dropIns: nil)
+        return try PolicyFile.load(path: path, dropIns: dropIns)
     } catch {
         throw Failure(.usage, "the policy cannot be used:\n\(error)")
     }

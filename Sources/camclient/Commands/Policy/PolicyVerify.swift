@@ -3,11 +3,9 @@ import ArbiterProtocol
 import ArgumentParser
 import Exploration
 import JSONText
-import Machine
 import PolicyFile
 import Scenario
 import Timeline
-import TomlFile
 
 /// Whether a policy keeps what is promised, in every state of small worlds.
 struct PolicyVerify: AsyncParsableCommand {
@@ -32,6 +30,7 @@ struct PolicyVerify: AsyncParsableCommand {
             bound before everything was walked, and nothing is broken so far.
             Examples:
               camclient policy verify policies/kiosk.toml
+              camclient policy verify /etc/camarb/policy.toml --policy-dir /etc/camarb/policy.d
               camclient policy verify kiosk.toml --clients 2 --cameras 1 --everything
               camclient policy verify kiosk.toml --max-time 10min --max-memory 8G > broken.scenario
               camclient policy verify policies/*.toml --clients 4 --max-time 1h --resume four.walk
@@ -50,6 +49,7 @@ struct PolicyVerify: AsyncParsableCommand {
     var resume: String?
     @Flag(help: "Do not look for the change of the policy that repairs what is broken.")
     var noRepairs = false
+    @OptionGroup var policyFiles: PolicyFileOptions
     @OptionGroup var search: SearchOptions
     @OptionGroup var output: OutputOptions
 
@@ -57,13 +57,7 @@ struct PolicyVerify: AsyncParsableCommand {
 
     func run() async throws {
         // A mistake in any file is said before anything is walked.
-        let policies = try files.map { file in
-            do throws(FileProblems) {
-                return try PolicyFile.load(path: file, accounts: MachineAccounts())
-            } catch {
-                throw Failure(.usage, error.description)
-            }
-        }
+        let policies = try files.map { try policyFiles.load($0).policy }
         var record = try resume.map { path throws(Failure) in
             try WalkRecord(path, files: files, policies, search, everything: everything)
         }
@@ -108,18 +102,18 @@ struct PolicyVerify: AsyncParsableCommand {
 
     /// With what is looked for once all worlds are walked: loops, and the changes that repair what is broken.
     private func completed(_ report: PolicyWalk.Report, of walk: PolicyWalk, _ file: String) -> PolicyWalk.Report {
-        let place = SearchOptions.place(file)
+        let place = policyFiles.line(file, walk.policy)
         var report = report
         walk.lookForLoops(
             &report, search, policyLine: place.name, policies: place.folder, search.limiter(file, since: Moment.now))
         if !noRepairs {
-            walk.lookForRepairs(&report, file: file, policies: place.folder, search.limiter(file, since: Moment.now))
+            walk.lookForRepairs(&report, file: file, dropIns: policyFiles.policyDir, policies: place.folder, search.limiter(file, since: Moment.now))
         }
         return report
     }
 
     private func planned(_ file: String, _ policy: Policy, known: [Int: WalkedWorld]) throws -> PlannedWalk {
-        let place = SearchOptions.place(file)
+        let place = policyFiles.line(file, policy)
         do throws(ScenarioError) {
             let walk = try PolicyWalk(
                 policy, clients: search.clients, cameras: search.cameras, scope: scope, pairsOnly: search.pairs)

@@ -2,11 +2,9 @@ import Arbiter
 import ArbiterProtocol
 import ArgumentParser
 import JSONText
-import Machine
 import PolicyFile
 import Scenario
 import Timeline
-import TomlFile
 import Trace
 
 /// The same decisions again, or those of another policy.
@@ -29,6 +27,7 @@ struct TraceReplay: AsyncParsableCommand {
     var files: [String]
     @Option(help: ArgumentHelp("Show what this policy would have decided otherwise.", valueName: "file"))
     var policy: String?
+    @OptionGroup var policyFiles: PolicyFileOptions
     @Flag(help: "Leave out a last line that is cut short, as a broker that was killed may leave it.")
     var cut = false
     @OptionGroup var output: OutputOptions
@@ -36,9 +35,9 @@ struct TraceReplay: AsyncParsableCommand {
     func run() async throws {
         var other: Policy?
         if let policy {
-            do throws(FileProblems) {
-                other = try PolicyFile.load(path: policy, accounts: MachineAccounts())
-            } catch { throw Failure(.usage, "\(error)") }
+            other = try policyFiles.load(policy).policy
+        } else if policyFiles.policyDir != nil {
+            throw Failure(.usage, "--policy-dir needs --policy, whose drop-ins are meant.")
         }
         // Everything is read and checked before anything is shown.
         var parts: [TracePart] = []
