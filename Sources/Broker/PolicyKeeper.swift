@@ -68,7 +68,13 @@ final class PolicyKeeper {
     }
 
     /// A policy that somebody loads into the running broker: it holds until the broker's own files are read again.
-    func load(_ loaded: LoadedPolicy, by hand: LoadedByHand) { put(loaded.policy, PolicySources(loaded), hand) }
+    func load(_ loaded: LoadedPolicy, by hand: LoadedByHand) {
+        var from = PolicySources(loaded)
+        // Its lines are those of the text that was sent, which its file need not have.
+        from.files = from.files.map { "\($0), as it was sent" }
+        for index in from.origins.indices { from.origins[index].origin.file += ", as it was sent" }
+        put(loaded.policy, from, hand)
+    }
 
     private func put(_ policy: Policy, _ from: PolicySources, _ hand: LoadedByHand?) {
         trouble = ""
