@@ -21,18 +21,24 @@ package struct RuleReach: Sendable {
     private let lists: [RuleList]
     private let space: FactSpace
     private let impossible: [FactSpace.Impossibility]
+    /// Of each list's rules, and of what cannot be; every question asks for them.
+    private let boxes: [[FactBox]]
+    private let impossibleBoxes: [FactBox]
 
     package init(_ policy: Policy) {
         lists = RuleList.all(policy)
         space = FactSpace(policy)
         impossible = FactSpace.impossibilities(policy)
+        let space = space
+        boxes = lists.map { list in list.entries.map { space.box($0.when) } }
+        impossibleBoxes = impossible.map { space.box($0.tests) }
     }
 
     /// Why no session can ever show this of a rule; nil: one can, or a bounded search has not settled it.
     package func whyNever(_ sight: Sight, of rule: String) -> String? {
-        for list in lists {
+        for (list, boxes) in zip(lists, boxes) {
             if let index = list.entries.firstIndex(where: { $0.name == rule }) {
-                return whyNever(sight, index, list)
+                return whyNever(sight, index, list, boxes)
             }
         }
         return nil
@@ -41,9 +47,8 @@ package struct RuleReach: Sendable {
     /// Why facts hold for no session; nil: they can.
     package func whyNever(_ tests: [FactTest]) -> String? { whyExcluded(space.box(tests)) }
 
-    private func whyNever(_ sight: Sight, _ index: Int, _ list: RuleList) -> String? {
+    private func whyNever(_ sight: Sight, _ index: Int, _ list: RuleList, _ boxes: [FactBox]) -> String? {
         let entry = list.entries[index]
-        let earlier = Array(list.entries[..<index])
         let region: FactBox
         switch sight {
         case .answering, .deciding: region = space.box(entry.when)
@@ -51,11 +56,13 @@ package struct RuleReach: Sendable {
         case .missingBy(let test): region = space.box(entry.when, but: test)
         }
         if let why = whyExcluded(region) { return why }
-        let itself = sight == .missing ? [entry] : []
-        if isCovered(region, earlier + itself) {
+        // A rule that shares no facts with it says nothing of it; most rules do not.
+        let near = list.entries.indices.filter { $0 != index && space.meet(region, boxes[$0]) }
+        let earlier = near.filter { $0 < index }
+        if isCovered(region, earlier.map { boxes[$0] } + (sight == .missing ? [boxes[index]] : [])) {
             if sight == .missing { return "whenever it is asked, it matches" }
-            let hiders = PolicyAnalysis.fewest(earlier) { isCovered(region, $0) }
-            let names = hiders.map { Wording.quoted($0.name) }.joined(separator: " and ")
+            let hiders = PolicyAnalysis.fewest(earlier) { some in isCovered(region, some.map { boxes[$0] }) }
+            let names = hiders.map { Wording.quoted(list.entries[$0].name) }.joined(separator: " and ")
             return "\(names) \(hiders.count == 1 ? "answers" : "answer") before it then"
         }
         switch sight {
@@ -63,26 +70,19 @@ package struct RuleReach: Sendable {
         case .deciding, .missingBy: break
         }
         // Some point is left where what answers behind it says something else?
-        for (later, other) in list.entries.enumerated() where later > index && other.answer != entry.answer {
-            let between = Array(list.entries[(index + 1)..<later])
-            if !isCovered(meeting(region, other.when), earlier + between) { return nil }
-        }
-        if list.otherwise != entry.answer, !isCovered(region, earlier + Array(list.entries[(index + 1)...])) {
-            return nil
+        if list.otherwise != entry.answer, !isCovered(region, near.map { boxes[$0] }) { return nil }
+        for later in near where later > index && list.entries[later].answer != entry.answer {
+            let before = near.filter { $0 < later }.map { boxes[$0] }
+            let both = region.merging(boxes[later]) { $0.intersection($1) }
+            if !isCovered(both, before.filter { space.meet(both, $0) }) { return nil }
         }
         return sight == .deciding
             ? "without the rule the answer would be the same" : "the answer is the same without that fact"
     }
 
-    /// Both together.
-    private func meeting(_ region: FactBox, _ tests: [FactTest]) -> FactBox {
-        region.merging(space.box(tests)) { $0.intersection($1) }
-    }
-
-    private func isCovered(_ region: FactBox, _ entries: [RuleList.Entry]) -> Bool {
-        let covers = impossible.map(\.tests) + entries.map(\.when)
-        return CoverSearch.answer(
-            region, in: space.everything, by: covers.map { space.box($0) }, stepsMax: Self.stepsMax) == .covered
+    private func isCovered(_ region: FactBox, _ covers: [FactBox]) -> Bool {
+        CoverSearch.answer(region, in: space.everything, by: impossibleBoxes + covers, stepsMax: Self.stepsMax)
+            == .covered
     }
 
     /// For each of the questions about a rule: 256 rules of four facts are some thousand questions, which are to take no
