@@ -51,12 +51,6 @@ extension EventDescription.Table {
         ) {
             if case .attribute(let app, let name, let value) = $0 { (app, name, value) } else { nil }
         }
-        add(
-            .modeSet, .line("mode"), concerning: .everybody, marked: [.noted], Event.modeSet, .modeOrNone,
-            .by("from", usual: .root, "who sets a mode")
-        ) {
-            if case .modeSet(let mode, let setter) = $0 { (mode, setter) } else { nil }
-        }
         add(.loginSession, .own("login-session"), marked: [.noted], Event.loginSession, .login, .loginFacts) {
             if case .loginSession(let login, let facts) = $0 { (login, facts) } else { nil }
         }
@@ -66,9 +60,15 @@ extension EventDescription.Table {
         }
     }
 
-    /// What users say of their apps.
+    /// What users say of their apps, and of the whole machine.
     mutating func addUsersWords() {
         (origin, concern) = (.user, .users)
+        add(
+            .modeSet, .line("mode"), concerning: .everybody, marked: [.noted], Event.modeSet, .modeOrNone,
+            .by("from", usual: .root, "who sets a mode")
+        ) {
+            if case .modeSet(let mode, let setter) = $0 { (mode, setter) } else { nil }
+        }
         add(
             .answered, .line("answer", order: [0, 2, 1, 3]), Event.answered, .app, .mark("claimed"), .answerOrNone,
             .by("from", usual: .user, "who says so")
