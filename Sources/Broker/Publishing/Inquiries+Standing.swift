@@ -1,6 +1,9 @@
 import Arbiter
 import ArbiterProtocol
+import Bus
 import Explain
+import Loop
+import Scenario
 
 /// How an app's sessions stand now, and why: what a decision of long ago, or none, has to do with it.
 extension Inquiries {
