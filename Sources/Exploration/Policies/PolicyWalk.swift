@@ -29,6 +29,8 @@ public struct PolicyWalk: Sendable {
     let isFolded: Bool
     /// Nil: what is left of leases is counted.
     let leases: Leases?
+    /// For the statements about time; nil: there are none.
+    let timed: TimedWorlds?
 
     public struct Report: Sendable {
         public var worlds = 0
@@ -49,6 +51,8 @@ public struct PolicyWalk: Sendable {
         /// Nil: every state that can be reached was.
         public var cutOffBy: SearchBound?
         public var finding: Finding?
+        /// What was walked for the statements about time; nil: there are none, or something else is broken already.
+        public var timed: TimedReport?
         public var isComplete: Bool { cutOffBy == nil && finding == nil }
     }
 
@@ -80,11 +84,14 @@ public struct PolicyWalk: Sendable {
         let casting = Casting(PolicyReads([policy]), clients: clients, pairsOnly: pairsOnly)
         castsInAll = casting.castsInAll
         worlds = try SmallWorld.worlds([policy], casting, cameras: cameras, scope: scope)
+        timed = try TimedWorlds(policy, clients: clients, cameras: cameras, pairsOnly: pairsOnly, isFolded: isFolded)
     }
 
     /// Which apps of the world may stand for one another, and what counts.
     func cast(of world: SmallWorld, _ leases: Leases?) -> FoldedCast {
-        var cast = isFolded ? world.cast : world.cast.unfolded
+        let tellsWhoIsInTheWay = policy.statements.contains(where: \.asksWhoIsInTheWay)
+        var cast = isFolded && !tellsWhoIsInTheWay ? world.cast : world.cast.unfolded
+        cast.tellsWhoIsInTheWay = tellsWhoIsInTheWay
         cast.countsLeases = leases == nil
         return cast
     }
@@ -94,6 +101,14 @@ public struct PolicyWalk: Sendable {
         _ bounds: SearchBounds = SearchBounds(), policyLine: String, policies: String = ".",
         limiter: SearchLimiter = { _ in nil }
     ) -> Report {
-        WorldCrew(self, bounds, policyLine: policyLine, policies: policies).run(limiter)
+        var report = WorldCrew(self, bounds, policyLine: policyLine, policies: policies).run(limiter)
+        guard let timed, report.finding == nil else { return report }
+        // What ended the first walk ends this one, too; a number of states is each one's own.
+        let (about, finding) = timed.run(bounds, policyLine: policyLine, policies: policies, limiter: limiter)
+        report.timed = about
+        report.finding = finding
+        report.cutOffBy = report.cutOffBy ?? about.cutOffBy
+        for (place, applied) in zip(timed.places, about.applied) { report.applied[place] = applied }
+        return report
     }
 }

@@ -43,9 +43,10 @@ struct FactSpace {
     private var names: [[String]] = []
     private let attributes: [Attribute]
 
-    init(_ policy: Policy) {
+    /// - Parameter others: tests of facts that no rule reads.
+    init(_ policy: Policy, besides others: [FactTest] = []) {
         attributes = policy.attributes
-        let tests = policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when)
+        let tests = policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when) + others
         // Both are asked about even where no rule reads them: what is impossible is said with them.
         for test in tests + [
             .foreground(true), .focused(true), .foregroundApps(.one), .recording(true), .bidIsNew(true),

@@ -22,6 +22,8 @@ struct PolicyVerify: AsyncParsableCommand {
             In each state the broker's own promises have to hold (docs/semantics.md, 8), and the [[never]] and
             [[always]] statements of the policy. What breaks one is printed as the shortest scenario, which
             `camclient test` runs. A statement that applied in no state, or names what no rule knows, is a problem.
+            Statements about time (within, warned, at-most) are walked in worlds of their own, of two clients at most,
+            where time also passes between deadlines; the verdict says in which steps.
             Exit status 0: everything was walked, and holds. 1: something is broken, or a problem. 6: cut off by a
             bound before everything was walked, and nothing is broken so far.
             Examples:

@@ -18,9 +18,12 @@ struct VerifyVerdict {
     /// What is wrong with the statements themselves, as sentences.
     var problems: [String] {
         // What was not walked to its end says nothing about what never happens.
-        guard report.isComplete, report.casts == report.castsInAll else { return walk.strangers }
-        return walk.strangers
-            + zip(statements, report.applied).filter { $0.1 == 0 }.map { statement, _ in
+        let notWalked = statements.filter(\.isFair).map { statement in
+            "the statement “\(statement.name)” asks for fairness, which was not walked"
+        }
+        guard report.isComplete, report.casts == report.castsInAll else { return walk.strangers + notWalked }
+        return walk.strangers + notWalked
+            + zip(statements, report.applied).filter { $0.1 == 0 && !$0.0.isFair }.map { statement, _ in
                 "the statement “\(statement.name)” applied in no state: no session that it speaks of ever asks to run, "
                     + "or they never meet on one camera"
             }
@@ -46,6 +49,7 @@ struct VerifyVerdict {
             Output.line("\(file): \(held) in every state of \(casts), \(size)")
         }
         Output.line("  \(figures)")
+        if let timed = report.timed { Output.line("  \(figures(timed))") }
         for (statement, applied) in zip(statements, report.applied) {
             let states = applied == 0 ? "no state" : "\(applied.grouped) state\(applied == 1 ? "" : "s")"
             Output.line("  applied in \(states): \(statement.name)")
@@ -77,6 +81,30 @@ struct VerifyVerdict {
             + "\(worlds) in \(took.shortText), \(SearchOptions.rate(report.transitions, took).grouped) transitions a second"
     }
 
+    /// What was walked for the statements about time: less, since there every wait and hold is counted.
+    private func figures(_ timed: PolicyWalk.TimedReport) -> String {
+        let worlds =
+            timed.worlds < timed.worldsInAll
+            ? "\(timed.worlds.grouped) of \(timed.worldsInAll.grouped) worlds" : Self.count(timed.worlds, "world")
+        let step =
+            timed.step.map { "time in steps of \($0.shortText)" }
+            ?? "time from deadline to deadline; events between deadlines were not walked"
+        let cut = timed.cutOffBy.map { "; cut off \($0.sentence)" } ?? ""
+        return "for \(Self.count(timed.applied.count, "statement")) about time: walked "
+            + "\(Self.count(timed.states, "state")) and \(Self.count(timed.transitions, "transition")) of \(worlds), up to "
+            + "\(Self.count(timed.clients, "client")) × \(Self.count(timed.cameras, "camera")), \(step)\(cut)"
+    }
+
+    private func json(_ timed: PolicyWalk.TimedReport) -> JSON {
+        .object([
+            "clients": .integer(Int64(timed.clients)), "cameras": .integer(Int64(timed.cameras)),
+            "worlds": .integer(Int64(timed.worlds)), "worldsInAll": .integer(Int64(timed.worldsInAll)),
+            "states": .integer(Int64(timed.states)), "transitions": .integer(Int64(timed.transitions)),
+            "stepSeconds": timed.step.map { .number(Double($0.wholeNanoseconds / 1_000_000) / 1000) } ?? .null,
+            "cutOffBy": timed.cutOffBy.map { .string($0.rawValue) } ?? .null,
+        ])
+    }
+
     var json: JSON {
         .object([
             "file": .string(file), "clients": .integer(Int64(walk.clients)), "cameras": .integer(Int64(walk.cameras)),
@@ -89,7 +117,7 @@ struct VerifyVerdict {
                     .object(["name": .string(statement.name), "applied": .integer(Int64(applied))])
                 }),
             "problems": .strings(problems), "neverVaried": .strings(walk.neverVaried),
-            "complete": .bool(report.isComplete),
+            "timed": report.timed.map(json) ?? .null, "complete": .bool(report.isComplete),
             "cutOffBy": report.cutOffBy.map { .string($0.rawValue) } ?? .null,
             "seconds": .number(Double(took.wholeNanoseconds / 1_000_000) / 1000),
             "transitionsPerSecond": .integer(Int64(SearchOptions.rate(report.transitions, took))),
@@ -102,4 +130,8 @@ struct VerifyVerdict {
             } ?? .null,
         ])
     }
+}
+
+extension Statement {
+    fileprivate var isFair: Bool { if case .fair = assertion { true } else { false } }
 }
