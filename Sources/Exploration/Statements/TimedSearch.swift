@@ -191,20 +191,27 @@ struct StatementWords {
             let camera = arbiter.camera(of: session).map { " on camera \($0.name)" } ?? ""
             let part = statements.sources[watch.obligation.statement].parts.first?.rawValue ?? ""
             let what =
-                arbiter.appInTheWay(of: session).map { "waits behind \($0)\(camera)" } ?? "is not \(part)\(camera)"
+                arbiter.whoIsInTheWay(of: session, names.name(of:)).map { "waits behind \($0)\(camera)" } ?? "is not \(part)\(camera)"
             return "\(names.name(of: session)) \(what) since \(since), for longer than \(Self.text(most))"
         case (.atMost(let most, let window), .app(let app)):
-            return "\(arbiter.state.id(app).name) has held a camera for longer than \(Self.text(most)) since \(since), "
+            return "\(arbiter.words(of: app, near: Slot(0), names.name(of:))) has held a camera for longer than \(Self.text(most)) since \(since), "
                 + "within \(Self.text(window))"
         default: return "it went on since \(since)"
         }
     }
 
-    private static func text(_ time: Duration) -> String { TimeText.write(Moment.zero + time) }
+    /// In the greatest unit that leaves a whole number.
+    private static func text(_ time: Duration) -> String {
+        let seconds = time.components.seconds
+        guard time == .seconds(seconds), seconds > 0 else { return TimeText.write(Moment.zero + time) }
+        if seconds % 3600 == 0 { return "\(seconds / 3600)h" }
+        return seconds % 60 == 0 ? "\(seconds / 60)min" : "\(seconds)s"
+    }
 
     func broken(_ loss: TimedStatements.Loss, _ told: Watch?, in arbiter: Arbiter) -> String {
         guard case .session(let session) = loss.obligation.subject else { return "" }
-        let winner = loss.winner.map { "to \(arbiter.state.id($0).name)" } ?? "to its lease"
+        let camera = arbiter.state.camera(loss.camera) ?? Slot(0)
+        let winner = loss.winner.map { "to \(arbiter.words(of: $0, near: camera, names.name(of:)))" } ?? "to its lease"
         let when = told.map { "\(Self.text($0.spent)) after it was told" } ?? "without being told before"
         return "\(names.name(of: session)) loses camera \(loss.camera.name) \(winner), \(when)"
     }

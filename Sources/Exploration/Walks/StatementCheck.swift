@@ -78,7 +78,7 @@ public struct StatementCheck: Sendable {
             case .always(_, let part): role = "not \(part.rawValue)"
             case .within, .warned, .atMost, .fair: break
             }
-            if let behind = arbiter.appInTheWay(of: id) {
+            if let behind = arbiter.whoIsInTheWay(of: id, name) {
                 role = role == Statement.Part.waiting.rawValue ? "waiting behind \(behind)" : "\(role), behind \(behind)"
             }
             return "\(name(id)) (\(role))"
@@ -93,14 +93,22 @@ extension Arbiter {
         StatementCheck(self).broken(in: self)
     }
 
-    /// The app whose bid keeps a session's camera from it, by its name.
-    func appInTheWay(of session: SessionID) -> String? {
+    /// The app whose bid keeps a session's camera from it, by the name of its session that asks, of one on the same
+    /// camera first.
+    func whoIsInTheWay(of session: SessionID, _ name: (SessionID) -> String) -> String? {
         guard let slot = state.session(session) else { return nil }
         let row = state.sessions.rows[Int(slot.index)]
         guard let app = row.waits?.interrupter, row.waits?.isSharing != true,
             app != state.clients.rows[Int(row.client.index)].app
         else { return nil }
-        return state.id(app).name
+        return words(of: app, near: row.camera, name)
+    }
+
+    /// An app by the name of its session that asks for a camera, or for another one; where none does, by its own.
+    func words(of app: AppRef, near camera: Slot<Camera>, _ name: (SessionID) -> String) -> String {
+        let asking = StatementMoment(state).asking.filter { $0.look.app == app }
+        let one = asking.first { $0.look.camera == camera } ?? asking.first
+        return one.map { name(state.id($0.slot)) } ?? state.id(app).name
     }
 }
 
