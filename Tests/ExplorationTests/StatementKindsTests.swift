@@ -85,7 +85,8 @@ struct StatementKindsTests {
             Self.policy(statement: "[[never]]\nname = \"s\"\nwaiting = { app = \"booth.service\" }\n\(narrowed)")
         }
         try broken(never("by = { app = \"call.service\" }"), ["booth (waiting behind call)"])
-        try broken(never("unless = { by = { app = \"call.service\", duty = \"off\" } }"), ["booth (waiting behind call)"])
+        try broken(
+            never("unless = { by = { app = \"call.service\", duty = \"off\" } }"), ["booth (waiting behind call)"])
         // Nobody else is before the booth.
         try holds(never("unless = { by = { app = \"call.service\" } }"))
         // Who is off duty has no camera to keep from anybody.

@@ -191,10 +191,12 @@ struct StatementWords {
             let camera = arbiter.camera(of: session).map { " on camera \($0.name)" } ?? ""
             let part = statements.sources[watch.obligation.statement].parts.first?.rawValue ?? ""
             let what =
-                arbiter.whoIsInTheWay(of: session, names.name(of:)).map { "waits behind \($0)\(camera)" } ?? "is not \(part)\(camera)"
+                arbiter.whoIsInTheWay(of: session, names.name(of:)).map { "waits behind \($0)\(camera)" }
+                ?? "is not \(part)\(camera)"
             return "\(names.name(of: session)) \(what) since \(since), for longer than \(Self.text(most))"
         case (.atMost(let most, let window), .app(let app)):
-            return "\(arbiter.words(of: app, near: Slot(0), names.name(of:))) has held a camera for longer than \(Self.text(most)) since \(since), "
+            return
+                "\(arbiter.words(of: app, near: Slot(0), names.name(of:))) has held a camera for longer than \(Self.text(most)) since \(since), "
                 + "within \(Self.text(window))"
         default: return "it went on since \(since)"
         }

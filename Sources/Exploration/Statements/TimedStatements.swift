@@ -145,7 +145,9 @@ struct TimedStatements: Sendable {
             // Evicted, or its lease is over: what comes next on its camera has won it.
             let row = after.state.cameras.rows[Int(camera.index)]
             let next = row.tenancy.held?.session ?? row.promise?.session
-            winner = next.map { after.state.clients.rows[Int(after.state.sessions.rows[Int($0.index)].client.index)].app }
+            winner = next.map {
+                after.state.clients.rows[Int(after.state.sessions.rows[Int($0.index)].client.index)].app
+            }
         }
         if winner == own { winner = nil }
         guard isOver || winner != nil else { return }

@@ -79,7 +79,8 @@ public struct StatementCheck: Sendable {
             case .within, .warned, .atMost, .fair: break
             }
             if let behind = arbiter.whoIsInTheWay(of: id, name) {
-                role = role == Statement.Part.waiting.rawValue ? "waiting behind \(behind)" : "\(role), behind \(behind)"
+                role =
+                    role == Statement.Part.waiting.rawValue ? "waiting behind \(behind)" : "\(role), behind \(behind)"
             }
             return "\(name(id)) (\(role))"
         }

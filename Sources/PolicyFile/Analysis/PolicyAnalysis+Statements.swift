@@ -88,13 +88,15 @@ private struct StatementLook {
         case .within(_, _, let time):
             if time > Self.longest {
                 warn(
-                    "within", "says \"\(DurationText.write(time))\", which is longer than anything lasts that is walked",
+                    "within",
+                    "says \"\(DurationText.write(time))\", which is longer than anything lasts that is walked",
                     "no lease is longer than \"\(DurationText.write(Bounds.lease.upperBound))\"")
             }
         case .atMost(_, let most, let window):
             if most >= window {
                 warn(
-                    "at-most", "cannot be false: nobody holds a camera for longer than "
+                    "at-most",
+                    "cannot be false: nobody holds a camera for longer than "
                         + "\"\(DurationText.write(most))\" within \"\(DurationText.write(window))\"",
                     "let \"at-most\" be shorter than \"in\"")
             }
@@ -103,7 +105,8 @@ private struct StatementLook {
             let grace = rules.map(\.grace).max() ?? .zero
             guard least > grace else { return }
             warn(
-                "warned", "is broken whenever such a session loses its camera: it is told "
+                "warned",
+                "is broken whenever such a session loses its camera: it is told "
                     + "\"\(DurationText.write(grace))\" before at most",
                 "no rule that it can match gives a longer \"grace\"")
         }
@@ -114,7 +117,9 @@ private struct StatementLook {
     func lookAtParts() {
         let policy = analysis.policy
         if statement.isAcrossCameras, !policy.linksCameras {
-            warn("across", "says nothing by \"across\": no camera excludes another", "there is neither a conflict nor a budget")
+            warn(
+                "across", "says nothing by \"across\": no camera excludes another",
+                "there is neither a conflict nor a budget")
         }
         guard case .never(let players) = statement.assertion, policy.contention.sharing == .none,
             players.contains(where: { $0.part == .sharer })
