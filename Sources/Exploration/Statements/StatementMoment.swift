@@ -43,7 +43,16 @@ struct StatementMoment {
 
     private func waits(_ place: Int, behind by: Condition, _ state: borrowing State) -> Bool {
         guard let app = interrupter(of: place) else { return false }
-        return isAsking(app, near: asking[place].look.camera, by, state)
+        let camera = asking[place].look.camera
+        if isAsking(app, near: camera, by, state) { return true }
+        // The one that is told is the holder, also while it only has its grace or its cut left: then it is the winner for
+        // whom the session waits.
+        let row = state.cameras.rows[Int(camera.index)]
+        for winner in [row.promise?.session, row.tenancy.held?.contest?.beneficiary] {
+            guard let winner, let won = asking.first(where: { $0.slot == winner })?.look.app else { continue }
+            if won != asking[place].look.app, isAsking(won, near: camera, by, state) { return true }
+        }
+        return false
     }
 
     /// The other app whose bid keeps a session's camera from it.
