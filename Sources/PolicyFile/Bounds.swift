@@ -18,6 +18,13 @@ public enum Bounds {
     static let accountNumber = 0...Int(UInt32.max) - 1
     /// `policy verify` asks each of them in every state.
     public static let statementsMax = 64
+    /// Ways to be excused, of each statement: more of them are a second statement.
+    public static let excusesMax = 16
+    /// What a statement may say of waiting and holding: a week, so that a slip of the unit is seen; what is too long to be
+    /// walked is a warning.
+    public static let within = Duration.milliseconds(1)...Duration.seconds(7 * 24 * 3600)
+    /// What it may say of warnings: as long as the longest min-hold, since none is ever given sooner.
+    public static let warned = Duration.milliseconds(1)...Duration.seconds(3600)
     /// Two or three lines of a terminal.
     public static let summaryBytesMax = 300
 

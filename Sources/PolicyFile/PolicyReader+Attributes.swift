@@ -49,7 +49,10 @@ extension PolicyReader {
             ? "a built-in fact"
             : Contention.OrderKey.builtIn.contains { $0.name == name }
                 ? "a word of the order list"
-                : (Self.causeKeys + Self.rankKeys).contains(key) ? "a key of the rules" : nil
+                : (Self.causeKeys + Self.rankKeys).contains(key)
+                    ? "a key of the rules"
+                    // In `unless` it stands beside the facts.
+                    : key == "by" ? "a key of statements" : nil
         if let taken {
             problems.add(
                 "\(reader.subject("name")) is \(Wording.quoted(name)), which is \(taken); an attribute needs a name of its own",

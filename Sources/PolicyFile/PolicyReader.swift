@@ -212,5 +212,5 @@ extension TableReader {
 
 extension String {
     /// `in rule "X"` as `of rule "X"`, to stand behind another place.
-    fileprivate var droppingIn: String { hasPrefix("in ") ? "of \(dropFirst(3))" : self }
+    var droppingIn: String { hasPrefix("in ") ? "of \(dropFirst(3))" : self }
 }

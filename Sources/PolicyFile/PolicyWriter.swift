@@ -177,7 +177,9 @@ public struct PolicyWriter {
         for pair in pairs { write(pair) }
     }
 
-    private mutating func write(_ pair: Pair, _ part: PolicyPart? = nil) {
+    mutating func write(line: String) { text += line + "\n" }
+
+    mutating func write(_ pair: Pair, _ part: PolicyPart? = nil) {
         if let part { note(part) }
         text += pair.line + "\n"
     }

@@ -128,12 +128,34 @@ struct PolicyGenerator {
             let parts = Statement.Part.allCases
             let first = roll(0, parts.count - 1)
             let players = parts[first...].prefix(roll(1, 3)).map { Statement.Player($0, when: facts()) }
-            return Statement(name: name(), .never(players))
+            let isKeptOut = players.contains(where: \.part.isKeptOut)
+            return Statement(
+                name: name(), .never(Array(players)), unless: excuses(mayWait: isKeptOut),
+                by: isKeptOut && coin() ? facts() : nil, isAcrossCameras: players.count > 1 && coin())
         }
         return nevers
             + (0..<roll(0, 2)).map { _ in
-                Statement(name: name(), .always(when: facts(), is: one(of: Statement.Part.allCases)))
+                let (assertion, mayWait) = demand()
+                return Statement(
+                    name: name(), assertion, unless: excuses(mayWait: mayWait), by: mayWait && coin() ? facts() : nil)
             }
+    }
+
+    /// What an `[[always]]` demands, and whether whoever it is about may wait behind somebody.
+    private mutating func demand() -> (Statement.Assertion, mayWait: Bool) {
+        let when = facts()
+        let part = one(of: Statement.Part.allCases)
+        return switch roll(0, 4) {
+        case 0: (.within(when: when, is: part, duration(1, 600_000)), true)
+        case 1: (.warned(when: when, duration(1, 600_000)), true)
+        case 2: (.atMost(when: when, duration(1, 600_000), in: duration(1, 600_000)), false)
+        case 3: (.fair(when: when, is: .running), false)
+        default: (.always(when: when, is: part), true)
+        }
+    }
+
+    private mutating func excuses(mayWait: Bool) -> [Statement.Excuse] {
+        (0..<roll(0, 2)).map { _ in Statement.Excuse(when: facts(), by: mayWait && coin() ? facts() : nil) }
     }
 
     /// Each fact at most once, as a table has each key at most once.

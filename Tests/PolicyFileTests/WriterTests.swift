@@ -43,7 +43,17 @@ struct WriterTests {
             temperature: PressureSettings.Levels(serious: 85), throttling: .fair),
         statements: [
             Statement(name: "never", .never(Statement.Part.allCases.map { Statement.Player($0) })),
+            Statement(
+                name: "across", .never([Statement.Player(.holder), Statement.Player(.waiting)]),
+                unless: [.init(when: [.focused(true)]), .init(by: [.app("a.service")])], by: [.recording(true)],
+                isAcrossCameras: true),
             Statement(name: "always", .always(when: [.focused(true)], is: .running)),
+            Statement(name: "within", .within(when: [], is: .running, .seconds(600)), by: []),
+            Statement(
+                name: "warned", .warned(when: [], .seconds(20)),
+                unless: [.init(when: [.focused(true)], by: [.app("a.service")])]),
+            Statement(name: "at most", .atMost(when: [.focused(true)], .seconds(1800), in: .seconds(7200))),
+            Statement(name: "fair", .fair(when: [], is: .running)),
         ])
 
     private func readsBack(_ policy: Policy, _ place: SourceLocation = #_sourceLocation) {

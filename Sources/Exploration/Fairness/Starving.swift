@@ -8,6 +8,8 @@ import ArbiterProtocol
 struct Starving {
     let statement: Statement
     private let when: Condition
+    private let part: Statement.Part
+    private let scope: StatementScope
     /// The sessions of the world, each with the bit of its place.
     private let sessions: [SessionID]
 
@@ -16,8 +18,10 @@ struct Starving {
 
     /// Nil: the statement is about each moment, and not about what goes on.
     init?(_ statement: Statement, in beginning: Arbiter) {
-        guard statement.isFair, case .always(let when, .running) = statement.assertion else { return nil }
+        guard case .fair(let when, let part) = statement.assertion else { return nil }
         self.statement = statement
+        self.part = part
+        scope = StatementScope(statement, beginning.state.policy.names)
         self.when = beginning.state.policy.names.condition(when)
         sessions = beginning.state.sessionSlots.slots.prefix(Bits.bitWidth).map { beginning.state.id($0) }
     }
@@ -26,27 +30,19 @@ struct Starving {
 
     func session(_ bit: Int) -> SessionID { sessions[bit] }
 
-    /// A session is excused while it does not ask, while the machine forbids it, where its client gave its rank away, and
-    /// while another session of its app runs on the same camera.
+    /// A session is excused while it does not ask, while the machine forbids it, where its client gave its rank away, while
+    /// another session of its app runs on the same camera, and by what the statement excuses.
     func bits(in arbiter: Arbiter) -> Bits {
+        let moment = StatementMoment(arbiter.state)
         var bits: Bits = 0
-        for bit in sessions.indices where isStarving(sessions[bit], in: arbiter.state) { bits |= 1 << Bits(bit) }
+        for place in moment.places(when) where isStarving(place, moment, arbiter.state) {
+            let session = arbiter.state.id(moment.asking[place].slot)
+            if let bit = sessions.firstIndex(of: session) { bits |= 1 << Bits(bit) }
+        }
         return bits
     }
 
-    private func isStarving(_ id: SessionID, in state: borrowing State) -> Bool {
-        guard let slot = state.session(id) else { return false }
-        let session = state.sessions.rows[Int(slot.index)]
-        guard session.request != nil, !session.shown.isRunning,
-            !state.clients.rows[Int(session.client.index)].hasLoweredItself
-        else { return false }
-        let look = state.look(at: slot)
-        guard look.machine.isEmpty, when.holds(for: look.facts) else { return false }
-        for other in state.sessionSlots.slots where other != slot {
-            let row = state.sessions.rows[Int(other.index)]
-            guard row.request != nil, row.shown.isRunning, row.camera == session.camera else { continue }
-            if state.clients.rows[Int(row.client.index)].app == look.app { return false }
-        }
-        return true
+    private func isStarving(_ place: Int, _ moment: StatementMoment, _ state: borrowing State) -> Bool {
+        moment.isEntitled(place, state) && moment.isMeant(place, scope, state) && !moment.isKept(place, part, state)
     }
 }

@@ -44,18 +44,7 @@ extension Policy {
         writer.combine(pressureSettle)
         writer.ordered(statements) { writer, statement in
             writer.combine(statement.name)
-            switch statement.assertion {
-            case .never(let players):
-                writer.ordered(players) { writer, player in
-                    writer.combine(player.part.rawValue)
-                    writer.ordered(player.when) { $1.write(into: &$0) }
-                }
-            case .always(let when, let part):
-                // No statement without players is one about never.
-                writer.combine(0)
-                writer.ordered(when) { $1.write(into: &$0) }
-                writer.combine(part.rawValue)
-            }
+            statement.write(into: &writer)
         }
     }
 }
@@ -101,5 +90,45 @@ extension Contention {
         writer.combine(budget) { $0.combine($1) }
         writer.combine(strongestMayExceed)
         writer.combine(backfill)
+    }
+}
+
+extension Statement {
+    fileprivate func write(into writer: inout FingerprintWriter) {
+        func facts(_ tests: [FactTest]) { writer.ordered(tests) { $1.write(into: &$0) } }
+        switch assertion {
+        case .never(let players):
+            writer.ordered(players) { writer, player in
+                writer.combine(player.part.rawValue)
+                writer.ordered(player.when) { $1.write(into: &$0) }
+            }
+        case .always, .within, .warned, .atMost, .fair:
+            // No statement without players is one about never.
+            writer.combine(0)
+            for when in roles { facts(when) }
+            for part in parts { writer.combine(part.rawValue) }
+            for time in durations { writer.combine(time) }
+        }
+        // A demand with one time is told from another by nothing else.
+        writer.combine(kind)
+        writer.combine(isAcrossCameras)
+        writer.combine(by != nil)
+        facts(by ?? [])
+        writer.ordered(unless) { writer, excuse in
+            writer.ordered(excuse.when) { $1.write(into: &$0) }
+            writer.combine(excuse.by != nil)
+            writer.ordered(excuse.by ?? []) { $1.write(into: &$0) }
+        }
+    }
+
+    private var kind: Int {
+        switch assertion {
+        case .never: 0
+        case .always: 1
+        case .within: 2
+        case .warned: 3
+        case .atMost: 4
+        case .fair: 5
+        }
     }
 }

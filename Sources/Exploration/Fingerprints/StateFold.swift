@@ -12,6 +12,8 @@ public struct FoldedCast: Sendable {
     public var readsBids: Bool
     /// States that differ in nothing but what is left of leases are told apart.
     public var countsLeases = true
+    /// Some statement asks whom a session waits behind. Then nobody may stand for anybody else.
+    public var tellsWhoIsInTheWay = false
 
     public init(_ apps: [(app: AppID, kind: Int)], readsBids: Bool = true) {
         self.apps = apps

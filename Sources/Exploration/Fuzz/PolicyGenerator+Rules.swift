@@ -103,6 +103,34 @@ extension PolicyGenerator {
             let part = random.pick(Statement.Part.allCases)
             statements.append(Statement(name: "w\(index)", .always(when: when, is: part)))
         }
-        return statements
+        // From numbers of their own, so that the policies behind this one stay as they are.
+        var other = self
+        return other.narrowed(statements, attributes)
+    }
+
+    /// The same with everything that narrows a statement, and statements about time behind them.
+    private mutating func narrowed(_ statements: [Statement], _ attributes: [Attribute]) -> [Statement] {
+        var statements = statements
+        for index in statements.indices {
+            if random.chance(30) { statements[index].unless = [excuse(attributes, byPercent: 0)] }
+            guard case .never(let players) = statements[index].assertion else { continue }
+            statements[index].isAcrossCameras = players.count > 1 && random.chance(50)
+            guard players.contains(where: \.part.isKeptOut) else { continue }
+            if random.chance(40) { statements[index].by = facts(attributes, emptyPercent: 30) }
+            if random.chance(40) { statements[index].unless.append(excuse(attributes, byPercent: 70)) }
+        }
+        let when = facts(attributes, emptyPercent: 30)
+        let time = random.pick(Self.leases)
+        let timed: [Statement.Assertion] = [
+            .within(when: when, is: random.pick(Statement.Part.allCases), time), .warned(when: when, time),
+            .atMost(when: when, time, in: time * 3), .fair(when: when, is: .running),
+        ]
+        return statements + timed.enumerated().map { Statement(name: "t\($0.offset)", $0.element) }
+    }
+
+    private mutating func excuse(_ attributes: [Attribute], byPercent: Int) -> Statement.Excuse {
+        Statement.Excuse(
+            when: facts(attributes, emptyPercent: 10),
+            by: random.chance(byPercent) ? facts(attributes, emptyPercent: 30) : nil)
     }
 }

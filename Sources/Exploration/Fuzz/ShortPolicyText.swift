@@ -34,7 +34,7 @@ enum ShortPolicyText {
         }
         for camera in policy.cameras { lines += ["[[camera]]"] + PolicyWriter.pairs(camera).map(\.text) }
         for statement in policy.statements {
-            let header = if case .never = statement.assertion { "[[never]]" } else { "[[always]]" }
+            let header = statement.isNever ? "[[never]]" : "[[always]]"
             lines += [header] + PolicyWriter.pairs(statement).map(\.text)
         }
         return lines

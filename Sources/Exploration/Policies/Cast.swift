@@ -52,6 +52,15 @@ struct Casting {
         }
     }
 
+    /// Only the casts in which somebody may have one of these sets of facts.
+    func about(_ roles: [[FactTest]]) -> Casting {
+        var casting = self
+        casting.casts.removeAll { cast in
+            !cast.sessions.contains { session in roles.contains { session.mayEver($0) } }
+        }
+        return casting
+    }
+
     /// Whether all wanted members are in a cast.
     private static func has(_ cast: [Int], _ wanted: [Int]) -> Bool {
         var rest = cast
@@ -89,14 +98,17 @@ struct Casting {
         return chosen
     }
 
-    /// For each statement about several apps: every choice of kinds that can play its parts. A statement's actors meet,
-    /// however few clients the other worlds have.
+    /// For each statement about several apps, the one behind which one waits included: every choice of kinds that can
+    /// play its parts. A statement's actors meet, however few clients the other worlds have.
     private static func actors(_ reads: PolicyReads, _ kinds: [Character]) -> [[Int]] {
         var found: [[Int]] = []
-        for case .never(let players) in reads.policies.flatMap(\.statements).map(\.assertion) where players.count > 1 {
+        for statement in reads.policies.flatMap(\.statements) {
+            // Whoever is in the way is one of the players, where there are several.
+            let roles = statement.roles + (statement.roles.count == 1 ? statement.by.map { [$0] } ?? [] : [])
+            guard roles.count > 1 else { continue }
             var choices: [[Int]] = [[]]
-            for player in players {
-                let able = kinds.indices.filter { kinds[$0].mayEver(player.when) }
+            for role in roles {
+                let able = kinds.indices.filter { kinds[$0].mayEver(role) }
                 choices = unique(choices.flatMap { choice in able.map { (choice + [$0]).sorted() } })
             }
             found += choices

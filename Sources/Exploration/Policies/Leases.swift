@@ -28,13 +28,11 @@ struct Leases: Sendable {
         guard let longest = rules.compactMap(\.lease).max() else { return nil }
         var others = rules.flatMap { [$0.grace, $0.minHold, $0.grace + $0.minHold] } + [policy.contention.coolDown]
         if !PolicyReads([policy]).pressures.isEmpty { others.append(policy.pressureSettle) }
-        let step = (rules.compactMap(\.lease) + others).map(\.wholeNanoseconds).reduce(0, Self.commonDivisor)
+        let step = (rules.compactMap(\.lease) + others).map(\.wholeNanoseconds).reduce(0, commonDivisor)
         guard step > 0, (others.max() ?? .zero).wholeNanoseconds / step <= Self.momentsMax else { return nil }
         self.step = .nanoseconds(step)
         self.longest = longest
     }
-
-    private static func commonDivisor(_ a: Int64, _ b: Int64) -> Int64 { b == 0 ? a : commonDivisor(b, a % b) }
 
     /// Calls with every way in which time may pass from a state: a number, the state with what is left of its leases
     /// chosen so, and the moment that comes then. False where the body said so, and nil where a deadline is not a

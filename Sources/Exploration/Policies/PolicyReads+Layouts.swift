@@ -25,10 +25,7 @@ extension PolicyReads {
                 return Clause(for: "\(plain)", rule.when)
             }
             let statements = policy.statements.flatMap { statement in
-                switch statement.assertion {
-                case .never(let players): players.map { Clause(for: "\(statement.name) \($0.part)", $0.when) }
-                case .always(let when, let part): [Clause(for: "\(statement.name) \(part)", when)]
-                }
+                statement.conjunctions.enumerated().map { Clause(for: "\(statement.name) \($0.offset)", $0.element) }
             }
             return [causes, ranks, statements].allSatisfy { clauses in
                 Clause.sorted(clauses) == Clause.sorted(clauses.map { $0.exchanging(other) })

@@ -128,16 +128,6 @@ struct PolicyReads {
     }
 }
 
-extension Statement {
-    /// The tests that stand together, for each player.
-    var conjunctions: [[FactTest]] {
-        switch assertion {
-        case .never(let players): players.map(\.when)
-        case .always(let when, _): [when]
-        }
-    }
-}
-
 /// Each once, in the order of their first.
 func unique<T: Equatable>(_ all: [T]) -> [T] {
     var found: [T] = []

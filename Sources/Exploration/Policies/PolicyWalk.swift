@@ -30,6 +30,8 @@ public struct PolicyWalk: Sendable {
     let isFolded: Bool
     /// Nil: what is left of leases is counted.
     let leases: Leases?
+    /// For the statements about time; nil: there are none.
+    let timed: TimedWorlds?
 
     public struct Report: Sendable {
         public var worlds = 0
@@ -52,6 +54,8 @@ public struct PolicyWalk: Sendable {
         public var finding: Finding?
         /// What a walk for fairness came to; nil: none was made.
         public var fairness: Fairness?
+        /// What was walked for the statements about time; nil: there are none, or something else is broken already.
+        public var timed: TimedReport?
         public var isComplete: Bool { cutOffBy == nil && finding == nil }
     }
 
@@ -94,11 +98,14 @@ public struct PolicyWalk: Sendable {
         let casting = Casting(PolicyReads([policy]), clients: clients, pairsOnly: pairsOnly)
         castsInAll = casting.castsInAll
         worlds = try SmallWorld.worlds([policy], casting, cameras: cameras, scope: scope)
+        timed = try TimedWorlds(policy, clients: clients, cameras: cameras, pairsOnly: pairsOnly, isFolded: isFolded)
     }
 
     /// Which apps of the world may stand for one another, and what counts.
     func cast(of world: SmallWorld, _ leases: Leases?) -> FoldedCast {
-        var cast = isFolded ? world.cast : world.cast.unfolded
+        let tellsWhoIsInTheWay = policy.statements.contains(where: \.asksWhoIsInTheWay)
+        var cast = isFolded && !tellsWhoIsInTheWay ? world.cast : world.cast.unfolded
+        cast.tellsWhoIsInTheWay = tellsWhoIsInTheWay
         cast.countsLeases = leases == nil
         return cast
     }
@@ -113,6 +120,21 @@ public struct PolicyWalk: Sendable {
         var report = Report()
         let plan = PlannedWalk(self, bounds, policyLine: policyLine, policies: policies)
         Self.run([plan], threads: threads, limiter: limiter) { report = $0.report }
+        walkTimed(&report, bounds, policyLine: policyLine, policies: policies, limiter: limiter)
         return report
+    }
+
+    /// Adds to a report what the statements about time come to, which are walked in worlds of their own; nothing where
+    /// there are none, or something else is broken already.
+    public func walkTimed(
+        _ report: inout Report, _ bounds: SearchBounds, policyLine: String, policies: String, limiter: SearchLimiter
+    ) {
+        guard let timed, report.finding == nil else { return }
+        // What ended the first walk ends this one, too; a number of states is each one's own.
+        let (about, finding) = timed.run(bounds, policyLine: policyLine, policies: policies, limiter: limiter)
+        report.timed = about
+        report.finding = finding
+        report.cutOffBy = report.cutOffBy ?? about.cutOffBy
+        for (place, applied) in zip(timed.places, about.applied) { report.applied[place] = applied }
     }
 }

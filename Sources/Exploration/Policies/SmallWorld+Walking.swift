@@ -129,9 +129,13 @@ extension ExploredState {
     static let answersMax = 200
     private static let endless = "orders and answers do not come to an end"
 
-    func fold(_ world: SmallWorld, _ cast: FoldedCast, into fold: inout StateFold) {
+    /// - Parameter mark: what a walk remembers of a session besides.
+    func fold(
+        _ world: SmallWorld, _ cast: FoldedCast, into fold: inout StateFold, mark: (SessionID) -> UInt64 = { _ in 0 }
+    ) {
         arbiter.fold(cast, into: &fold) { session in
             checker.mark(of: session) | duties.mark(of: session) << 20
+                ^ (cast.tellsWhoIsInTheWay ? arbiter.markOfWhoIsInTheWay(of: session, cast) : 0) ^ mark(session)
         } camera: { camera in
             // Under another policy the same state goes on otherwise.
             checker.mark(of: camera) | duties.mark(of: camera) << 8 ^ policy.first << 48

@@ -64,6 +64,9 @@ struct Ways {
         return parents.count - 1
     }
 
+    func parent(of state: Int) -> Int { Int(parents[state]) }
+    func choice(of state: Int) -> Int { Int(choices[state]) }
+
     /// The choices from the first state to this one.
     func path(to state: Int) -> [Int] {
         var path: [Int] = []

@@ -125,7 +125,7 @@ struct WorldSearch {
     private mutating func promise(_ state: ExploredState) -> (message: String, statement: String?)? {
         if let message = state.arbiter.violations().first ?? state.lostWakeUp { return (message, nil) }
         guard let (statement, sessions) = statements.broken(in: state.arbiter, counting: &applied) else { return nil }
-        let names = sessions.map { world.names.name(of: $0) }
-        return ("the statement “\(statement.name)” is broken by \(names.joined(separator: " and "))", statement.name)
+        let culprits = statements.words(statement, sessions, in: state.arbiter) { world.names.name(of: $0) }
+        return ("the statement “\(statement.name)” is broken by \(culprits)", statement.name)
     }
 }

@@ -1,15 +1,20 @@
 public import Arbiter
 public import ArbiterProtocol
 
-/// A policy's statements, made ready once to be asked in many states.
+/// A policy's statements about single moments, made ready once to be asked in many states. Those about time are
+/// `TimedStatements`.
 public struct StatementCheck: Sendable {
     private let sources: [Statement]
-    private let assertions: [Assertion]
+    private let assertions: [(Assertion, StatementScope)]
 
     /// A statement without its words, which are told only of one that is broken.
     private enum Assertion: Sendable {
-        case never([(part: Statement.Part, when: Condition)])
+        case never([(part: Statement.Part, when: Condition)], subject: Int, across: Bool)
         case always(when: Condition, part: Statement.Part)
+        /// No one state breaks it (`FairSearch` looks for a loop), but it applies in some.
+        case fair(when: Condition)
+        /// It is not about one moment.
+        case other
     }
 
     /// - Parameter arbiter: one under the policy that is asked about.
@@ -17,9 +22,14 @@ public struct StatementCheck: Sendable {
         let names = arbiter.state.policy.names
         sources = arbiter.policy.statements
         assertions = sources.map { statement in
+            let scope = StatementScope(statement, names)
             switch statement.assertion {
-            case .never(let players): .never(players.map { ($0.part, names.condition($0.when)) })
-            case .always(let when, let part): .always(when: names.condition(when), part: part)
+            case .never(let players):
+                let ready = players.map { ($0.part, names.condition($0.when)) }
+                return (.never(ready, subject: statement.subject, across: statement.isAcrossCameras), scope)
+            case .always(let when, let part): return (.always(when: names.condition(when), part: part), scope)
+            case .fair(let when, _): return (.fair(when: names.condition(when)), scope)
+            case .within, .warned, .atMost: return (.other, scope)
             }
         }
     }
@@ -40,24 +50,50 @@ public struct StatementCheck: Sendable {
         let moment = StatementMoment(arbiter.state)
         if moment.asking.isEmpty { return nil }
         for index in assertions.indices {
-            let culprits: [Slot<Session>]?
+            let culprits: [Int]?
             switch assertions[index] {
-            case .never(let players):
+            case (.never(let players, let subject, let across), let scope):
                 let candidates = players.map { moment.places($0.when) }
-                guard moment.fill(candidates) != nil else { continue }
+                let isThere = moment.applies(candidates, subject, across, scope, arbiter.state)
+                guard isThere else { continue }
                 applied[index] += 1
-                culprits = moment.culprits(players, candidates, arbiter.state)
-            case .always(let when, let part):
-                let asked = moment.obliged(when, arbiter.state)
+                culprits = moment.culprits(players, candidates, subject, across, scope, arbiter.state)
+            case (.always(let when, let part), let scope):
+                let asked = moment.obliged(when, scope, arbiter.state)
                 if asked.isEmpty { continue }
                 applied[index] += 1
-                // No one state breaks it: `FairSearch` looks for a loop.
-                if sources[index].isFair { continue }
-                culprits = moment.culprit(asked, part, arbiter.state).map { [$0] }
+                culprits = moment.culprit(asked, part, scope, arbiter.state).map { [$0] }
+            case (.fair(let when), let scope):
+                let isAsked = moment.places(when).contains {
+                    moment.isEntitled($0, arbiter.state) && moment.isMeant($0, scope, arbiter.state)
+                }
+                if isAsked { applied[index] += 1 }
+                continue
+            case (.other, _): continue
             }
-            if let culprits { return (sources[index], culprits.map { arbiter.state.id($0) }) }
+            if let culprits { return (sources[index], culprits.map { arbiter.state.id(moment.asking[$0].slot) }) }
         }
         return nil
+    }
+
+    /// Who breaks a statement in a state, and how: `photobooth (holder) and intercom (waiting behind photobooth)`.
+    func words(
+        _ statement: Statement, _ sessions: [SessionID], in arbiter: Arbiter, _ name: (SessionID) -> String
+    ) -> String {
+        let words = sessions.enumerated().map { index, id in
+            var role = ""
+            switch statement.assertion {
+            case .never(let players): role = players.indices.contains(index) ? players[index].part.rawValue : ""
+            case .always(_, let part): role = "not \(part.rawValue)"
+            case .within, .warned, .atMost, .fair: break
+            }
+            if let behind = arbiter.whoIsInTheWay(of: id, name) {
+                role =
+                    role == Statement.Part.waiting.rawValue ? "waiting behind \(behind)" : "\(role), behind \(behind)"
+            }
+            return "\(name(id)) (\(role))"
+        }
+        return words.joined(separator: " and ")
     }
 }
 
@@ -66,103 +102,73 @@ extension Arbiter {
     public func brokenStatement() -> (statement: Statement, sessions: [SessionID])? {
         StatementCheck(self).broken(in: self)
     }
+
+    /// The app whose bid keeps a session's camera from it, by the name of its session that asks, of one on the same
+    /// camera first.
+    func whoIsInTheWay(of session: SessionID, _ name: (SessionID) -> String) -> String? {
+        guard let slot = state.session(session) else { return nil }
+        let row = state.sessions.rows[Int(slot.index)]
+        guard let app = row.waits?.interrupter, row.waits?.isSharing != true,
+            app != state.clients.rows[Int(row.client.index)].app
+        else { return nil }
+        return words(of: app, near: row.camera, name)
+    }
+
+    /// An app by the name of its session that asks for a camera, or for another one; where none does, by its own.
+    func words(of app: AppRef, near camera: Slot<Camera>, _ name: (SessionID) -> String) -> String {
+        let asking = StatementMoment(state).asking.filter { $0.look.app == app }
+        let one = asking.first { $0.look.camera == camera } ?? asking.first
+        return one.map { name(state.id($0.slot)) } ?? state.id(app).name
+    }
 }
 
-/// The sessions that ask to run at one moment, each looked at once. The state is passed to each method: kept, it would
-/// be copied.
-private struct StatementMoment {
-    let asking: [(slot: Slot<Session>, session: Session, look: Look)]
-
-    init(_ state: borrowing State) {
-        var asking: [(slot: Slot<Session>, session: Session, look: Look)] = []
-        for slot in state.sessionSlots.slots {
-            let session = state.sessions.rows[Int(slot.index)]
-            if session.request != nil { asking.append((slot, session, state.look(at: slot))) }
+extension StatementMoment {
+    /// Whether those of whom a `never` speaks ask together, and the subject has no excuse of its own.
+    fileprivate func applies(
+        _ candidates: [[Int]], _ subject: Int, _ across: Bool, _ scope: StatementScope, _ state: borrowing State
+    ) -> Bool {
+        if scope.isEmpty { return fill(candidates, across: across, state) != nil }
+        var candidates = candidates
+        candidates[subject].removeAll { place in
+            scope.unless.contains { $0.by == nil && $0.when.holds(for: asking[place].look.facts) }
         }
-        self.asking = asking
+        // Behind whom it counts has to be there as well.
+        guard let by = scope.by else { return fill(candidates, across: across, state) != nil }
+        if candidates.count == 1 { candidates.append(places(by)) } else if places(by).isEmpty { return false }
+        return fill(candidates, across: true, state) != nil
     }
 
-    /// Those of which a statement's facts are true, by their places.
-    func places(_ when: Condition) -> [Int] { asking.indices.filter { when.holds(for: asking[$0].look.facts) } }
-
-    /// A choice of one of each, on one camera and each of another app; nil where there is none.
-    func fill(_ candidates: [[Int]]) -> [Int]? {
-        /// Fills the parts from the first on; the search is as long as the parts are many.
-        func fill(_ index: Int, _ chosen: [Int]) -> [Int]? {
-            guard index < candidates.count else { return chosen }
-            for place in candidates[index] {
-                let one = asking[place].look
-                guard
-                    chosen.allSatisfy({
-                        asking[$0].look.camera == one.camera && asking[$0].look.app != one.app
-                    })
-                else { continue }
-                if let found = fill(index + 1, chosen + [place]) { return found }
-            }
-            return nil
-        }
-        return fill(0, [])
-    }
-
-    /// Sessions on one camera that together play all these parts, each of another app.
-    func culprits(
-        _ players: [(part: Statement.Part, when: Condition)], _ candidates: [[Int]], _ state: borrowing State
-    ) -> [Slot<Session>]? {
+    /// Sessions that together play all these parts, each of another app, by their places.
+    fileprivate func culprits(
+        _ players: [(part: Statement.Part, when: Condition)], _ candidates: [[Int]], _ subject: Int, _ across: Bool,
+        _ scope: StatementScope, _ state: borrowing State
+    ) -> [Int]? {
         var playing: [[Int]] = []
         for index in players.indices {
             var places: [Int] = []
-            for place in candidates[index] where plays(players[index].part, place, state) { places.append(place) }
+            for place in candidates[index] where plays(players[index].part, place, state) {
+                if index != subject || isMeant(place, scope, state) { places.append(place) }
+            }
             playing.append(places)
         }
-        return fill(playing)?.map { asking[$0].slot }
+        return fill(playing, across: across, state)
     }
 
     /// The sessions that have to play a part now, by their places: none while something is under way.
-    func obliged(_ when: Condition, _ state: borrowing State) -> [Int] {
-        guard isSettled(state) else { return [] }
+    fileprivate func obliged(_ when: Condition, _ scope: StatementScope, _ state: borrowing State) -> [Int] {
+        guard isSettled(state), isAnybodyInTheWay(scope, state) else { return [] }
         var obliged: [Int] = []
-        for place in places(when) where asking[place].look.machine.isEmpty {
-            if !hasLoweredItself(asking[place].session, state) { obliged.append(place) }
+        for place in places(when) where isEntitled(place, state) && !isExcused(place, scope, state) {
+            obliged.append(place)
         }
         return obliged
     }
 
-    func culprit(_ obliged: [Int], _ part: Statement.Part, _ state: borrowing State) -> Slot<Session>? {
-        for one in obliged.map({ asking[$0] }) {
-            var isKept = false
-            for place in asking.indices where !isKept {
-                let other = asking[place].look
-                isKept = other.camera == one.look.camera && other.app == one.look.app && plays(part, place, state)
-            }
-            if !isKept { return one.slot }
-        }
+    fileprivate func culprit(
+        _ obliged: [Int], _ part: Statement.Part, _ scope: StatementScope, _ state: borrowing State
+    ) -> Int? {
+        for place in obliged where !isKept(place, part, state) && isMeant(place, scope, state) { return place }
         return nil
-    }
-
-    private func plays(_ part: Statement.Part, _ place: Int, _ state: borrowing State) -> Bool {
-        let (slot, session, look) = asking[place]
-        let camera = state.cameras.rows[Int(session.camera.index)]
-        switch (part, session.shown) {
-        case (.holder, _): return camera.tenancy.held?.session == slot
-        case (.running, .running): return true
-        case (.restricted, .running(let access)): return access != .all
-        case (.recording, _): return session.has.contains(.recording)
-        case (.sharer, .running): return session.waits?.isSharing == true
-        case (.waiting, _):
-            // A contest or a promise is a bid that has won.
-            guard let interrupter = session.waits?.interrupter, interrupter != look.app,
-                !hasLoweredItself(session, state)
-            else { return false }
-            return session.waits?.isSharing != true && camera.promise?.session != slot
-                && !state.cameras.rows.contains { $0.tenancy.held?.contest?.beneficiary == slot }
-        case (.interrupted, .interrupted): return true
-        case (.running, _), (.restricted, _), (.sharer, _), (.interrupted, _): return false
-        }
-    }
-
-    /// Nobody keeps from a client what it gave away.
-    private func hasLoweredItself(_ session: Session, _ state: borrowing State) -> Bool {
-        state.clients.rows[Int(session.client.index)].hasLoweredItself
     }
 
     /// Every camera is free or streams, and nothing that was decided is still to be carried out.

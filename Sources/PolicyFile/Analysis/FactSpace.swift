@@ -44,10 +44,11 @@ struct FactSpace {
     private let attributes: [Attribute]
     private let modes: [String]
 
-    init(_ policy: Policy) {
+    /// - Parameter others: tests of facts that no rule reads.
+    init(_ policy: Policy, besides others: [FactTest] = []) {
         attributes = policy.attributes
         modes = policy.modes.map(\.name)
-        let tests = policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when)
+        let tests = policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when) + others
         // Both are asked about even where no rule reads them: what is impossible is said with them.
         for test in tests + [
             .foreground(true), .focused(true), .foregroundApps(.one), .recording(true), .bidIsNew(true),

@@ -2,16 +2,17 @@ import Arbiter
 import ArbiterProtocol
 import TomlFile
 
-/// What is suspicious about a policy that can be read: rules that can never answer, and ranks that nobody gets.
+/// What is suspicious about a policy that can be read: rules that can never answer, ranks that nobody gets, and statements
+/// that are about nothing.
 ///
 /// Exact: a rule is named when there are no facts, of those that a session can have, for which it answers. Nothing is
 /// guessed from how rules look.
 struct PolicyAnalysis {
-    private let policy: Policy
-    private let root: TomlTable
+    let policy: Policy
+    let root: TomlTable
     private let space: FactSpace
-    private let impossible: [FactSpace.Impossibility]
-    private let problems: ProblemList
+    let impossible: [FactSpace.Impossibility]
+    let problems: ProblemList
 
     /// Notes everything in `problems`, as warnings.
     /// - Parameter looksForAccounts: the policy was read with a machine's users and groups.
@@ -29,6 +30,7 @@ struct PolicyAnalysis {
         analysis.lookAtRanks(ranks, live: live)
         lookAtModes(policy, root, problems)
         analysis.lookAtRights(looksForAccounts: looksForAccounts)
+        analysis.lookAtStatements()
     }
 
     /// A rule of either kind, as far as it matters here.

@@ -26,6 +26,8 @@ struct PolicyVerify: AsyncParsableCommand {
             Worlds are walked on all cores, also those of several policies; the verdict is the same with any number of
             threads. With --resume the worlds that were walked whole are kept in a file, and a walk that was stopped or
             cut off goes on where it was.
+            Statements about time (within, warned, at-most) are walked in worlds of their own, of two clients at most,
+            where time also passes between deadlines; the verdict says in which steps.
             Exit status 0: everything was walked, and holds. 1: something is broken, or a problem. 6: cut off by a
             bound before everything was walked, and nothing is broken so far.
             Examples:
@@ -104,6 +106,9 @@ struct PolicyVerify: AsyncParsableCommand {
     private func completed(_ report: PolicyWalk.Report, of walk: PolicyWalk, _ file: String) -> PolicyWalk.Report {
         let place = policyFiles.line(file, walk.policy)
         var report = report
+        walk.walkTimed(
+            &report, SearchBounds(statesMax: search.maxStates), policyLine: place.name, policies: place.folder,
+            limiter: search.limiter(file, since: Moment.now))
         walk.lookForLoops(
             &report, search, policyLine: place.name, policies: place.folder, search.limiter(file, since: Moment.now))
         if !noRepairs {

@@ -52,6 +52,7 @@ struct VerifyVerdict {
                 "  looked for loops in \(Self.count(fair.states, "state")) and \(Self.count(fair.transitions, "transition")) "
                     + "of \(Self.count(fair.worlds, "world")), mirror images told apart and leases counted")
         }
+        if let timed = report.timed { Output.line("  \(figures(timed))") }
         for (statement, applied) in zip(statements, report.applied) {
             let states = applied == 0 ? "no state" : "\(applied.grouped) state\(applied == 1 ? "" : "s")"
             Output.line("  applied in \(states): \(statement.name)")
@@ -97,6 +98,30 @@ struct VerifyVerdict {
             + "\(worlds) in \(took.shortText), \(SearchOptions.rate(report.transitions, took).grouped) transitions a second"
     }
 
+    /// What was walked for the statements about time: less, since there every wait and hold is counted.
+    private func figures(_ timed: PolicyWalk.TimedReport) -> String {
+        let worlds =
+            timed.worlds < timed.worldsInAll
+            ? "\(timed.worlds.grouped) of \(timed.worldsInAll.grouped) worlds" : Self.count(timed.worlds, "world")
+        let step =
+            timed.step.map { "time in steps of \($0.shortText)" }
+            ?? "time from deadline to deadline; events between deadlines were not walked"
+        let cut = timed.cutOffBy.map { "; cut off \($0.sentence)" } ?? ""
+        return "for \(Self.count(timed.applied.count, "statement")) about time: walked "
+            + "\(Self.count(timed.states, "state")) and \(Self.count(timed.transitions, "transition")) of \(worlds), up to "
+            + "\(Self.count(timed.clients, "client")) × \(Self.count(timed.cameras, "camera")), \(step)\(cut)"
+    }
+
+    private func json(_ timed: PolicyWalk.TimedReport) -> JSON {
+        .object([
+            "clients": .integer(Int64(timed.clients)), "cameras": .integer(Int64(timed.cameras)),
+            "worlds": .integer(Int64(timed.worlds)), "worldsInAll": .integer(Int64(timed.worldsInAll)),
+            "states": .integer(Int64(timed.states)), "transitions": .integer(Int64(timed.transitions)),
+            "stepSeconds": timed.step.map { .number(Double($0.wholeNanoseconds / 1_000_000) / 1000) } ?? .null,
+            "cutOffBy": timed.cutOffBy.map { .string($0.rawValue) } ?? .null,
+        ])
+    }
+
     var json: JSON {
         .object([
             "file": .string(file), "clients": .integer(Int64(walk.clients)), "cameras": .integer(Int64(walk.cameras)),
@@ -111,6 +136,7 @@ struct VerifyVerdict {
             "problems": .strings(problems), "neverVaried": .strings(walk.neverVaried),
             "largerMayDiffer": .strings(larger),
             "complete": .bool(report.isComplete), "fairness": report.fairness?.json ?? .null,
+            "timed": report.timed.map(json) ?? .null,
             "cutOffBy": report.cutOffBy.map { .string($0.rawValue) } ?? .null,
             "seconds": .number(Double(took.wholeNanoseconds / 1_000_000) / 1000),
             "transitionsPerSecond": .integer(Int64(SearchOptions.rate(report.transitions, took))),
