@@ -157,8 +157,7 @@ public struct TraceScan {
         (row.step, row.decision, row.time, row.event) = (step.number, step.decision, step.moment - origin, step.event)
         ledger.note(step, row, each: each)
         if step.event == "policyLoaded", let text = step.policy {
-            // Only a header has it.
-            (row.policy, row.policyHash) = (Self.name(of: text) ?? row.policy, nil)
+            (row.policy, row.policyHash) = (Self.name(of: text) ?? row.policy, step.policyHash)
         }
     }
 
