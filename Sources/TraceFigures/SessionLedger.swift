@@ -146,7 +146,10 @@ struct SessionLedger {
     // MARK: Who
 
     private func describe(_ id: UInt64, _ row: inout TraceRow) {
-        guard let session = sessions[id] else { return row.session = String(id) }
+        guard let session = sessions[id] else {
+            row.session = String(id)
+            return
+        }
         (row.session, row.app, row.user, row.camera) = (session.name, session.app, session.user, session.camera)
     }
 

@@ -77,7 +77,8 @@ public struct TraceScan {
             if lines.isTorn {
                 throw TraceError(
                     file: source.path, line: lines.number,
-                    message: hasHeader ? "the trace ends in the middle of this line" : "this is no trace: it has no whole line")
+                    message: hasHeader
+                        ? "the trace ends in the middle of this line" : "this is no trace: it has no whole line")
             }
             if lines.number == 0 {
                 throw TraceError(file: source.path, line: nil, message: "the file is empty; a trace has a header")
