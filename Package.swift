@@ -9,7 +9,8 @@ let isForFuzzing = Context.environment["CAMARB_FUZZ"] == "1"
 // itself, since the sanitizer's is a library of its own.
 let isForThreads = Context.environment["CAMARB_THREADS"] == "1"
 let withoutThreads: Set<String> = [
-    "Exploration", "ReferenceArbiter", "Timeline", "TraceFigures", "Agent", "CXCB", "CPipeWire", "CSlate", "camagent", "camclient",
+    "Exploration", "ReferenceArbiter", "Timeline", "TraceFigures", "Agent", "CXCB", "CPipeWire", "CSlate", "camagent",
+    "camclient",
     "explore",
     "arbiter-bench", "ArbiterTests", "MetricsTests", "ExplainTests", "PolicyFileTests", "ScenarioTests",
     "ExplorationTests", "TraceTests", "TimelineTests", "VideoNodesTests", "MachineLoadTests",
