@@ -32,7 +32,7 @@ extension Scenario {
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     private static func read(_ path: String) throws(ScenarioError) -> String {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw fault(path, "cannot be read") }
         defer { close(descriptor) }
         var bytes: [UInt8] = []

@@ -46,11 +46,13 @@ package struct RegularFile {
             path = real
         }
         // Without O_NONBLOCK a named pipe would hold the broker up until somebody writes to it.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        // Standard input may be one: whoever names it means to write to it.
+        let isInput = path == "-" || path == "/dev/stdin"
+        let descriptor = isInput ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw Fault(words: "cannot be opened: \(reason)") }
         defer { close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard fstat(descriptor, &status) == 0, isInput || status.st_mode & S_IFMT == S_IFREG else {
             throw Fault(words: "is not a regular file")
         }
         let identity = Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))

@@ -20,6 +20,8 @@ struct ScannedStep {
     var name: String?
     /// The policy that came into force.
     var policy: String?
+    /// What tells it from others of its name; older lines lack it.
+    var policyHash: String?
     var told: [Told] = []
     var refusal: Refusal?
     /// Cameras whose holder is ordered cut, and those that are ordered opened.
@@ -127,6 +129,8 @@ extension ScannedStep {
             name = cursor.string()
         } else if cursor.isWord(key, "policy") {
             policy = cursor.string()
+        } else if cursor.isWord(key, "policyHash") {
+            policyHash = cursor.string()
         } else {
             return cursor.skip()
         }

@@ -58,7 +58,7 @@ struct SessionLedger {
         for told in step.told {
             let place = place(of: told.session)
             note(told, at: step.moment, &rows[place].row)
-            let outcome = Outcome.of(told.notice)
+            let outcome = RowOutcome.of(told.notice)
             guard outcome.rank < rows[place].rank else { continue }
             rows[place].rank = outcome.rank
             rows[place].row.outcome = outcome.word
@@ -146,7 +146,10 @@ struct SessionLedger {
     // MARK: Who
 
     private func describe(_ id: UInt64, _ row: inout TraceRow) {
-        guard let session = sessions[id] else { return row.session = String(id) }
+        guard let session = sessions[id] else {
+            row.session = String(id)
+            return
+        }
         (row.session, row.app, row.user, row.camera) = (session.name, session.app, session.user, session.camera)
     }
 
@@ -159,7 +162,7 @@ struct SessionLedger {
 }
 
 /// What a row says of several notices that a session is told in one step: the one that decides most for it.
-struct Outcome {
+struct RowOutcome {
     var word: String
     /// The lowest counts.
     var rank: Int
@@ -169,14 +172,14 @@ struct Outcome {
         .interruptionEnded, .interruptionChanged, .accessChanged,
     ]
 
-    private static let all: [String: Outcome] = {
-        var all: [String: Outcome] = [:]
+    private static let all: [String: RowOutcome] = {
+        var all: [String: RowOutcome] = [:]
         let others = SessionEventKind.allCases.filter { !first.contains($0) }
         for (rank, kind) in (first + others).enumerated() {
-            all[kind.rawValue] = Outcome(word: "\(kind)", rank: rank)
+            all[kind.rawValue] = RowOutcome(word: "\(kind)", rank: rank)
         }
         return all
     }()
 
-    static func of(_ notice: String) -> Outcome { all[notice] ?? Outcome(word: notice, rank: all.count) }
+    static func of(_ notice: String) -> RowOutcome { all[notice] ?? RowOutcome(word: notice, rank: all.count) }
 }

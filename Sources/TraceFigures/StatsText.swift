@@ -43,7 +43,8 @@ public struct StatsText {
     private static func durations(_ figures: TraceStats.Figures) -> [String] {
         var rows = [["", "count", "p50", "p90", "p95", "p99", "longest"]]
         for (name, all) in figures.durations where all.count > 0 {
-            rows.append([name, "\(all.count)"] + percents.map { time(all.percentile($0) ?? 0) } + [time(all.longest ?? 0)])
+            rows.append(
+                [name, "\(all.count)"] + percents.map { time(all.percentile($0) ?? 0) } + [time(all.longest ?? 0)])
         }
         guard rows.count > 1 else { return [] }
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
@@ -121,7 +122,9 @@ public struct StatsText {
         var json = JSON.object(["starts": .count(figures.starts)])
         for (name, all) in figures.durations {
             var members = [JSON.Member(key: "count", value: .integer(Int64(all.count)))]
-            members += columns(of: all).map { JSON.Member(key: $0.name, value: $0.value.map { Self.json($0) } ?? .null) }
+            members += columns(of: all).map {
+                JSON.Member(key: $0.name, value: $0.value.map { Self.json($0) } ?? .null)
+            }
             json = json.adding(.object([JSON.Member(key: name, value: .object(members))]))
         }
         return json.adding([

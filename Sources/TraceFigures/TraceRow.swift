@@ -41,8 +41,10 @@ public struct TraceRow: Sendable {
 public enum TraceTable {
     /// In the order of a row's fields. What `docs/trace.md` lists; a test holds both together.
     public static let columns = [
-        "machine", "file", "line", "policy", "policy_hash", "step", "decision", "time", "event", "session", "app", "user",
-        "camera", "outcome", "cause", "causes", "rule", "interrupter", "error", "waited_ms", "held_ms", "interrupted_ms",
+        "machine", "file", "line", "policy", "policy_hash", "step", "decision", "time", "event", "session", "app",
+        "user",
+        "camera", "outcome", "cause", "causes", "rule", "interrupter", "error", "waited_ms", "held_ms",
+        "interrupted_ms",
         "handover_ms",
     ]
 

@@ -77,7 +77,8 @@ public struct TraceScan {
             if lines.isTorn {
                 throw TraceError(
                     file: source.path, line: lines.number,
-                    message: hasHeader ? "the trace ends in the middle of this line" : "this is no trace: it has no whole line")
+                    message: hasHeader
+                        ? "the trace ends in the middle of this line" : "this is no trace: it has no whole line")
             }
             if lines.number == 0 {
                 throw TraceError(file: source.path, line: nil, message: "the file is empty; a trace has a header")
@@ -157,8 +158,7 @@ public struct TraceScan {
         (row.step, row.decision, row.time, row.event) = (step.number, step.decision, step.moment - origin, step.event)
         ledger.note(step, row, each: each)
         if step.event == "policyLoaded", let text = step.policy {
-            // Only a header has it.
-            (row.policy, row.policyHash) = (Self.name(of: text) ?? row.policy, nil)
+            (row.policy, row.policyHash) = (Self.name(of: text) ?? row.policy, step.policyHash)
         }
     }
 

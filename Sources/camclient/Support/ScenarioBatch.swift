@@ -134,6 +134,8 @@ func scenarioFiles(_ arguments: [String]) throws(Failure) -> [String] {
 
 /// The file itself, or all scenarios in and below a folder, in the order of their names.
 func scenarioFiles(in path: String) throws(Failure) -> [String] {
+    // Standard input, which no folder is.
+    if path == "-" { return [path] }
     guard let folder = opendir(path) else {
         if errno == ENOTDIR { return [path] }
         throw Failure.file(path, "cannot be read", errno)

@@ -16,7 +16,8 @@ struct TraceReplay: AsyncParsableCommand {
             Several files are those of one broker, the oldest first. Exit status 0 when all came out as written; 1 at \
             the first difference, which is shown, or when steps are missing in between; 2 when a file is no trace, or \
             not as it was written. No broker is needed.
-            With --policy, what other sessions would have had: recorders are simulated then, and answer at once.
+            With --policy, what sessions would have had otherwise: recorders are simulated then, and answer at once. The \
+            files may be of many machines, and exit status 1 says that something changes.
             Examples:
               camclient trace replay out/demo.trace
               camclient trace replay camarb.trace.2 camarb.trace.1 camarb.trace
@@ -43,7 +44,8 @@ struct TraceReplay: AsyncParsableCommand {
         var parts: [TracePart] = []
         for file in files {
             let read = try readParts(file, mayBeCut: cut)
-            if let before = parts.last, let next = read.first, let gap = next.gap(after: before) {
+            // Under another policy each is compared from its own snapshot, whosever it is.
+            if other == nil, let before = parts.last, let next = read.first, let gap = next.gap(after: before) {
                 throw Failure(.usage, "\(file):\(next.header.line): \(gap). Give the oldest file first.")
             }
             parts += read
@@ -126,16 +128,25 @@ struct TraceReplay: AsyncParsableCommand {
 
     // MARK: Another policy
 
+    /// Changes of one kind come by the thousand from a fleet; what is rarer than ten others is in the lines above.
+    private static let kindsMax = 10
+
     private func compare(_ parts: [TracePart], _ policy: Policy) throws {
         var changes = 0
         var inputs = 0
         var leftOut: [String: Int] = [:]
+        var changed: Set<String> = []
+        var kinds: [String: Int] = [:]
         for part in parts {
             let comparison: PolicyComparison
             do throws(Arbiter.BrokenSnapshot) {
                 comparison = try PolicyComparison(part, under: policy)
             } catch { throw Failure(.usage, "\(part.file):\(part.header.line): the snapshot: \(error.message)") }
-            for change in comparison.changes { show(change, part) }
+            for change in comparison.changes {
+                show(change, part)
+                changed.insert(part.file)
+                kinds["\(change.after), instead of \(change.before)", default: 0] += 1
+            }
             changes += comparison.changes.count
             inputs += comparison.inputs
             leftOut.merge(comparison.leftOut) { $0 + $1 }
@@ -145,9 +156,11 @@ struct TraceReplay: AsyncParsableCommand {
             Output.line(
                 JSON.object([
                     "policy": .string(policy.name), "inputs": .integer(Int64(inputs)),
-                    "changes": .integer(Int64(changes)),
+                    "changes": .integer(Int64(changes)), "files": .integer(Int64(Set(parts.map(\.file)).count)),
+                    "changedFiles": .integer(Int64(changed.count)),
                     "leftOut": .object(missing.map { JSON.Member(key: $0.key, value: .integer(Int64($0.value))) }),
                 ]).text)
+            if changes > 0 { throw Failure(.answerIsNo, "") }
             return
         }
         Output.line(
@@ -157,6 +170,13 @@ struct TraceReplay: AsyncParsableCommand {
         Output.line(
             "Recorders are simulated, and answer at once; apps are taken to ask for the same at the same times.")
         for (what, count) in missing { Output.line("Not replayed: \(count) \(what).") }
+        guard changes > 0 else { return }
+        if files.count > 1 {
+            Output.line("\(changed.count) of \(Set(parts.map(\.file)).count) files change. Most often:")
+            let ranked = kinds.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            for (kind, count) in ranked.prefix(Self.kindsMax) { Output.line("  \(count)  \(kind)") }
+        }
+        throw Failure(.answerIsNo, "")
     }
 
     private func show(_ change: PolicyComparison.Change, _ part: TracePart) {
