@@ -4,7 +4,6 @@ import Exploration
 import PolicyFile
 import Testing
 
-/// That three clients and two cameras are enough, as docs/policy.md argues, and for which policies they are not.
 /// What each shipped policy says that needs more than three clients and two cameras.
 private let needs: [(String, [SizeArgument.Gap])] = [
     ("android.toml", [.cameras]), ("call-corks.toml", []), ("desktop.toml", []), ("harmonyos.toml", []),
@@ -12,6 +11,7 @@ private let needs: [(String, [SizeArgument.Gap])] = [
     ("v4l2.toml", []), ("windows.toml", []),
 ]
 
+/// That three clients and two cameras are enough, as docs/policy.md argues, and for which policies they are not.
 @Suite("The size of small worlds")
 struct SizeTests {
     /// A few of those that `make small-worlds` walks for minutes.
