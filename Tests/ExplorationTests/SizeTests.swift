@@ -7,7 +7,7 @@ import Testing
 /// What each shipped policy says that needs more than three clients and two cameras.
 private let needs: [(String, [SizeArgument.Gap])] = [
     ("android.toml", [.cameras]), ("call-corks.toml", []), ("desktop.toml", []), ("harmonyos.toml", []),
-    ("ios9.toml", [.foregroundApps]), ("ipados16.toml", []), ("kiosk.toml", []), ("login-session.toml", []),
+    ("ios9.toml", []), ("ipados16.toml", []), ("kiosk.toml", []), ("login-session.toml", []),
     ("v4l2.toml", []), ("windows.toml", []),
 ]
 
