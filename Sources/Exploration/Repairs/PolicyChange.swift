@@ -229,7 +229,7 @@ extension FactTest {
         case .bidIsNew(let now): [.bidIsNew(!now)]
         case .operatorChosen(let now): [.operatorChosen(!now)]
         // Names are no closed set.
-        case .app, .claimedApp, .user, .camera, .attribute: []
+        case .app, .claimedApp, .user, .camera, .attribute, .mode: []
         }
     }
 }

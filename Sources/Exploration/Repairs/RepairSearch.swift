@@ -55,7 +55,7 @@ public struct RepairSearch: Sendable {
     }
 
     /// - Parameter limiter: asked as often as a walk asks; once it says no, what has been found is the answer.
-    public func run(_ limiter: SearchLimiter = { _ in nil }) -> Report {
+    public func run(_ limiter: @escaping SearchLimiter = { _ in nil }) -> Report {
         var report = Report()
         var (states, walks) = (0, 0)
         for change in changes {
@@ -91,6 +91,8 @@ public struct RepairSearch: Sendable {
         guard let scenario else { return false }
         let (stage, count) = Self.runs(of: finding, scenario, changed)
         if !stage.violations.isEmpty || stage.arbiter.brokenStatement() != nil { return false }
+        let lived = stage.steps.map { ($0.event, $0.moment) }
+        if !TimedReplay.broken(changed, lived, until: stage.now).isEmpty { return false }
         guard let loop = finding.loop else { return true }
         // Around the loop it runs once more than before, or it does not go on asking in vain.
         return loop.around > 0 && count > runs || !isStarving(in: stage.arbiter)
@@ -118,7 +120,7 @@ public struct RepairSearch: Sendable {
 
     // MARK: Everywhere
 
-    private func verify(_ change: PolicyChange, _ limiter: SearchLimiter) -> (states: Int, repair: Repair?) {
+    private func verify(_ change: PolicyChange, _ limiter: @escaping SearchLimiter) -> (states: Int, repair: Repair?) {
         guard
             let changed = try? PolicyWalk(
                 change.policy, clients: walk.clients, cameras: walk.cameras, scope: walk.scope,

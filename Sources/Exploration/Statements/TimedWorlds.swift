@@ -140,7 +140,8 @@ extension Story {
         let inputs = events.filter { $0.event != .timePassed }.count
         let isLate = events.last?.event == .timePassed
         return PolicyWalk.Finding(
-            message: found.message, statement: found.statement, length: inputs + (isLate ? 1 : 0), scenario: told)
+            message: found.message, statement: found.statement, length: inputs + (isLate ? 1 : 0),
+            scenario: told.text, cameras: told.cameras)
     }
 }
 

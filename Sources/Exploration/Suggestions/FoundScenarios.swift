@@ -52,7 +52,7 @@ struct FoundScenarios {
         let story = Story(world, policyLine: policyLine, policies: policies)
         for isManual in [false, true] {
             for isWhole in [false, true] {
-                let text = story.text(events, "?", policy, isManual: isManual, isWhole: isWhole)
+                let text = story.text(events, "?", policy, [:], isManual: isManual, isWhole: isWhole)
                 guard let told = tell(text), told.closes.contains(first) else { continue }
                 wanted.removeAll(where: told.closes.contains)
                 found.append(Told(text: told.text, closes: told.closes, goal: first, length: path.count))

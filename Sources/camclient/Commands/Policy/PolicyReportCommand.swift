@@ -152,7 +152,7 @@ struct PolicyReportCommand: AsyncParsableCommand {
         do throws(ScenarioError) {
             difference = try PolicyDifference(policy, other, clients: clients, cameras: cameras, scope: .policy)
         } catch { throw Failure(.usage, "\(path): \(error)") }
-        let found = difference.isSame ? .nothingToWalk : difference.run(limiter: limiter("diff"))
+        let found = difference.isSame ? .nothingToWalk() : difference.run(limiter: limiter("diff"))
         var pair: [ToldScenario] = []
         if let witness = found.witness,
             let scenario = try? Scenario.parse(

@@ -89,7 +89,8 @@ struct PolicyVerify: AsyncParsableCommand {
                 if Output.isErrorTerminal, end.took > .seconds(2) { Output.progress("") }
                 let (file, walk) = (files[end.walk], walks[end.walk].walk)
                 let verdict = VerifyVerdict(
-                    file: file, walk: walk, report: completed(end.report, of: walk, file), took: end.took)
+                    file: file, dropIns: policyFiles.policyDir, walk: walk,
+                    report: completed(end.report, of: walk, file), took: end.took)
                 verdicts.append(verdict)
                 if output.json { Output.line(verdict.json.text) } else { verdict.show() }
             })

@@ -22,7 +22,7 @@ extension PolicyWalk {
 
     /// Looks for one change that repairs what was found, and writes it behind the scenario.
     func lookForRepairs(
-        _ report: inout Report, file: String, dropIns: String?, policies: String, _ limiter: SearchLimiter
+        _ report: inout Report, file: String, dropIns: String?, policies: String, _ limiter: @escaping SearchLimiter
     ) {
         guard var finding = report.finding else { return }
         let found = RepairSearch(self, finding, policies: policies).run(limiter)

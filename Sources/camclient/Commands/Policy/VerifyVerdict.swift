@@ -8,6 +8,8 @@ import Timeline
 /// much, in how many states each statement was put to the test, and what was the same all the time.
 struct VerifyVerdict {
     let file: String
+    /// The folder of drop-ins that were read over it.
+    let dropIns: String?
     let walk: PolicyWalk
     let report: PolicyWalk.Report
     let took: Duration
@@ -140,18 +142,21 @@ struct VerifyVerdict {
             "cutOffBy": report.cutOffBy.map { .string($0.rawValue) } ?? .null,
             "seconds": .number(Double(took.wholeNanoseconds / 1_000_000) / 1000),
             "transitionsPerSecond": .integer(Int64(SearchOptions.rate(report.transitions, took))),
-            "broken": report.finding.map { finding in
-                .object([
-                    "message": .string(finding.message),
-                    "statement": finding.statement.map { .string($0) } ?? .null,
-                    "length": .integer(Int64(finding.length)), "scenario": .string(finding.scenario),
-                    "loop": finding.loop.map {
-                        .object(["stem": .integer(Int64($0.stem)), "around": .integer(Int64($0.around))])
-                    } ?? .null,
-                    "cameras": .array(finding.cameras.map(\.json)),
-                    "repairs": finding.repairs.map { .array($0.map { $0.json(PolicyWalk.origins(file)) }) } ?? .null,
-                ])
-            } ?? .null,
+            "broken": report.finding.map(json) ?? .null,
+        ])
+    }
+
+    private func json(_ finding: PolicyWalk.Finding) -> JSON {
+        let loop = finding.loop.map { loop in
+            JSON.object(["stem": .integer(Int64(loop.stem)), "around": .integer(Int64(loop.around))])
+        }
+        let origins = PolicyWalk.origins(file, dropIns)
+        let repairs = finding.repairs.map { repairs in JSON.array(repairs.map { $0.json(origins) }) }
+        return .object([
+            "message": .string(finding.message),
+            "statement": finding.statement.map { .string($0) } ?? .null,
+            "length": .integer(Int64(finding.length)), "scenario": .string(finding.scenario),
+            "loop": loop ?? .null, "cameras": .array(finding.cameras.map(\.json)), "repairs": repairs ?? .null,
         ])
     }
 }
