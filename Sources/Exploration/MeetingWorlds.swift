@@ -25,6 +25,9 @@ extension ExploredWorld {
         [[attribute]]
         name = "duty"
         values = ["on", "off"]
+        [[mode]]
+        name = "night"
+        at = "22:00-06:00"
         [access]
         apps = "ask"
         [[cause]]
@@ -40,6 +43,12 @@ extension ExploredWorld {
         name = "Somebody is on the phone"
         when = { microphone = "taken", uses-audio = true }
         cause = "audio-device-in-use-by-another-client"
+        [[rank]]
+        name = "The call at night"
+        app = "call"
+        mode = "night"
+        rank = "call"
+        immediate = true
         [[rank]]
         name = "The call"
         app = "call"
@@ -98,7 +107,7 @@ extension ExploredWorld {
         Group(
             name: "machine",
             moves: [
-                "unplug back", "plug back", "privacy back on", "held-outside back on", "pressure serious",
+                "mode night", "mode none", "calendar night", "calendar none", "unplug back", "plug back", "privacy back on", "held-outside back on", "pressure serious",
                 "pressure nominal", "sleep", "wake", "login-session c1 locked", "login-session c1 ended",
             ]),
         Group(

@@ -57,6 +57,7 @@ struct ClientTests {
         try await client.setSleep(true)
         try await client.setOverride(app: nil)
         try await client.setAttribute(app: "photos", "duty", to: nil)
+        try await client.setMode(nil)
         try await client.plug(camera: "front", present: false)
         try await callAboutAnswers(client)
         try await client.withSession { session in

@@ -54,7 +54,7 @@ import Testing
             wanted += [.microphoneTaken(flag), .recording(flag), .bidIsNew(flag), .operatorChosen(flag)]
         }
         wanted += ["a", "d"].flatMap { [FactTest.app($0), .claimedApp($0)] }
-        wanted += [.user(1000), .user(1001), .camera(CameraID("back")), .attribute("duty", "mid")]
+        wanted += [.user(1000), .user(1001), .camera(CameraID("back")), .attribute("duty", "mid"), .mode(nil)]
         for test in wanted { #expect(tests.contains(test), "no rule asks for \(test.written)") }
         #expect(Set(tests.map(\.written.key)) == Set(wanted.map(\.written.key)).union(["place"]))
         #expect(Set(rules.map(\.access)).count == 16)

@@ -130,7 +130,7 @@ struct PolicyDifferenceTests {
     func ios() throws {
         let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
         let policies = try ["ios9", "ipados16"].map { try PolicyFile.load(path: "\(root)/policies/\($0).toml") }
-        let report = try PolicyDifference(policies[0], policies[1], clients: 2, cameras: 1).run(
+        let report = try PolicyDifference(policies[0], policies[1], clients: 2, cameras: 1, scope: .policy).run(
             SearchBounds(statesMax: 4000))
         let witness = try #require(report.witness)
         #expect(witness.length == 2 && witness.inputs.count <= 10)

@@ -9,6 +9,7 @@ struct ModeTests {
 
     private static let night = """
         name = "p"
+        ranks = ["everyone"]
         [[mode]]
         name = "night"
         at = ["22:00-06:00", "sat,sun 00:00-24:00"]

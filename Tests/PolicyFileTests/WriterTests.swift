@@ -15,6 +15,7 @@ struct WriterTests {
             seat: false, users: [Rights.Account(number: 1001)], groups: [Rights.Account(name: "video", number: nil)],
             services: ["booth.service"], identity: .strong, apps: .ask),
         attributes: [Attribute(name: "duty", values: ["on-call", "on-shift", "off"], default: "on-shift")],
+        modes: [Mode(name: "night", at: [CalendarSpan(from: 22 * 60, to: 6 * 60)], setBy: [.root])],
         causeRules: [
             CauseRule(
                 name: "cause", when: [.foreground(false)], cause: .videoDeviceNotAvailableInBackground,
@@ -23,7 +24,7 @@ struct WriterTests {
         ranks: ["strong", "weak"],
         rankRules: [
             RankRule(
-                name: "rank", when: FactTests.onePerKey + [.attribute("duty", "off")], rank: 1, isImmediate: true,
+                name: "rank", when: FactTests.onePerKey + [.attribute("duty", "off"), .mode(nil)], rank: 1, isImmediate: true,
                 grace: .seconds(5),
                 minHold: .seconds(10), lease: .seconds(180)),
             RankRule(name: "deny", rank: 1, deny: true),

@@ -206,7 +206,7 @@ def edited():
         newer = bodies(trace)
         newer[0] = newer[0].replace(b'{"trace":5,', b'{"trace":6,')
         wrong.write_bytes(sealed(newer))
-        assert f"{wrong}:1: the trace has format version 5, and this program reads 4" in replay(wrong, status=2).stderr
+        assert f"{wrong}:1: the trace has format version 6, and this program reads 5" in replay(wrong, status=2).stderr
         older = bodies(trace)
         older[0] = older[0].replace(b'{"trace":5,', b'{"trace":3,')
         wrong.write_bytes(sealed(older))

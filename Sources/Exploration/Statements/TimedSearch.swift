@@ -31,7 +31,7 @@ struct TimedSearch {
     /// A state, what is watched there, and its number.
     private struct Reached {
         var state: ExploredState
-        var watch: Watch?
+        var watch: ObligationWatch?
         var number: Int
     }
 
@@ -108,14 +108,14 @@ struct TimedSearch {
         record(watch, parent: one.number, choice: choice, situation.applied)
         if watch == nil {
             for begun in situation.obligations where !before.obligations.contains(begun) {
-                let watch = Watch(begun, statements.sources[begun.statement])
+                let watch = ObligationWatch(begun, statements.sources[begun.statement])
                 record(watch, parent: one.number, choice: choice)
             }
         }
         return mayGoOn(limiter)
     }
 
-    private mutating func record(_ watch: Watch?, parent: Int, choice: Int, _ applies: UInt64 = 0) {
+    private mutating func record(_ watch: ObligationWatch?, parent: Int, choice: Int, _ applies: UInt64 = 0) {
         if let watch {
             let arbiter = after.arbiter
             after.fold(world, cast, into: &fold) { watch.mark(of: $0, arbiter) }
@@ -184,7 +184,7 @@ struct StatementWords {
     }
 
     /// - Parameter arbiter: while it went on.
-    func broken(_ watch: Watch, in arbiter: Arbiter, at now: Moment) -> String {
+    func broken(_ watch: ObligationWatch, in arbiter: Arbiter, at now: Moment) -> String {
         let since = TimeText.write(Moment.zero + (now - Moment.zero - watch.spent))
         switch (watch.limit, watch.obligation.subject) {
         case (.within(let most), .session(let session)):
@@ -210,7 +210,7 @@ struct StatementWords {
         return seconds % 60 == 0 ? "\(seconds / 60)min" : "\(seconds)s"
     }
 
-    func broken(_ loss: TimedStatements.Loss, _ told: Watch?, in arbiter: Arbiter) -> String {
+    func broken(_ loss: TimedStatements.Loss, _ told: ObligationWatch?, in arbiter: Arbiter) -> String {
         guard case .session(let session) = loss.obligation.subject else { return "" }
         let camera = arbiter.state.camera(loss.camera) ?? Slot(0)
         let winner = loss.winner.map { "to \(arbiter.words(of: $0, near: camera, names.name(of:)))" } ?? "to its lease"

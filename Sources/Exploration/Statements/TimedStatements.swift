@@ -5,7 +5,7 @@ import ArbiterProtocol
 ///
 /// Each says of some subjects how long something may go on: that a session waits (`within`), that an app holds cameras
 /// (`at-most`), and how long at least a session has been told that it loses its camera (`warned`). What goes on in a state
-/// is an obligation. How long it has gone on no state knows: that is what a `Watch` counts.
+/// is an obligation. How long it has gone on no state knows: that is what a `ObligationWatch` counts.
 struct TimedStatements: Sendable {
     /// Of the policy's statements those about time, in their order, and their places among all.
     let sources: [Statement]

@@ -56,7 +56,7 @@ struct TimedWorlds: Sendable {
     }
 
     /// Until when time passes in one step; nil: nothing changes however much of it passes.
-    func nextMoment(after state: ExploredState, _ watch: Watch?) -> Moment? {
+    func nextMoment(after state: ExploredState, _ watch: ObligationWatch?) -> Moment? {
         let deadline = state.arbiter.deadline.flatMap { $0 < .distantFuture ? max($0, state.now) : nil }
         if isStepped { return min(deadline ?? .distantFuture, state.now + unit) }
         // A limit is passed a little later than it is reached.
@@ -155,7 +155,7 @@ enum TimedReplay {
         var arbiter = Arbiter(policy: policy)
         let statements = TimedStatements(arbiter)
         var names: Set<String> = []
-        var watches: [Watch] = []
+        var watches: [ObligationWatch] = []
         var now = Moment.zero
         func pass(to moment: Moment) {
             let obligations = statements.situation(in: arbiter).obligations
@@ -181,7 +181,7 @@ enum TimedReplay {
             let obligations = statements.situation(in: arbiter).obligations
             watches.removeAll { $0.isOver(goesOn: obligations.contains($0.obligation)) }
             for begun in obligations where !known.contains(begun) {
-                if let watch = Watch(begun, statements.sources[begun.statement]) { watches.append(watch) }
+                if let watch = ObligationWatch(begun, statements.sources[begun.statement]) { watches.append(watch) }
             }
         }
         pass(to: end)

@@ -4,7 +4,7 @@ import ArbiterProtocol
 /// How long one obligation has gone on. A walk watches one at a time, and begins to watch, or does not, whenever one
 /// begins: what is broken is broken by one of them, and the way on which that one is watched is among those that are
 /// walked. So the obligations of a state do not multiply.
-struct Watch: Hashable, Sendable {
+struct ObligationWatch: Hashable, Sendable {
     let obligation: TimedStatements.Obligation
     let limit: Limit
     /// Since it began.
