@@ -9,7 +9,8 @@ let isForFuzzing = Context.environment["CAMARB_FUZZ"] == "1"
 // itself, since the sanitizer's is a library of its own.
 let isForThreads = Context.environment["CAMARB_THREADS"] == "1"
 let withoutThreads: Set<String> = [
-    "Exploration", "ReferenceArbiter", "Timeline", "TraceFigures", "PolicyPage", "Agent", "CXCB", "CPipeWire", "CSlate", "camagent",
+    "Exploration", "ReferenceArbiter", "Timeline", "TraceFigures", "PolicyPage", "Agent", "CXCB", "CPipeWire", "CSlate",
+    "camagent",
     "camclient", "camplay",
     "explore",
     "arbiter-bench", "ArbiterTests", "MetricsTests", "ExplainTests", "PolicyFileTests", "ScenarioTests",

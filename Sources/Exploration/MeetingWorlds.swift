@@ -107,7 +107,8 @@ extension ExploredWorld {
         Group(
             name: "machine",
             moves: [
-                "mode night", "mode none", "calendar night", "calendar none", "unplug back", "plug back", "privacy back on", "held-outside back on", "pressure serious",
+                "mode night", "mode none", "calendar night", "calendar none", "unplug back", "plug back",
+                "privacy back on", "held-outside back on", "pressure serious",
                 "pressure nominal", "sleep", "wake", "login-session c1 locked", "login-session c1 ended",
             ]),
         Group(

@@ -24,7 +24,8 @@ struct WriterTests {
         ranks: ["strong", "weak"],
         rankRules: [
             RankRule(
-                name: "rank", when: FactTests.onePerKey + [.attribute("duty", "off"), .mode(nil)], rank: 1, isImmediate: true,
+                name: "rank", when: FactTests.onePerKey + [.attribute("duty", "off"), .mode(nil)], rank: 1,
+                isImmediate: true,
                 grace: .seconds(5),
                 minHold: .seconds(10), lease: .seconds(180)),
             RankRule(name: "deny", rank: 1, deny: true),

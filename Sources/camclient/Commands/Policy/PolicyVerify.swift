@@ -113,7 +113,9 @@ struct PolicyVerify: AsyncParsableCommand {
         walk.lookForLoops(
             &report, search, policyLine: place.name, policies: place.folder, search.limiter(file, since: Moment.now))
         if !noRepairs {
-            walk.lookForRepairs(&report, file: file, dropIns: policyFiles.policyDir, policies: place.folder, search.limiter(file, since: Moment.now))
+            walk.lookForRepairs(
+                &report, file: file, dropIns: policyFiles.policyDir, policies: place.folder,
+                search.limiter(file, since: Moment.now))
         }
         return report
     }
