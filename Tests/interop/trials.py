@@ -111,8 +111,8 @@ MISTAKES = [
     ("a statement excuses everybody", 'unless  = [\n', 'unless  = [\n    {},\n', "check", "unless  = ["),
     ("two facts exclude each other", 'when   = { app = "visit.service", mode = "none" }\nis ', 'when   = { presence = "background", focused = true }\nis ', "check",
      'when   = { presence = "background", focused = true }'),
-    ("an app is misspelt in its rule", 'app   = "rounds.service"', 'app   = "round.service"', "test", 'name  = "The nurses\' rounds"'),
-    ("a camera is misspelt", 'conflicts = ["exam"]', 'conflicts = ["exma"]', "test", 'id        = "overview"'),
+    ("an app is misspelt in its rule", 'app   = "rounds.service"', 'app   = "round.service"', "test", '[[rank]]\nname  = "The nurses\' rounds"'),
+    ("a camera is misspelt", 'conflicts = ["exam"]', 'conflicts = ["exma"]', "test", '[[camera]]\nid        = "overview"'),
     ("training gets the rank of a visit", 'rank  = "training"\nlease', 'rank  = "visit"\nlease', "verify", 'rank  = "visit"\nlease = "10min"'),
 ]
 
