@@ -1,4 +1,4 @@
-import Vocabulary
+package import Vocabulary
 
 /// What a camera in use counts towards the budget: one number, or numbers by the format that it runs with, because 1080p
 /// in Motion JPEG and 720p raw do not take as much of a bus.
@@ -56,7 +56,7 @@ public struct CameraCost: Hashable, Sendable, ExpressibleByIntegerLiteral {
 
     /// Keys that name the pixel format come before those that do not; of these the one whose rate is the lowest that is
     /// enough. A rate between two keys costs what the faster one does.
-    func of(_ format: CameraFormat, at frameRate: Double) -> Int {
+    package func of(_ format: CameraFormat, at frameRate: Double) -> Int {
         var best: Format?
         for key in formats where key.width == format.width && key.height == format.height {
             // A rate that was said as a duration is off by what a division leaves of it.
