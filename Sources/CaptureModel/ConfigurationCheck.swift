@@ -72,6 +72,13 @@ package struct ConfigurationCheck {
         return SessionPreset(rawValue: word)
     }
 
+    /// What the camera's pictures take of a bus: the format, and frames a second at most.
+    /// - Returns: nil where the camera lacks the format or the preset.
+    package func formatAndRate(_ wanted: Configuration) -> (format: CameraFormat, frameRate: Double)? {
+        guard let choice = choice(wanted) else { return nil }
+        return (choice.format, 1 / durations(wanted, choice).shortest)
+    }
+
     /// As asked for, inside what the choice has; both the shortest where nobody asked.
     private func durations(_ wanted: Configuration, _ choice: FormatChoice) -> (shortest: Double, longest: Double) {
         let least = 1 / choice.frameRates.upperBound

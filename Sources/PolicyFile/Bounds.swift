@@ -43,6 +43,14 @@ public enum Bounds {
     public static let temperature = 20.0...150.0
     /// Costs are compared only with the budget, so their unit is the author's (Android uses 100 for a whole device).
     public static let cost = 0...1_000_000
+    /// Formats whose costs one camera's table names: a written policy has them on one line, and every look at a session
+    /// walks them.
+    public static let costFormatsMax = 16
+    /// Pixels; a greater side has no camera, nor V4L2 a number for it that a driver would take.
+    static let formatSide = 1...65_535
+    /// Frames a second, and the digits of such a number: `119.88`.
+    static let frameRateMax = 10_000.0
+    static let frameRateBytesMax = 8
 
     /// A word that needs no quotation marks anywhere: ASCII letters, digits and hyphens.
     static func isWord(_ text: String) -> Bool {

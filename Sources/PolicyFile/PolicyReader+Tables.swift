@@ -96,7 +96,7 @@ extension PolicyReader {
                     problems.add("\(reader.subject("conflicts")) has the camera itself in it", at: place)
                 }
             }
-            let cost = reader.integer("cost", in: Bounds.cost) ?? 0
+            let cost = cost(reader)
             guard let id else { continue }
             if cameras.contains(where: { $0.camera.name == id }), let entry = reader.entry("id") {
                 problems.add("a second [[camera]] table has the id \(Wording.quoted(id))", at: entry.node.place)

@@ -164,8 +164,15 @@ public struct PolicyWriter {
     public static func pairs(_ camera: CameraRule) -> [Pair] {
         var pairs = [Pair("id", quoted: camera.camera.name)]
         if !camera.conflicts.isEmpty { pairs.append(Pair("conflicts", camera.conflicts.map(\.name))) }
-        if camera.cost != 0 { pairs.append(Pair("cost", "\(camera.cost)")) }
+        if camera.cost != 0 { pairs.append(Pair("cost", written(camera.cost))) }
         return pairs
+    }
+
+    /// Always with what the other formats cost, so that nobody has to look for the dearest.
+    private static func written(_ cost: CameraCost) -> String {
+        if !cost.isByFormat { return "\(cost.other)" }
+        let formats = cost.formats.map { "\(TomlText.quoted($0.key)) = \($0.cost)" }
+        return "{ \((formats + ["\(PolicyReader.otherFormats) = \(cost.other)"]).joined(separator: ", ")) }"
     }
 
     // MARK: Lines

@@ -83,7 +83,7 @@ import Testing
             { $0.deny }, { $0.isImmediate }, { $0.grace > .zero }, { $0.minHold > .zero }, { $0.lease != nil },
         ] { #expect(rules.contains(where: has)) }
         let cameras = policies.flatMap(\.cameras)
-        #expect(cameras.contains { !$0.conflicts.isEmpty } && cameras.contains { $0.cost > 0 })
+        #expect(cameras.contains { !$0.conflicts.isEmpty } && cameras.contains { $0.cost.dearest > 0 })
     }
 
     @Test("Without sharing, no policy shares, and none that is reloaded does")

@@ -118,8 +118,19 @@ struct PolicyGenerator {
     private mutating func cameras() -> [CameraRule] {
         let ids = (0..<roll(0, 3)).map { _ in CameraID(name()) }
         return ids.map { id in
-            CameraRule(camera: id, conflicts: some(of: ids.filter { $0 != id }), cost: coin() ? 0 : roll(1, 1_000_000))
+            CameraRule(camera: id, conflicts: some(of: ids.filter { $0 != id }), cost: cost())
         }
+    }
+
+    private mutating func cost() -> CameraCost {
+        if coin() { return CameraCost(coin() ? 0 : roll(1, 1_000_000)) }
+        // The widths differ, so that no format is named twice.
+        let formats = (0..<roll(1, 16)).map { index in
+            CameraCost.Format(
+                width: 65_535 - index, height: roll(1, 65_535), frameRate: Double(roll(1, 240_000)) / 1000,
+                pixelFormat: coin() ? nil : "MJPG", cost: roll(0, 1_000_000))
+        }
+        return CameraCost(formats: formats, other: coin() ? nil : roll(0, 1_000_000))
     }
 
     /// Every `never` before every `always`, as reading has them.

@@ -7,6 +7,9 @@ extension Arbiter {
     /// Which source says where a user's apps are, or what counts instead.
     public func presenceStanding(for user: UInt32) -> PresenceStanding { state.presenceStanding(for: user) }
 
+    /// What a camera counts towards the budget now, whoever has it; 0 for one that the policy does not name.
+    public func costInUse(of camera: CameraID) -> Int { state.cameraNames[camera].map { state.costInUse(of: $0) } ?? 0 }
+
     /// What a session is configured to: while it runs what is in force on its camera, with what is the session's own;
     /// otherwise what it asked for, which is set when it runs.
     func configuration(of slot: Slot<Session>) -> Configuration {

@@ -149,8 +149,8 @@ private struct InvariantCheck {
     private func checkBudget() {
         guard let budget = state.policy.budget, !state.policy.contention.strongestMayExceed else { return }
         let sum = state.cameraOrder.reduce(0) { sum, slot in
-            let camera = state.cameras[slot]
-            return sum + (camera.tenancy.held != nil && !camera.tenancy.isLost ? state.policy.cost(camera.place) : 0)
+            guard let held = state.cameras[slot].tenancy.held, !state.cameras[slot].tenancy.isLost else { return sum }
+            return sum + state.cost(of: held.session)
         }
         check(sum <= budget, "1: the held cameras cost \(sum), and the budget is \(budget)")
     }

@@ -14,19 +14,30 @@ extension Seating {
     }
 
     /// Between tries, a camera whose device was lost costs nothing. One that is kept for a waiting bid costs once, as
-    /// that bid's.
+    /// that bid's: nobody can win it meanwhile. What its holder's format costs still counts where that is more.
     private func cost(_ seat: Int) -> Int {
         let (kind, camera) = (seats[seat].kind, seats[seat].camera)
         if kind == .dormant { return 0 }
         if let kept = seats.firstIndex(where: { $0.kind == .kept && $0.camera == camera }), kept != seat { return 0 }
-        return policy.cost(cameras[camera].place)
+        guard kind == .kept, policy.weighsFormats else { return looks[seats[seat].look].cost }
+        return seats.reduce(0) { $1.camera == camera && $1.kind != .dormant ? max($0, looks[$1.look].cost) : $0 }
+    }
+
+    /// A session has its camera with a dearer format than it was weighed with: a session of its app followed it with one,
+    /// its recorder took a batch back, or its camera came back with other formats. Then the weakest go, as at a reload.
+    var isOverspent: Bool {
+        guard policy.weighsFormats, !policy.contention.strongestMayExceed, let whole = policy.budget else {
+            return false
+        }
+        let budget = cameras.reduce(whole) { $1.hasSurvivor ? $0 - policy.cost($1.place) : $0 }
+        return seats.indices.reduce(0) { $0 + cost($1) } > budget
     }
 
     private func isOwn(_ seat: Int, _ look: Int) -> Bool { looks[seats[seat].look].app == looks[look].app }
 
     /// As few as it takes, the weakest first. Whether the bid beats them is asked later, and of all of them.
     private func addWeakest(_ rivals: inout [Int], _ look: Int, on camera: Int, _ budget: Int) -> Bool {
-        let cost = policy.cost(cameras[camera].place)
+        let cost = looks[look].cost
         let mayExceed =
             policy.contention.strongestMayExceed
             && seats.indices.allSatisfy { seat in
@@ -54,7 +65,7 @@ extension Seating {
             policy.contention.strongestMayExceed
             && seats.indices.allSatisfy { isOwn($0, look) || challenge(look, seats[$0]).isWon }
         let conflicting = rivals
-        var sum = seats.indices.reduce(policy.cost(cameras[camera].place)) { $0 + cost($1) }
+        var sum = seats.indices.reduce(looks[look].cost) { $0 + cost($1) }
         for index in seats.indices.sorted(by: { isHeldLonger(seats[$0], seats[$1]) }) {
             let cost = cost(index)
             if conflicting.contains(index) {

@@ -19,6 +19,8 @@ package struct Look: BitwiseCopyable {
     let wish: Access
     /// What all of it leaves, contention apart.
     let access: Access
+    /// What its camera costs with the format that it asked for.
+    let cost: Int
     /// It asks to run and may: only another bid keeps it from its camera. Causes that end with its first frame do not
     /// count.
     let bids: Bool
@@ -175,6 +177,7 @@ extension State {
             isOwnPrivacy: isPrivate && !memory.causes.contains(.videoDeviceBlockedByPrivacy), limits: limits,
             wish: wish,
             access: machine.isEmpty ? limits.access.intersection(wish) : .none,
+            cost: cost(of: slot),
             bids: !memory.isStuck && machine.allEndWithTheFirstFrame && !limits.access.isDisjoint(with: wish)
                 && !(session.lost != nil && findsNoRoom(slot)), rank: rank,
             strength: policy.strength(rank.rank, facts, started: started), started: started,

@@ -184,7 +184,7 @@ struct Seating {
         swap(&challengers, &self.challengers)
         swap(&returning, &self.returning)
         for camera in cameras.indices { bid(on: camera, &challengers, &returning) }
-        if occasion.isReload, policy.linksCameras { expel() }
+        if occasion.isReload && policy.linksCameras || isOverspent { expel() }
         sort(&returning)
         for look in returning { seat(look, returns: true) }
         sort(&challengers)

@@ -50,7 +50,7 @@ extension Arbiter {
         let place = state.cameras[camera].place
         if taken.contains(where: { state.policy.conflict(state.cameras[$0].place, place) }) { return false }
         guard let budget = state.policy.budget, !state.policy.contention.strongestMayExceed else { return true }
-        return taken.reduce(state.policy.cost(place)) { $0 + state.policy.cost(state.cameras[$1].place) } <= budget
+        return taken.reduce(state.policy.cost(place)) { $0 + state.costInUse(of: $1) } <= budget
     }
 
     // MARK: Taking it up again

@@ -23,7 +23,11 @@ package final class CompiledPolicy: Sendable {
     let rights: CompiledRights
     /// For each camera that the policy names: those it cannot run beside, as bits, and its cost.
     private let conflicts: [UInt64]
-    private let costs: [Int]
+    private let costs: [CameraCost]
+    /// The dearest of each, since it is asked for in every round.
+    private let mostCosts: [Int]
+    /// Some camera's cost depends on the format, and there is a budget to count it towards: sessions are weighed one by one.
+    let weighsFormats: Bool
     /// A decision on one camera can touch another.
     package let linksCameras: Bool
     let hasConflicts: Bool
@@ -49,6 +53,8 @@ package final class CompiledPolicy: Sendable {
         rights = CompiledRights(policy.rights)
         let cameras = names.cameras
         costs = cameras.map { camera in policy.cameras.first { $0.camera == camera }?.cost ?? 0 }
+        mostCosts = costs.map(\.dearest)
+        weighsFormats = policy.contention.budget != nil && costs.contains(where: \.isByFormat)
         conflicts = cameras.map { one in
             cameras.enumerated().reduce(0) { $0 | (policy.conflict(one, $1.element) ? 1 << UInt64($1.offset) : 0) }
         }
@@ -76,7 +82,14 @@ package final class CompiledPolicy: Sendable {
         a >= 0 && b >= 0 && conflicts[Int(a)] >> UInt64(b) & 1 == 1
     }
 
-    @inline(__always) func cost(_ camera: Int8) -> Int { camera >= 0 ? costs[Int(camera)] : 0 }
+    /// What it costs at most, whatever its format.
+    @inline(__always) func cost(_ camera: Int8) -> Int { camera >= 0 ? mostCosts[Int(camera)] : 0 }
+
+    /// Its costs by format; nil: it costs the same in every format.
+    func costsByFormat(_ camera: Int8) -> CameraCost? {
+        guard weighsFormats, camera >= 0, costs[Int(camera)].isByFormat else { return nil }
+        return costs[Int(camera)]
+    }
 
     // MARK: Ranks
 

@@ -28,7 +28,7 @@ extension Policy {
         }
     }
 
-    package func cost(_ camera: CameraID) -> Int {
+    package func cost(_ camera: CameraID) -> CameraCost {
         cameras.first { $0.camera == camera }?.cost ?? 0
     }
 

@@ -237,11 +237,15 @@ public struct CameraRule: Hashable, Sendable {
     public var camera: CameraID
     /// Cameras that cannot run beside this one; either side listing the other is enough.
     public var conflicts: [CameraID]
-    public var cost: Int
+    public var cost: CameraCost
 
-    public init(camera: CameraID, conflicts: [CameraID] = [], cost: Int = 0) {
+    public init(camera: CameraID, conflicts: [CameraID] = [], cost: CameraCost = 0) {
         self.camera = camera
         self.conflicts = conflicts
         self.cost = cost
+    }
+
+    public init(camera: CameraID, conflicts: [CameraID] = [], cost: Int) {
+        self.init(camera: camera, conflicts: conflicts, cost: CameraCost(cost))
     }
 }

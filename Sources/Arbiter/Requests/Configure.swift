@@ -56,6 +56,7 @@ extension Arbiter {
             guard session.request == nil || mayStart(slot, on: camera, &notes) else { return }
             return switchCamera(slot, to: camera, batch, &notes)
         }
+        guard hasRoom(for: batch, of: slot, &notes) else { return }
         var wanted = batch
         wanted[.camera] = nil
         wanted[.whenBusy] = nil

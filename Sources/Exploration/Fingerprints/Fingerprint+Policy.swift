@@ -39,7 +39,11 @@ extension Policy {
         writer.ordered(cameras) { writer, rule in
             writer.combine(rule.camera.name)
             writer.ordered(rule.conflicts) { $0.combine($1.name) }
-            writer.combine(rule.cost)
+            writer.combine(rule.cost.other)
+            writer.ordered(rule.cost.formats) { writer, format in
+                writer.combine(format.key)
+                writer.combine(format.cost)
+            }
         }
         writer.combine(pressureSettle)
         writer.ordered(statements) { writer, statement in

@@ -131,7 +131,7 @@ struct FeatureSpotter: Sendable {
         }
         guard let budget = policy.contention.budget else { return }
         let wanted = Set(asking.map(\.camera))
-        let sum = policy.cameras.reduce(0) { wanted.contains($1.camera) ? $0 + $1.cost : $0 }
+        let sum = policy.cameras.reduce(0) { wanted.contains($1.camera) ? $0 + $1.cost.dearest : $0 }
         if sum > budget { features.insert(.budget) }
     }
 

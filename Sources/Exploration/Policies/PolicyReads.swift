@@ -103,7 +103,9 @@ struct PolicyReads {
         let isNamed = tests.contains { $0 == .camera(camera) }
         return policies.map { policy in
             let links = others.filter { policy.conflict(camera, $0) }.count
-            return "\(policy.cost(camera)) \(links)"
+            let cost = policy.cost(camera)
+            let formats = cost.formats.map { "\($0.key) \($0.cost)" }.joined(separator: " ")
+            return "\(cost.other) \(formats) \(links)"
         }.joined(separator: ", ") + (isNamed || namesCount || !positions.isEmpty ? " \(camera.name)" : "")
     }
 

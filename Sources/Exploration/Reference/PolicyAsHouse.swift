@@ -16,7 +16,10 @@ struct PolicyAsHouse: HousePolicy {
         self.policy = policy
         contention = HouseContention(policy.contention)
         rights = HouseRights(policy.rights)
-        cameras = policy.cameras.map { HouseCamera(camera: $0.camera, conflicts: $0.conflicts, cost: $0.cost) }
+        // Generated policies have numbers only: the naive arbiter knows of no formats.
+        cameras = policy.cameras.map {
+            HouseCamera(camera: $0.camera, conflicts: $0.conflicts, cost: $0.cost.dearest)
+        }
         scales = policy.attributes.map { HouseScale(name: $0.name, values: $0.values, unknown: $0.defaultValue) }
         modes = policy.modes.map { HouseMode(name: $0.name, setBy: $0.setBy.map(\.rawValue)) }
     }

@@ -261,7 +261,7 @@ private struct CoveredStep {
         }
         if let budget = policy.contention.budget {
             let sum = after.tenancies.reduce(0) { sum, tenure in
-                sum + (policy.cameras.first { $0.camera == tenure.camera }?.cost ?? 0)
+                sum + arbiter.costInUse(of: tenure.camera)
             }
             if sum > budget { coverage.fire(.choice(.strongestMayExceed)) }
         }

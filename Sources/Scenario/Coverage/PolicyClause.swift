@@ -184,7 +184,7 @@ extension Policy {
         case .sharing: contention.sharing != .none
         case .reDecide: contention.reDecide == .open
         case .coolDown: sendsAway && contention.coolDown > .zero
-        case .budget: contention.budget != nil && cameras.contains { $0.cost > 0 }
+        case .budget: contention.budget != nil && cameras.contains { $0.cost.dearest > 0 }
         case .strongestMayExceed: contention.strongestMayExceed && canDecide(.budget)
         // Two holders and a newcomer, each on a camera that costs something.
         case .givesWay: canDecide(.budget) && cameras.filter { $0.cost > 0 }.count > 2
