@@ -84,7 +84,7 @@ public struct SizeArgument: Sendable {
         let named = PolicyReads([policy]).cameras
         var groups = named.map { [$0] }
         func isLinked(_ a: CameraID, _ b: CameraID) -> Bool {
-            policy.conflict(a, b) || (policy.contention.budget != nil && policy.cost(a) > 0 && policy.cost(b) > 0)
+            policy.conflict(a, b) || (policy.contention.budget != nil && policy.cost(a).dearest > 0 && policy.cost(b).dearest > 0)
         }
         for camera in named {
             let touching = groups.filter { group in group.contains { $0 == camera || isLinked($0, camera) } }
@@ -97,8 +97,8 @@ public struct SizeArgument: Sendable {
     /// Whether more cameras than are walked exceed the budget together, and no fewer of them, while none excludes another.
     private var needsMoreForBudget: Bool {
         guard let budget = policy.contention.budget else { return false }
-        let costly = PolicyReads([policy]).cameras.filter { policy.cost($0) > 0 }.sorted {
-            policy.cost($1) < policy.cost($0)
+        let costly = PolicyReads([policy]).cameras.filter { policy.cost($0).dearest > 0 }.sorted {
+            policy.cost($1).dearest < policy.cost($0).dearest
         }
         var steps = 0
         /// Cameras are taken from the most costly on, so that all of a set but the last, the cheapest, have to fit.
@@ -106,7 +106,7 @@ public struct SizeArgument: Sendable {
             steps += 1
             if steps > Self.stepsMax { return true }
             for index in costly.indices[first...] where !held.contains(where: { policy.conflict($0, costly[index]) }) {
-                let more = sum + policy.cost(costly[index])
+                let more = sum + policy.cost(costly[index]).dearest
                 if more > budget {
                     if held.count + 1 > cameras { return true }
                 } else if exceeds(held + [costly[index]], more, from: index + 1) {

@@ -187,7 +187,7 @@ extension Policy {
         case .budget: contention.budget != nil && cameras.contains { $0.cost.dearest > 0 }
         case .strongestMayExceed: contention.strongestMayExceed && canDecide(.budget)
         // Two holders and a newcomer, each on a camera that costs something.
-        case .givesWay: canDecide(.budget) && cameras.filter { $0.cost > 0 }.count > 2
+        case .givesWay: canDecide(.budget) && cameras.filter { $0.cost.dearest > 0 }.count > 2
         case .shareWith: contention.sharing != .none
         case .backfill: contention.backfill && camerasTouch
         }
