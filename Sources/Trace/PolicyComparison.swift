@@ -27,6 +27,8 @@ public struct PolicyComparison {
     public private(set) var inputs = 0
     /// What could not be, by what it is.
     public private(set) var leftOut: [String: Int] = [:]
+    /// The inputs that were performed under the other policy, as scenario lines with the lines of the trace they stand in.
+    private(set) var lines: [(line: Int, moment: Moment, text: String)] = []
 
     private var before: Stage
     private var after: Stage
@@ -69,7 +71,11 @@ public struct PolicyComparison {
             inputs += 1
             for action in actions.before { before.perform(action) }
             for action in actions.after { after.perform(action) }
-            compare(step, event: writer.text(of: step.event))
+            let text = writer.text(of: step.event)
+            if !actions.after.isEmpty, let text {
+                lines.append((step.line, step.moment, line(of: step.event, text)))
+            }
+            compare(step, event: text)
         }
         for case .killRecorder(let camera) in replayed.effects { killed.insert(camera) }
     }
@@ -109,6 +115,11 @@ public struct PolicyComparison {
             return ([.event(event)], [])
         default: return both(.event(event))
         }
+    }
+
+    /// A `ready` answers the latest warning: under the other policy they may be others.
+    private func line(of event: Event, _ text: String) -> String {
+        if case .ready(let session, _) = event { "ready \(names.name(of: session).scenarioWord)" } else { text }
     }
 
     private func isHeld(_ camera: CameraID, _ stage: Stage) -> Bool {

@@ -1,4 +1,4 @@
-import Arbiter
+public import Arbiter
 import ArbiterProtocol
 import EventTable
 import PolicyFile
@@ -10,6 +10,8 @@ public struct TraceScenario {
     public let text: String
     /// The first notice that comes otherwise than in the trace, as a sentence; nil: the sessions are told the same.
     public let deviation: String?
+    /// Under another policy: what of the trace is not in it, by what it is.
+    public private(set) var leftOut: [String: Int] = [:]
 
     /// - Parameter title: the scenario's first line.
     /// - Throws: that the trace begins in the middle, which no scenario can, or that a name in it cannot be written.
@@ -17,26 +19,15 @@ public struct TraceScenario {
         func fault(_ line: Int, _ message: String) -> TraceError {
             TraceError(file: part.file, line: line, message: message)
         }
-        guard part.header.snapshot == nil else {
-            throw fault(
-                part.header.line,
-                "the trace begins in the middle, behind step \(part.header.steps): a scenario begins with nothing. "
-                    + "Convert the trace's first file, or replay this one")
-        }
-        var lines = ["# \(String(title.map { $0 == "\n" ? " " : $0 }))", ""]
-        lines += Self.policy("policy", part.header.policy)
-        lines += ["cameras none", "", "0s   recorder all manual"]
-        if Self.placesBeforeAttaching(part) { lines.append("     shell gone") }
-        lines += Self.untold(part).map { "     login-session \($0.name.scenarioWord) ended" }
+        var lines = try Self.head(part, title, part.header.policy, recorders: "manual")
         // What happened before the first event counts from the broker's start, so nothing is before 0.
         var writer = ScenarioWriter(origin: part.header.origin)
         for step in part.steps {
             guard step.moment >= part.header.origin else {
-                throw fault(step.line, "this step is before the trace's origin")
+                throw fault(step.line, Self.tooEarly)
             }
             writer.names.learn(step)
-            let time = TimeText.write(step.moment, from: part.header.origin)
-            let lead = time + String(repeating: " ", count: max(1, 5 - time.count))
+            let lead = Self.lead(step.moment, part)
             switch step.event {
             // Deadlines come by themselves, each at its very moment.
             case .timePassed: continue
@@ -55,21 +46,79 @@ public struct TraceScenario {
         if let last = part.steps.last, case .timePassed = last.event {
             lines.append(TimeText.write(last.moment, from: part.header.origin))
         }
+        let (text, stage) = try Self.run(lines, part)
+        self.text = text
+        deviation = try Self.deviation(part, stage.steps.flatMap(\.effects))
+    }
+
+    /// The trace's inputs under another policy, as `PolicyComparison` performs them: recorders are simulated, since the
+    /// trace has no answers to orders that only this policy gives. What was told before is nothing to compare with.
+    /// - Throws: as above.
+    public init(_ part: TracePart, title: String, under policy: Policy) throws(TraceError) {
+        var lines = try Self.head(part, title, policy, recorders: "works")
+        let comparison: PolicyComparison
+        do throws(Arbiter.BrokenSnapshot) {
+            comparison = try PolicyComparison(part, under: policy)
+        } catch {
+            throw TraceError(file: part.file, line: part.header.line, message: error.message)
+        }
+        for input in comparison.lines {
+            guard input.moment >= part.header.origin else {
+                throw TraceError(file: part.file, line: input.line, message: Self.tooEarly)
+            }
+            lines.append(Self.lead(input.moment, part) + input.text)
+        }
+        // To the trace's end, whatever comes by itself until then.
+        if let last = part.steps.last { lines.append(TimeText.write(last.moment, from: part.header.origin)) }
+        text = try Self.run(lines, part).text
+        deviation = nil
+        leftOut = comparison.leftOut
+    }
+
+    private static let tooEarly = "this step is before the trace's origin"
+
+    /// What stands before the first step.
+    private static func head(
+        _ part: TracePart, _ title: String, _ policy: Policy, recorders: String
+    ) throws(TraceError) -> [String] {
+        guard part.header.snapshot == nil else {
+            throw TraceError(
+                file: part.file, line: part.header.line,
+                message: "the trace begins in the middle, behind step \(part.header.steps): a scenario begins with "
+                    + "nothing. Convert the trace's first file, or replay this one")
+        }
+        var lines = ["# \(String(title.map { $0 == "\n" ? " " : $0 }))", ""]
+        lines += Self.policy("policy", policy)
+        lines += ["cameras none", "", "0s   recorder all \(recorders)"]
+        if placesBeforeAttaching(part) { lines.append("     shell gone") }
+        return lines + untold(part).map { "     login-session \($0.name.scenarioWord) ended" }
+    }
+
+    /// A time, and the spaces up to the input behind it.
+    private static func lead(_ moment: Moment, _ part: TracePart) -> String {
+        let time = TimeText.write(moment, from: part.header.origin)
+        return time + String(repeating: " ", count: max(1, 5 - time.count))
+    }
+
+    /// Lets the inputs happen.
+    /// - Returns: the scenario with what they lead to, which was made sure to pass, and the stage behind it.
+    private static func run(_ lines: [String], _ part: TracePart) throws(TraceError) -> (text: String, stage: Stage) {
+        func fault(_ message: String) -> TraceError {
+            TraceError(
+                file: part.file, line: part.header.line,
+                message: "the trace cannot be written as a scenario:\n\(message)")
+        }
+        let text: String
         let parsed: Scenario
-        var stage: Stage
         do throws(ScenarioError) {
             let bare = try Scenario.parse(lines.joined(separator: "\n") + "\n", file: part.file, policies: ".")
             text = bare.run().rewritten
             parsed = try Scenario.parse(text, file: part.file, policies: ".")
-            stage = Stage(Arbiter(policy: parsed.world.policy))
-        } catch {
-            throw fault(part.header.line, "the trace cannot be written as a scenario:\n\(error)")
-        }
+        } catch { throw fault(error.description) }
+        var stage = Stage(Arbiter(policy: parsed.world.policy))
         let outcome = parsed.run(on: &stage)
-        guard outcome.passed else {
-            throw fault(part.header.line, "the trace cannot be written as a scenario:\n\(outcome.report)")
-        }
-        deviation = try Self.deviation(part, stage.steps.flatMap(\.effects))
+        guard outcome.passed else { throw fault(outcome.report) }
+        return (text, stage)
     }
 
     /// A scenario lets a shell attach by itself before it first places an app. Where it did not, that must be said.

@@ -9,6 +9,19 @@ SIZE = 64 << 10
 # The header's snapshot and a line that goes over the size come on top.
 FILE_MAX = SIZE + (32 << 10)
 IOS, KIOSK = ROOT / "policies" / "ios9.toml", ROOT / "policies" / "kiosk.toml"
+FIRST_COME = '''
+name    = "who comes first"
+sources = []
+ranks   = ["all"]
+
+[[rank]]
+name = "Everybody"
+rank = "all"
+
+[contention]
+order = []
+tie   = "holder"
+'''
 REPLAYED = "steps replayed, byte for byte the same\n"
 
 
@@ -143,6 +156,25 @@ def converted():
         same = json.loads(replay(trace, "--policy", IOS, "--json").stdout)
         assert same["changes"] == 0 and same["inputs"] > 10, same
         replay(trace, "--policy", folder / "none.toml", status=2)
+
+
+@claim("a trace converted under another policy has no fault that nobody had, and comes to what replay --policy says")
+def converted_under_another():
+    with Folder() as folder:
+        trace, scenario, first_come = folder / "visit.trace", folder / "other.scenario", folder / "first-come.toml"
+        first_come.write_text(FIRST_COME)
+        with Daemon("ios9", extra=("--trace", trace)) as daemon:
+            visit(daemon)
+        camclient(None, "trace", "convert", str(trace), "--policy", str(first_come), "-o", str(scenario))
+        text = scenario.read_text()
+        assert 'name = "who comes first"' in text and "device-error" not in text, text
+        assert "1 of 1 scenarios passed" in camclient(None, "test", str(scenario)).stdout
+        # The call no longer takes the camera: photos goes on until it is done.
+        assert "call wasInterrupted #1 device-in-use by photos" in text and "photos wasInterrupted" not in text, text
+        changes = [json.loads(line) for line in replay(trace, "--policy", first_come, "--json", status=1).stdout.splitlines()]
+        assert any(change["session"] == "call" and "device-in-use" in change["after"] for change in changes[:-1]), changes
+        camclient(None, "trace", "convert", str(trace), "--policy", str(folder / "none.toml"), status=2)
+        camclient(None, "trace", "convert", str(trace), "--policy-dir", str(folder), status=2)
 
 
 @claim("a broker killed in mid-trace leaves whole lines that replay, and the trace says that it has no end")
