@@ -84,7 +84,8 @@ public struct SizeArgument: Sendable {
         let named = PolicyReads([policy]).cameras
         var groups = named.map { [$0] }
         func isLinked(_ a: CameraID, _ b: CameraID) -> Bool {
-            policy.conflict(a, b) || (policy.contention.budget != nil && policy.cost(a).dearest > 0 && policy.cost(b).dearest > 0)
+            policy.conflict(a, b)
+                || (policy.contention.budget != nil && policy.cost(a).dearest > 0 && policy.cost(b).dearest > 0)
         }
         for camera in named {
             let touching = groups.filter { group in group.contains { $0 == camera || isLinked($0, camera) } }

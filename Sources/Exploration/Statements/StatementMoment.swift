@@ -76,7 +76,8 @@ struct StatementMoment {
         guard policy.linksCameras else { return false }
         let (a, b) = (state.id(one), state.id(other))
         if policy.source.conflict(a, b) { return true }
-        return policy.source.contention.budget != nil && policy.source.cost(a).dearest > 0 && policy.source.cost(b).dearest > 0
+        return policy.source.contention.budget != nil && policy.source.cost(a).dearest > 0
+            && policy.source.cost(b).dearest > 0
     }
 
     // MARK: Parts
