@@ -108,6 +108,7 @@ extension PolicyReport {
                 if policy.files.count > 1 {
                     fact("Read with it") { html("code") { policy.files.filter { $0 != file }.joined(separator: ", ") } }
                 }
+                fact("Policy hash") { html("code") { policy.policy.hash } }
                 fact("Rules") {
                     "\(count(policy.policy.causeRules.count, "rule")) for “may it run now”, "
                         + "\(count(policy.policy.rankRules.count, "rule")) for “how strong is its bid”, "
