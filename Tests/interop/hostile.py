@@ -43,8 +43,9 @@ def stray_descriptors():
                     except Refused:
                         continue
                     raise AssertionError(f"{member} took a stray descriptor")
-        # A second keeper may have been started meanwhile, which costs two; kept ones would be eighteen times eight.
-        wait_until("the descriptors to be closed", lambda: open_descriptors(daemon) <= before + 2)
+        # Further keepers may have been started meanwhile, on a busy machine more than one, and each costs two; kept ones would be
+        # eighteen times eight.
+        wait_until("the descriptors to be closed", lambda: open_descriptors(daemon) <= before + 6)
         assert app.names() == ["DidStartRunning"], app.names()
         # Nor do clients that have passed one and stay keep others of their user from passing theirs.
         others = [daemon.app() for _ in range(20)]

@@ -113,7 +113,7 @@ MISTAKES = [
      'when   = { presence = "background", focused = true }'),
     ("an app is misspelt in its rule", 'app   = "rounds.service"', 'app   = "round.service"', "test", '[[rank]]\nname  = "The nurses\' rounds"'),
     ("a camera is misspelt", 'conflicts = ["exam"]', 'conflicts = ["exma"]', "test", '[[camera]]\nid        = "overview"'),
-    ("training gets the rank of a visit", 'rank  = "training"\nlease', 'rank  = "visit"\nlease', "verify", 'rank  = "visit"\nlease = "10min"'),
+    ("training gets the rank of a visit", 'rank  = "training"\nlease', 'rank  = "visit"\nlease', "verify", '[[rank]]\nname  = "Training videos"'),
 ]
 
 

@@ -5,8 +5,7 @@ extension Seating {
     /// Adds the seats that give way to the budget; false when the sum stays above it all the same.
     func addBudgetRivals(_ rivals: inout [Int], _ look: Int, on camera: Int) -> Bool {
         guard let whole = policy.budget else { return true }
-        // A camera that a survivor captures from is as good as held, and nobody there can be beaten.
-        let budget = cameras.reduce(whole) { $1.hasSurvivor ? $0 - policy.cost($1.place) : $0 }
+        let budget = besidesSurvivors(whole)
         return switch policy.contention.givesWay {
         case .weakest: addWeakest(&rivals, look, on: camera, budget)
         case .longestHeld: addLongestHeld(&rivals, look, on: camera, budget)
@@ -29,8 +28,12 @@ extension Seating {
         guard policy.weighsFormats, !policy.contention.strongestMayExceed, let whole = policy.budget else {
             return false
         }
-        let budget = cameras.reduce(whole) { $1.hasSurvivor ? $0 - policy.cost($1.place) : $0 }
-        return seats.indices.reduce(0) { $0 + cost($1) } > budget
+        return seats.indices.reduce(0) { $0 + cost($1) } > besidesSurvivors(whole)
+    }
+
+    /// A camera that a survivor captures from is as good as held, and nobody there can be beaten.
+    private func besidesSurvivors(_ budget: Int) -> Int {
+        cameras.reduce(budget) { $1.hasSurvivor ? $0 - policy.cost($1.place) : $0 }
     }
 
     private func isOwn(_ seat: Int, _ look: Int) -> Bool { looks[seats[seat].look].app == looks[look].app }
