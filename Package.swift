@@ -246,7 +246,7 @@ let package = Package(
         installed(
             "camplay",
             [
-                "JSONText", "PolicyPage", "TomlFile",
+                "ArbiterProtocol", "JSONText", "PolicyPage", "TomlFile",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -1,3 +1,4 @@
+import ArbiterProtocol
 import Glibc
 import NIOCore
 import NIOPosix
@@ -20,6 +21,10 @@ private func end(_ sentence: String, _ status: Int32) -> Never {
 /// `[--port N] [--] [FOLDER]`, as `camclient policy play` writes it.
 private func options() -> (port: Int, folder: String) {
     var words = CommandLine.arguments.dropFirst()
+    if words == ["--version"] {
+        write("camplay \(Release.version)\n", to: 1)
+        exit(0)
+    }
     var port = 0
     if words.first == "--port" {
         words.removeFirst()

@@ -3,7 +3,7 @@ import json, os, re, subprocess
 
 from harness import BROKER, CAMERA, PROGRAMS, ROOT, SHELL, Daemon, claim
 
-SAMPLE = re.compile(r'^([a-z_]+)(?:\{((?:[a-z]+="(?:[^"\\]|\\.)*",?)+)\})? ([0-9.e+-]+)$')
+SAMPLE = re.compile(r'^([a-z_]+)(?:\{((?:[a-z_]+="(?:[^"\\]|\\.)*",?)+)\})? ([0-9.e+-]+)$')
 
 
 def samples(text):
