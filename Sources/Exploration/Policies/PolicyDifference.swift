@@ -119,13 +119,11 @@ public struct PolicyDifference: Sendable {
             }
             // A step that was cut off was not walked, but what was found on the way was.
             if counted.cut == nil { report.depth += 1 }
-            if report.witness == nil, let first = counted.examples.min(by: { $0.value < $1.value })?.value {
-                report.witness = searches[first.world].witness(first, policies)
+            if report.witness == nil, let first = counted.first(besides: []) {
+                report.witness = searches[first.example.world].witness(first.example, policies)
             }
-            if report.forbidden == nil,
-                let first = counted.examples.filter({ !allowed.contains($0.key) }).min(by: { $0.value < $1.value })
-            {
-                report.forbidden = first.key
+            if report.forbidden == nil, let first = counted.first(besides: allowed) {
+                report.forbidden = first.kind
                 last = min(last, report.depth + stepsBehind)
             }
             if counted.cut != nil { break }
@@ -159,6 +157,18 @@ private struct Counted {
     /// Of each kind how many steps came to it, and the first of them.
     var situations: [DifferenceKind: Int] = [:]
     var examples: [DifferenceKind: DifferenceExample] = [:]
+
+    /// The shortest example; of several, that of the kind which stands first in the list, and not of the one that a table
+    /// happens to give first.
+    func first(besides allowed: Set<DifferenceKind>) -> (kind: DifferenceKind, example: DifferenceExample)? {
+        var first: (kind: DifferenceKind, example: DifferenceExample)?
+        for kind in DifferenceKind.allCases where !allowed.contains(kind) {
+            guard let example = examples[kind] else { continue }
+            if let known = first?.example, !(example < known) { continue }
+            first = (kind, example)
+        }
+        return first
+    }
 
     init(bounds: SearchBounds, worlds: Int, limiter: @escaping SearchLimiter) {
         self.bounds = bounds
