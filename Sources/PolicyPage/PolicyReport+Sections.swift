@@ -187,10 +187,9 @@ extension PolicyReport {
     }
 
     private func row(_ statement: Statement, _ applied: Int, _ walked: Walked) -> Markup {
-        let isNever = if case .never = statement.assertion { true } else { false }
-        return html("tr") {
+        html("tr") {
             html("th", .set("scope", "row")) {
-                html("span", .style("soft")) { isNever ? "Never: " : "Always: " }
+                html("span", .style("soft")) { statement.isNever ? "Never: " : "Always: " }
                 if let place = place(of: .statement(statement.name)) {
                     html("a", .to(place.id)) { statement.name }
                 } else {

@@ -53,12 +53,7 @@ public struct PolicyReport: Sendable {
             cameras = walk.cameras
             neverVaried = walk.neverVaried
             self.took = took
-            problems = walk.strangers
-            // What was not walked to its end says nothing about what never happens.
-            guard report.isComplete, report.casts == report.castsInAll else { return }
-            problems += zip(walk.policy.statements, report.applied).filter { $0.1 == 0 }.map { statement, _ in
-                "the statement “\(statement.name)” applied in no state"
-            }
+            problems = walk.problems(report)
         }
     }
 

@@ -128,6 +128,10 @@ def verdicts():
         whole(page)
         assert "Broken: " in page.text and "The shortest way to break it" in page.text and "Anybody else waits" in page.text
         assert any(one.get("id") == "broken-picture-title" for _, one in page.elements)
+        # What no single state shows is walked for the page, too.
+        file.write_text('name = "unfair"\n[[always]]\nname = "Everybody has a turn"\nwhen = {}\nis = "running"\nfair = true\n')
+        page, _ = report(file, *SMALL, status=1)
+        assert "Broken: " in page.text and "for ever" in page.text, page.text
     page, _ = report(ROOT / "policies/ipados16.toml", "--max-time", "1ms", status=6)
     assert "NOT COMPLETE" in page.text
 

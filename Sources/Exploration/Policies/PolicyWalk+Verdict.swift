@@ -24,6 +24,17 @@ extension PolicyWalk {
         }
     }
 
+    /// What is wrong with the statements themselves, as sentences.
+    public func problems(_ report: Report) -> [String] {
+        // What was not walked to its end says nothing about what never happens.
+        guard report.isComplete, report.casts == report.castsInAll else { return strangers }
+        return strangers
+            + zip(policy.statements, report.applied).filter { $0.1 == 0 }.map { statement, _ in
+                "the statement “\(statement.name)” applied in no state: no session that it speaks of ever asks to run, "
+                    + "or they never meet on one camera"
+            }
+    }
+
     /// What is the same in all worlds, in words, although it could be otherwise on a machine.
     public var neverVaried: [String] { WorldLimits([policy], scope).neverVaried }
 }

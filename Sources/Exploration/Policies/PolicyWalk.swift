@@ -120,13 +120,20 @@ public struct PolicyWalk: Sendable {
         var report = Report()
         let plan = PlannedWalk(self, bounds, policyLine: policyLine, policies: policies)
         Self.run([plan], threads: threads, limiter: limiter) { report = $0.report }
-        walkTimed(&report, bounds, policyLine: policyLine, policies: policies, limiter: limiter)
+        walkCourses(&report, bounds, policyLine: policyLine, policies: policies, limiter: limiter)
         return report
     }
 
-    /// Adds to a report what the statements about time come to, which are walked in worlds of their own; nothing where
-    /// there are none, or something else is broken already.
-    public func walkTimed(
+    /// Adds to a report what the statements come to that no single state shows: those about time, and then those about
+    /// fairness. Each is a walk of its own, and none is made where something is broken already.
+    public func walkCourses(
+        _ report: inout Report, _ bounds: SearchBounds, policyLine: String, policies: String, limiter: SearchLimiter
+    ) {
+        walkTimed(&report, bounds, policyLine: policyLine, policies: policies, limiter: limiter)
+        walkFair(&report, bounds, policyLine: policyLine, policies: policies, limiter: limiter)
+    }
+
+    private func walkTimed(
         _ report: inout Report, _ bounds: SearchBounds, policyLine: String, policies: String, limiter: SearchLimiter
     ) {
         guard let timed, report.finding == nil else { return }
@@ -136,5 +143,15 @@ public struct PolicyWalk: Sendable {
         report.finding = finding
         report.cutOffBy = report.cutOffBy ?? about.cutOffBy
         for (place, applied) in zip(timed.places, about.applied) { report.applied[place] = applied }
+    }
+
+    private func walkFair(
+        _ report: inout Report, _ bounds: SearchBounds, policyLine: String, policies: String, limiter: SearchLimiter
+    ) {
+        guard report.finding == nil, report.cutOffBy != .time, report.cutOffBy != .memory else { return }
+        guard let fair = fairness(bounds, policyLine: policyLine, policies: policies, limiter: limiter) else { return }
+        report.fairness = fair
+        report.finding = fair.finding
+        report.cutOffBy = report.cutOffBy ?? fair.cutOffBy
     }
 }

@@ -126,18 +126,11 @@ public struct RepairSearch: Sendable {
                 change.policy, clients: walk.clients, cameras: walk.cameras, scope: walk.scope,
                 pairsOnly: walk.pairsOnly)
         else { return (0, nil) }
-        let bounds = SearchBounds(statesMax: Self.statesOfEach)
-        let report = changed.run(bounds, policyLine: "built-in", limiter: limiter)
-        var states = report.states
+        let report = changed.run(
+            SearchBounds(statesMax: Self.statesOfEach), policyLine: "built-in", limiter: limiter)
+        let states = report.states + (report.fairness?.states ?? 0)
         guard report.finding == nil, isPutToTheTest(report) else { return (states, nil) }
-        var repair = Repair(change: change, states: states, worlds: report.worlds, isWhole: report.isComplete)
-        if let fair = changed.fairness(bounds, policyLine: "built-in", limiter: limiter) {
-            states += fair.states
-            guard fair.finding == nil else { return (states, nil) }
-            repair.states = states
-            repair.isWhole = repair.isWhole && fair.cutOffBy == nil
-        }
-        return (states, repair)
+        return (states, Repair(change: change, states: states, worlds: report.worlds, isWhole: report.isComplete))
     }
 
     /// A policy under which the statement speaks of nobody any more keeps it in words only.

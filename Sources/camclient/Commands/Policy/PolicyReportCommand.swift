@@ -60,7 +60,7 @@ struct PolicyReportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let loaded = try load(file, dropIns: policyDir)
+        let loaded = try PolicyFileOptions.load(file, dropIns: policyDir)
         var report = PolicyReport(
             file: file, policy: loaded,
             texts: try loaded.files.map { PolicyText(name: $0, text: try readText($0)) },
@@ -77,12 +77,6 @@ struct PolicyReportCommand: AsyncParsableCommand {
         if html == "-" { Output.text(page) } else { try writeTextAtOnce(page, to: html) }
         if report.isBroken { throw Failure(.answerIsNo, "") }
         if report.isCutOff { throw Failure(.cutOff, "") }
-    }
-
-    private func load(_ path: String, dropIns: String?) throws(Failure) -> LoadedPolicy {
-        do throws(FileProblems) {
-            return try PolicyFile.load(path: path, dropIns: dropIns, accounts: MachineAccounts())
-        } catch { throw Failure(.usage, error.description) }
     }
 
     /// 128 bits that nobody who wrote the policy could know.
@@ -147,7 +141,7 @@ struct PolicyReportCommand: AsyncParsableCommand {
     }
 
     private func compare(_ policy: Policy, _ path: String) throws -> PolicyReport.Comparison {
-        let other = try load(path, dropIns: nil).policy
+        let other = try PolicyFileOptions.load(path, dropIns: nil).policy
         let difference: PolicyDifference
         do throws(ScenarioError) {
             difference = try PolicyDifference(policy, other, clients: clients, cameras: cameras, scope: .policy)
@@ -172,7 +166,7 @@ struct PolicyReportCommand: AsyncParsableCommand {
             throw Failure(.usage, "\(path): there is no part of a trace in it.")
         }
         var policies = [policy]
-        if let against { policies.append(try load(against, dropIns: nil).policy) }
+        if let against { policies.append(try PolicyFileOptions.load(against, dropIns: nil).policy) }
         do {
             return PolicyReport.TracePicture(
                 file: path, pictures: try policies.map { try ToldScenario(part, under: $0, while: patience()) },

@@ -2,6 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import ArgumentParser
 import Exploration
+import Glibc
 import JSONText
 import PolicyFile
 import Scenario
@@ -52,8 +53,21 @@ struct PolicyVerify: AsyncParsableCommand {
     @Flag(help: "Do not look for the change of the policy that repairs what is broken.")
     var noRepairs = false
     @OptionGroup var policyFiles: PolicyFileOptions
+    @Option(help: ArgumentHelp("Threads: 1 to 64; as many as there are cores when it is missing.", valueName: "number"))
+    var threads: Int?
     @OptionGroup var search: SearchOptions
     @OptionGroup var output: OutputOptions
+
+    /// More cores than most machines have. Each takes the memory of a world under way.
+    private static let threadsMax = 64
+
+    private var threadsUsed: Int { threads ?? min(Self.threadsMax, max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) }
+
+    func validate() throws {
+        if let threads, !(1...Self.threadsMax).contains(threads) {
+            throw ValidationError("--threads \(threads) is outside 1 to \(Self.threadsMax).")
+        }
+    }
 
     private var scope: WalkScope { everything ? .everything : .policy }
 
@@ -74,7 +88,7 @@ struct PolicyVerify: AsyncParsableCommand {
         let begin = Moment.now
         let limiter = search.limiter(files)
         PolicyWalk.run(
-            walks, threads: search.threadsUsed, clock: { Moment.now },
+            walks, threads: threadsUsed, clock: { Moment.now },
             limiter: { failure == nil ? limiter($0) : .time },
             kept: { policy, world, figures in
                 do throws(Failure) {
@@ -103,15 +117,13 @@ struct PolicyVerify: AsyncParsableCommand {
         if verdicts.contains(where: { $0.report.cutOffBy != nil }) { throw Failure(.cutOff, "") }
     }
 
-    /// With what is looked for once all worlds are walked: loops, and the changes that repair what is broken.
+    /// With what is looked for once all states are walked: courses of events, and the changes that repair what is broken.
     private func completed(_ report: PolicyWalk.Report, of walk: PolicyWalk, _ file: String) -> PolicyWalk.Report {
         let place = policyFiles.line(file, walk.policy)
         var report = report
-        walk.walkTimed(
+        walk.walkCourses(
             &report, SearchBounds(statesMax: search.maxStates), policyLine: place.name, policies: place.folder,
             limiter: search.limiter(file, since: Moment.now))
-        walk.lookForLoops(
-            &report, search, policyLine: place.name, policies: place.folder, search.limiter(file, since: Moment.now))
         if !noRepairs {
             walk.lookForRepairs(
                 &report, file: file, dropIns: policyFiles.policyDir, policies: place.folder,
@@ -137,7 +149,7 @@ struct PolicyVerify: AsyncParsableCommand {
     private func sum(_ verdicts: [VerifyVerdict], _ took: Duration) {
         let states = verdicts.reduce(0) { $0 + $1.report.states }
         let transitions = verdicts.reduce(0) { $0 + $1.report.transitions }
-        let threads = search.threadsUsed
+        let threads = threadsUsed
         // A scenario on standard output stays one.
         Output.notice(
             "\(verdicts.count) policies in \(took.shortText) on \(threads) thread\(threads == 1 ? "" : "s"): "

@@ -13,8 +13,6 @@ struct SearchOptions: ParsableArguments {
     var cameras = 2
     @Flag(help: "Not every choice of kinds of clients, but only enough that every two kinds meet.")
     var pairs = false
-    @Option(help: ArgumentHelp("Threads: 1 to 64; as many as there are cores when it is missing.", valueName: "number"))
-    var threads: Int?
     @Option(help: ArgumentHelp("States to look at, at most.", valueName: "number"))
     var maxStates = 5_000_000
     @Option(help: ArgumentHelp("How long to search, such as 30s or 10min.", valueName: "time"))
@@ -25,9 +23,6 @@ struct SearchOptions: ParsableArguments {
     func validate() throws {
         guard (1...4).contains(clients) else { throw ValidationError("--clients \(clients) is outside 1 to 4.") }
         guard (1...3).contains(cameras) else { throw ValidationError("--cameras \(cameras) is outside 1 to 3.") }
-        if let threads, !(1...Self.threadsMax).contains(threads) {
-            throw ValidationError("--threads \(threads) is outside 1 to \(Self.threadsMax).")
-        }
         guard maxStates > 0 else { throw ValidationError("--max-states \(maxStates) is not above 0.") }
         guard TimeText.parse(maxTime) != nil else {
             throw ValidationError("--max-time \(maxTime) is no time; a time is written 30s, 500ms or 10min.")
@@ -36,11 +31,6 @@ struct SearchOptions: ParsableArguments {
             throw ValidationError("--max-memory \(maxMemory) is no size; a size is written 500M or 2G.")
         }
     }
-
-    /// More cores than most machines have. Each takes the memory of a world under way.
-    private static let threadsMax = 64
-
-    var threadsUsed: Int { threads ?? min(Self.threadsMax, max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) }
 
     private static func bytes(_ text: String) -> Int? {
         let units = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]

@@ -4,22 +4,8 @@ import Machine
 import PolicyFile
 import TomlFile
 
-/// What `policy verify` does besides the walk of every state: loops in which somebody never runs, and what would repair what
-/// is broken.
+/// What `policy verify` does besides the walks: what would repair what is broken.
 extension PolicyWalk {
-    /// Adds what a walk for fairness finds, where all else holds and some statement asks for it.
-    func lookForLoops(
-        _ report: inout Report, _ search: SearchOptions, policyLine: String, policies: String,
-        _ limiter: SearchLimiter
-    ) {
-        guard report.finding == nil, report.cutOffBy != .time, report.cutOffBy != .memory else { return }
-        let bounds = SearchBounds(statesMax: search.maxStates)
-        guard let fair = fairness(bounds, policyLine: policyLine, policies: policies, limiter: limiter) else { return }
-        report.fairness = fair
-        report.finding = fair.finding
-        report.cutOffBy = report.cutOffBy ?? fair.cutOffBy
-    }
-
     /// Looks for one change that repairs what was found, and writes it behind the scenario.
     func lookForRepairs(
         _ report: inout Report, file: String, dropIns: String?, policies: String, _ limiter: @escaping SearchLimiter

@@ -18,15 +18,7 @@ struct VerifyVerdict {
     private var everything: Bool { walk.scope == .everything }
 
     /// What is wrong with the statements themselves, as sentences.
-    var problems: [String] {
-        // What was not walked to its end says nothing about what never happens.
-        guard report.isComplete, report.casts == report.castsInAll else { return walk.strangers }
-        return walk.strangers
-            + zip(statements, report.applied).filter { $0.1 == 0 }.map { statement, _ in
-                "the statement “\(statement.name)” applied in no state: no session that it speaks of ever asks to run, "
-                    + "or they never meet on one camera"
-            }
-    }
+    var problems: [String] { walk.problems(report) }
 
     /// The scenario alone goes to standard output, so that it can be kept as a file.
     func show() {
