@@ -29,11 +29,12 @@ extension PolicyReader {
         return attributes
     }
 
-    private func attributeName(_ reader: TableReader) -> String? {
+    /// The name that a table of the policy's own facts begins with: a word, since rules ask for it as one.
+    func word(
+        _ reader: TableReader, of keys: [String], missing: String, hint: String
+    ) -> (name: String, place: Place)? {
         guard let entry = reader.entry("name") else {
-            reader.missing(
-                "name", of: Self.attributeKeys, "an [[attribute]] table has no \"name\"",
-                hint: "add name = \"…\"; rules and the order list ask for it by that name")
+            reader.missing("name", of: keys, missing, hint: hint)
             return nil
         }
         guard let name = reader.label("name") else { return nil }
@@ -42,6 +43,14 @@ extension PolicyReader {
                 "\(reader.subject("name")) is \(Wording.quoted(name)); \(Self.wordsOnly)", at: entry.node.place)
             return nil
         }
+        return (name, entry.node.place)
+    }
+
+    private func attributeName(_ reader: TableReader) -> String? {
+        let named = word(
+            reader, of: Self.attributeKeys, missing: "an [[attribute]] table has no \"name\"",
+            hint: "add name = \"…\"; rules and the order list ask for it by that name")
+        guard let (name, place) = named else { return nil }
         // In a [[rank]] rule a fact stands beside the rule's own keys, and in the order list beside its words.
         let key = EarlierNames.rules[name] ?? name
         let taken =
@@ -56,7 +65,7 @@ extension PolicyReader {
         if let taken {
             problems.add(
                 "\(reader.subject("name")) is \(Wording.quoted(name)), which is \(taken); an attribute needs a name of its own",
-                at: entry.node.place)
+                at: place)
             return nil
         }
         return name

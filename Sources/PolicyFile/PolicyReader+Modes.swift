@@ -38,22 +38,14 @@ extension PolicyReader {
     }
 
     private func modeName(_ reader: TableReader) -> String? {
-        guard let entry = reader.entry("name") else {
-            reader.missing(
-                "name", of: Self.modeKeys, "a [[mode]] table has no \"name\"",
-                hint: "add name = \"…\"; rules ask for it, as in mode = \"…\"")
-            return nil
-        }
-        guard let name = reader.label("name") else { return nil }
-        guard Bounds.isWord(name) else {
-            problems.add(
-                "\(reader.subject("name")) is \(Wording.quoted(name)); \(Self.wordsOnly)", at: entry.node.place)
-            return nil
-        }
+        let named = word(
+            reader, of: Self.modeKeys, missing: "a [[mode]] table has no \"name\"",
+            hint: "add name = \"…\"; rules ask for it, as in mode = \"…\"")
+        guard let (name, place) = named else { return nil }
         guard name != Mode.none else {
             problems.add(
                 "\(reader.subject("name")) is \"none\", which is what rules say when no mode is in force; a mode needs a name "
-                    + "of its own", at: entry.node.place)
+                    + "of its own", at: place)
             return nil
         }
         return name

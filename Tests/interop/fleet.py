@@ -1,9 +1,9 @@
 """Traces of many machines: figures, a table, and queries of it over a million decisions."""
-import csv, io, json, os, re, shutil, subprocess
+import csv, io, json, os, re, subprocess
 
 from camclient import camclient
-from harness import PATIENCE, PROGRAMS, ROOT, Daemon, Skipped, claim
-from libraries import LIBRARIES, MADE, PYTHON
+from harness import PATIENCE, PROGRAMS, ROOT, Daemon, claim
+from libraries import PYTHON, fetched
 from traces import Folder, place, walk
 
 # So many machines with one trace each of some hundred steps come to a million.
@@ -26,21 +26,6 @@ def busy(trace, policy):
     return trace
 
 
-def fetched_duckdb():
-    """The folder of DuckDB, in the version and with the sum that `libraries/duckdb.txt` has."""
-    wanted, folder = LIBRARIES / "duckdb.txt", MADE / "duckdb"
-    if not (folder / wanted.name).exists() or (folder / wanted.name).read_text() != wanted.read_text():
-        shutil.rmtree(folder, ignore_errors=True)
-        done = subprocess.run(
-            [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action=ignore",
-             "--no-deps", "--only-binary=:all:", "--require-hashes", "--target", folder, "--requirement", wanted],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=3 * PATIENCE)
-        if done.returncode != 0:
-            raise Skipped(f"DuckDB could not be fetched: {done.stdout.strip()[-400:]}")
-        shutil.copy(wanted, folder)
-    return folder
-
-
 @claim("a million decisions of 2000 machines are counted, and DuckDB's queries of fleet.md find the same in their table")
 def million():
     with Folder() as folder:
@@ -56,7 +41,7 @@ def million():
         program = "import duckdb, json, sys; print(json.dumps([duckdb.sql(q).fetchall() for q in json.load(sys.stdin)], default=str))"
         done = subprocess.run(
             [PYTHON, "-c", program], input=json.dumps(queries + ["SELECT count(DISTINCT (machine, step)) FROM 'decisions.csv'"]),
-            cwd=folder, env={**os.environ, "PYTHONPATH": str(fetched_duckdb())}, capture_output=True, text=True, timeout=PATIENCE)
+            cwd=folder, env={**os.environ, "PYTHONPATH": str(fetched("DuckDB", "duckdb"))}, capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == 0, done.stderr
         interruptions, waits, steps = json.loads(done.stdout)
         assert sum(row[2] for row in interruptions) == sum(row["count"] for row in stats["interruptions"]) > 0, interruptions

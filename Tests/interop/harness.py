@@ -123,6 +123,11 @@ def as_other(user):
 
 def recorders_of(broker):
     """The ids of the recorder cores that a camarbd has started and that have not ended."""
+    return children_of(broker, "camrecorder")
+
+
+def children_of(broker, program):
+    """The ids of the processes of one program that a camarbd has started and that have not ended."""
     found = []
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
@@ -132,7 +137,7 @@ def recorders_of(broker):
         except OSError:
             continue
         name, rest = stat[stat.index("(") + 1:stat.rindex(")")], stat[stat.rindex(")") + 2:].split()
-        if int(rest[1]) == broker and rest[0] != "Z" and name == "camrecorder":
+        if int(rest[1]) == broker and rest[0] != "Z" and name == program:
             found.append(int(entry))
     return found
 

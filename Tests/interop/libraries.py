@@ -119,10 +119,13 @@ def sdbus_session():
 
 
 def fetched_sdbus():
-    """The folder of python-sdbus, which Debian does not have: fetched once, in the version and with the sums that
-    `libraries/sdbus.txt` has."""
-    wanted = LIBRARIES / "sdbus.txt"
-    folder = MADE / "sdbus"
+    """The folder of python-sdbus, which Debian does not have."""
+    return fetched("python-sdbus", "sdbus")
+
+
+def fetched(title, name):
+    """The folder of a Python library: fetched once, in the version and with the sums that `libraries/NAME.txt` has."""
+    wanted, folder = LIBRARIES / f"{name}.txt", MADE / name
     if not (folder / wanted.name).exists() or (folder / wanted.name).read_text() != wanted.read_text():
         shutil.rmtree(folder, ignore_errors=True)
         done = subprocess.run(
@@ -130,7 +133,7 @@ def fetched_sdbus():
              "--no-deps", "--only-binary=:all:", "--require-hashes", "--target", folder, "--requirement", wanted],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=3 * PATIENCE)
         if done.returncode != 0:
-            raise Skipped(f"python-sdbus could not be fetched: {done.stdout.strip()[-400:]}")
+            raise Skipped(f"{title} could not be fetched: {done.stdout.strip()[-400:]}")
         shutil.copy(wanted, folder)
     return folder
 

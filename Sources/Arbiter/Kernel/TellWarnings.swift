@@ -16,8 +16,8 @@ extension Arbiter {
                 if case .warned = verdict.outcome { verdict.session == session } else { false }
             }
             if let slot = state.session(session) { forgetWarning(id, of: slot) }
-            renumber(session, from: place, by: 1, &notes)
-            renumber(session, from: end, by: 1, &notes)
+            renumber(session, from: place, &notes)
+            renumber(session, from: end, &notes)
         }
         notes.warnings.removeAll(keepingCapacity: true)
         for place in gone.sorted(by: >) { notes.effects.remove(at: place) }
@@ -37,11 +37,11 @@ extension Arbiter {
         if state.sessions[slot].ledger.interruptions == id { state.sessions[slot].ledger.interruptions -= 1 }
     }
 
-    /// What the session hears from a place on moves forward.
-    private func renumber(_ session: SessionID, from place: Int, by count: UInt64, _ notes: inout StepNotes) {
+    /// What the session hears from a place on moves forward by one.
+    private func renumber(_ session: SessionID, from place: Int, _ notes: inout StepNotes) {
         for index in notes.effects.indices[place...] {
             guard case .notify(let client, session, let sequence, let event) = notes.effects[index] else { continue }
-            notes.effects[index] = .notify(client, session, sequence: sequence - count, event)
+            notes.effects[index] = .notify(client, session, sequence: sequence - 1, event)
         }
     }
 }

@@ -38,15 +38,7 @@ extension Timeline {
 
 extension SVGDrawing {
     func element(id: String) -> String {
-        var body = axis() + noteMarks()
-        for (index, lane) in lanes.enumerated() { body += draw(lane, index) }
-        var bottom = plotBottom
-        if timeline.lanes.count > lanes.count {
-            let more = "… and \(timeline.lanes.count - lanes.count) more lanes, which are not drawn"
-            body += text(more, margin, bottom + 4, "legend")
-            bottom += Self.rowHeight
-        }
-        let (legend, height) = legend(from: bottom + 8)
+        let (body, height) = plot()
         // A page has its own heading where a document has its title, in as many px.
         let above = noteGroups.isEmpty ? 54.0 : 34.0
         return """
@@ -54,7 +46,7 @@ extension SVGDrawing {
             aria-labelledby="\(id.xml)-title \(id.xml)-desc">
             <title id="\(id.xml)-title">\(title.xml)</title>
             <desc id="\(id.xml)-desc">\(description.xml)</desc>
-            \(body)\(legend)</svg>
+            \(body)</svg>
 
             """
     }

@@ -95,9 +95,9 @@ struct SVGDrawing {
 
     func time(_ moment: Moment) -> String { (moment - timeline.begin).shortText }
 
-    func document() -> String {
-        var body = axis()
-        body += noteMarks()
+    /// The lanes with their axis, their notes and the legend, and where that ends.
+    func plot() -> (body: String, bottom: Double) {
+        var body = axis() + noteMarks()
         for (index, lane) in lanes.enumerated() { body += draw(lane, index) }
         var bottom = plotBottom
         if timeline.lanes.count > lanes.count {
@@ -105,9 +105,14 @@ struct SVGDrawing {
             body += text(more, margin, bottom + 4, "legend")
             bottom += Self.rowHeight
         }
-        let (legend, legendBottom) = legend(from: bottom + 8)
+        let (legend, end) = legend(from: bottom + 8)
+        return (body + legend, end)
+    }
+
+    func document() -> String {
+        var (body, legendBottom) = plot()
         let (words, height) = words(from: legendBottom + 26)
-        body += legend + words
+        body += words
         return """
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(width.px) \(height.px)" width="\(width.px)" \
             height="\(height.px)" role="img" aria-labelledby="title desc">
