@@ -40,6 +40,10 @@ private struct InvariantCheck {
                 state.right(of: slot) == state.clients[slot].right,
                 "12: the right of client \(state.clients[slot].id) is not what its facts give")
         }
+        let severalAsk = state.users.count { $0.requests > 0 } > 1
+        check(
+            state.world.severalUsersAsk == severalAsk,
+            "12: \(severalAsk ? "several users ask" : "one user asks at most"), and apps are placed as if otherwise")
         checkWords()
         checkQuestions()
         checkBudget()
@@ -165,7 +169,8 @@ private struct InvariantCheck {
         let open = session.ledger.open
         switch session.shown {
         case .running(let access): checkRunning(slot, access, isHolder)
-        case .interrupted(let causes, _):
+        case .interrupted(let causes, let by):
+            checkTold(slot, causes, by)
             check(open != nil, "3: session \(id) is interrupted without an interruption")
             check(!causes.isEmpty, "3: session \(id) is interrupted for nothing")
             check(session.request != nil, "3: session \(id) is interrupted without a start request")
@@ -176,6 +181,19 @@ private struct InvariantCheck {
                 check(session.request == nil, "4: session \(id) asks to run, and nothing was said")
             }
         }
+    }
+
+    /// What an interrupted client was told is what a look tells now. A session that has won is told nothing before its
+    /// first frame, and of an interrupter that is not known any more nobody is told.
+    private func checkTold(_ slot: Slot<Session>, _ causes: CauseSet, _ by: AppRef?) {
+        let (session, look) = (state.sessions[slot], state.look(at: slot))
+        guard look.bids ? session.waits?.isSharing == false : session.waits == nil else { return }
+        let now = look.causes(session.waits)
+        check(causes == now, "3: session \(session.id) was told \(causes.ordered), and there are \(now.ordered)")
+        let interrupter = state.interrupter(of: look, session.waits, now)
+        check(
+            interrupter == nil || interrupter == by,
+            "3: session \(session.id) was not told which app it is interrupted for")
     }
 
     private func checkRunning(_ slot: Slot<Session>, _ access: Access, _ isHolder: Bool) {

@@ -55,7 +55,7 @@ extension Arbiter {
         closeIfSharing(slot, &notes)
         let waits = state.sessions[slot].waits
         let causes = look.causes(waits)
-        let by = interrupter(of: look, waits, causes)
+        let by = state.interrupter(of: look, waits, causes)
         // Nearly always a waiting session has nothing new to hear.
         if case .interrupted(let told, let before) = state.sessions[slot].shown, told == causes,
             by == nil || by == before
@@ -111,17 +111,6 @@ extension Arbiter {
         }
         state.sessions[slot].ledger.interruptions += 1
         return state.sessions[slot].ledger.interruptions
-    }
-
-    /// The app behind an interruption, where there is one.
-    private func interrupter(of look: Look, _ waits: Session.Waiting?, _ causes: CauseSet) -> AppRef? {
-        if causes.contains(.videoDeviceInUseByAnotherClient) { return waits?.interrupter }
-        if causes.contains(.videoDeviceNotAvailableWithMultipleForegroundApps) {
-            // The one app beside it is the interrupter; of several, none is.
-            return state.appBeside(look.app)
-        }
-        guard causes.contains(.audioDeviceInUseByAnotherClient) else { return nil }
-        return state.microphoneTaker(against: look.app).map { state.ref($0, isClaimed: false) }
     }
 
     /// Named to clients of the same user; to others it is another user's app.
@@ -224,7 +213,7 @@ extension Arbiter {
             notes.effects.append(.stopRecording(state.cameraNames[look.camera], recording, why: .accessLost))
             let causes = look.causes(session.waits)
             note(
-                causes.reason, by: words(interrupter(of: look, session.waits, causes), for: look), for: recording,
+                causes.reason, by: words(state.interrupter(of: look, session.waits, causes), for: look), for: recording,
                 on: look.camera, &notes)
             // A rule may read that it records.
             notes.touch(look.camera)
@@ -305,5 +294,18 @@ extension Arbiter {
         let session = state.sessions[slot]
         notes.effects.append(
             .notify(state.id(session.client), SessionID(session.id), sequence: session.ledger.sequence, event))
+    }
+}
+
+extension State {
+    /// The app behind an interruption, where there is one.
+    func interrupter(of look: Look, _ waits: Session.Waiting?, _ causes: CauseSet) -> AppRef? {
+        if causes.contains(.videoDeviceInUseByAnotherClient) { return waits?.interrupter }
+        if causes.contains(.videoDeviceNotAvailableWithMultipleForegroundApps) {
+            // The one app beside it is the interrupter; of several, none is.
+            return appBeside(look.app)
+        }
+        guard causes.contains(.audioDeviceInUseByAnotherClient) else { return nil }
+        return microphoneTaker(against: look.app).map { ref($0, isClaimed: false) }
     }
 }

@@ -123,18 +123,25 @@ extension Arbiter {
     }
 
     /// A name's clients, what is said of it, or what it says of itself changed: its sessions are looked at again, and
-    /// all of its user's where the number of apps in front has changed.
+    /// all of its user's where the number of apps in front has changed. Where only which apps these are has changed,
+    /// the sessions that were told the app beside them are.
     mutating func noteApp(_ name: Slot<App>, since before: Facts.ForegroundApps, _ notes: inout StepNotes) {
-        state.updateInFront(name)
+        let areOthersInFront = state.updateInFront(name)
         state.updateAttributes(name)
         touch(name, &notes)
         let user = state.apps[name].user
-        guard before != state.foregroundApps(of: user) else { return }
+        let isNumberNew = before != state.foregroundApps(of: user)
+        guard isNumberNew || areOthersInFront else { return }
         for camera in state.cameraOrder {
             var place = state.cameras[camera].firstRequest
             while let slot = place {
-                if state.apps[state.clients[state.sessions[slot].client].app.slot].user == user { notes.touch(camera) }
-                place = state.sessions[slot].nextOnCamera
+                let session = state.sessions[slot]
+                if isNumberNew || session.shown.namesTheAppBeside,
+                    state.apps[state.clients[session.client].app.slot].user == user
+                {
+                    notes.touch(camera)
+                }
+                place = session.nextOnCamera
             }
         }
     }

@@ -67,6 +67,12 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
         case interrupted(CauseSet, by: AppRef?)
 
         package var isRunning: Bool { if case .running = self { true } else { false } }
+
+        /// Its interrupter follows from which apps are in front, or will once no other cause has one.
+        var namesTheAppBeside: Bool {
+            guard case .interrupted(let causes, _) = self else { return false }
+            return causes.contains(.videoDeviceNotAvailableWithMultipleForegroundApps)
+        }
     }
 
     package struct Marks: OptionSet, Hashable, Sendable, Codable, BitwiseCopyable {

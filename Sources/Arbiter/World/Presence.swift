@@ -231,16 +231,20 @@ extension State {
     }
 
     /// Counts a name's apps among those in front, or no longer.
-    mutating func updateInFront(_ slot: Slot<App>) {
-        updateInFront(ref(slot, isClaimed: false))
-        updateInFront(ref(slot, isClaimed: true))
+    /// - Returns: whether one of them came or went.
+    @discardableResult
+    mutating func updateInFront(_ slot: Slot<App>) -> Bool {
+        let vouched = updateInFront(ref(slot, isClaimed: false))
+        let claimed = updateInFront(ref(slot, isClaimed: true))
+        return vouched || claimed
     }
 
-    private mutating func updateInFront(_ app: AppRef) {
+    private mutating func updateInFront(_ app: AppRef) -> Bool {
         let counts = countsAsInFront(app)
-        guard counts != apps[app.slot][app].isInFront else { return }
+        guard counts != apps[app.slot][app].isInFront else { return false }
         apps[app.slot][app].isInFront = counts
         updateUser(of: app.slot) { $0.inFront += counts ? 1 : -1 }
+        return true
     }
 
     /// After a source came or went, or the policy believes others.
