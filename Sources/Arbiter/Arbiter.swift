@@ -69,8 +69,7 @@ public struct Arbiter: Sendable {
         precondition(now >= state.now, "the clock went back from \(state.now.nanoseconds) to \(now.nanoseconds) ns")
         state.now = now
         defer {
-            if !notes.cuts.isEmpty { nameFollowers(&notes) }
-            if !notes.warnings.isEmpty { takeBackWarnings(&notes) }
+            if notes.hasCut { nameFollowers(&notes) }
             deadline = earliestDeadline()
         }
         if let continued = decision(continuedBy: event) {
@@ -88,15 +87,13 @@ public struct Arbiter: Sendable {
             return settle(&notes, &seating)
         }
         // Refused means that nothing changed, by construction: what would have happened is thrown away.
-        let (before, effects, cuts, warnings) = (state, notes.effects, notes.cuts, notes.warnings)
-        let verdicts = notes.verdicts
+        let (before, effects, hasCut, verdicts) = (state, notes.effects, notes.hasCut, notes.verdicts)
         handle(event, &notes)
         settle(&notes, &seating)
         guard let refusal = notes.newcomerRefused else { return }
         state = before
         notes.effects = effects + [.refused(refusal.refusal)]
-        notes.cuts = cuts
-        notes.warnings = warnings
+        notes.hasCut = hasCut
         notes.verdicts = verdicts + refusal.verdicts
     }
 
@@ -130,10 +127,12 @@ struct StepNotes {
     /// A policy was just loaded.
     var isReload = false
     var effects: [Effect] = []
-    /// Where in `effects` a holder's stream is cut.
-    var cuts: [Int] = []
-    /// Where in `effects` a holder is warned.
-    var warnings: [Int] = []
+    /// Up to here notices have their numbers.
+    var numbered = 0
+    /// Some holder's stream is cut.
+    var hasCut = false
+    /// What the step comes to tell holders of their warnings, in the order of the places.
+    var warnings: [Warning] = []
     var verdicts: [Verdict] = []
     /// Cameras to decide again.
     private(set) var cameras = CameraSet()
@@ -153,13 +152,22 @@ struct StepNotes {
     /// An app that was looked at waits for its user's word.
     var meetsUndecided = false
 
+    /// A holder that may have to hear that it is warned, or is no longer.
+    struct Warning: BitwiseCopyable {
+        let session: Slot<Session>
+        let camera: Slot<Camera>
+        /// Where in `effects` it hears so.
+        let place: Int
+    }
+
     init(isObserved: Bool = false) { self.isObserved = isObserved }
 
     /// Begins again, in the memory that it has.
     mutating func begin() {
         isReload = false
         if !effects.isEmpty { effects.removeAll(keepingCapacity: true) }
-        if !cuts.isEmpty { cuts.removeAll(keepingCapacity: true) }
+        numbered = 0
+        hasCut = false
         if !warnings.isEmpty { warnings.removeAll(keepingCapacity: true) }
         cameras = CameraSet()
         if !passing.isEmpty { passing.removeAll(keepingCapacity: true) }

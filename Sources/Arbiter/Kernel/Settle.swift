@@ -29,6 +29,8 @@ extension Arbiter {
             // A successor in its app's place was decided alone; all others are weighed against it now.
             if seating.isSuccession || seating.takesOwnPlace { notes.touch(cameras) }
         }
+        tellWarnings(&notes)
+        number(&notes)
         askUsers(&notes)
         announcePriorities(&notes)
     }
@@ -110,7 +112,7 @@ extension Arbiter {
             guard let session = seating.cameras[index].holder, let holder = seating.look(of: session, on: index),
                 seating.rulings[holder].kind == .holds
             else { continue }
-            tellContest(seating.contests[index], on: seating.cameras[index].slot, &notes)
+            keep(seating.contests[index], on: seating.cameras[index].slot, &notes)
         }
         for look in removed { tell(seating, look, &notes) }
         for look in seating.order where !removed.contains(look) {

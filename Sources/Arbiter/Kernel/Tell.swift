@@ -230,34 +230,6 @@ extension Arbiter {
         if state.sessions[slot].waits != nil { detachMicrophone(of: slot, &notes) }
     }
 
-    // MARK: Warnings
-
-    /// Announces a contest, moves it to another beneficiary, or withdraws it.
-    mutating func tellContest(_ contest: Contest?, on camera: Slot<Camera>, _ notes: inout StepNotes) {
-        guard let held = state.cameras[camera].tenancy.held, held.contest != contest else { return }
-        state.cameras[camera].tenancy.update { $0.contest = contest }
-        if held.contest?.announced == nil, let contest, let announced = contest.announced {
-            state.sessions[held.session].ledger.interruptions += 1
-            let id = state.sessions[held.session].ledger.interruptions
-            state.sessions[held.session].ledger.announced = id
-            notes.warnings.append(notes.effects.count)
-            notify(
-                held.session,
-                .willBeInterrupted(
-                    id: id, cause: .videoDeviceInUseByAnotherClient, deadline: announced.deadline,
-                    rule: text(contest.rule)), &notes)
-            observeWarning(of: held.session, contest, announced.deadline - state.now, &notes)
-        } else if held.contest?.announced != nil, contest == nil {
-            withdrawWarning(held.session, &notes)
-        }
-    }
-
-    mutating func withdrawWarning(_ slot: Slot<Session>, _ notes: inout StepNotes) {
-        guard let announced = state.sessions[slot].ledger.announced else { return }
-        state.sessions[slot].ledger.announced = nil
-        notify(slot, .interruptionWithdrawn(id: announced), &notes)
-    }
-
     // MARK: Stops
 
     /// Its client asked for it: what was open is closed, and nothing will resume.
@@ -289,11 +261,24 @@ extension Arbiter {
 
     // MARK: The notice itself
 
-    mutating func notify(_ slot: Slot<Session>, _ event: SessionEvent, _ notes: inout StepNotes) {
-        state.sessions[slot].ledger.sequence += 1
-        let session = state.sessions[slot]
-        notes.effects.append(
-            .notify(state.id(session.client), SessionID(session.id), sequence: session.ledger.sequence, event))
+    func notify(_ slot: Slot<Session>, _ event: SessionEvent, _ notes: inout StepNotes) {
+        notes.effects.append(notice(slot, event))
+    }
+
+    /// Its number is given when all that is told before it is decided.
+    func notice(_ slot: Slot<Session>, _ event: SessionEvent) -> Effect {
+        .notify(state.id(state.sessions[slot].client), state.id(slot), sequence: 0, event)
+    }
+
+    /// Numbers what sessions are told, for each without a gap.
+    mutating func number(_ notes: inout StepNotes) {
+        for place in notes.numbered..<notes.effects.count {
+            guard case .notify(let client, let id, _, let event) = notes.effects[place], let slot = state.session(id)
+            else { continue }
+            state.sessions[slot].ledger.sequence += 1
+            notes.effects[place] = .notify(client, id, sequence: state.sessions[slot].ledger.sequence, event)
+        }
+        notes.numbered = notes.effects.count
     }
 }
 

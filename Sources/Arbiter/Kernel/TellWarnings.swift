@@ -1,53 +1,64 @@
 import Vocabulary
 
-/// Warnings that their own step takes back.
+/// Warnings: which holders hear that they have to make way, and that they need not after all.
+///
+/// A round of deciding only notes where such a notice would stand. What it says is settled when the step has decided
+/// everything: a bid may lose again in a later round of the same step, such as by the rank that it has once it watches, and
+/// nobody is warned for it then.
 extension Arbiter {
-    /// Nobody is warned for a winner that does not come after all: it may lose again in a later round of the same step, such
-    /// as by the rank that it has once it watches. Neither the warning nor its withdrawal is told then, and what the
-    /// session hears besides follows without a gap.
-    mutating func takeBackWarnings(_ notes: inout StepNotes) {
-        var gone: [Int] = []
-        for place in notes.warnings {
-            guard case .notify(_, let session, _, .willBeInterrupted(let id, _, _, _)) = notes.effects[place],
-                let end = notes.effects.indices.first(where: { notes.effects[$0].withdraws(id, of: session) })
-            else { continue }
-            gone += [place, end]
-            notes.verdicts.removeAll { verdict in
-                if case .warned = verdict.outcome { verdict.session == session } else { false }
+    /// Keeps the bid that a holder has to make way for.
+    mutating func keep(_ contest: Contest?, on camera: Slot<Camera>, _ notes: inout StepNotes) {
+        guard let held = state.cameras[camera].tenancy.held else { return }
+        if held.contest != contest { state.cameras[camera].tenancy.update { $0.contest = contest } }
+        let isTold = state.sessions[held.session].ledger.announced != nil
+        guard isTold != (contest?.announced != nil) else { return }
+        notes.warnings.append(StepNotes.Warning(session: held.session, camera: camera, place: notes.effects.count))
+    }
+
+    /// Announces contests and withdraws warnings, each where the step noted it.
+    mutating func tellWarnings(_ notes: inout StepNotes) {
+        // From the last one on, so that the places of those before it stay. Of two for one session the later one counts.
+        while let warning = notes.warnings.popLast() {
+            let tenancy = state.cameras[warning.camera].tenancy
+            // Before its first frame a session has nothing to finish.
+            let isHolder = tenancy.isStreaming && tenancy.holder == warning.session
+            let contest = isHolder ? tenancy.held?.contest : nil
+            switch (state.sessions[warning.session].ledger.announced, contest?.announced) {
+            case (nil, nil), (.some, .some): continue
+            case (let announced?, nil):
+                state.sessions[warning.session].ledger.announced = nil
+                notes.effects.insert(
+                    notice(warning.session, .interruptionWithdrawn(id: announced)), at: warning.place)
+            case (nil, let announced?):
+                state.sessions[warning.session].ledger.interruptions += 1
+                let id = state.sessions[warning.session].ledger.interruptions
+                state.sessions[warning.session].ledger.announced = id
+                guard let contest else { continue }
+                notes.effects.insert(
+                    notice(
+                        warning.session,
+                        .willBeInterrupted(
+                            id: id, cause: .videoDeviceInUseByAnotherClient, deadline: announced.deadline,
+                            rule: text(contest.rule))), at: warning.place)
+                observeWarning(of: warning.session, contest, announced.deadline - state.now, &notes)
             }
-            if let slot = state.session(session) { forgetWarning(id, of: slot) }
-            renumber(session, from: place, &notes)
-            renumber(session, from: end, &notes)
         }
-        notes.warnings.removeAll(keepingCapacity: true)
-        for place in gone.sorted(by: >) { notes.effects.remove(at: place) }
+    }
+
+    /// It keeps its picture: the interruption that it was warned of does not come.
+    mutating func withdrawWarning(_ slot: Slot<Session>, _ notes: inout StepNotes) {
+        guard let announced = state.sessions[slot].ledger.announced else { return }
+        state.sessions[slot].ledger.announced = nil
+        notify(slot, .interruptionWithdrawn(id: announced), &notes)
     }
 
     /// Why a holder is told that it has to make way, for `explain`.
-    func observeWarning(of slot: Slot<Session>, _ contest: Contest, _ left: Duration, _ notes: inout StepNotes) {
+    private func observeWarning(
+        of slot: Slot<Session>, _ contest: Contest, _ left: Duration, _ notes: inout StepNotes
+    ) {
         guard notes.isObserved else { return }
         observe(state.look(at: slot), .warned(left), contest.rule, &notes)
         let winner = state.clients[state.sessions[contest.beneficiary].client].app
         notes.verdicts[notes.verdicts.count - 1].against = state.id(winner)
-    }
-
-    private mutating func forgetWarning(_ id: InterruptionID, of slot: Slot<Session>) {
-        state.sessions[slot].ledger.sequence -= 2
-        // A later interruption keeps its number: what numbers have to do is grow.
-        if state.sessions[slot].ledger.interruptions == id { state.sessions[slot].ledger.interruptions -= 1 }
-    }
-
-    /// What the session hears from a place on moves forward by one.
-    private func renumber(_ session: SessionID, from place: Int, _ notes: inout StepNotes) {
-        for index in notes.effects.indices[place...] {
-            guard case .notify(let client, session, let sequence, let event) = notes.effects[index] else { continue }
-            notes.effects[index] = .notify(client, session, sequence: sequence - 1, event)
-        }
-    }
-}
-
-extension Effect {
-    fileprivate func withdraws(_ id: InterruptionID, of session: SessionID) -> Bool {
-        if case .notify(_, session, _, .interruptionWithdrawn(id)) = self { true } else { false }
     }
 }

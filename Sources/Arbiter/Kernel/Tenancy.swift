@@ -158,7 +158,7 @@ extension Arbiter {
 
     /// Cuts the stream, also of a camera that went on for a next holder that did not come.
     mutating func cut(_ camera: Slot<Camera>, why: RecordingEnd, _ notes: inout StepNotes) {
-        notes.cuts.append(notes.effects.count)
+        notes.hasCut = true
         notes.effects.append(.cut(state.cameraNames[camera], state.cameras[camera].grant, why: why, next: nil))
         state.cameras[camera].handover = lastDecision
         forgetOrders(on: camera)
@@ -168,14 +168,13 @@ extension Arbiter {
     /// Names the next holder in the step's cuts. A cut is ordered before the winner is known: the rounds after it find
     /// that.
     mutating func nameFollowers(_ notes: inout StepNotes) {
-        for place in notes.cuts {
+        for place in notes.effects.indices {
             guard case .cut(let camera, let grant, let why, _, let reason) = notes.effects[place],
                 let slot = state.cameraNames[camera],
                 let promise = state.cameras[slot].promise, !promise.isDormant
             else { continue }
             notes.effects[place] = .cut(camera, grant, why: why, next: state.id(promise.session), reason: reason)
         }
-        notes.cuts.removeAll(keepingCapacity: true)
     }
 
     /// The recorder confirmed the cut, or ended.
