@@ -124,7 +124,7 @@ extension Arbiter {
         guard session.request != nil else { return false }
         if session.shown.isRunning { return true }
         let camera = state.cameras[session.camera]
-        if camera.promise?.session == slot || camera.tenancy.held?.contest?.beneficiary == slot { return true }
+        if camera.promise?.session == slot || camera.contest?.beneficiary == slot { return true }
         // Until its first frame a winner has been told nothing.
         return camera.tenancy.held?.session == slot && camera.tenancy.isCapturing
     }
@@ -132,7 +132,7 @@ extension Arbiter {
     /// It has won, and waits for the holder's min-hold or grace.
     fileprivate func isHeldOff(_ id: SessionID) -> Bool {
         guard let slot = state.sessionSlots[id.rawValue] else { return false }
-        return state.cameraOrder.contains { state.cameras[$0].tenancy.held?.contest?.beneficiary == slot }
+        return state.cameraOrder.contains { state.cameras[$0].contest?.beneficiary == slot }
     }
 
     /// It holds its camera, and was told that it has to make way.

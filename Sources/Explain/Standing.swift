@@ -53,7 +53,7 @@ extension Arbiter {
         of id: SessionID, _ count: Int, at now: Moment, while mayGoOn: () -> Bool
     ) -> Standing? {
         guard let slot = state.session(id), let status = status(of: id), let facts = facts(of: id) else { return nil }
-        let contest = state.cameraOrder.lazy.compactMap { state.cameras[$0].tenancy.held?.contest }
+        let contest = state.cameraOrder.lazy.compactMap { state.cameras[$0].contest }
             .first { $0.beneficiary == slot }
         var outcome = Explanation.Outcome.granted
         if status.state == .interrupted {

@@ -51,7 +51,7 @@ extension Round {
         if seat.kind == .kept { return false }
         if opensAnew(bid, over: seat.bid) { return true }
         if bid.cools { return false }
-        let isDecided = occasion.starter == bid.id || holding(seat)?.warning?.winner == bid.id
+        let isDecided = occasion.starter == bid.id || warning(of: seat)?.winner == bid.id
         if policy.contention.decidesAtOpen, !isDecided { return false }
         if bid.strength != seat.bid.strength { return bid.beats(seat.bid) }
         // A newcomer is one that began to contend after the holder was granted.
@@ -132,21 +132,27 @@ extension Round {
 
     // MARK: Grace and min-hold
 
+    /// The warning that runs for it: an app's place may have gone to a session of the app that has not got the camera yet.
+    private func warning(of seat: Seat) -> WholeWorld.Warning? {
+        let holding = world.cameras[seat.bid.camera]?.holding
+        return holding?.session == seat.bid.id ? holding?.warning : nil
+    }
+
     /// When the seat's bid has to go for a bid that beats it.
     private func earliest(_ seat: Seat, by bid: Bid) -> Moment {
-        guard let holding = holding(seat), !bid.manners.isImmediate, !opensAnew(bid, over: seat.bid) else {
-            return world.now
-        }
-        if let told = holding.warning?.toldUntil { return holding.warning?.isReady == true ? world.now : told }
+        if bid.manners.isImmediate || opensAnew(bid, over: seat.bid) { return world.now }
+        if let warning = warning(of: seat), let told = warning.toldUntil { return warning.isReady ? world.now : told }
+        guard let holding = holding(seat) else { return world.now }
         return max(holding.protectedUntil ?? world.now, world.now + seat.bid.manners.grace)
     }
 
     /// A holder with a grace is told as long before it has to go; the deadline never moves later.
     private func warning(_ seat: Seat, by bid: Bid, _ due: Moment) -> WholeWorld.Warning? {
-        guard let holding = holding(seat) else { return nil }
+        let before = self.warning(of: seat)
+        if holding(seat) == nil, before?.toldUntil == nil { return nil }
         let grace = seat.bid.manners.grace
-        var warning = WholeWorld.Warning(winner: bid.id, due: due, toldUntil: holding.warning?.toldUntil)
-        warning.isReady = holding.warning?.isReady ?? false
+        var warning = WholeWorld.Warning(winner: bid.id, due: due, toldUntil: before?.toldUntil)
+        warning.isReady = before?.isReady ?? false
         guard warning.toldUntil == nil, grace > .zero else { return warning }
         let tellAt = Moment(nanoseconds: due.nanoseconds - grace.wholeNanoseconds)
         if tellAt <= world.now { warning.toldUntil = due } else { warning.due = tellAt }

@@ -106,11 +106,17 @@ public struct ReferenceArbiter: Sendable {
     // MARK: Carrying out
 
     private mutating func carryOut(_ round: Round) {
+        var warnings: [CameraID: (app: WholeWorld.App?, warning: WholeWorld.Warning)] = [:]
         for camera in world.cameras.keys.sorted() {
-            guard let holder = world.cameras[camera]?.holding?.session else { continue }
-            if round.outcomes[holder] == .has { continue }
-            if round.isSuccession, round.outcomes[holder] == nil { continue }
-            leave(holder)
+            guard let holding = world.cameras[camera]?.holding else { continue }
+            if round.outcomes[holding.session] == .has { continue }
+            if round.isSuccession, round.outcomes[holding.session] == nil { continue }
+            // A warning is the app's: a session of it that takes its place has what is left, and has to say itself that it is ready.
+            if round.isSuccession, var warning = holding.warning, warning.toldUntil != nil {
+                warning.isReady = false
+                warnings[camera] = (world.sessions[holding.session].map(world.app), warning)
+            }
+            leave(holding.session)
         }
         for (id, outcome) in round.outcomes.sorted(by: { $0.key < $1.key }) {
             guard let session = world.sessions[id] else { continue }
@@ -122,6 +128,9 @@ public struct ReferenceArbiter: Sendable {
         for seat in round.seats.sorted(by: { $0.bid.id < $1.bid.id }) where seat.kind != .kept {
             if world.cameras[seat.bid.camera]?.holding == nil {
                 world.cameras[seat.bid.camera]?.holding = WholeWorld.Holding(seat.bid.id)
+                if let (app, warning) = warnings[seat.bid.camera], app == seat.bid.app {
+                    world.cameras[seat.bid.camera]?.holding?.warning = warning
+                }
             }
             guard world.cameras[seat.bid.camera]?.holding?.granted == nil, !mustWait(seat.bid.camera) else {
                 continue
@@ -154,6 +163,7 @@ public struct ReferenceArbiter: Sendable {
         // An app that left the camera to somebody else begins a new lease.
         world.leases.removeAll { $0.camera == camera && $0.app != app && $0.until != nil }
         var holding = WholeWorld.Holding(id)
+        if let before = world.cameras[camera]?.holding, before.session == id { holding.warning = before.warning }
         holding.granted = world.tick()
         holding.since = world.now
         holding.leaseSince = world.now

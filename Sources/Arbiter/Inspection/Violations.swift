@@ -64,14 +64,14 @@ private struct InvariantCheck {
             check(camera.tenancy.isCapturing, "8: \(name(slot)) is not open, and a stream of it is being closed")
         }
         if camera.tenancy.survivor != nil { checkSurvivor(slot, camera) }
+        if let contest = camera.contest {
+            check(
+                state.sessions[contest.beneficiary].request != nil, "4: \(name(slot)) is contested by nobody")
+        }
         guard let held = camera.tenancy.held else { return }
         let session = state.sessions[held.session]
         check(session.camera == slot, "1: \(name(slot)) is held by a session on another camera")
         check(session.request != nil, "1: \(name(slot)) is held by a session without a start request")
-        if let contest = held.contest {
-            check(
-                state.sessions[contest.beneficiary].request != nil, "4: \(name(slot)) is contested by nobody")
-        }
         // Between tries a camera whose device was lost counts for nothing on others.
         guard !camera.tenancy.isLost else { return }
         for other in others where state.cameras[other].tenancy.held != nil && !state.cameras[other].tenancy.isLost {

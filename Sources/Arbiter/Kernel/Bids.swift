@@ -66,6 +66,10 @@ extension Seating {
         // A lost device counts for nothing on other cameras: the successor must win there again.
         let isDormant = policy.linksCameras && cameras[camera].isLost
         seats.append(Seat(kind: isDormant ? .dormant : .won, look: successor, camera: camera, rule: rule))
+        // A warning is the app's: its new speaker has what is left of the grace, and is to be told.
+        guard isOwn, var contest = cameras[camera].held?.contest, contest.announced != nil else { return }
+        contest.announced?.isReady = false
+        contests[camera] = contest
     }
 
     private func successor(of holder: Int, on camera: Int) -> Int? {

@@ -136,7 +136,7 @@ extension Seating {
         if looks[look].coolsDown { return Comparison(winner: .second, rule: .law(.coolDown)) }
         let session = looks[look].session
         if policy.contention.reDecide == .open, occasion.starter != session, occasion.asker != session {
-            let isWinningAlready = isHolder(seat) && cameras[seat.camera].held?.contest?.beneficiary == session
+            let isWinningAlready = contest(of: seat)?.beneficiary == session
             if !isWinningAlready { return Comparison(winner: .second, rule: .law(.reDecideOpen)) }
         }
         let comparison = compare(look, seat.look)

@@ -5,6 +5,7 @@ extension State {
     /// those that are due, or checks them reads this list.
     package func forEachDeadline(leases: Bool = true, _ body: (Moment) -> Void) {
         for slot in cameraOrder {
+            if let contest = cameras[slot].promise?.contest { body(contest.due) }
             let held: Held
             switch cameras[slot].tenancy {
             // Its reservation is among the timers.
@@ -57,9 +58,9 @@ extension Arbiter {
         if case .starting(_, let until) = tenancy, until <= state.now {
             return failToStart(camera, &notes)
         }
+        if let contest = state.cameras[camera].contest, contest.due <= state.now { notes.touch(camera) }
         guard let held = state.cameras[camera].tenancy.held else { return }
         if let lease = held.leaseUntil, lease <= state.now { expire(held, on: camera, &notes) }
-        if let contest = held.contest, contest.due <= state.now { notes.touch(camera) }
     }
 
     private mutating func meetDeadline(of cut: Cut, on camera: Slot<Camera>, _ notes: inout StepNotes) {

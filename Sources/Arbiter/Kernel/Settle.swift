@@ -120,10 +120,11 @@ extension Arbiter {
             if ruling.kind != .gets, !ruling.watches { tell(seating, look, &notes) }
         }
         for look in seating.order where seating.rulings[look].kind == .gets {
-            grant(seating.looks[look], seating.rulings[look].rule, &notes)
+            let contest = seating.contests[seating.stage(of: look)]
+            grant(seating.looks[look], seating.rulings[look].rule, contest, &notes)
             observe(seating, look, .granted, &notes)
             // A bid that waits for another camera's holder beats this one too: as a holder it has its times, and is warned.
-            if seating.contests[seating.stage(of: look)] != nil { notes.touch(seating.looks[look].camera) }
+            if contest != nil { notes.touch(seating.looks[look].camera) }
         }
         // Only now is there something to watch.
         for look in seating.order where seating.rulings[look].watches && !removed.contains(look) {
@@ -142,6 +143,7 @@ extension Arbiter {
             if let seat = seating.sitting(on: index), seating.rulings[seat.look].kind == .comesNext {
                 promise = Camera.Promise(
                     session: seating.looks[seat.look].session, rule: seat.rule, isDormant: seat.kind == .dormant)
+                if let contest = seating.contests[index], contest.announced != nil { promise?.contest = contest }
             }
             if seating.cameras[index].promise != promise {
                 state.cameras[seating.cameras[index].slot].promise = promise

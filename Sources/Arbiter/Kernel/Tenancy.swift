@@ -6,7 +6,8 @@ extension Arbiter {
     // MARK: Getting it
 
     /// Gives a camera to a session: opened for it, or passed to it in place.
-    mutating func grant(_ look: Look, _ rule: Rule, _ notes: inout StepNotes) {
+    /// - Parameter contest: the bid that the session's app has to make way for already.
+    mutating func grant(_ look: Look, _ rule: Rule, _ contest: Contest?, _ notes: inout StepNotes) {
         let camera = look.camera
         let tenancy = state.cameras[camera].tenancy
         let fitted = fittedConfiguration(of: look.session, on: camera)
@@ -18,7 +19,8 @@ extension Arbiter {
             state.sessionSettings[look.session].confirmed = state.sessionSettings[look.session].wanted
         }
         forgetLeases(on: camera, but: look.app)
-        let held = held(look, rule, tenancy)
+        var held = held(look, rule, tenancy)
+        if held.contest == nil, contest?.announced != nil { held.contest = contest }
         if tenancy.isCapturing {
             if case .starting(_, let until) = tenancy {
                 state.cameras[camera].tenancy = .starting(held, until: until)

@@ -29,7 +29,12 @@ package struct Camera: Sendable, Codable, BitwiseCopyable {
         package var rule: Rule
         /// Won while the device was not to be tried: before it opens it must beat what it then meets on other cameras.
         package var isDormant = false
+        /// The bid that its app was warned of, in the place that the session takes over.
+        package var contest: Contest?
     }
+
+    /// The bid that its holder, or the session that it is promised to, has to make way for.
+    package var contest: Contest? { tenancy.held?.contest ?? promise?.contest }
 }
 
 /// What is known of a camera in words. Beside the plain row, because hardly any step reads it.

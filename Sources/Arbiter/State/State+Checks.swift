@@ -64,12 +64,13 @@ extension State {
         for slot in cameraOrder {
             let camera = cameras[slot]
             let held = camera.tenancy.held
-            for session in [held?.session, held?.contest?.beneficiary, camera.promise?.session].compactMap({ $0 }) {
+            for session in [held?.session, camera.contest?.beneficiary, camera.promise?.session].compactMap({ $0 }) {
                 guard isIn(session, sessions), sessionSlots[sessions[session].id] == session else {
                     return "\(cameraNames[slot].name) is held by a session that is gone"
                 }
             }
-            for rule in [held?.rule, held?.contest?.rule, camera.promise?.rule].compactMap({ $0 }) where !isRule(rule) {
+            for rule in [held?.rule, camera.contest?.rule, camera.promise?.rule].compactMap({ $0 }) where !isRule(rule)
+            {
                 return "\(cameraNames[slot].name) is held by no rule"
             }
         }

@@ -82,7 +82,10 @@ extension Arbiter {
             return translated
         }
         for camera in state.cameraOrder {
-            if let rule = state.cameras[camera].promise?.rule { state.cameras[camera].promise?.rule = translate(rule) }
+            if let promise = state.cameras[camera].promise {
+                state.cameras[camera].promise?.rule = translate(promise.rule)
+                if let rule = promise.contest?.rule { state.cameras[camera].promise?.contest?.rule = translate(rule) }
+            }
             guard state.cameras[camera].tenancy.held != nil else { continue }
             state.cameras[camera].tenancy.update { held in
                 held.rule = translate(held.rule)

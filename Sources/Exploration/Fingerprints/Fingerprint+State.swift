@@ -117,10 +117,10 @@ private struct WholeState {
             writer.combine(id(held.session))
             writer.combine(rank(held.granted))
             write(held.rule, into: &writer)
-            if let contest = held.contest {
-                writer.combine(id(contest.beneficiary))
-                write(contest.rule, into: &writer)
-            }
+        }
+        if let contest = camera.contest {
+            writer.combine(id(contest.beneficiary))
+            write(contest.rule, into: &writer)
         }
         writer.combine(settings.capabilities)
         writer.combine(settings.inForce)

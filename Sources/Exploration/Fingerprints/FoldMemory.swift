@@ -67,7 +67,7 @@ struct CameraRoles: BitwiseCopyable {
         promise = camera.promise
         let held = camera.tenancy.held
         holder = held?.session
-        beneficiary = held?.contest?.beneficiary
+        beneficiary = camera.contest?.beneficiary
         granted = held?.granted
     }
 }

@@ -25,6 +25,10 @@ extension State {
         word |= UInt64(UInt8(bitPattern: camera.seat)) << 24
         word |= (camera.isHeldOutside ? 4 : 0) | (camera.isStuck ? 8 : 0)
         word |= UInt64(camera.faults) << 8
+        if let contest = camera.promise?.contest {
+            writer.combine(16)
+            write(contest, into: &writer)
+        }
         switch camera.tenancy {
         case .free: writer.combine(word)
         case .starting(let held, let until):
@@ -70,10 +74,12 @@ extension State {
             writer.combine(distance(to: until))
             writer.combine(leaseUsed(held, on: camera, by: clients.rows[Int(session.client.index)].app))
         }
-        if let contest = held.contest {
-            writer.combine(distance(to: contest.due))
-            if let announced = contest.announced { writer.combine(distance(to: announced.deadline)) }
-        }
+        if let contest = held.contest { write(contest, into: &writer) }
+    }
+
+    private func write(_ contest: Contest, into writer: inout FingerprintWriter) {
+        writer.combine(distance(to: contest.due))
+        if let announced = contest.announced { writer.combine(distance(to: announced.deadline)) }
     }
 
     /// What its app has used of a lease that runs: banked before, and since.

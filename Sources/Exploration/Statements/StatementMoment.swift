@@ -48,7 +48,7 @@ struct StatementMoment {
         // The one that is told is the holder, also while it only has its grace or its cut left: then it is the winner for
         // whom the session waits.
         let row = state.cameras.rows[Int(camera.index)]
-        for winner in [row.promise?.session, row.tenancy.held?.contest?.beneficiary] {
+        for winner in [row.promise?.session, row.contest?.beneficiary] {
             guard let winner, let won = asking.first(where: { $0.slot == winner })?.look.app else { continue }
             if won != asking[place].look.app, isAsking(won, near: camera, by, state) { return true }
         }
@@ -140,7 +140,7 @@ struct StatementMoment {
                 !hasLoweredItself(session, state)
             else { return false }
             return session.waits?.isSharing != true && camera.promise?.session != slot
-                && !state.cameras.rows.contains { $0.tenancy.held?.contest?.beneficiary == slot }
+                && !state.cameras.rows.contains { $0.contest?.beneficiary == slot }
         case (.interrupted, .interrupted): return true
         case (.running, _), (.restricted, _), (.sharer, _), (.interrupted, _): return false
         }
