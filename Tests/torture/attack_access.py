@@ -1,17 +1,23 @@
-"""Who has no right to a camera: it barges in on somebody who records, and gets nothing."""
+"""Who has no right to a camera, or only his own word: he barges in on somebody who records, and gets nothing."""
 import os, tempfile, time
 
-from harness import BROKER, App, Refused
+from harness import BROKER, SHELL, App, Refused, wait_until
 from rows import ATTACKER, NEIGHBOUR, Child, Figure, beside, broker, neighbour, row
 
 HER_APP = "annas-diary"
+PLACES = ["fullscreen", "split", "slide-over", "picture-in-picture"]
 LENGTH = 3.0
 STARTS = 200
 
 
-def record(address, seconds):
-    """Records and looks on for so long: how many frames she saw, what she was told, and how her recording ended."""
+def record(address, seconds, place=None):
+    """Records and looks on for so long: how many frames she saw, what she was told, and how her recording ended. With `place`
+    a shell of her own says that her app is there, without the focus."""
     app = App(address, HER_APP)
+    if place:
+        shell = App(address)
+        shell.call(SHELL, "Attach", "s", "shell")
+        shell.call(SHELL, "PlaceApp", "ssb", HER_APP, place, False)
     session = app.session()
     session.start()
     app.wait("DidStartRunning")
@@ -97,3 +103,45 @@ def barge_in_desktop(short):
      "the same under windows.toml, every other time to watch only")
 def barge_in_windows(short):
     yield from barging_in("windows", short)
+
+
+def press(address, starts):
+    """Has a right of his own, and says before and after each start that he is in front and has the focus."""
+    app = App(address, "thief")
+    session = app.session()
+    let_in = 0
+    for number in range(starts):
+        place = PLACES[number % len(PLACES)]
+        if number % 2:
+            app.call(BROKER, "DeclarePresence", "sb", place, True)
+        let_in += attempt(app, session.start) is None
+        app.call(BROKER, "DeclarePresence", "sb", place, True)
+        session.call("StopRunning")
+    session.start()
+    app.poll(0.2)
+    heard = repr(app.signals)
+    names = app.names()
+    app.close()
+    return {"let_in": let_in, "ran": names.count("DidStartRunning"), "leaks": heard.count(HER_APP)}
+
+
+@row("barge-in-by-word", "what an app says of its own focus and layout takes no camera from another user's app, where both have a right",
+     "user nobody, whom [access] names beside her, starts 400 times (40 in the short form), and says before and after it that he is in "
+     "front and has the focus, in each layout; her shell says that she has not; under desktop.toml")
+def barge_in_by_word(short):
+    starts = STARTS // 5 if short else 2 * STARTS
+    with broker(users=(NEIGHBOUR, ATTACKER)) as daemon:
+        idle = neighbour(daemon, 1).result()
+        with Child(NEIGHBOUR, record, daemon.address, LENGTH, "split") as her:
+            wait_until("her recording", lambda: "recordingStarted" in daemon.said())
+            calls = neighbour(daemon, LENGTH - 1)
+            attack = Child(ATTACKER, press, daemon.address, starts).result()
+            seen = her.result()
+        unmoved = list(beside(daemon, calls.result(), idle))
+    yield Figure("starts that were taken, and waited", attack["let_in"], f"of {starts}", least=starts)
+    yield Figure("times the attacker ran", attack["ran"], most=0)
+    yield Figure("times her app was named to it", attack["leaks"], most=0)
+    yield Figure("interruptions of the recording", seen["told"].count("WasInterrupted"), most=0)
+    yield Figure("her frames in 3 s, at 30 a second", seen["frames"], least=60)
+    yield Figure("recordings that ended otherwise than by her word", int(seen["why"] != "stopped"), most=0)
+    yield from unmoved
