@@ -68,6 +68,9 @@ public enum Event: Hashable, Sendable {
     case stoppedByUser(AppID)
     /// A user's privacy switch for all sessions of its own, on every camera.
     case ownPrivacy(user: UInt32, on: Bool)
+    /// The last client of a user has left: what was said of its apps, and its own privacy switch, are forgotten here, and
+    /// nobody is told. They are kept elsewhere, and said again before an app of that user's starts.
+    case answersForgotten(user: UInt32)
     /// An absent login session limits nobody, and gives nobody a right.
     case loginSessionEnded(LoginSessionID)
 

@@ -7,7 +7,7 @@ public enum EventKind: String, Hashable, Sendable, CaseIterable, Comparable {
     case sourceAttached, sourceGone, placed, unplaced, microphone, sensitiveContent, operatorChose, attribute,
         modeSet, loginSession
     case loginSessionEnded
-    case answered, questionAnswered, questionsWatched, stoppedByUser, ownPrivacy
+    case answered, questionAnswered, questionsWatched, stoppedByUser, ownPrivacy, answersForgotten
     case cameraAppeared, cameraDisappeared, privacy, heldOutside, pressure, sleep, calendar
     case recorderClosedStreams
     case recorderStreaming, recorderCut, recorderConfigured, recorderRefusedConfiguration, recorderGone, deviceFailed
@@ -61,6 +61,7 @@ extension Event {
         case .questionsWatched: .questionsWatched
         case .stoppedByUser: .stoppedByUser
         case .ownPrivacy: .ownPrivacy
+        case .answersForgotten: .answersForgotten
         case .cameraAppeared: .cameraAppeared
         case .cameraDisappeared: .cameraDisappeared
         case .privacy: .privacy

@@ -65,7 +65,7 @@ extension ExploredWorld {
                 "start photos", "stop photos", "start notes", "start second", "disconnect notes",
                 "answer-question 1 allow", "answer-question 2 deny", "answer photos none", "answer notes allow",
                 "answer photos deny by permission-store", "answer photos none by permission-store", "questions watched",
-                "stop-app photos", "own-privacy on", "own-privacy off", "sleep", "wake",
+                "stop-app photos", "own-privacy on", "own-privacy off", "forget-answers", "sleep", "wake",
             ])
     }
 

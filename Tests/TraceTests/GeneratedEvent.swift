@@ -78,6 +78,7 @@ struct GeneratedEvent {
         case .questionsWatched: .questionsWatched(user: user(), flag())
         case .stoppedByUser: .stoppedByUser(app())
         case .ownPrivacy: .ownPrivacy(user: user(), on: flag())
+        case .answersForgotten: .answersForgotten(user: user())
         case .cameraAppeared: .cameraAppeared(camera(), capabilities(), seat: SeatID(flag() ? "seat0" : "seat1"))
         case .cameraDisappeared: .cameraDisappeared(camera())
         case .privacy: .privacy(flag() ? camera() : nil, on: flag())

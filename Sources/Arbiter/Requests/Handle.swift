@@ -18,7 +18,7 @@ extension Arbiter {
         case .sourceAttached, .sourceGone, .placed, .unplaced, .microphone, .sensitiveContent, .operatorChose,
             .attribute, .modeSet, .loginSession, .loginSessionEnded:
             handleUsersWorld(event, &notes)
-        case .answered, .questionAnswered, .questionsWatched, .stoppedByUser, .ownPrivacy:
+        case .answered, .questionAnswered, .questionsWatched, .stoppedByUser, .ownPrivacy, .answersForgotten:
             handlePermission(event, &notes)
         case .cameraAppeared, .cameraDisappeared, .privacy, .heldOutside, .pressure, .sleep, .calendar:
             handleMachine(event, &notes)

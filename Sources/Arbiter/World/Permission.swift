@@ -94,6 +94,12 @@ extension State {
         return low
     }
 
+    /// Where a user's words are: together, since they are sorted by user first.
+    func places(ofWordsOf user: UInt32) -> Range<Int> {
+        let first = place(of: AppID("", user: user), false)
+        return first..<(user == .max ? words.count : place(of: AppID("", user: user + 1), false))
+    }
+
     package func said(of app: AppID, isClaimed: Bool) -> AppWord? {
         let place = place(of: app, isClaimed)
         guard place < words.count, words[place].app == app, words[place].isClaimed == isClaimed else { return nil }
@@ -145,6 +151,7 @@ extension Arbiter {
             state.privateUsers.removeAll { $0 == user }
             if on { state.privateUsers.append(user) }
             touchAll(&notes)
+        case .answersForgotten(let user): forgetAnswers(of: user, &notes)
         default: break
         }
     }
@@ -165,7 +172,9 @@ extension Arbiter {
         let before = state.said(of: app, isClaimed: isClaimed)
         let isNew = answer != nil && (isStores ? before?.isDenied != true : before?.answer == nil)
         if isNew {
-            let count = state.words.count { $0.app.user == app.user && (isStores ? $0.isDenied : $0.answer != nil) }
+            let count = state.words[state.places(ofWordsOf: app.user)].count {
+                isStores ? $0.isDenied : $0.answer != nil
+            }
             guard count < Bound.answersMax else {
                 return notes.refuse(
                     .limitExceeded,
@@ -186,6 +195,21 @@ extension Arbiter {
             notes.effects.append(.announce(.answerKept(app, isClaimed: isClaimed, answer, by: origin)))
         }
         if let slot = state.appNames[app] { obeyWords(slot, &notes) }
+    }
+
+    /// As if each were taken back; the answers still stand wherever they are kept.
+    private mutating func forgetAnswers(of user: UInt32, _ notes: inout StepNotes) {
+        let places = state.places(ofWordsOf: user)
+        let named = state.words[places].map(\.app)
+        state.words.removeSubrange(places)
+        for app in named {
+            guard let slot = state.appNames[app] else { continue }
+            state.updateWords(slot)
+            obeyWords(slot, &notes)
+        }
+        guard let place = state.privateUsers.firstIndex(of: user) else { return }
+        state.privateUsers.remove(at: place)
+        touchAll(&notes)
     }
 
     /// Both apps of a name: what the store denies is denied to either.
@@ -309,7 +333,7 @@ extension Arbiter {
     public var questions: [Question] { state.ledger.questions.compactMap { question(about: $0.app) } }
 
     /// What is said of a user's apps, by name, the vouched-for one first.
-    public func words(of user: UInt32) -> [AppWord] { state.words.filter { $0.app.user == user } }
+    public func words(of user: UInt32) -> ArraySlice<AppWord> { state.words[state.places(ofWordsOf: user)] }
 
     /// A user's own privacy switch is on.
     public func isPrivate(for user: UInt32) -> Bool { state.privateUsers.contains(user) }

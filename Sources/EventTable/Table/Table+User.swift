@@ -97,5 +97,8 @@ extension EventDescription.Table {
         add(.ownPrivacy, .line("own-privacy", order: [1, 0]), Event.ownPrivacy, .user, .either("on", "on", "off")) {
             if case .ownPrivacy(let user, let on) = $0 { (user, on) } else { nil }
         }
+        add(.answersForgotten, .line("forget-answers"), Event.answersForgotten, .user) {
+            if case .answersForgotten(let user) = $0 { user } else { nil }
+        }
     }
 }

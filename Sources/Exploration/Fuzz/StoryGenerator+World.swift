@@ -45,7 +45,8 @@ extension StoryGenerator {
             later("answer \(app) none\(claimed)\(by)")
         case 45..<65: say("answer-question \(1 + random.below(3)) \(random.pick(AppAnswer.allCases).rawValue)")
         case 65..<72: say("questions \(random.chance(60) ? "watched" : "unwatched")\(user)")
-        case 72..<86: say("stop-app \(app())")
+        case 72..<83: say("stop-app \(app())")
+        case 83..<86: say("forget-answers\(user)")
         default:
             say("own-privacy on\(user)")
             later("own-privacy off\(user)")

@@ -23,6 +23,10 @@ extension WholeWorld {
         case .loginSessionEnded(let id): logins[id] = nil
         case .ownPrivacy(let user, let on):
             if on { privateUsers.insert(user) } else { privateUsers.remove(user) }
+        case .answersForgotten(let user):
+            answers = answers.filter { $0.key.id.user != user }
+            denied = denied.filter { $0.user != user }
+            privateUsers.remove(user)
         default: return takeMachine(event)
         }
         return true

@@ -51,6 +51,8 @@ extension Arbiter {
             let falling = state.timers.last { $0.kind == .falling }.map { UInt8($0.amount) }
             return (falling ?? state.world.pressureLevel) == level.rawValue
         case .ownPrivacy(let user, let on): return state.privateUsers.contains(user) == on
+        case .answersForgotten(let user):
+            return words(of: user).isEmpty && !state.privateUsers.contains(user)
         case .questionsWatched(let user, let on): return state.questionWatchers.contains(user) == on
         case .answered(let app, let isClaimed, let answer, let origin):
             let word = state.said(of: app, isClaimed: isClaimed)
