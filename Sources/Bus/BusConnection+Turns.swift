@@ -30,11 +30,11 @@ extension BusConnection {
     }
 
     /// For a message whose work may be longer than a turn: the work goes on in this connection's own turns, and nothing
-    /// more of it is read before it is done. Dropped when the connection ends.
+    /// more of it is read before it is done. Dropped when the connection ends. Work that is added meanwhile comes after it.
     /// - Parameter work: does a part of it, until the moment `end` at the latest, in nanoseconds; true: it is done.
     public func goOn(_ work: @escaping (_ end: Int64) -> Bool) {
-        precondition(rest == nil, "A message was read before the work of the one before it was done.")
-        rest = work
+        guard isOpen else { return }
+        rest.append(work)
         askForTurn()
     }
 
@@ -47,10 +47,11 @@ extension BusConnection {
         processing = true
         traffic.turnBegins()
         defer { traffic.turnEnds() }
-        if let work = rest, work(end) { rest = nil }
+        // The connection may end in it.
+        if let work = rest.first, work(end), !rest.isEmpty { rest.removeFirst() }
         var result: Int32 = 1
         var messages = 0
-        while result > 0 && isOpen && pendingEnd == nil && rest == nil && messages < BusConnection.messagesPerTurnMax
+        while result > 0 && isOpen && pendingEnd == nil && rest.isEmpty && messages < BusConnection.messagesPerTurnMax
             && (messages == 0 || EventLoop.now < end)
         {
             somethingArrived = false

@@ -98,6 +98,7 @@ extension BusConnection {
     /// - Parameter before: bytes that waited already. The newest do not count: one long answer, such as a status with
     ///   thousands of sessions, is no sign of a peer that does not read.
     func lookAtStuck(_ before: Int) {
+        if isServer { traffic.unread.note(unreadBytes, of: self) }
         if before > Self.queuedBytesMax || held.count > Self.queuedMessagesMax { return endSoon(.tooMuchQueued) }
         refresh()
     }
@@ -105,6 +106,7 @@ extension BusConnection {
     func sendStuck() {
         let sent = stuck.withUnsafeBytes { sendNow($0) }
         stuck.removeFirst(sent)
+        defer { if isServer { traffic.unread.note(unreadBytes, of: self) } }
         guard stuck.isEmpty else { return }
         stuck = []
         let waiting = held

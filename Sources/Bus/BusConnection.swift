@@ -48,6 +48,9 @@ public final class BusConnection {
     /// it alone, before it costs others memory.
     public static let queuedMessagesMax = 1024
     public static let queuedBytesMax = 256 * 1024
+    /// The same of all peers of a server together: a fifth of what its unit may have (`MemoryMax=256M`), beside as much in
+    /// the kernel. Beyond it the one that has left most is disconnected.
+    public static let queuedInAllMax = 48 * 1024 * 1024
     /// What a server takes from a stranger for one message, in bytes. It is known before anything of it is read.
     public static let messageBytesMax = MessageFramer.messageBytesMax
     /// The kernel's part of the queue. libsystemd asks for 8 MiB, and as root gets it, for every peer.
@@ -76,8 +79,8 @@ public final class BusConnection {
     /// Only a server says itself who sends its messages.
     let isServer: Bool
     var waitsForTurn = false
-    /// What is left to be done of a message that has been read.
-    var rest: ((_ end: Int64) -> Bool)?
+    /// What is left to be done of messages that have been read, the first first.
+    var rest: [(_ end: Int64) -> Bool] = []
     let loop: EventLoop
     let traffic: BusTraffic
     var io: IOSource?
@@ -258,6 +261,7 @@ public final class BusConnection {
             forgetQueued(Int(count))
             // The newest does not count: one long answer, such as a status with thousands of sessions, is no sign of a
             // peer that does not read.
+            if isServer { traffic.unread.note(unreadBytes, of: self) }
             let before = queuedBytes - (queued.last ?? 0)
             if queued.count > BusConnection.queuedMessagesMax || before > BusConnection.queuedBytesMax {
                 endSoon(.tooMuchQueued)
@@ -272,7 +276,11 @@ public final class BusConnection {
         for payload in queued.prefix(gone) { queuedBytes -= payload }
         queued.removeFirst(gone)
         if queued.isEmpty { queued = [] }
+        if isServer { traffic.unread.note(unreadBytes, of: self) }
     }
+
+    /// What the peer has not read.
+    var unreadBytes: Int { queuedBytes + waitingBytes }
 
     /// Never from inside a method that the owner called.
     func endSoon(_ end: End) {
@@ -303,8 +311,9 @@ public final class BusConnection {
         isOpen = false
         stuck = []
         held = []
-        rest = nil
+        rest = []
         traffic.turns.forget(self)
+        if isServer { traffic.unread.note(0, of: self) }
         stopWaiting()
         if deadline != nil {
             deadline = nil

@@ -6,6 +6,8 @@ final class BusTraffic: LoopPart {
     var turns = Turns()
     /// Of the connections that have one; few at a time (half-open ones, and calls under way).
     var deadlines = BusDeadlines()
+    /// What peers have left unread.
+    var unread = UnreadBytes()
     /// What connections read into, one after the other.
     let readingBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: readingBytes, alignment: 16)
     private static let readingBytes = 16 * 1024

@@ -11,6 +11,11 @@ package struct SignalRules: Hashable, Sendable {
         var interface: String?
         var member: String?
 
+        /// Of its texts.
+        var bytes: Int {
+            [path, pathNamespace, interface, member].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+        }
+
         func matches(path: String, interface: String, member: String) -> Bool {
             if let wanted = self.interface, wanted != interface { return false }
             if let wanted = self.member, wanted != member { return false }
@@ -21,9 +26,12 @@ package struct SignalRules: Hashable, Sendable {
     }
 
     private var rules: [Rule] = []
+    private var bytes = 0
 
-    /// Far more than a library adds for all objects of a client. A peer with more gets everything.
+    /// Far more than a library adds for all objects of a client, and their texts: 512 peers together have 8 MiB of these. A
+    /// peer with more gets everything.
     package static let rulesMax = 256
+    package static let bytesMax = 16 * 1024
 
     package init() {}
 
@@ -37,7 +45,8 @@ package struct SignalRules: Hashable, Sendable {
     /// - Returns: false: there are too many, and nothing is left out any more.
     package mutating func add(_ text: String) -> Bool {
         guard let rule = Self.rule(text) else { return true }
-        guard rules.count < Self.rulesMax else { return false }
+        guard rules.count < Self.rulesMax, bytes + rule.bytes <= Self.bytesMax else { return false }
+        bytes += rule.bytes
         rules.append(rule)
         return true
     }
@@ -46,6 +55,7 @@ package struct SignalRules: Hashable, Sendable {
     package mutating func remove(_ text: String) {
         guard let rule = Self.rule(text), let place = rules.firstIndex(of: rule) else { return }
         rules.remove(at: place)
+        bytes -= rule.bytes
     }
 
     package var isEmpty: Bool { rules.isEmpty }

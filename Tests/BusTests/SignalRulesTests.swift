@@ -44,6 +44,18 @@ struct SignalRulesTests {
         #expect(SignalRules(all: Array(repeating: "member='A'", count: SignalRules.rulesMax + 1)) == nil)
     }
 
+    @Test("Rules have so many bytes together, and one that is removed makes room")
+    func bytes() {
+        var rules = SignalRules()
+        func rule(_ number: Int) -> String { "path='/\(number)/\(String(repeating: "x", count: 1000))'" }
+        var count = 0
+        while rules.add(rule(count)) { count += 1 }
+        #expect(count == SignalRules.bytesMax / 1003 && !rules.add(rule(count)))
+        rules.remove(rule(0))
+        let isKept = rules.add(rule(3))
+        #expect(isKept)
+    }
+
     @Test("One of several rules is enough, and what is removed holds as often as it was added")
     func several() {
         var rules = SignalRules()

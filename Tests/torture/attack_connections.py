@@ -1,9 +1,12 @@
 """Too many connections, and those that never become one."""
 import contextlib, errno, select, socket, time
 
+from jeepney import DBusAddress
+
 from flooding import call, raw
-from harness import App, wait_until
-from rows import ATTACKER, IDS, NEIGHBOUR, Bystanders, Child, Figure, beside, broker, descriptors, neighbour, row
+from harness import BROKER, App, wait_until
+from rows import (ATTACKER, IDS, NEIGHBOUR, Bystanders, Child, Figure, beside, broker, descriptors, latency, memory, neighbour,
+                  row)
 
 
 def connect_in_a_loop(path, seconds):
@@ -225,3 +228,97 @@ def journal_flood(short):
         yield Figure("connections that failed", count, least=100)
         yield Figure("lines about them", len(said), most=40, least=1)
         yield Figure("lines that tell of others", sum("others like it" in line for line in said), least=1)
+
+
+def add_rules(path, connections, rules, bytes):
+    """Match rules without end, over connections that stay: how many were taken, and the last refusal's name."""
+    peers, taken, refused = [], 0, 0
+    bus = DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus")
+    for _ in range(connections):
+        try:
+            peer = raw(path)
+        except (OSError, AssertionError):
+            break
+        peers.append(peer)
+        for number in range(rules):
+            rule = f"path='/{number}/{'x' * (bytes - 30)}',member='M'"
+            peer.sendall(call("AddMatch", "s", rule, at=bus, serial=number + 1))
+            # One answer, at the least its beginning, which says what it is.
+            kind = peer.recv(4096)[1]
+            taken += kind == 2
+            refused += kind == 3
+    time.sleep(2)
+    return [len(peers), taken, refused]
+
+
+@row("match-rules", "what a connection wants to hear takes little memory, and one that wants too much hears everything",
+     "64 connections of one user with 300 rules of 1,000 bytes each, and then with 300 of 100,000 (8 with 300)")
+def match_rules(short):
+    with broker() as daemon:
+        daemon.app().call(BROKER, "GetStatus")
+        before = memory(daemon)
+        connections = 8 if short else 64
+        for bytes, most in ((1_000, None), (100_000, 0)):
+            with Child(ATTACKER, add_rules, daemon.path, connections, 300, bytes) as child:
+                calls = neighbour(daemon, 2).result()
+                count, taken, refused = child.result(patience=300)
+            yield Figure(f"rules of {bytes:,} bytes that were taken", taken, f"of {300 * count:,}", most=most)
+            yield latency(calls)
+        yield Figure("camarbd's memory at its peak, above what it was", memory(daemon, "VmHWM") - before, "MiB", most=16)
+
+
+def leave_unread(path, seconds, bytes):
+    """Connections of this user, as many as it gets, each of which asks for so many bytes and reads none of them: how many there
+    were, and how many of them the broker has ended."""
+    introspect = DBusAddress("/org/camarb/Shell1", "org.camarb", "org.freedesktop.DBus.Introspectable")
+    peers = []
+    for _ in range(64):
+        try:
+            peers.append(raw(path))
+        except (OSError, AssertionError):
+            break
+    if not peers:
+        return [0, 0]
+    peers[0].sendall(call("Introspect", at=introspect))
+    length = len(peers[0].recv(1 << 20))
+    for _ in range(bytes // length):
+        for peer in peers:
+            try:
+                peer.sendall(call("Introspect", at=introspect))
+            except OSError:
+                pass
+        time.sleep(0.01)
+    time.sleep(seconds)
+    ended = 0
+    for peer in peers:
+        peer.settimeout(0.2)
+        try:
+            while peer.recv(1 << 16):
+                pass
+            ended += 1
+        except TimeoutError:
+            pass
+        except OSError:
+            ended += 1
+    return [len(peers), ended]
+
+
+@row("unread-of-many", "what all clients together have not read is bounded, and who has left most goes first",
+     "connections of forty subordinate ids (8) that ask for 350 KiB each and read nothing")
+def unread_of_many(short):
+    with broker() as daemon:
+        idle = neighbour(daemon, 1).result()
+        bystanders = Bystanders(daemon)
+        before = memory(daemon)
+        with contextlib.ExitStack() as stack:
+            ids = range(IDS[0], IDS[0] + (8 if short else 40))
+            children = [stack.enter_context(Child(user, leave_unread, daemon.path, 4, 350 << 10)) for user in ids]
+            calls = neighbour(daemon, 5).result()
+            results = [child.result(patience=120) for child in children]
+        yield Figure("connections that read nothing", sum(count for count, _ in results), least=200)
+        yield Figure("of them disconnected", sum(ended for _, ended in results))
+        yield bystanders.disconnected()
+        yield latency(idle, idle=True)
+        yield latency(calls)
+        # Each message that waits takes some hundred bytes besides.
+        yield Figure("camarbd's memory at its peak, above what it was", memory(daemon, "VmHWM") - before, "MiB", most=72)

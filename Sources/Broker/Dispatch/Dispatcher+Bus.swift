@@ -61,7 +61,13 @@ extension Dispatcher {
         guard message.isSignature("s") else {
             throw Self.wrongArguments("\(Self.busName).\(message.member)", takes: "s", got: message.signature)
         }
-        return try message.readString()
+        let rule = try message.readString()
+        guard rule.utf8.count <= ClientBound.textBytesMax else {
+            throw BrokerError(
+                .limitExceeded,
+                "\(message.member): the rule has \(rule.utf8.count) bytes; it may have \(ClientBound.textBytesMax).")
+        }
+        return rule
     }
 
     private func owner(of message: BusMessage, _ client: BrokerClient) throws(BrokerError) -> String {
