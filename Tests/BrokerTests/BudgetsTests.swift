@@ -17,6 +17,7 @@ import Testing
     func ceiling() {
         let most: [(Budgets.Resource, Int)] = [
             (.connections, 64), (.sessions, 256), (.placedApps, 2048), (.microphones, 256), (.questions, 64),
+            (.answers, 2049),
         ]
         for (resource, ceiling) in most {
             var budgets = budgets()
@@ -59,6 +60,25 @@ import Testing
                 throws: Budgets.Refusal(user: 5, resource: resource, has: 0, asked: 1, which: .whole(bound.inAll))
             ) { try budgets.charge(resource, to: 5) }
         }
+    }
+
+    @Test("Answers of four hundred subordinate ids, each as many as it gets, leave memory and a holder's part")
+    func manyAnswers() throws {
+        var budgets = budgets()
+        budgets.holders = [1001]
+        for user in 0..<400 {
+            // As many as the core takes, or half of them, and so on.
+            var amount = 1024
+            while amount > 0, (try? budgets.charge(.answers, amount, to: UInt32(100_000 + user))) == nil { amount /= 2 }
+        }
+        #expect(budgets.useOfAll(.answers) <= 16_384 - 2048 - 128)
+        try budgets.charge(.answers, 128, to: 1001)
+        try budgets.charge(.answers, 2048, to: 0)
+        let refusal = Budgets.Refusal(user: 7, resource: .answers, has: 0, asked: 1024, which: .share(796, users: 8))
+        #expect(
+            refusal.sentence
+                == "User 7 has 0 answers about its apps and wants 1024 more; its share of what is left among 8 users is 796."
+        )
     }
 
     @Test("A user's first unit is refused only when none is left")

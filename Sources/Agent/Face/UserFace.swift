@@ -170,6 +170,8 @@ final class UserFace {
 
     private func failed(_ order: BrokerTalk.Order, _ error: BrokerError) {
         if case .answerQuestions = order { isAsked = false }
+        // A user has a right once a login session is known; then what the store denies is to be known as well.
+        if case .setDenied = order, error.kind == .accessDenied { again?.arm(at: EventLoop.now + Self.silenceTime) }
         // The end of the connection is told by its owner.
         if error.kind == .disconnected { return }
         let words = "the broker refused \(order.words): \(error.message)"

@@ -115,14 +115,34 @@ extension Arbiter {
         let client = state.sessions[slot].client
         let app = state.id(state.clients[client].app)
         let seat = state.seat(of: camera)?.name ?? "it is at"
+        return
+            "\(app.name) of user \(app.user) has no right to camera \"\(state.cameraNames[camera].name)\": \(whoseRight(seat: "seat \(seat)"))"
+    }
+
+    /// Whether a client has a right at any seat, be there a camera or not.
+    package func hasRight(_ client: ClientID) -> Bool {
+        guard let slot = state.client(client) else { return false }
+        let right = state.clients[slot].right
+        return right.isNamed || right.seats != 0
+    }
+
+    /// Why nothing is kept that a user without a right says of its apps.
+    public func noRightToAny(of user: UInt32) -> Refusal {
+        Refusal(
+            .accessDenied,
+            "User \(user) has no right to any camera, so nothing is kept that it says of its apps: \(whoseRight(seat: "a camera's seat"))",
+            rule: Law.noRight.text)
+    }
+
+    /// To whom the policy gives a right, as the end of a sentence.
+    private func whoseRight(seat: String) -> String {
         var allowed = ["root"]
-        if policy.rights.seat { allowed.append("the user who sits at seat \(seat)") }
+        if policy.rights.seat { allowed.append("the user who sits at \(seat)") }
         if !(policy.rights.users.isEmpty && policy.rights.groups.isEmpty && policy.rights.services.isEmpty) {
             allowed.append("the users, groups and services that its [access] names")
         }
         let strong = policy.rights.identity == .strong ? ", each by a strong identity" : ""
-        return
-            "\(app.name) of user \(app.user) has no right to camera \"\(state.cameraNames[camera].name)\": the policy \"\(policy.name)\" gives it to \(allowed.joined(separator: ", "))\(strong)."
+        return "the policy \"\(policy.name)\" gives it to \(allowed.joined(separator: ", "))\(strong)."
     }
 
     /// Sessions of more than one user ask to run, or no longer do: then what apps say of themselves counts differently.

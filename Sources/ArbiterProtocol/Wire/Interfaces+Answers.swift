@@ -13,7 +13,7 @@ extension Interface {
         Method(
             "ListAnswers", gives: [Argument("answers", "aa{sv}")],
             """
-            What is said of the caller's user's apps: `app` s, `vouched` b (the kernel vouches for the name; else it is a \
+            What is said of the caller's user's apps, for users who may use some camera: `app` s, `vouched` b (the kernel vouches for the name; else it is a \
             claim), `answer` s (allow, deny), `since` s (a date, \"\" where it is not known) and `from` s (question, user, \
             permission-store).
             """),
@@ -21,13 +21,14 @@ extension Interface {
             "SetAnswer", [Argument("app", "s"), Argument("vouched", "b"), Argument("answer", "s")],
             """
             `allow`, `deny`, or \"\" which forgets it. Neither from a sandbox nor from a service: an app does not answer for \
-            itself.
+            itself. Nor from a user without a right to any camera (`AccessDenied`). Answered when it is on the disk.
             """),
         Method(
             "SetDenied", [Argument("apps", "as")],
             """
             The apps to which the permission store of the caller's desktop says no, the whole list each time; at most 1,024. \
-            From the `agent` of their user or, where there is none, the client that knows its microphones; and from root.
+            From the `agent` of their user or, where there is none, the client that knows its microphones; and from root. \
+            Not for a user without a right to any camera.
             """),
         Method(
             "StopApp", [Argument("app", "s")],
@@ -39,7 +40,8 @@ extension Interface {
             "SetOwnPrivacy", [Argument("on", "b")],
             """
             The privacy switch for all sessions of the caller's user, on every camera. It stays when the caller leaves, and \
-            over the broker's end. In a sandbox or a service only for a client that speaks for that user in any role.
+            over the broker's end. In a sandbox or a service only for a client that speaks for that user in any role. Not for a \
+            user without a right to any camera.
             """),
         Method(
             "ListUse", gives: [Argument("cameras", "aa{sv}")],

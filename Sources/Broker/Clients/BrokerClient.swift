@@ -150,4 +150,11 @@ final class Request {
 
     /// The answer comes later, from elsewhere: every call is answered once.
     func answerLater() { isAnswered = true }
+
+    /// Does what was put off; what that does not answer is answered with nothing.
+    func carryOut(_ work: () throws(BrokerError) -> Void) {
+        isAnswered = false
+        do throws(BrokerError) { try work() } catch { return answer(error) }
+        if !isAnswered { answer() }
+    }
 }

@@ -17,7 +17,7 @@
 /// A value; nothing of it depends on the order of a dictionary.
 package struct Budgets: Sendable {
     package enum Resource: Int, CaseIterable, Sendable {
-        case connections, sessions, placedApps, microphones, questions
+        case connections, sessions, placedApps, microphones, questions, answers
 
         /// As status has it.
         package var wireName: String {
@@ -27,6 +27,7 @@ package struct Budgets: Sendable {
             case .placedApps: "placedApps"
             case .microphones: "microphones"
             case .questions: "questions"
+            case .answers: "answers"
             }
         }
 
@@ -36,7 +37,8 @@ package struct Budgets: Sendable {
             case .sessions: "sessions"
             case .placedApps: "placed apps"
             case .microphones: "microphones taken"
-            case .questions: "questions waiting for the cameras"
+            case .questions: "questions that wait"
+            case .answers: "answers about its apps"
             }
         }
     }
@@ -78,6 +80,8 @@ package struct Budgets: Sendable {
         package static let microphones = Bound(ofUser: 256, inAll: 2048, keptForTrusted: 256, keptForHolder: 4)
         /// Each keeps its whole message, 128 KiB at the most, for up to 10 s: 32 MB.
         package static let questions = Bound(ofUser: 64, inAll: 256, keptForTrusted: 32, keptForHolder: 4)
+        /// At most 0.7 kB each: 12 MB. What a user may say, what its permission store may deny, and its own privacy switch.
+        package static let answers = Bound(ofUser: 2049, inAll: 16384, keptForTrusted: 2048, keptForHolder: 128)
     }
 
     /// Why a charge was refused.
@@ -129,9 +133,10 @@ package struct Budgets: Sendable {
     /// - Parameter trusted: the users that are bounded by the whole alone.
     package init(
         connections: Bound, sessions: Bound = .sessions, placedApps: Bound = .placedApps,
-        microphones: Bound = .microphones, questions: Bound = .questions, trusted: Set<UInt32>
+        microphones: Bound = .microphones, questions: Bound = .questions, answers: Bound = .answers,
+        trusted: Set<UInt32>
     ) {
-        bounds = [connections, sessions, placedApps, microphones, questions]
+        bounds = [connections, sessions, placedApps, microphones, questions, answers]
         precondition(bounds.count == Resource.allCases.count, "A resource has no bound.")
         used = bounds.map { _ in 0 }
         usersCount = used

@@ -22,7 +22,11 @@ extension Clients {
     }
 
     func release(_ resource: Budgets.Resource, _ amount: Int, of client: BrokerClient) {
-        budgets.release(resource, amount, of: client.uid)
+        release(resource, amount, of: client.uid)
+    }
+
+    func release(_ resource: Budgets.Resource, _ amount: Int, of user: UInt32) {
+        budgets.release(resource, amount, of: user)
         if freed.note(resource, amount, at: EventLoop.now) { giveBackSoon() }
     }
 

@@ -128,6 +128,7 @@ extension Clients: BusConnectionDelegate {
         remove(client)
         broker.audience.remove(client, self)
         release(.connections, 1, of: client)
+        broker.permissions.clientLeft(client)
         if client.app != nil { broker.desktops.tellClientsChanged(of: client.uid) }
     }
 
@@ -150,20 +151,15 @@ extension Clients: BusConnectionDelegate {
         if client.app == app && claimed == nil && login == nil { return }
         if client.app != nil { unregister(client) }
         client.app = app
-        var membership = login.map { .session($0) } ?? LoginSessionObserver.membership(identity.membership)
-        // Only root's word puts a client outside of its user's sessions, and an agent's is not that.
-        if let agent = client.more?.agent, !agent.isVouched, membership == .outside { membership = agent.login }
+        let membership = login.map { .session($0) } ?? membership(of: client, identity)
         client.loginSessions = LoginSessionObserver.sessions(for: membership, of: client.uid)
         for session in client.loginSessions { broker.desktops.logins?.join(session, user: client.uid) }
         rename(client, app)
-        broker.permissions.load(of: client.uid)
         broker.step(
             .connected(
                 client.id, app: app,
-                ClientIdentity(
-                    verified: claimed != nil || (identity.isVerified && client.more?.agent?.isVouched != false),
-                    weak: client.isWeak, groups: client.groups,
-                    login: membership, own: !broker.options.isService && client.uid == trust.ownUser)))
+                self.identity(of: client, identity, isNamed: claimed != nil, membership)))
+        broker.permissions.tellSoon(of: client)
         if let said = client.more?.presence {
             broker.step(.declaredPresence(client.id, said.0, focused: said.focused))
         }

@@ -39,6 +39,46 @@ extension Clients {
         return false
     }
 
+    // MARK: Who it is to the core
+
+    /// Only root's word puts a client outside of its user's sessions, and an agent's is not that.
+    func membership(of client: BrokerClient, _ identity: AppIdentity) -> LoginMembership {
+        let membership = LoginSessionObserver.membership(identity.membership)
+        if let agent = client.more?.agent, !agent.isVouched, membership == .outside { return agent.login }
+        return membership
+    }
+
+    /// - Parameter isNamed: `--trust-claims` lets it be what it says.
+    func identity(
+        of client: BrokerClient, _ identity: AppIdentity, isNamed: Bool = false, _ membership: LoginMembership
+    ) -> ClientIdentity {
+        ClientIdentity(
+            verified: isNamed || (identity.isVerified && client.more?.agent?.isVouched != false),
+            weak: client.isWeak, groups: client.groups, login: membership,
+            own: !broker.options.isService && client.uid == broker.trust.ownUser)
+    }
+
+    /// Whether a client has a right to any camera. One that is no app yet would have it as one: a copy of the core is told so.
+    func hasRight(_ client: BrokerClient) throws(BrokerError) -> Bool {
+        if broker.trust.isTrusted(client) { return true }
+        if client.app != nil { return broker.arbiter.hasRight(client.id) }
+        try requireSameProcess(client)
+        guard let identity = AppIdentity.of(client.pid, user: client.uid, client.process) else {
+            throw BrokerError(.disconnected, "The process that connected is gone.")
+        }
+        let membership = membership(of: client, identity)
+        var copy = broker.arbiter
+        for session in LoginSessionObserver.sessions(for: membership, of: client.uid) {
+            guard let facts = broker.desktops.logins?.newcomersFacts(of: session, client.uid) else { continue }
+            _ = copy.step(.loginSession(session, facts), at: Broker.now())
+        }
+        _ = copy.step(
+            .connected(
+                client.id, app: AppID(identity.name, user: client.uid),
+                self.identity(of: client, identity, membership)), at: Broker.now())
+        return copy.hasRight(client.id)
+    }
+
     /// The path is read before the process is looked at: for a process that has ended, /proc has nothing or another's
     /// path, and nothing would count as no sandbox.
     func livingGroup(of client: BrokerClient) throws(BrokerError) -> ControlGroup {

@@ -38,6 +38,7 @@ struct FreedMemory {
         case .placedApps: 3 << 10
         case .microphones: 1 << 10
         case .questions: 16 << 10
+        case .answers: 700
         }
     }
 }

@@ -61,11 +61,7 @@ extension MethodTables {
             broker.decide(.loweredAttribute(request.client.id, attribute: name, to: value), request)
         },
         "GetStatus": { (broker, request, reader) throws(BrokerError) in
-            try broker.cameras.whenKnown(request.client) {
-                // A client that only looks on is told of its user's own privacy, too.
-                broker.permissions.load(of: request.client.uid)
-                broker.inquiries.answerStatus(request)
-            }
+            try broker.cameras.whenKnown(request.client) { broker.inquiries.answerStatus(request) }
             request.answerLater()
         },
         "GetSessions": { (broker, request, reader) throws(BrokerError) in
@@ -106,10 +102,14 @@ extension MethodTables {
     static let sessionMethods: [String: Handler] = [
         "StartRunning": { (broker, request, reader) throws(BrokerError) in
             try broker.clients.requireSameProcess(request.client)
-            broker.decide(.startRunning(try request.session), request)
+            let session = try request.session
+            broker.permissions.whenToldToStart(request) { broker.decide(.startRunning(session), request) }
         },
         "Reclaim": { (broker, request, reader) throws(BrokerError) in
-            try broker.reclaiming.reclaim(try request.session, try reader.string("secret"), request)
+            let (session, secret) = (try request.session, try reader.string("secret"))
+            broker.permissions.whenToldToStart(request) { () throws(BrokerError) in
+                try broker.reclaiming.reclaim(session, secret, request)
+            }
         },
         "GetReclaimSecret": { (broker, request, reader) throws(BrokerError) in
             try broker.reclaiming.giveReclaimSecret(try request.session, request)

@@ -147,7 +147,6 @@ extension Desktops {
     func answerQuestions(_ on: Bool, _ client: BrokerClient) throws(BrokerError) {
         guard on else { return forgetAsking(client) }
         sit(client, try askToSpeak(as: .ask, client)).answersQuestions = true
-        broker.permissions.load(of: client.uid)
         broker.step(.questionsWatched(user: client.uid, true))
     }
 

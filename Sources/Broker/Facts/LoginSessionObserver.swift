@@ -108,6 +108,11 @@ final class LoginSessionObserver {
         desktops.say { $0.say(login: id, facts, by: .logind) }
     }
 
+    /// What the core would hear with the first client in a session; nil: nothing, or it has heard it.
+    func newcomersFacts(of id: LoginSessionID, _ user: UInt32) -> LoginSessionFacts? {
+        wasKnown && told[id] == nil ? facts(of: id, user) : nil
+    }
+
     private func facts(of id: LoginSessionID, _ user: UInt32) -> LoginSessionFacts {
         if let user = Self.user(of: id) {
             return display(of: user).map(Self.facts) ?? LoginSessionFacts(active: false, seat: nil, user: user)

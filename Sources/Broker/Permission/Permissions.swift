@@ -17,7 +17,9 @@ extension MethodTables {
                 try reader.uint32("question"), try reader.word("answer", as: AppAnswer.self), request)
         },
         "ListAnswers": { (broker, request, reader) throws(BrokerError) in
-            request.answer([broker.permissions.listAnswers(of: request.client.uid)])
+            try broker.permissions.whenKept([request.client.uid], request) {
+                request.answer([broker.permissions.listAnswers(of: request.client.uid)])
+            }
         },
         "SetAnswer": { (broker, request, reader) throws(BrokerError) in
             let app = try broker.desktops.app(try reader.string("app"), by: request.client)
@@ -29,8 +31,9 @@ extension MethodTables {
                     .invalidValue, "answer is \(word.quotedShort); it takes allow, deny, or \"\" to forget it.")
             }
             try broker.permissions.requireAnswerer(request.client)
-            broker.permissions.load(of: app.user)
-            broker.decide(.answered(app, isClaimed: !isVouched, answer, by: .user), request)
+            try broker.permissions.whenKept([app.user], request) { () throws(BrokerError) in
+                try broker.permissions.setAnswer(app, isClaimed: !isVouched, answer, request)
+            }
         },
         "SetDenied": { (broker, request, reader) throws(BrokerError) in
             try broker.permissions.setDenied(try reader.strings("apps"), request)
@@ -43,9 +46,9 @@ extension MethodTables {
         "SetOwnPrivacy": { (broker, request, reader) throws(BrokerError) in
             let on = try reader.boolean("on")
             try broker.permissions.requireWord(request.client)
-            broker.permissions.load(of: request.client.uid)
-            broker.decide(.ownPrivacy(user: request.client.uid, on: on), request)
-            broker.permissions.answers.keep(privacy: on, of: request.client.uid)
+            try broker.permissions.whenKept([request.client.uid], request) { () throws(BrokerError) in
+                try broker.permissions.setOwnPrivacy(on, request)
+            }
         },
         "ListUse": { (broker, request, reader) throws(BrokerError) in
             try broker.desktops.requireDesktop(request.client)
@@ -55,17 +58,30 @@ extension MethodTables {
 }
 
 final class Permissions {
-    private unowned let broker: Broker
+    unowned let broker: Broker
     /// What users said of their apps.
     let answers: AnswerStore
+    /// What was told to the core of the answers of users who have a client.
+    var told: [UInt32: Told] = [:]
+    enum Told {
+        /// These are left.
+        case part(KeptLines)
+        case all
+        /// Their file cannot be read, and is tried again for the next client that comes when none is there.
+        case unreadable
+    }
 
-    private var clients: Clients { broker.clients }
-    private var desktops: Desktops { broker.desktops }
-    private var trust: Trust { broker.trust }
+    var clients: Clients { broker.clients }
+    var desktops: Desktops { broker.desktops }
+    var trust: Trust { broker.trust }
 
     init(_ broker: Broker, keeps: Bool) throws(SystemFault) {
         self.broker = broker
-        answers = try AnswerStore(journal: broker.journal, isKept: keeps, on: broker.loop)
+        let side = try SideWork(on: broker.loop)
+        answers = AnswerStore(
+            folder: keeps ? AnswerStore.usualFolder : nil, aside: { side.begin($0, done: $1) },
+            warn: { [unowned broker] in broker.clients.lines.send(.warning, about: $0, $1) })
+        answers.onGone = { [unowned self] in settle($0) }
     }
 
     // MARK: Questions
@@ -129,39 +145,10 @@ final class Permissions {
                 .notTrusted,
                 client.more?.displaced ?? "Only a client that shows questions answers them; call WatchQuestions first.")
         }
-        broker.decide(.questionAnswered(id, answer), request)
+        try decide(.questionAnswered(id, answer), of: user, adding: 1, request)
     }
 
-    // MARK: Answers
-
-    /// Before anything is decided about a user's apps.
-    func load(of user: UInt32) {
-        guard user != 0, let kept = answers.load(user) else { return }
-        if kept.isPrivate { broker.step(.ownPrivacy(user: user, on: true)) }
-        for answer in kept.answers {
-            broker.step(
-                .answered(
-                    AppID(answer.app, user: user), isClaimed: answer.isClaimed, answer.answer, by: answer.origin))
-        }
-    }
-
-    fileprivate func listAnswers(of user: UInt32) -> WireValue {
-        load(of: user)
-        var list: [WireDictionary] = []
-        for word in broker.arbiter.words(of: user) {
-            func add(_ answer: AppAnswer, _ since: String, _ origin: AnswerOrigin) {
-                list.append([
-                    "app": .string(word.app.name), "vouched": .boolean(!word.isClaimed),
-                    "answer": .string(answer.rawValue), "since": .string(since), "from": .string(origin.rawValue),
-                ])
-            }
-            if let answer = word.answer {
-                add(answer, answers.since(word.app.name, isClaimed: word.isClaimed, of: user), word.origin)
-            }
-            if word.isDenied { add(.deny, "", .permissionStore) }
-        }
-        return .dictionaries(list)
-    }
+    // MARK: Who may say so
 
     /// What a user says to all of its apps: whoever speaks for it in a role, be that a service, and whatever may answer.
     fileprivate func requireWord(_ client: BrokerClient) throws(BrokerError) {
@@ -170,7 +157,7 @@ final class Permissions {
     }
 
     /// An app must not answer for itself: nothing in a sandbox does, and no service, root's excepted.
-    fileprivate func requireAnswerer(_ client: BrokerClient) throws(BrokerError) {
+    func requireAnswerer(_ client: BrokerClient) throws(BrokerError) {
         if client.uid == 0 { return }
         let group = try clients.livingGroup(of: client)
         guard !group.isSandbox, !group.isService else {
@@ -179,39 +166,5 @@ final class Permissions {
                 "Answers come from a user's own session; a sandbox or a service does not answer for apps, which it may be."
             )
         }
-    }
-
-    /// The list as a whole: what it does not name any more is not denied any more.
-    fileprivate func setDenied(_ names: [String], _ request: Request) throws(BrokerError) {
-        let client = request.client
-        // Where a shell says where apps are, the agent sees no windows, and is known by the microphones alone.
-        let agent =
-            desktops.speakers.speaker(in: .init(.agent, user: client.uid))
-            ?? desktops.speakers.speaker(in: .init(.microphones, user: client.uid))
-        guard trust.isTrusted(client) || agent?.client == client.id else {
-            throw BrokerError(
-                .notTrusted,
-                client.more?.displaced ?? "Only the agent of a user reads its permission store; Attach first.")
-        }
-        try requireAnswerer(client)
-        guard names.count <= Bound.answersMax else {
-            throw BrokerError(
-                .limitExceeded, "apps has \(names.count) entries; a permission store may deny \(Bound.answersMax) apps."
-            )
-        }
-        var wanted: Set<AppID> = []
-        // Keys of the store are whatever somebody once wrote there: one that no app can be called denies nobody, and the others count.
-        for name in names {
-            do throws(BrokerError) { wanted.insert(try desktops.app(name, by: client)) } catch { continue }
-        }
-        let users = Set(wanted.map(\.user)).union([client.uid])
-        for user in users { load(of: user) }
-        let denied = users.sorted().flatMap { broker.arbiter.words(of: $0) }.filter(\.isDenied).map(\.app)
-        let events: [Event] =
-            denied.filter { !wanted.contains($0) }.map { .answered($0, isClaimed: false, nil, by: .permissionStore) }
-            + wanted.subtracting(denied).filter { $0.user != 0 }.sorted()
-            .map { .answered($0, isClaimed: false, .deny, by: .permissionStore) }
-        request.answerLater()
-        desktops.say(events[...], request)
     }
 }

@@ -53,7 +53,7 @@ final class Inquiries {
             presenceKnown: status.isPresenceKnown, placements: desktops.placements(for: client),
             unknown: desktops.unknownFacts(for: client),
             speakers: desktops.speakers(for: client), isPrivate: status.isPrivate,
-            isOwnPrivate: arbiter.isPrivate(for: client.uid), isAsleep: status.isAsleep,
+            isOwnPrivate: broker.permissions.isPrivate(client.uid), isAsleep: status.isAsleep,
             loginSessionsUnknown: desktops.logins?.trouble ?? "",
             loginSessions: desktops.logins?.status { trust.isTrusted(client) || $0 == client.uid } ?? [],
             pressure: status.pressure, pressureWords: pressureStatus,

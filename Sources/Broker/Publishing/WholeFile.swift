@@ -22,11 +22,19 @@ enum WholeFile {
 
     /// Waits until what `write` left, and its name in its folder, outlive the machine. A disk takes its time: not on a loop.
     static func sync(_ path: String) throws(SystemFault) {
-        for path in [path, String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])] {
-            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-            guard descriptor >= 0 else { throw SystemFault("open \(path)", errno) }
-            defer { close(descriptor) }
-            guard fsync(descriptor) == 0 else { throw SystemFault("fsync \(path)", errno) }
-        }
+        try sync(opened: path)
+        try syncFolder(of: path)
+    }
+
+    /// The same for the names in its folder alone.
+    static func syncFolder(of path: String) throws(SystemFault) {
+        try sync(opened: String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+    }
+
+    private static func sync(opened path: String) throws(SystemFault) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { throw SystemFault("open \(path)", errno) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw SystemFault("fsync \(path)", errno) }
     }
 }

@@ -1,0 +1,212 @@
+"""Answers about apps, which outlive their users' clients: who may fill them, and what that costs everybody else."""
+import contextlib, os, pathlib, tempfile, time
+
+from harness import BROKER, SHELL, App, Refused, as_user
+from rows import (CALL_P99_MS, IDS, NEIGHBOUR, Child, Figure, broker, latency, memory, neighbour, peak, row, stage)
+
+# All ids of one person keep that person's groups; the policy of half of this row gives one of them a right.
+GROUP = 4242
+# As many as a user may give, with names as long as they may be but for a few bytes: a file of 164 kB.
+ANSWERS = 1024
+DENIED = "org.camarb.Error.AccessDenied"
+LIMIT = "org.camarb.Error.LimitExceeded"
+IN_ALL, FILES = 16384, 512
+POLICY = 'name = "answers"\n[access]\nseat = false\nusers = [{users}]\n{groups}[contention]\ntie = "newcomer"\n'
+
+
+@contextlib.contextmanager
+def answering(groups):
+    """A camarbd that keeps answers in a folder of its own, which it is given; `groups` have a right beside two users."""
+    with tempfile.TemporaryDirectory(prefix="camarb-answers.") as folder:
+        file = pathlib.Path(folder) / "answers.toml"
+        file.write_text(POLICY.format(users=f"{NEIGHBOUR}, {NEIGHBOUR + 1}", groups=f"groups = {list(groups)}\n" if groups else ""))
+        kept = pathlib.Path(folder) / "camarb" / "answers"
+        kept.mkdir(parents=True)
+        before = os.environ.get("XDG_STATE_HOME")
+        os.environ["XDG_STATE_HOME"] = folder
+        try:
+            with broker(policy=file, decides_aloud=False) as daemon:
+                daemon.kept = kept
+                yield daemon
+        finally:
+            os.environ.pop("XDG_STATE_HOME")
+            if before is not None:
+                os.environ["XDG_STATE_HOME"] = before
+
+
+def name(number):
+    return f"{number:06}-".ljust(120, "x")
+
+
+def place(daemon, users, answers=ANSWERS):
+    """Files of answers as a broker writes them."""
+    text = "".join(f"allow vouched user 2026-11-23T09:12:00Z {name(number)}\n" for number in range(answers))
+    for user in users:
+        (daemon.kept / str(user)).write_text(text)
+
+
+def attempt(counts, app, *call):
+    """Counts what comes of a call, by the error's name; the last refusal's words are kept."""
+    try:
+        app.call(*call, patience=60.0)
+        counts["taken"] = counts.get("taken", 0) + 1
+    except Refused as refused:
+        counts[refused.name] = counts.get(refused.name, 0) + 1
+        counts["words"] = refused.message
+    except (OSError, EOFError):
+        counts["cut"] = counts.get("cut", 0) + 1
+
+
+def come(address, users, hold):
+    """Each of these users comes with one client, looks at the status and starts; all stay for `hold` seconds after the last."""
+    apps, counts = [], {}
+    for user in users:
+        try:
+            with as_user(user, (GROUP,)):
+                app = App(address)
+            apps.append(app)
+            app.call(BROKER, "GetStatus", patience=60.0)
+            session = app.session()
+            attempt(counts, app, session.at, "StartRunning")
+        except (Refused, OSError, EOFError, AssertionError) as error:
+            counts["not let in"] = counts.get("not let in", 0) + 1
+            counts["why"] = str(error)
+    time.sleep(hold)
+    counts["clients"] = len(apps)
+    for app in apps:
+        app.close()
+    return counts
+
+
+def say(address, users, seconds, calls):
+    """Each of these users says of its apps whatever it may, in turn and without end."""
+    counts = {}
+    apps = []
+    for user in users:
+        with as_user(user, (GROUP,)):
+            apps.append(App(address))
+    for app in apps:
+        attempt(counts, app, SHELL, "Attach", "s", "agent")
+    counts = {}
+    until, number = time.monotonic() + seconds, 0
+    while time.monotonic() < until and number < calls:
+        for app in apps:
+            attempt(counts, app, SHELL, "SetAnswer", "sbs", name(number % (2 * ANSWERS)), True, ("allow", "deny")[number // 2 % 2])
+            if number % 16 == 0:
+                attempt(counts, app, SHELL, "SetDenied", "as", [name(place) for place in range(number % 7 * 100)])
+                attempt(counts, app, SHELL, "SetOwnPrivacy", "b", number % 32 == 0)
+        number += 1
+    for app in apps:
+        app.close()
+    return counts
+
+
+def forgets(address, users):
+    """How many of these users can have one answer each kept, one after the other."""
+    counts = {}
+    for user in users:
+        with as_user(user, (GROUP,)):
+            app = App(address)
+        attempt(counts, app, SHELL, "SetAnswer", "sbs", "photos", True, "deny")
+        app.close()
+    return counts
+
+
+def start_denied(address, user):
+    """What the start of an app is told that its user has denied, of a client that comes now."""
+    counts = {}
+    with as_user(user):
+        app = App(address, name(0))
+    attempt(counts, app, app.session().at, "StartRunning")
+    app.close()
+    return counts
+
+
+def neighbours(calls, what):
+    """The bound is 20 ms, or five times what the same client waited for a process that does nothing else."""
+    figure = latency(calls)
+    figure.what = f"p99 of a neighbour's call beside {what}"
+    figure.most = max(CALL_P99_MS, 5 * figure.control)
+    return figure
+
+
+def used(daemon):
+    """Answers in memory, of all users, as root is told."""
+    (status, _, _) = daemon.app().call(BROKER, "GetStatus")
+    for one in status["budgets"][1]:
+        if one["resource"][1] == "answers" and "user" not in one:
+            return one["used"][1]
+    return 0
+
+
+@row("answers", "answers fill neither memory nor disk, nobody without a right keeps any, and nobody else waits",
+     "8 and 400 subordinate ids (8 and 24) with files of 1,024 answers, and with what they say without end, without a right to a "
+     "camera and with one")
+def answers(short):
+    crowd, seconds = (24, 4) if short else (400, 20)
+    ids = range(IDS[0], IDS[0] + crowd)
+    yield from without_right(ids, seconds)
+    yield from with_right(ids, seconds)
+
+
+def without_right(ids, seconds):
+    with answering(()) as daemon:
+        place(daemon, ids)
+        # One of those who have a right has denied an app.
+        (daemon.kept / str(NEIGHBOUR + 1)).write_text(f"deny vouched user 2026-11-23T09:12:00Z {name(0)}\n")
+        daemon.app().call(BROKER, "GetStatus")
+        before = memory(daemon)
+        stage(f"{len(ids)} ids without a right come")
+        with Child(0, come, daemon.address, list(ids), seconds) as child:
+            calls = neighbour(daemon, seconds).result()
+            (denied,) = [Child(0, start_denied, daemon.address, NEIGHBOUR + 1).result()]
+            counts = child.result(patience=seconds + 300)
+        yield Figure("clients of ids without a right, with a file each", counts["clients"], least=min(len(ids), 200))
+        yield Figure("starts of theirs that were taken", counts.get("taken", 0), most=0)
+        yield Figure("denied app of a user with a right, refused meanwhile", denied.get(DENIED, 0), "of 1", least=1)
+        yield f"because: {denied.get('words', '')[-40:]}"
+        yield neighbours(calls, "them")
+        yield Figure("camarbd's memory beyond what it was", memory(daemon, "VmHWM") - before, "MiB", most=16)
+        stage("eight ids without a right talk")
+        with Child(0, say, daemon.address, list(ids[:8]), seconds, 10 ** 9) as child:
+            calls = neighbour(daemon, seconds - 1).result()
+            counts = child.result(patience=seconds + 60)
+        yield Figure("what eight ids said of their apps, refused", counts.get(DENIED, 0), least=100)
+        yield Figure("taken", counts.get("taken", 0), most=0)
+        yield f"they were told: {counts.get('words', '')}"
+        yield neighbours(calls, "that")
+        yield Figure("files, as many as before", len(list(daemon.kept.iterdir())) - len(ids) - 1, most=0)
+
+
+def with_right(ids, seconds):
+    with answering((GROUP,)) as daemon:
+        app = daemon.app()
+        app.call(BROKER, "GetStatus")
+        before = memory(daemon)
+        stage("eight ids with a right talk")
+        with Child(0, say, daemon.address, list(ids[:8]), seconds, 10 ** 9) as child:
+            calls = neighbour(daemon, seconds - 1).result()
+            counts = child.result(patience=seconds + 120)
+        yield Figure("answers that eight ids with a right changed", counts.get("taken", 0), least=50)
+        yield neighbours(calls, "that")
+        place(daemon, ids)
+        stage(f"{len(ids)} ids with a right come")
+        with Child(0, come, daemon.address, list(ids), 3.0 + seconds) as child:
+            calls = neighbour(daemon, seconds).result()
+            in_memory = used(daemon)
+            counts = child.result(patience=seconds + 600)
+        yield Figure("answers of all users in memory", in_memory, least=8 * ANSWERS // 2, most=IN_ALL)
+        yield Figure("starts refused, since their answers find no room", counts.get(LIMIT, 0), least=len(ids) - 20)
+        yield f"they were told: {counts.get('words', '')}"
+        yield neighbours(calls, f"{len(ids)} of them, each with 1,024 answers")
+        yield peak(daemon)
+        yield Figure("answers in memory when they have left", used(daemon), most=0)
+        # The core's history keeps copies of its tables for a while; the rest goes back.
+        time.sleep(1)
+        yield Figure("camarbd's memory then, above what it was", memory(daemon) - before, "MiB")
+        stage("as many others have one answer kept")
+        counts = Child(0, forgets, daemon.address, [10 ** 6 + number for number in range(len(ids) + 200)]).result(patience=600)
+        files = list(daemon.kept.iterdir())
+        yield Figure("users with a file, in the end", len(files), most=FILES)
+        yield Figure("what they take of the disk", sum(file.stat().st_size for file in files) / 2 ** 20, "MiB", most=92)
+        yield f"the last of {len(ids) + 200} others was told: {counts.get('words', 'nothing')}"
