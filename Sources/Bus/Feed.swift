@@ -6,7 +6,7 @@ import Loop
 ///
 /// All of a loop's connections share it. Something is in it only while one of them reads, and what that one leaves is thrown
 /// away: nobody else may ever find it.
-final class Feed {
+package final class Feed {
     /// What libsystemd reads, under a number of each connection's own.
     private let outlet: Int32
     private let inlet: Int32
@@ -16,7 +16,7 @@ final class Feed {
     private var inAll = 0
     /// Of what the others have left of it, a user gets at most half. One connection needs at most
     /// `MessageFramer.messageBytesMax`.
-    static let halvesMax = 16 * 1024 * 1024
+    package static let halvesMax = 16 * 1024 * 1024
 
     init() throws(SystemFault) {
         var ends: [Int32] = [-1, -1]

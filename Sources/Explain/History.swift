@@ -17,10 +17,11 @@ public struct History: Sendable {
     public static let decisionsMax: DecisionID = 1024
     /// A copy costs as much as the arbiter is large, living an event again some microseconds: together they stay
     /// below a millisecond, and nobody waits for either.
-    static let eventsBetweenCopies = 128
+    package static let eventsBetweenCopies = 128
     /// Four steps for each decision, the stretch under way beside them: a handover that cuts a recording is the event, its
     /// cut, the winner's first frame and the loser's file. Where every decision has more, fewer are explained.
     static let stretchesMax = 4 * Int(decisionsMax) / eventsBetweenCopies + 1
+    package static let stepsMax = stretchesMax * eventsBetweenCopies
 
     private struct Entry: Sendable {
         let event: Event

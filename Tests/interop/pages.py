@@ -19,16 +19,31 @@ def targets():
     return f"{len(names)} targets"
 
 
-@claim("where the architecture says that something is, it is")
-def where_is_what():
-    table = PAGE.read_text().split("### Where is what")[1].split("\n\n")[2]
-    rows = re.findall(r"^\| ([^|]+) \| `([^`]+)` \| `([^`]+)` \|$", table, re.M)
-    assert len(rows) >= 20 and len(rows) == len(table.splitlines()) - 2, (len(rows), table)
+def places(table):
+    """The rows of a table whose last two columns are a file and words of it, which have to be there."""
+    rows = re.findall(r"^\| ([^|]+) \|(?: [^|]+ \|)? `([^`]+)` \| `([^`]+)` \|$", table, re.M)
+    assert len(rows) == len(table.splitlines()) - 2, (len(rows), table)
     for what, path, words in rows:
         file = ROOT / path
         assert file.exists(), f"{what}: there is no {path}"
         assert words in file.read_text(), f"{what}: {path} does not say “{words}”"
-    return f"{len(rows)} places"
+    return len(rows)
+
+
+@claim("where the architecture says that something is, it is")
+def where_is_what():
+    count = places(PAGE.read_text().split("### Where is what")[1].split("\n\n")[2])
+    assert count >= 20, count
+    return f"{count} places"
+
+
+@claim("the bounds on work that is done for one user, and on who waits for whom, are those of the code")
+def bounds():
+    page = (ROOT / "docs" / "reliability.md").read_text()
+    begins = ("Work that is done for one user", "Who waits for whom")
+    count = sum(places(page.split(f"\n{begin}")[1].split("\n\n")[1]) for begin in begins)
+    assert count >= 20, count
+    return f"{count} bounds"
 
 
 # What a reader asks, and the word to look for among the names of files.
