@@ -5,7 +5,7 @@ import groups
 from harness import (BROKER, CAMERA, PATIENCE, PROGRAMS, SHELL, Daemon, Refused, as_other, as_user, claim, die_with_parent,
                      wait_until)
 
-ALICE, BOB = 1000, 1001
+ALICE, BOB, STRANGER = 1000, 1001, 1002
 DENIED = "org.camarb.Error.AccessDenied"
 NOT_TRUSTED = "org.camarb.Error.NotTrusted"
 ASKS = 'name = "asks"\n[access]\napps = "ask"\nusers = [1000, 1001]\n[contention]\ntie = "newcomer"\n'
@@ -239,6 +239,43 @@ def own_privacy():
         other = client(daemon, BOB, "mirror")
         other.session("back").start()
         other.wait("DidStartRunning")
+
+
+def kept(daemon):
+    """Answers that are in memory, of all users, as root is told."""
+    budgets = daemon.app().call(BROKER, "GetStatus")[0]["budgets"][1]
+    return sum(one["used"][1] for one in budgets if one["resource"][1] == "answers" and "user" not in one)
+
+
+@claim("a user who may use no camera says nothing of apps: each call is refused with the rule, and nothing is kept")
+def without_right():
+    with broker() as daemon:
+        one = client(daemon, STRANGER)
+        one.call(SHELL, "Attach", "s", "agent")
+        for call in (("SetAnswer", "sbs", "photos", True, "allow"), ("SetDenied", "as", ["photos"]),
+                     ("SetOwnPrivacy", "b", True), ("ListAnswers",)):
+            error = refused(SHELL, *call, of=one)
+            assert error.name == DENIED and "no right to any camera" in error.message, (call, error)
+            assert "Because “access: no right to the camera”" in error.message, (call, error)
+        assert kept(daemon) == 0 and not daemon.answers.parent.exists(), list(daemon.answers.parent.iterdir())
+
+
+@claim("what a user said is in memory while the user has a client, and counts again for the next one")
+def comes_back():
+    with broker() as daemon:
+        agent = client(daemon, ALICE)
+        for number in range(40):
+            agent.call(SHELL, "SetAnswer", "sbs", f"other-{number}", True, "allow")
+        agent.call(SHELL, "SetAnswer", "sbs", "photos", True, "deny")
+        agent.call(SHELL, "SetOwnPrivacy", "b", True)
+        assert kept(daemon) == 42, kept(daemon)
+        agent.close()
+        wait_until("the broker to forget", lambda: kept(daemon) == 0)
+        app = client(daemon, ALICE, "photos")
+        session = app.session()
+        error = refused(session.at, "StartRunning", of=app)
+        assert error.name == DENIED and "the user said no" in error.message, error
+        assert kept(daemon) == 42 and client(daemon, ALICE).call(BROKER, "GetStatus")[0]["ownPrivacy"] == ("b", True)
 
 
 SANDBOXES = ("app-flatpak-org.example.Mirror-1.scope", "snap.mirror.mirror-3dcfaa86-60a3-4a4f-9f83-4b83a6f4a7c1.scope",

@@ -287,7 +287,7 @@ def leave_unread(path, seconds, bytes):
                 peer.sendall(call("Introspect", at=introspect))
             except OSError:
                 pass
-        time.sleep(0.01)
+        time.sleep(0.1)
     time.sleep(seconds)
     ended = 0
     for peer in peers:
@@ -304,16 +304,15 @@ def leave_unread(path, seconds, bytes):
 
 
 @row("unread-of-many", "what all clients together have not read is bounded, and who has left most goes first",
-     "connections of forty subordinate ids (8) that ask for 350 KiB each and read nothing")
+     "connections of eight subordinate ids that ask for 440 KiB each, half of which the kernel has, and read nothing")
 def unread_of_many(short):
     with broker() as daemon:
         idle = neighbour(daemon, 1).result()
         bystanders = Bystanders(daemon)
         before = memory(daemon)
         with contextlib.ExitStack() as stack:
-            ids = range(IDS[0], IDS[0] + (8 if short else 40))
-            children = [stack.enter_context(Child(user, leave_unread, daemon.path, 4, 350 << 10)) for user in ids]
-            calls = neighbour(daemon, 5).result()
+            children = [stack.enter_context(Child(user, leave_unread, daemon.path, 4, 440 << 10)) for user in IDS]
+            calls = neighbour(daemon, 7).result()
             results = [child.result(patience=120) for child in children]
         yield Figure("connections that read nothing", sum(count for count, _ in results), least=200)
         yield Figure("of them disconnected", sum(ended for _, ended in results))
