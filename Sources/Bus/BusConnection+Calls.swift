@@ -1,4 +1,5 @@
 public import ArbiterProtocol
+import CLinux
 import CSystemd
 import Loop
 
@@ -41,7 +42,7 @@ extension BusConnection {
         _ fill: (BusMessage) -> Void
     ) {
         do {
-            guard isOpen, pendingEnd == nil else { throw BrokerError(.disconnected, "The connection is closed.") }
+            guard isOpen, pendingEnd == nil, !peerHasClosed else { throw Self.closed }
             let message = try BusMessage.call(
                 on: self, to: destination, path: path, interface: interface, member: member)
             fill(message)
@@ -64,9 +65,25 @@ extension BusConnection {
             account(message.payloadBytes)
         } catch {
             calls[ObjectIdentifier(pending)] = nil
-            let told = error as? BrokerError ?? BrokerError(.invalidArguments, "\(error).")
+            let told: BrokerError
+            switch error {
+            case let fault as SystemFault where fault.saysThatThePeerIsGone:
+                askForTurn()
+                told = Self.closed
+            default: told = error as? BrokerError ?? BrokerError(.invalidArguments, "\(error).")
+            }
             loop.defer { pending.finish(.failure(told)) }
         }
+    }
+
+    private static let closed = BrokerError(.disconnected, "The connection is closed.")
+
+    /// The peer has closed, and that may not have been read yet. Nothing is written then: libsystemd, which finds it out by
+    /// writing, drops what the peer said last.
+    private var peerHasClosed: Bool {
+        guard intake == nil, camarb_peer_has_closed(waitedOn) != 0 else { return false }
+        askForTurn()
+        return true
     }
 
     fileprivate func answered(_ pending: PendingCall, _ message: OpaquePointer) {

@@ -219,11 +219,14 @@ public final class BusConnection {
         }
         let result = sd_bus_send(bus, message.pointer, nil)
         if result < 0 {
-            switch -result {
-            case ENOTCONN, ECONNRESET, EPIPE, ESHUTDOWN: askForTurn()
-            // The peer never said that it takes descriptors.
-            case EOPNOTSUPP: message.buildFault = SystemFault("send a descriptor", result)
-            default: endSoon(.fault(SystemFault("send a message", result)))
+            let fault = SystemFault("send a message", result)
+            if fault.saysThatThePeerIsGone {
+                askForTurn()
+            } else if fault.number == EOPNOTSUPP {
+                // The peer never said that it takes descriptors.
+                message.buildFault = SystemFault("send a descriptor", result)
+            } else {
+                endSoon(.fault(fault))
             }
             return false
         }

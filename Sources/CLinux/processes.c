@@ -264,6 +264,11 @@ int camarb_unread_bytes(int descriptor) {
     return ioctl(descriptor, FIONREAD, &bytes) < 0 ? 0 : bytes;
 }
 
+int camarb_peer_has_closed(int descriptor) {
+    struct pollfd looked = {.fd = descriptor, .events = POLLRDHUP};
+    return poll(&looked, 1, 0) > 0 && (looked.revents & (POLLRDHUP | POLLHUP)) != 0;
+}
+
 ssize_t camarb_peek(int descriptor, void *bytes, size_t capacity) {
     ssize_t count = recv(descriptor, bytes, capacity, MSG_PEEK | MSG_DONTWAIT);
     return count < 0 ? -errno : count;

@@ -190,7 +190,7 @@ private final class ClientLoop: BusConnectionDelegate {
             // What deferred work is left answers the calls under way.
             connection.close()
             self.connection = nil
-        } catch let fault as SystemFault where [EPIPE, ECONNRESET, ENOTCONN].contains(fault.number) {
+        } catch let fault as SystemFault where fault.saysThatThePeerIsGone {
             // A broker that is just ending takes connections into its queue until the last moment.
             return BrokerError(.disconnected, "The broker closed the connection, or ended.")
         } catch {

@@ -19,6 +19,9 @@ public struct SystemFault: Error, Hashable, Sendable, CustomStringConvertible {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// A socket's other end is closed, or was never there: no fault of what was being done.
+    package var saysThatThePeerIsGone: Bool { [ENOTCONN, ECONNRESET, EPIPE, ESHUTDOWN].contains(number) }
+
     public var description: String { "cannot \(doing): \(reason)" }
 }
 

@@ -58,6 +58,42 @@ import Testing
         #expect(gone == nil && loop == nil)
     }
 
+    @Test("A call to a peer that has closed is disconnected, before that was read, and what the peer said last is heard")
+    func callToAPeerThatHasClosed() throws {
+        let pair = try Pair()
+        try pair.loop.turn(until: { pair.serverSide.ready == 1 && pair.clientSide.ready == 1 })
+        let last = BusMessage.signal(on: pair.server, path: "/a", interface: "org.camarb.Test", member: "Last")
+        #expect(last?.send() == true)
+        pair.server.close()
+        var answers: [Result<BusMessage, BrokerError>] = []
+        pair.client.call(path: "/a", interface: "org.camarb.Test", member: "Echo") { answers.append($0) }
+        #expect(answers.isEmpty)
+        try pair.loop.turn(until: { !answers.isEmpty && !pair.clientSide.ends.isEmpty })
+        #expect(throws: BrokerError(.disconnected, "The connection is closed.")) { try answers[0].get() }
+        #expect(pair.clientSide.messages.map(\.member) == ["Last"])
+        #expect(pair.clientSide.ends == [.disconnected])
+    }
+
+    @Test("A call that finds out by being sent that the peer takes nothing more is disconnected")
+    func callThatCannotBeSent() throws {
+        let loop = try EventLoop()
+        let (a, b) = try socketPair()
+        let again = dup(a)
+        defer { close(again) }
+        let (serverSide, clientSide) = (Recorder(), Recorder())
+        let server = try BusConnection(adopting: a, as: .server, on: loop, delegate: serverSide)
+        let client = try BusConnection(adopting: b, as: .client, on: loop, delegate: clientSide)
+        try loop.turn(until: { serverSide.ready == 1 && clientSide.ready == 1 })
+        // Nothing of it shows at the other end before it writes.
+        #expect(shutdown(again, Int32(SHUT_RD)) == 0)
+        var answers: [Result<BusMessage, BrokerError>] = []
+        client.call(path: "/a", interface: "org.camarb.Test", member: "Echo") { answers.append($0) }
+        try loop.turn(until: { !answers.isEmpty && !clientSide.ends.isEmpty })
+        #expect(throws: BrokerError(.disconnected, "The connection is closed.")) { try answers[0].get() }
+        #expect(clientSide.ends == [.disconnected])
+        server.close()
+    }
+
     @Test func typesThatCamarbDoesNotUseAreAnError() throws {
         let pair = try Pair()
         pair.serverSide.onMessage = { message in

@@ -78,6 +78,8 @@ int camarb_unix_accept(int listener);
 int camarb_unix_pair(int ends[2]);
 /* Bytes that have arrived and were not read. */
 int camarb_unread_bytes(int descriptor);
+/* 1: the other end of a stream socket is closed, or sends nothing more; what it sent before may still be there to read. */
+int camarb_peer_has_closed(int descriptor);
 
 /* What a socket has to read next, which stays there: the count, 0 at its end, or -errno where there is nothing.
  * Descriptors that come with it are not received. */
