@@ -255,7 +255,7 @@ final class RecorderServer: BusConnectionDelegate {
             switch item {
             case .answer(let number, let result): answer(number, result)
             case .event(.idle):
-                // A call that came in the meantime is about to end the idleness.
+                // A call that came in the meantime is answered first, and may end the idleness.
                 if unanswered.isEmpty { loop.defer { [self] in leave() } }
             // The broker asks the next one what was not answered.
             case .event(.spent): loop.defer { [self] in leave() }

@@ -58,7 +58,7 @@ import Testing
         #expect(gone == nil && loop == nil)
     }
 
-    @Test("A call to a peer that has closed is disconnected, before that was read, and what the peer said last is heard")
+    @Test("A call to a peer that has closed, which was not read yet, is disconnected; what the peer said last is heard")
     func callToAPeerThatHasClosed() throws {
         let pair = try Pair()
         try pair.loop.turn(until: { pair.serverSide.ready == 1 && pair.clientSide.ready == 1 })

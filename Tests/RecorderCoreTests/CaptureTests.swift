@@ -267,4 +267,19 @@ import Testing
         let refused = await error { _ = try await missing.describe() }
         #expect(refused?.kind == .deviceFault && refused?.message.contains("No such file") == true)
     }
+
+    @Test("A capture says again that it has nothing to do: its owner may have had a question just then")
+    func idleAgain() async throws {
+        let (events, continuation) = AsyncStream.makeStream(of: RecorderEvent.self)
+        let capture = Capture(try CameraSpec(parsing: "simulated:iphone5-back"), idleLimit: .milliseconds(20)) {
+            continuation.yield($0)
+        }
+        defer { capture.shutDown() }
+        var count = 0
+        for await event in events {
+            #expect(event == .idle)
+            count += 1
+            if count == 3 { break }
+        }
+    }
 }

@@ -122,6 +122,20 @@ import Testing
         #expect(try recorder.ended() == .exited(0))
     }
 
+    @Test("A recorder core that is asked something just as it wants to leave leaves a little later")
+    func itGoesAlthoughItIsAskedJustThen() throws {
+        let recorder = try RecorderProcess("camrecorder", Self.camera)
+        try recorder.call("Look")
+        // Both come to it at once: that it has had nothing to do for 3 s, and a question.
+        #expect(recorder.child?.signal(SIGSTOP) == true)
+        try recorder.pass(3_500_000_000)
+        var isAnswered = false
+        recorder.ask("Look") { isAnswered = true }
+        #expect(recorder.child?.signal(SIGCONT) == true)
+        #expect(try recorder.ended() == .exited(0))
+        try recorder.wait("the answer, or the connection's end") { isAnswered }
+    }
+
     @Test func aWedgedDriverNeverAnswersTheCut() throws {
         let recorder = try RecorderProcess("camrecorder", Self.camera + ["--fault", "cut-hangs"])
         try recorder.call("Open", [.uint64(1), Self.small])

@@ -92,6 +92,17 @@ final class RecorderProcess: BusConnectionDelegate {
         return try #require(result).get()
     }
 
+    /// Calls it, and waits for nothing.
+    func ask(_ member: String, _ done: @escaping () -> Void) {
+        connection?.call(path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member) { _ in done() }
+    }
+
+    /// Lets so many nanoseconds go by.
+    func pass(_ nanoseconds: Int64) throws {
+        let until = EventLoop.now + nanoseconds
+        while EventLoop.now < until { _ = try loop.turn(timeout: until - EventLoop.now) }
+    }
+
     /// Waits for a signal, and takes it.
     func signal(_ member: String) throws -> [WireValue] {
         try wait("the signal \(member)") { signals.contains { $0.member == member } }

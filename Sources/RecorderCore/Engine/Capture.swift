@@ -58,7 +58,7 @@ public final class Capture: Sendable {
     private let completer = Completer()
 
     /// - Parameters:
-    ///   - idleLimit: after this long without a grant or anything to write, `.idle` is given; nil for never.
+    ///   - idleLimit: after each time this long without a grant or anything to write, `.idle` is given; nil for never.
     public convenience init(
         _ spec: CameraSpec, idleLimit: Duration? = nil, faults: Set<Fault> = [],
         onEvent: @escaping @Sendable (RecorderEvent) -> Void

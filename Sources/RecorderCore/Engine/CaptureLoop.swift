@@ -27,7 +27,6 @@ final class CaptureLoop {
     var writing = 0
     let pictures = PicturePool()
     private var idleSince: Int64
-    private var saidIdle = false
     private var isStopping = false
     /// A grant was ended, and its device is still to be let go: the answer to the cut does not wait for that.
     var isHalted = false
@@ -115,9 +114,9 @@ final class CaptureLoop {
         // A device that another program has is watched until it is free: nothing else tells those that wait for it.
         if grant != nil || passing != nil || writing > 0 || lookAt != nil {
             idleSince = now
-            saidIdle = false
-        } else if let idleLimit, !saidIdle, now - idleSince >= idleLimit {
-            saidIdle = true
+        } else if let idleLimit, now - idleSince >= idleLimit {
+            // Again after as long: whoever hears it may just have had something to ask.
+            idleSince = now
             emit(.idle)
         }
     }
@@ -128,7 +127,7 @@ final class CaptureLoop {
         var limit: Int64 = -1
         if let next = grant == nil ? passing?.until ?? lookAt : grant?.due ?? grant?.restartAt {
             limit = max(0, next - now)
-        } else if let idleLimit, grant == nil, writing == 0, !saidIdle {
+        } else if let idleLimit, grant == nil, writing == 0 {
             limit = max(0, idleSince + idleLimit - now)
         }
         var descriptors = [pollfd(fd: commands.descriptor, events: Int16(POLLIN), revents: 0)]

@@ -10,7 +10,7 @@ public enum RecorderEvent: Hashable, Sendable {
     /// `ok`, `error`: as `DeviceChanged` of `Recorder1`.
     case deviceChanged(state: String, message: String)
     case runtimeError(code: String, message: String)
-    /// Nothing was open and nothing was being written for as long as the capture was told.
+    /// Nothing was open and nothing was being written for as long as the capture was told. Given again after as long.
     case idle
     /// Clients keep more memory of earlier grants than another one may be opened beside: an order to open was not carried
     /// out, nor answered, and another process is to be asked.
