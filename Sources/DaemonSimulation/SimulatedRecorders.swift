@@ -58,6 +58,10 @@ final class SimulatedRecorderCore: BusConnectionDelegate {
     private var isEnding = false
     /// Open, or being opened.
     private(set) var grant: UInt64?
+    /// The grant was opened, and that was answered.
+    private var isStreaming = false
+    /// It has said that its device is being started, and answered no beat since.
+    private var isStarting = false
     private var streams: [Int32] = []
     /// It takes calls and answers none any more.
     private var hangs = false
@@ -184,6 +188,7 @@ final class SimulatedRecorderCore: BusConnectionDelegate {
 
     func connection(_ connection: BusConnection, received message: BusMessage) {
         guard message.kind == .call, !hangs, !isEnding else { return }
+        if message.member == "Beat" { return beat(message) }
         watchIdleness()
         let arguments = (try? message.arguments()) ?? []
         let first = arguments.first?.uint64
@@ -191,15 +196,19 @@ final class SimulatedRecorderCore: BusConnectionDelegate {
         if isFaulty() {
             switch world.random.below(6) {
             case 0:
-                hangs = true
-                world.note("core \(number) hangs in \(message.member)")
-                return
+                return hang(in: message.member)
             case 1: return crash()
             case 2:
                 say("DeviceChanged", [.string("no such state"), .string("")])
                 return
             case 3: return message.answer(BrokerError(.deviceFault, "The device failed, as it was told to."))
-            case 4: delay += 12 * SimulatedWorld.second
+            case 4:
+                // The device is being started anew, or an answer of the capture thread's is as late without a word.
+                if isStreaming, world.random.chance(50) {
+                    isStarting = true
+                    say("Starting", [])
+                }
+                delay += 12 * SimulatedWorld.second
             default: delay += 500 * SimulatedWorld.millisecond
             }
         }
@@ -211,6 +220,36 @@ final class SimulatedRecorderCore: BusConnectionDelegate {
             answer(message, arguments)
         }
     }
+
+    /// Asked so often that its other faults come with other calls.
+    private func beat(_ message: BusMessage) {
+        guard !isOld else {
+            return message.answer(BrokerError(.unknownMethod, "A recorder core of an earlier version has no Beat."))
+        }
+        if isFaulty(), world.random.chance(20) {
+            hang(in: message.member)
+        } else {
+            world.after(max(0, lastAnswerDue - EventLoop.now)) { [weak self] in
+                guard let self, !isEnding, !hangs else { return }
+                isStarting = false
+                message.answer([])
+            }
+        }
+    }
+
+    /// From here on it answers nothing, and is noticed where it streams.
+    private func hang(in member: String) {
+        hangs = true
+        world.note("core \(number) hangs in \(member)")
+        guard isStreaming, !isStarting, !isOld else { return }
+        world.after(Self.hangTimeMax) { [weak self] in
+            guard let self, grant != nil, !isEnding else { return }
+            world.violated("Core \(number) of camera \(spec) hangs while it streams, and was not killed in time.")
+        }
+    }
+
+    /// Until a recorder core that hangs has to have been killed.
+    private static let hangTimeMax = 3 * SimulatedWorld.second
 
     /// What holds from the call on, and not from its answer.
     private func begin(_ member: String, _ grant: UInt64?) {
@@ -227,6 +266,7 @@ final class SimulatedRecorderCore: BusConnectionDelegate {
         case "Describe": message.answer([.dictionary(Self.capabilities.wire)])
         case "Open", "Configure":
             guard number == grant else { return message.answer(BrokerError(.staleGrant, "The grant was cut.")) }
+            isStreaming = true
             message.answer([.dictionary(arguments.dropFirst().first?.dictionary ?? [:])])
         case "OpenStream":
             guard number == grant, let (ours, theirs) = try? UnixPair.make() else {
@@ -240,6 +280,7 @@ final class SimulatedRecorderCore: BusConnectionDelegate {
         case "Cut", "PassOn":
             guard number == grant else { return message.answer(BrokerError(.staleGrant, "Another grant is open.")) }
             grant = nil
+            (isStreaming, isStarting) = (false, false)
             closeStreams()
             watchIdleness()
             message.answer([.int64(0)])

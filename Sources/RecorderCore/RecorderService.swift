@@ -47,6 +47,7 @@ public final class RecorderService: Sendable {
         case "WatchNode":
             let queue = try reader.fileDescriptor("queue")
             capture.watchNode(queue) { result in answer(result.map { [] }) }
+        case "Beat": capture.beat { result in answer(result.map { [] }) }
         case "Look": capture.look { result in answer(result.map { [.string($0)] }) }
         case "Resume":
             let grant = GrantID(try reader.uint64("grant"))
@@ -167,6 +168,7 @@ public final class RecorderService: Sendable {
             ("CameraStateChanged", [.uint64(grant.rawValue), .dictionary(state.wire)])
         case .deviceChanged(let state, let message): ("DeviceChanged", [.string(state), .string(message)])
         case .runtimeError(let code, let message): ("RuntimeError", [.string(code), .string(message)])
+        case .deviceStarts: ("Starting", [])
         case .idle, .spent: nil
         }
     }

@@ -194,7 +194,7 @@ final class RecorderServer: BusConnectionDelegate {
 
     /// What a broker may ask for that has not taken the grant up: nothing begins with it.
     private static let beforeResume: Set<String> = [
-        "Complete", "Cut", "Describe", "Look", "PassOn", "Resume", "StopRecording", "WatchNode",
+        "Beat", "Complete", "Cut", "Describe", "Look", "PassOn", "Resume", "StopRecording", "WatchNode",
     ]
 
     /// `Keep`: the descriptors are this object's.

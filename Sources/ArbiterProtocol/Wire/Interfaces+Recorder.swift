@@ -150,6 +150,13 @@ extension Interface {
                 that were lent to a client), it stops as at `Cut`.
                 """),
             Method(
+                "Beat", [],
+                """
+                Asked every half second while a grant streams. What captures answers it between two frames, not what reads the \
+                socket: a recorder core that does not answer for 2 s is killed. One that answers `UnknownMethod` is not asked \
+                again.
+                """),
+            Method(
                 "WatchNode", [Argument("queue", "h")],
                 """
                 Makes the kernel report in an inotify queue of the broker's when the camera's node is opened and closed: the \
@@ -191,6 +198,12 @@ extension Interface {
                 "`ok`, `disconnected`, `error`, `held-outside`, `privacy-on`, `privacy-off`."),
             Signal(
                 "RuntimeError", [Argument("code", "s"), Argument("message", "s")], "Something failed; capture goes on."),
+            Signal(
+                "Starting", [],
+                """
+                The device of the grant is being started again, or set in a way that may take as long: the next answer to \
+                `Beat` may take 15 s.
+                """),
             Signal("Leaving", [], "There is nothing to do: its process ends, and another is started when there is."),
         ],
         properties: [])

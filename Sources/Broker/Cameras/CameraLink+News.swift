@@ -31,6 +31,7 @@ extension CameraLink {
         case .cameraStateChanged(let granted, let state):
             broker.step(.cameraStateChanged(camera, granted, state))
         case .deviceChanged(let state, let message): deviceChanged(state, message)
+        case .starting: heartbeat.deviceStarts()
         case .leaving: recorder.leavesByItself()
         // The end of a file that nobody waits for: the two ends may cross.
         case .recordingFinished, .photoCaptured, .runtimeError, .unknown: break

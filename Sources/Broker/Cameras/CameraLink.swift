@@ -60,7 +60,11 @@ class CameraLink {
     /// Its device's last failure, in its recorder core's words; nil: it has streamed or been plugged in since.
     private(set) var fault: String?
     /// The grant's first frame has come.
-    private var grantStreams = false
+    private var grantStreams = false {
+        didSet { if grantStreams { heartbeat.begin() } else if oldValue { heartbeat.end() } }
+    }
+    private(set) lazy var heartbeat = HeartbeatObserver(
+        recorder, on: broker.loop, onHang: { [unowned self] in hangs() }, onStuck: { [unowned self] in isStuck() })
     private var batchesUnderWay = 0
     /// As far as is known: a recorder core that does not know `PassOn` says so once.
     private var knowsPassOn = true
@@ -198,6 +202,17 @@ class CameraLink {
     /// SIGKILL. Its end is reported when it has ended.
     func kill() { if !recorder.kill() { broker.stepLater(.recorderGone(camera)) } }
 
+    /// Its capture thread stands still while it streams.
+    private func hangs() {
+        broker.journal.send(
+            .warning, "camera “\(camera.name)”: its recorder core hangs while it streams, and is killed",
+            [("CAMARB_CAMERA", camera.name)])
+        kill()
+    }
+
+    /// Nor does it end when it is killed: whoever has the camera hears of it, and the core waits for the end.
+    private func isStuck() { failed("Its recorder core hangs in the driver, and cannot be ended.") }
+
     func configure(_ granted: GrantID, _ batch: Configuration) {
         guard batchesUnderWay < Self.batchesMax else {
             return broker.stepLater(
@@ -262,6 +277,7 @@ class CameraLink {
     func stop() {
         describeTimer?.arm(at: nil)
         leftOutTimer?.arm(at: nil)
+        heartbeat.end()
         if isFollowed { node.end() }
         if outlivesBroker { recorder.leaveAlone() } else { recorder.stop() }
     }
@@ -314,6 +330,7 @@ extension CameraLink: NodeObserverOwner {
 extension CameraLink: RecorderLifeOwner {
     func recorderEnded(_ end: RecorderLife.End) {
         knowsPassOn = true
+        heartbeat.recorderEnded()
         if !recorder.isStopping {
             forgetKept()
             forgetSurvivor()

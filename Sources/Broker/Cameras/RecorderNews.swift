@@ -14,6 +14,7 @@ package enum RecorderNews {
     case cameraStateChanged(GrantID, Configuration)
     case deviceChanged(DeviceState, message: String)
     case runtimeError(code: String, message: String)
+    case starting
     case leaving
     /// A newer recorder core may say more.
     case unknown
@@ -87,6 +88,7 @@ package enum RecorderNews {
             self = .runtimeError(
                 code: Self.cut(try reader.string("code"), Self.codeBytesMax),
                 message: Self.cut(try reader.string("message"), Self.textBytesMax))
+        case "Starting": self = .starting
         case "Leaving": self = .leaving
         default: self = .unknown
         }

@@ -24,6 +24,8 @@ public final class Capture: Sendable {
         case openFails = "open-fails"
         /// The device fails at the tenth frame of each grant.
         case deviceFails = "device-fails"
+        /// The capture thread stands still at the tenth frame of each grant.
+        case captureHangs = "capture-hangs"
     }
 
     enum Command: Sendable {
@@ -45,6 +47,7 @@ public final class Capture: Sendable {
         case cut(GrantID, RecordingEnd, RecordingReason, passesOn: Bool, Reply<Int64>)
         case watchNode(Int32, Reply<Void>)
         case look(Reply<String>)
+        case beat(Reply<Void>)
         case completionBegan
         case resume(GrantID, before: SessionID, now: SessionID, Reply<Configuration>)
         case writerDone
@@ -211,6 +214,9 @@ public final class Capture: Sendable {
     /// far as that can be seen ("": it cannot); `.deviceChanged` comes before the answer. During a grant the device is
     /// left alone.
     public func look(_ reply: @escaping Reply<String>) { commands.post(.look(reply)) }
+
+    /// Answers when the capture thread comes to it: at once, unless it hangs, or has said `.deviceStarts`.
+    public func beat(_ reply: @escaping Reply<Void>) { commands.post(.beat(reply)) }
 
     /// Completes a recording of a recorder core that was lost over it: cuts a frame that is not whole, and writes duration
     /// and index. Nothing waits for it; a file that is not as recordings are here, or that hangs, is left as it is.

@@ -55,6 +55,9 @@ extension CaptureLoop {
             defer { close(queue) }
             reply(Result { () throws(BrokerError) in try camera().watchNode(in: queue) })
         case .look(let reply): reply(Result { () throws(BrokerError) in try lookNow() })
+        case .beat(let reply):
+            hasSaidThatDeviceStarts = false
+            reply(.success(()))
         case .completionBegan: writing += 1
         case .resume(let id, let before, let now, let reply):
             reply(Result { () throws(BrokerError) in try resume(id, from: before, to: now) })
@@ -103,6 +106,7 @@ extension CaptureLoop {
         }
         newestGrant = id
         grant?.opening = reply
+        hasSaidThatDeviceStarts = false
         if !goOn() { begin() }
     }
 
@@ -154,8 +158,12 @@ extension CaptureLoop {
         // A device that is just being started again takes all of it when it is.
         let isRunning = open.due != nil
         let setsControls = isRunning && !next.hasControls(of: open.settings)
+        let selects =
+            isRunning && (changesFormat || zoom != open.zoom || next.frameInterval != open.settings.frameInterval)
+        let rebuilds = isRunning && next.rebuildsPipeline(of: before)
+        if setsControls || selects || rebuilds { sayThatDeviceStarts() }
         if setsControls { try source.set(next) }
-        if isRunning, changesFormat || zoom != open.zoom || next.frameInterval != open.settings.frameInterval {
+        if selects {
             do throws(BrokerError) {
                 try source.select(format: next.format, zoom: zoom, frameRate: next.frameRate)
             } catch {
@@ -168,7 +176,7 @@ extension CaptureLoop {
         open.zoom = zoom
         if let movement { open.ramp = movement.ramp }
         open.configurationChanged = true
-        if isRunning, next.rebuildsPipeline(of: before), source.rebuildPipeline() { open.pipelineRebuilds += 1 }
+        if rebuilds, source.rebuildPipeline() { open.pipelineRebuilds += 1 }
         if changesFormat {
             open.layout = OpenGrant.layout(next.format)
             for stream in open.streams { replaceBuffers(of: stream, open.layout, open.memory) }

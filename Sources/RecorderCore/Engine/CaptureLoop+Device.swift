@@ -7,6 +7,7 @@ extension CaptureLoop {
     /// Starts the device, or starts it again.
     func begin() {
         guard var open = grant, let source else { return }
+        sayThatDeviceStarts()
         open.restartAt = nil
         do throws(BrokerError) {
             try source.start()
@@ -28,6 +29,14 @@ extension CaptureLoop {
         grant?.opening = nil
         _ = endGrant(open.id, .interrupted)
         reply(.failure(failure))
+    }
+
+    /// Once until the next beat is answered: how often it is said is then the caller's affair. Not of a grant that is being
+    /// opened: whoever opens it waits for that.
+    func sayThatDeviceStarts() {
+        guard grant?.opening == nil, !hasSaidThatDeviceStarts else { return }
+        hasSaidThatDeviceStarts = true
+        emit(.deviceStarts)
     }
 
     func tellNews(_ source: any CameraSource) {
@@ -82,6 +91,7 @@ extension CaptureLoop {
     func recover(_ open: inout OpenGrant, from error: BrokerError) {
         open.restarts += 1
         open.due = nil
+        sayThatDeviceStarts()
         source?.stop()
         if open.restarts <= Self.restartsMax, source?.condition == .usable {
             // Not at once: a device that fails at once would keep the thread busy.

@@ -21,6 +21,8 @@ extension CaptureLoop {
             open.streams[place].sender.onPoolFree = { [memory = open.memory] pool in memory.giveBack(pool, of: now) }
         }
         if open.lent?.session == before { open.lent?.session = now }
+        // It was told to the broker before.
+        hasSaidThatDeviceStarts = false
         let whole = inForce(open)
         open.telling.answered(whole)
         grant = open

@@ -32,6 +32,8 @@ final class CaptureLoop {
     var isHalted = false
     /// A grant was cut for another one, and the device goes on until that is opened.
     var passing: Passing?
+    /// No beat was answered since.
+    var hasSaidThatDeviceStarts = false
     /// The device's descriptor has something.
     var isReady = false
     /// The condition of the device as it was last told.
@@ -190,6 +192,7 @@ final class CaptureLoop {
         if faults.contains(.deviceFails), open.framesCaptured >= 9 {
             throw BrokerError(.deviceFault, "The device failed, as it was told to.")
         }
+        if faults.contains(.captureHangs), open.framesCaptured >= 9 { hang() }
         try advanceRamp(of: &open, source, at: now)
         open.framesCaptured += 1
         open.lastCapture = now

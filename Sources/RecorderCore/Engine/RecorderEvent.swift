@@ -10,6 +10,9 @@ public enum RecorderEvent: Hashable, Sendable {
     /// `ok`, `error`: as `DeviceChanged` of `Recorder1`.
     case deviceChanged(state: String, message: String)
     case runtimeError(code: String, message: String)
+    /// The capture thread begins what may take as long as to open the device, and answers no `beat` before it is done. Once
+    /// until it has answered the next.
+    case deviceStarts
     /// Nothing was open and nothing was being written for as long as the capture was told. Given again after as long.
     case idle
     /// Clients keep more memory of earlier grants than another one may be opened beside: an order to open was not carried
