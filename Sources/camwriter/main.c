@@ -11,9 +11,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -27,7 +29,14 @@ struct output {
     /* Bytes behind the answer. */
     unsigned char read[CAMARB_WRITER_READ_MAX];
     size_t read_count;
+    /* Its pages are charged to the group of this process, which is its camera's. */
+    int is_in_memory;
+    /* Bytes of it that have been written, and how much it may grow before the room is looked at again. */
+    uint64_t end, allowed;
 };
+
+/* Bytes by which a file in memory grows between two looks at how much room there is. */
+static const uint64_t growth = 1 << 20;
 
 static void fails(struct output *output, int error) { output->said.error = error; }
 
@@ -39,7 +48,10 @@ static int is_taken(struct output *output, int file) {
         return 0;
     }
     output->file = file;
-    if (camarb_check_output_file(file, &identity) == camarb_file_good) return 1;
+    if (camarb_check_output_file(file, &identity) == camarb_file_good) {
+        output->is_in_memory = identity.system == TMPFS_MAGIC || identity.system == RAMFS_MAGIC;
+        return 1;
+    }
     output->said.is_unsuitable = 1;
     fails(output, EINVAL);
     return 0;
@@ -79,6 +91,7 @@ static void take_again(struct output *output, int envelope) {
     struct stat status = {0};
     if (error == 0 && fstat(file, &status) < 0) error = errno;
     output->said.value = status.st_size;
+    output->end = (uint64_t)status.st_size;
     if (error != 0) fails(output, error);
 }
 
@@ -99,12 +112,40 @@ static void read_part(struct output *output, const unsigned char *bytes, size_t 
     output->said.value = (int64_t)output->read_count;
 }
 
+/* Bytes that files in memory may still take. */
+static uint64_t room_in_memory(const struct output *output) {
+    int64_t machine = camarb_machine_memory(), room = camarb_memory_room("", machine);
+    /* Nobody says: then each file has the part of the machine that is left alone otherwise. */
+    if (room == INT64_MAX) room = machine / 8 - (int64_t)output->end;
+    return room > 0 ? (uint64_t)room : 0;
+}
+
+/* Whether so much may be written there: of a file in memory no more than leaves its camera what that may need, which would
+ * else be ended for want of it. */
+static int has_room(struct output *output, size_t length, uint64_t offset) {
+    if (!output->is_in_memory || offset + length <= output->end) return 1;
+    uint64_t grows = offset + length - output->end;
+    if (output->allowed < grows) {
+        uint64_t room = room_in_memory(output);
+        if (room < grows) return 0;
+        output->allowed = room < growth || grows > growth ? grows : growth;
+    }
+    output->allowed -= grows;
+    output->end = offset + length;
+    return 1;
+}
+
 static void look_for_room(struct output *output) {
     struct statvfs status;
     if (fstatvfs(output->file, &status) < 0) return fails(output, errno);
     unsigned long long bytes;
     if (__builtin_mul_overflow((unsigned long long)status.f_bavail, status.f_frsize, &bytes) || bytes > INT64_MAX)
         bytes = INT64_MAX;
+    if (output->is_in_memory) {
+        /* A memory file has a file system without a size. */
+        uint64_t room = room_in_memory(output);
+        if (status.f_blocks == 0 || room < bytes) bytes = room;
+    }
     output->said.value = (int64_t)bytes;
 }
 
@@ -119,6 +160,7 @@ static void answer(struct output *output) {
 }
 
 static void put(struct output *output, const unsigned char *bytes, size_t length, uint64_t offset) {
+    if (!has_room(output, length, offset)) return fails(output, ENOSPC);
     while (length > 0) {
         ssize_t count = pwrite(output->file, bytes, length, (off_t)offset);
         if (count < 0 && errno == EINTR) continue;
@@ -135,6 +177,12 @@ int main(void) {
     signal(SIGTERM, SIG_IGN);
     signal(SIGINT, SIG_IGN);
     camarb_ignore_write_signals();
+    /* Where memory runs out all the same, this process is ended before its camera. */
+    FILE *score = fopen("/proc/self/oom_score_adj", "we");
+    if (score) {
+        fputs("1000", score);
+        fclose(score);
+    }
     for (;;) {
         struct camarb_writer_order order;
         int passed = -1;
@@ -153,6 +201,7 @@ int main(void) {
                 read_part(&output, packet + sizeof order, (size_t)count - sizeof order, order.offset);
             else if (order.kind == camarb_writer_truncate) {
                 if (ftruncate(output.file, (off_t)order.offset) < 0) fails(&output, errno);
+                else output.end = order.offset;
             } else if (order.kind == camarb_writer_free) look_for_room(&output);
             else fails(&output, EINVAL);
         }

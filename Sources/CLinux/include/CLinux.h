@@ -5,6 +5,7 @@
 #include "files.h"
 #include "intake.h"
 #include "keeper.h"
+#include "memory_room.h"
 #include "microphones.h"
 #include "own.h"
 #include "processes.h"

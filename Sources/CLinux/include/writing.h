@@ -19,7 +19,8 @@ enum camarb_writer_kind {
     /* Behind the order a uint32_t: so many bytes at the offset, at most CAMARB_WRITER_READ_MAX and fewer at the file's end,
      * follow the answer, whose value is their number. Each wants an answer. */
     camarb_writer_read = 5,
-    /* Asks how many bytes its user may still write where the file lies: the answer's value. */
+    /* Asks how many bytes its user may still write where the file lies, and in memory no more than its camera can spare: the
+     * answer's value. */
     camarb_writer_free = 6,
 };
 

@@ -48,8 +48,8 @@ final class CaptureLoop {
     static let restartPause: Int64 = 50_000_000
 
     /// With more than this kept of earlier grants, the process ends before it opens the next one, and what is kept is not
-    /// its successor's: together with `StreamMemory.bytesMax` three quarters of what the unit may have (`MemoryMax=1G` of
-    /// camrecorder@.service).
+    /// its successor's: together with `StreamMemory.bytesMax` three quarters of what files in memory leave to the camera
+    /// (`CAMARB_CAMERA_MEMORY`).
     static let keptBytesMax: UInt64 = 256 << 20
     /// Preview streams of one grant: more is a client that forgets to close them.
     static let streamsMax = 64

@@ -14,8 +14,8 @@ package final class StreamMemory {
     package static let opensMax = 8
     /// Then one each, in nanoseconds.
     package static let openEvery: Int64 = 1_000_000_000
-    /// Bytes of buffers that one grant makes, live or on the shelf: half of what the unit may have (`MemoryMax=1G` of
-    /// camrecorder@.service). The other half is for the recorder core itself and for what clients keep of earlier grants.
+    /// Bytes of buffers that one grant makes, live or on the shelf: half of what files in memory leave to the
+    /// camera (`CAMARB_CAMERA_MEMORY`). The other half is for the recorder core itself and for what clients keep of earlier grants.
     package static let bytesMax = 512 << 20
     /// Of these, what a session gets that has none yet: the rest is for those that stream already, which would lose a
     /// stream with a change of format.
