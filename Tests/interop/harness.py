@@ -4,7 +4,7 @@ Nothing here sleeps for luck: every wait is for an event and has a bound, after 
 waited for. Every process is started by the test that needs it and ended by its own id.
 """
 import contextlib, ctypes, faulthandler, json, mmap, os, pathlib, select, shutil, signal, socket, struct, subprocess, sys, tempfile
-import time, traceback
+import threading, time, traceback
 
 from jeepney import DBusAddress, MessageType, new_method_call
 from jeepney.io.blocking import open_dbus_connection
@@ -99,6 +99,37 @@ def wait_until(what, condition, patience=PATIENCE):
         if time.monotonic() > until:
             raise AssertionError(f"waited {patience:.0f} s for {what}")
         time.sleep(0.005)
+
+
+def state_of(process):
+    """The kernel's letter for what a process does; nothing where there is none."""
+    try:
+        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
+@contextlib.contextmanager
+def stopped(*processes):
+    """Processes that stand still (SIGSTOP), and go on afterwards in this order."""
+    try:
+        for process in processes:
+            os.kill(process, signal.SIGSTOP)
+            wait_until(f"process {process} to stand still", lambda: state_of(process) in ("T", ""))
+        yield
+    finally:
+        for process in processes:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGCONT)
+
+
+def start_unheard(daemon, session, ended):
+    """StartRunning lies in the socket of a camarbd that stands still until something has ended, which `ended` says."""
+    starting = threading.Thread(target=session.start)
+    with stopped(daemon.process.pid):
+        starting.start()
+        wait_until("what ends meanwhile", ended)
+    starting.join()
 
 
 @contextlib.contextmanager

@@ -3,7 +3,8 @@ import json, os, signal, socket, struct, subprocess, tempfile
 
 from jeepney import new_method_call
 
-from harness import BROKER, CAMERA, PATIENCE, PROGRAMS, SHELL, Daemon, Refused, children_of, claim, wait_until
+from harness import (BROKER, CAMERA, PATIENCE, PROGRAMS, SHELL, Daemon, Refused, children_of, claim, start_unheard, state_of,
+                     wait_until)
 from bad_input import refusal
 
 
@@ -246,6 +247,21 @@ def start_while_leaving():
             wait_until("the second recorder to leave", lambda: left.read_text().count("\n") == 2)
             app.poll()
             assert app.names() == ["DidStartRunning", "DidStopRunning"], app.names()
+
+
+@claim("an app whose start comes before the broker has seen that its recorder core left hears of its start alone")
+def start_before_leaving_is_seen():
+    with Daemon() as daemon:
+        app = daemon.app("photos")
+        session = app.session()
+        wait_until("the recorder core that describes the camera", daemon.recorders)
+        (recorder,) = daemon.recorders()
+        start_unheard(daemon, session, lambda: state_of(recorder) in ("Z", ""))
+        app.wait("DidStartRunning")
+        assert daemon.recorders() != [recorder]
+        session.call("StopRunning")
+        app.wait("DidStopRunning")
+        assert app.names() == ["DidStartRunning", "DidStopRunning"], app.names()
 
 
 @claim("when the last recorder has left, the broker's memory is what it was before the first app came")

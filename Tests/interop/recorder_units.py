@@ -2,7 +2,7 @@
 import os, pathlib, shutil, signal, socket, subprocess, tempfile, threading
 
 import groups
-from harness import PROGRAMS, Daemon, claim, die_with_parent, played, wait_until
+from harness import PROGRAMS, Daemon, claim, die_with_parent, played, start_unheard, wait_until
 
 
 class RecorderSocket:
@@ -104,6 +104,19 @@ def idle():
         session.start()
         app.wait("DidStartRunning")
         assert len(recorders.processes) == 2
+        assert "did not say that it leaves" not in daemon.said(), daemon.said()
+
+
+@claim("a recorder core behind a socket that has left is taken for one that left, though an app starts before that was seen")
+def start_before_leaving_is_seen():
+    with RecorderSocket() as recorders, recorders.daemon() as daemon:
+        app = daemon.app("photos")
+        session = app.session()
+        (first,) = recorders.processes
+        start_unheard(daemon, session, lambda: first.poll() is not None)
+        app.wait("DidStartRunning")
+        assert len(recorders.processes) == 2
+        assert app.names() == ["DidStartRunning"], app.names()
         assert "did not say that it leaves" not in daemon.said(), daemon.said()
 
 

@@ -184,7 +184,12 @@ final class RecorderLife: BusConnectionDelegate {
     }
 
     /// It has said that it leaves.
-    func leavesByItself() { if case .running(let process as ServedProcess, _) = state { process.isLeaving = true } }
+    func leavesByItself() {
+        guard case .running(let process as ServedProcess, _) = state else { return }
+        process.isLeaving = true
+        // Its process may have ended before this was read.
+        if endingSeen != nil { endingSeen = .served(inOrder: true) }
+    }
 
     /// Calls the handler when the process is gone; at once when there is none.
     func whenGone(_ handler: @escaping (End) -> Void) {
