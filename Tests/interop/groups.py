@@ -1,5 +1,5 @@
 """Control groups of the test's own, where they can be made: a process is in a unit because its group is called so."""
-import contextlib, pathlib
+import contextlib, os, pathlib
 
 from harness import Skipped, wait_until
 
@@ -36,6 +36,36 @@ def made(*paths):
             # The process in it has been reaped, and the kernel takes a moment to know.
             wait_until(f"{folder} to be empty", lambda: not (folder / "cgroup.procs").read_text().strip())
             folder.rmdir()
+
+
+@contextlib.contextmanager
+def of_memory(bytes_):
+    """A group that may have so many bytes of memory: its folder, whichever version of groups accounts for memory here."""
+    second, first = pathlib.Path("/sys/fs/cgroup"), pathlib.Path("/sys/fs/cgroup/memory")
+    try:
+        if first.is_dir():
+            parent, limit = first, "memory.limit_in_bytes"
+        else:
+            parent, limit = second, "memory.max"
+            (parent / "cgroup.subtree_control").write_text("+memory")
+        folder = parent / f"camarb-test-{os.getpid()}"
+        folder.mkdir()
+    except OSError as error:
+        raise Skipped(f"groups with a bound of memory cannot be made here: {error}")
+    try:
+        (folder / limit).write_text(str(bytes_))
+        yield folder
+    finally:
+        wait_until(f"{folder} to be empty", lambda: not (folder / "cgroup.procs").read_text().strip())
+        folder.rmdir()
+
+
+def killed_for_memory(folder):
+    """How many processes of a group the kernel has killed since it was full."""
+    for name in ("memory.events", "memory.oom_control"):
+        if (folder / name).exists():
+            return int((folder / name).read_text().split("oom_kill ")[1].split()[0])
+    return 0
 
 
 def put(process, path):

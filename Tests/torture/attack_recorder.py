@@ -1,9 +1,11 @@
-"""Recorder cores that lie: about recordings, in numbers out of all bounds, in long texts, without end."""
-import struct
+"""Recorder cores that lie: about recordings, in numbers out of all bounds, in long texts, without end. And those that hang,
+leave just when they are wanted, or are to write more into memory than they have."""
+import contextlib, os, pathlib, shutil, signal, struct, tempfile, time
 
-from harness import Refused, wait_until
+import groups
+from harness import PROGRAMS, SHELL, Refused, played, start_unheard, state_of, stopped, wait_until
 from liar import Liars
-from rows import MEMORY_MIB, Figure, broker, latency, memory, neighbour, peak, row
+from rows import MEMORY_MIB, Figure, broker, latency, memory, neighbour, peak, percentile, row, stage
 
 LEAST, GREATEST = -(1 << 63), (1 << 64) - 1
 
@@ -148,3 +150,173 @@ def recorder_refuses(short):
     with Liars(lambda *_: None, before=glued) as liars, lied_to(liars) as daemon:
         wait_until("the recorder core to be disbelieved", lambda: "said nonsense" in daemon.log.read_text())
         yield peak(daemon)
+
+
+# How long a session may not know of a recorder core that hangs, and then its client of a recording's end, in milliseconds.
+NOTICED_MS, FINISHED_MS = 3_000, 5_500
+
+
+def program(folder, text):
+    """A program that camarbd takes for its recorder core: lines of a shell's."""
+    path = folder / "recorder"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+@contextlib.contextmanager
+def folder():
+    path = pathlib.Path(tempfile.mkdtemp(prefix="camarb-torture."))
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def hang_over_recording(daemon, shell, stops):
+    """SIGSTOP of a recorder core whose recording has run for a while. When its session heard of that, when the recording's end
+    came after it, in milliseconds, whether the file plays as its end says, and whether the session ran again."""
+    # As if nothing had failed before: else each further fault is waited for longer.
+    for is_there in (False, True):
+        shell.call(SHELL, "Plug", "sb", "front", is_there)
+    app, session = recording(daemon, "film")
+    wait_until("some of the recording", lambda: os.path.getsize(daemon.directory / "recording.mkv") > 1 << 17)
+    (core,) = daemon.recorders()
+    os.kill(core, signal.SIGSTOP)
+    begun = time.monotonic()
+    if stops:
+        session.call("StopRecording")
+    _, _, _, causes, reason, *_ = app.wait("WasInterrupted", patience=30)
+    told = time.monotonic()
+    assert reason == "recorder-reset", causes
+    wait_until("the recording's end", lambda: app.poll() or "RecordingFinished" in app.names())
+    ended = time.monotonic()
+    (body,) = [body for _, member, body in app.signals if member == "RecordingFinished"]
+    frames, _ = played(daemon.directory / "recording.mkv")
+    app.wait("DidStartRunning", patience=30)
+    app.close()
+    daemon.apps.remove(app)
+    return (told - begun) * 1000, (ended - told) * 1000, frames > 0 and frames == body[4]
+
+
+def frames_while(session, seconds):
+    """How many come."""
+    stream, until, count = session.stream(), time.monotonic() + seconds, 0
+    while time.monotonic() < until:
+        stream.release(stream.read())
+        count += 1
+    stream.close()
+    return count
+
+
+@row("recorder-hangs", "a recorder core that stands still under a camera's only app is noticed, and no other for one",
+     "SIGSTOP of recorder cores in their recordings, 30 times (4), a capture thread alone that stands still, and SIGSTOP of "
+     "camarbd, with and without its recorder core, for 20 s (4 s)")
+def recorder_hangs(short):
+    count, still = (4, 4) if short else (30, 20)
+    with broker() as daemon:
+        shell = daemon.shell()
+        told, ended, whole = zip(*(hang_over_recording(daemon, shell, stops=number % 2 == 1) for number in range(count)))
+        yield Figure("the longest until its session heard of it", max(told), "ms", most=NOTICED_MS)
+        yield Figure("the longest from there to its recording's end", max(ended), "ms", most=FINISHED_MS)
+        yield Figure("recordings that play, with as many frames as their end said", sum(whole), f"of {count}", least=count)
+        yield peak(daemon)
+    stage("a capture thread alone")
+    with folder() as directory:
+        core = program(directory, f'exec "{PROGRAMS}/camrecorder" --fault capture-hangs "$@"')
+        with broker(extra=("--recorder", core)) as daemon:
+            app = daemon.app("film")
+            session = app.session()
+            session.start()
+            app.wait("DidStartRunning")
+            stream = session.stream()
+            while (frame := stream.read()) is not None:
+                last = frame.timestamp
+                stream.release(frame)
+            assert app.wait("WasInterrupted")[4] == "recorder-reset"
+            yield Figure("from the last frame of a capture thread that stands still to the interruption",
+                         (time.monotonic_ns() - last) / 1e6, "ms", most=NOTICED_MS)
+    stage("a broker that stands still")
+    with broker() as daemon:
+        app, session = recording(daemon, "film")
+        for beside in (False, True):
+            processes = [daemon.process.pid, *(daemon.recorders() if beside else ())]
+            with stopped(*processes):
+                time.sleep(still)
+            # Longer than a recorder core that hangs is given.
+            frames = frames_while(session, 4)
+            what = "camarbd and its recorder core" if beside else "camarbd"
+            yield Figure(f"frames in 4 s after {what} stood still, at 30 a second", frames, least=60)
+        session.call("StopRecording")
+        app.wait("RecordingFinished")
+        yield Figure("interruptions", app.names().count("WasInterrupted"), most=0)
+        killed = daemon.log.read_text(errors="replace").count("hangs while it streams")
+        yield Figure("recorder cores that were killed", killed, most=0)
+
+
+@row("recorder-leaves", "an app that starts in the moment in which its recorder core leaves notices nothing",
+     "30 starts (3) that lie in camarbd's socket while the idle recorder core ends")
+def recorder_leaves(short):
+    count, early = 3 if short else 30, 0
+    with broker() as daemon:
+        app = daemon.app("photos")
+        session = app.session()
+        for number in range(count):
+            wait_until("a recorder core", daemon.recorders)
+            (core,) = daemon.recorders()
+            start_unheard(daemon, session, lambda: state_of(core) in ("Z", ""))
+            app.wait("DidStartRunning")
+            early += daemon.recorders() != [core]
+            session.call("StopRunning")
+            app.wait("DidStopRunning")
+        told = app.names()
+        yield Figure("starts in that moment", early, f"of {count}", least=count)
+        yield Figure("events of the session, two a start", len(told), most=2 * count, least=2 * count)
+        yield Figure("interruptions", told.count("WasInterrupted"), most=0)
+        yield peak(daemon)
+
+
+@row("files-in-memory", "recordings into memory end as on a full disk before they take what their camera needs",
+     "a recording into a tmpfs and then one into a memory file, each until it ends by itself, with a recorder core that may have "
+     "300 MiB of memory, and then one to a disk")
+def files_in_memory(short):
+    limit = 300 << 20
+    with folder() as directory, groups.of_memory(limit) as group:
+        core = program(directory, f'echo $$ > "{group}/cgroup.procs" || exit 1\nexec "{PROGRAMS}/camrecorder" "$@"')
+        # In memory in any case; it goes with its last descriptor.
+        kept = [tempfile.NamedTemporaryFile(dir="/dev/shm", prefix="camarb-torture."),
+                os.fdopen(os.memfd_create("film"), "w+b")]
+        with broker(extra=("--recorder", core)) as daemon:
+            app = daemon.app("film")
+            session = app.session("front")
+            session.start()
+            app.wait("DidStartRunning")
+            stream = session.stream()
+            whys, played_whole, written = [], 0, 0
+            for file in kept:
+                session.call("StartRecording", "ha{sv}", file, {"codec": ("s", "mjpeg"), "bitRate": ("t", 200_000_000)})
+                app.wait("RecordingStarted")
+                until = time.monotonic() + 60
+                while app.names().count("RecordingFinished") == len(whys) and time.monotonic() < until:
+                    stream.release(stream.read())
+                    app.poll()
+                body = app.wait("RecordingFinished", patience=1)
+                whys.append(body[3])
+                written += body[6]
+                played_whole += played(f"/proc/{os.getpid()}/fd/{file.fileno()}")[0] == body[4] > 0
+            after = frames_while(session, 3)
+            session.record(daemon.directory / "disk.mkv")
+            app.wait("RecordingStarted")
+            frames_while(session, 1)
+            session.call("StopRecording")
+            on_disk = app.wait("RecordingFinished")[3]
+            full, count = whys.count("disk-full"), len(kept)
+            yield Figure("recordings into memory that ended as disk-full", full, f"of {count}", least=count)
+            yield Figure("of them play, with as many frames as their end said", played_whole, f"of {count}", least=count)
+            yield Figure("what they took", written / (1 << 20), "MiB", most=limit / 2 / (1 << 20))
+            yield Figure("frames in 3 s afterwards, at 30 a second", after, least=60)
+            yield Figure("recordings to a disk that went on then", int(on_disk == "stopped"), "of 1", least=1)
+            yield Figure("interruptions", app.names().count("WasInterrupted"), most=0)
+            yield Figure("processes that the kernel killed for want of memory", groups.killed_for_memory(group), most=0)
+        for file in kept:
+            file.close()
