@@ -30,6 +30,26 @@ extension BusMessage {
         return values
     }
 
+    /// Every argument of a message that has no business with descriptors.
+    /// - Throws: as above, and `InvalidArgs` where it brought some: none of them is duplicated.
+    public func argumentsWithoutDescriptors() throws(BrokerError) -> [WireValue] {
+        guard !signature.utf8.contains(UInt8(ascii: "h")) else {
+            throw BrokerError(
+                .invalidArguments, "\(member) brings file descriptors (\(signature.quotedShort)), and takes none.")
+        }
+        return try arguments()
+    }
+
+    /// The first argument, where it is a descriptor: a duplicate, which the caller owns. Others that came along stay the
+    /// message's own.
+    public func firstDescriptor() throws(BrokerError) -> Int32 {
+        let copy = camarb_duplicate(try fixed("h", Int32(-1)))
+        guard copy >= 0 else {
+            throw BrokerError(.outOfResources, "\(SystemFault("take over the descriptor", copy)).")
+        }
+        return copy
+    }
+
     // Lean reads, in the order of the arguments, for messages whose signature was looked at.
 
     public func readUInt64() throws(BrokerError) -> UInt64 { try fixed("t", UInt64(0)) }

@@ -192,7 +192,7 @@ public final class Logind {
             ]
         ) { [weak self] result in
             do throws(BrokerError) {
-                guard case .fileDescriptor(let taken)? = try result.get().arguments().first else { return }
+                let taken = try result.get().firstDescriptor()
                 guard let self, round == begun, inhibitor < 0 else {
                     close(taken)
                     return

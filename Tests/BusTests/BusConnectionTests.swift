@@ -35,6 +35,39 @@ import Testing
         close(received)
     }
 
+    @Test("Who reads arguments without descriptors, or the first descriptor alone, leaves nobody else's open")
+    func descriptorsThatNobodyTakes() throws {
+        let pair = try Pair(anonymous: true)
+        var ends: [Int32] = [-1, -1]
+        // Not for processes that other tests start meanwhile.
+        try #require(pipe(&ends) == 0)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[0]) }
+        var refused: BrokerError?
+        pair.serverSide.onMessage = { message in
+            if message.isMember("TakeNone") {
+                do throws(BrokerError) { _ = try message.argumentsWithoutDescriptors() } catch { refused = error }
+            } else if let first = try? message.firstDescriptor() {
+                close(first)
+            }
+            message.answer()
+        }
+        for member in ["TakeNone", "TakeFirst"] {
+            var isAnswered = false
+            pair.client.call(
+                path: "/a", interface: "org.camarb.Test", member: member,
+                Array(repeating: .fileDescriptor(ends[1]), count: 3)
+            ) { result in isAnswered = (try? result.get()) != nil }
+            try pair.loop.turn(until: { isAnswered })
+        }
+        #expect(refused?.kind == .invalidArguments && refused?.message.contains("TakeNone") == true)
+        close(ends[1])
+        pair.serverSide.messages = []
+        // Nobody has the writing end any more: reading ends.
+        var byte: UInt8 = 0
+        #expect(read(ends[0], &byte, 1) == 0)
+    }
+
     @Test("A connection that is closed with a call under way is gone, and its loop with it")
     func closedWithACallUnderWay() throws {
         weak var gone: BusConnection?

@@ -4,8 +4,8 @@ import contextlib, os, pathlib, shutil, signal, struct, tempfile, time
 
 import groups
 from harness import PROGRAMS, SHELL, Refused, played, start_unheard, state_of, stopped, wait_until
-from liar import Liars
-from rows import MEMORY_MIB, Figure, broker, latency, memory, neighbour, peak, percentile, row, stage
+from liar import Descriptor, Liars
+from rows import MEMORY_MIB, Figure, broker, descriptors, latency, memory, neighbour, peak, percentile, row, stage
 
 LEAST, GREATEST = -(1 << 63), (1 << 64) - 1
 
@@ -31,6 +31,16 @@ def a_long_signal(liar, *_):
     liar.socket.sendall(head)
     for _ in range(100):
         liar.socket.sendall(body)
+
+
+def a_signal_with_descriptors(liar, *_):
+    """As many as one message may bring: nobody in the broker has a use for them, and nobody would close them."""
+    pipe = [Descriptor(number) for number in os.pipe()]
+    try:
+        liar.say("RuntimeError", "ss" + "h" * 250, "code", "message", *(pipe * 125))
+    finally:
+        for end in pipe:
+            os.close(end.fileno())
 
 
 def a_header_in_pieces(liar, *_):
@@ -60,6 +70,7 @@ LIES = {
     "a state that there is not": says("DeviceChanged", "ss", "\x1b[2J" * 50_000, ""),
     "an error without its message": says("RuntimeError", "s", "code"),
     "a signal of 100 MB": a_long_signal,
+    "a signal with 250 descriptors": a_signal_with_descriptors,
     "a header in pieces": a_header_in_pieces,
     "words without end": without_end,
 }
@@ -82,13 +93,14 @@ def recording(daemon, name="photos"):
 @row("recorder-lies", "a recorder core that lies is killed, and harms nobody but the session it had",
      f"{len(LIES)} lies: numbers beyond all bounds, a signal of 100 MB, words without end")
 def recorder_lies(short):
-    latencies, most, others = [], 0.0, 0
+    latencies, most, others, more = [], 0.0, 0, 0
     for what, lie in LIES.items():
         with Liars(lie) as liars, lied_to(liars) as daemon:
             bystander = daemon.app("beside")
             session = bystander.session("back")
             session.start()
             bystander.wait("DidStartRunning")
+            before = descriptors(daemon)
             calls = neighbour(daemon, 1)
             app, _ = recording(daemon)
             _, _, _, causes, reason, *_ = app.wait("WasInterrupted", patience=10)
@@ -100,10 +112,13 @@ def recorder_lies(short):
             others += len(bystander.names()) - 1
             latencies.append(latency(calls.result()))
             most = max(most, memory(daemon, "VmHWM"))
+            more = max(more, descriptors(daemon) - before)
             said = daemon.log.read_text(errors="replace").count("said nonsense")
             assert said == 1, (what, said, daemon.said())
     yield Figure("lies that were told", len(LIES))
     yield Figure("events of a session on another camera", others, most=0)
+    # Those of the app that records, and of the recorder core that was started anew.
+    yield Figure("camarbd's descriptors beyond those before, at most", more, most=40)
     slowest = max(latencies, key=lambda figure: figure.value)
     slowest.what += ", at its worst"
     yield slowest

@@ -241,7 +241,7 @@ class CameraLink {
         if takeUp({ [self] in describe() }) { return }
         recorder.call("Describe", []) { [self] result in
             do throws(BrokerError) {
-                var reader = WireReader("Describe", try result.get().arguments())
+                var reader = WireReader("Describe", try result.get().argumentsWithoutDescriptors())
                 appear(try CameraCapabilities(wire: try reader.dictionary("capabilities")))
             } catch {
                 if recorder.isStopping { return }
@@ -292,7 +292,7 @@ class CameraLink {
 
     /// What is in force, as the recorder says it; keys that this broker does not know are passed over.
     static func configuration(_ answer: BusMessage) -> Configuration {
-        guard let wire = try? answer.arguments().first?.dictionary else { return Configuration() }
+        guard let wire = try? answer.argumentsWithoutDescriptors().first?.dictionary else { return Configuration() }
         var known = WireDictionary()
         for entry in wire.entries where ConfigurationKey(rawValue: entry.key) != nil { known[entry.key] = entry.value }
         return (try? Configuration(wire: known)) ?? Configuration()
@@ -308,7 +308,7 @@ extension CameraLink: NodeObserverOwner {
         recorder.call("Look", []) { result in
             done(
                 Result { () throws(BrokerError) -> String in
-                    var reader = WireReader("Look", try result.get().arguments())
+                    var reader = WireReader("Look", try result.get().argumentsWithoutDescriptors())
                     return RecorderNews.cut(try reader.string("openIn"), RecorderNews.textBytesMax)
                 })
         }

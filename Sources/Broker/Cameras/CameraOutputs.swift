@@ -71,7 +71,7 @@ class CameraOutputs {
             end(session)
             switch result {
             case .success(let answer):
-                guard case .fileDescriptor(let stream)? = try? answer.arguments().first else {
+                guard let stream = try? answer.firstDescriptor() else {
                     message?.answer(BrokerError(.recorderFault, "The recorder core gave no stream."))
                     return
                 }

@@ -89,6 +89,11 @@ extension RecorderLife {
     }
 
     private func survey(_ answer: BusMessage, _ process: ServedProcess) throws(BrokerError) -> Survey {
+        // A second descriptor would be nobody's to close.
+        let signature = answer.signature
+        guard signature.hasPrefix("h"), signature.count(where: { $0 == "h" }) == 1 else {
+            throw BrokerError(.invalidArguments, "Survey gives \(signature.quotedShort); it takes one descriptor.")
+        }
         var reader = WireReader("Survey", try answer.arguments())
         let own = try reader.fileDescriptor("process")
         do {
@@ -136,10 +141,7 @@ extension RecorderLife {
             timeout: Self.answerTimeMax
         ) { [self] result in
             do {
-                guard case .fileDescriptor(let own)? = try result.get().arguments().first else {
-                    throw BrokerError(.recorderFault, "Serve gave no process.")
-                }
-                try process.isIdentified(by: own, as: expected)
+                try process.isIdentified(by: try result.get().firstDescriptor(), as: expected)
             } catch {
                 // The connection's own end follows at once, and says more.
                 if (error as? BrokerError)?.kind == .disconnected { return }

@@ -47,7 +47,7 @@ package enum RecorderNews {
 
     /// - Throws: with a sentence that says what was nonsense.
     init(reading message: BusMessage) throws(BrokerError) {
-        try self.init(message.member, message.arguments())
+        try self.init(message.member, message.argumentsWithoutDescriptors())
     }
 
     /// - Throws: as above.
@@ -114,7 +114,7 @@ package enum RecorderNews {
     /// - Throws: as above.
     static func completed(_ message: BusMessage) throws(BrokerError) -> Contents {
         let member = "Complete"
-        var reader = WireReader(member, try message.arguments())
+        var reader = WireReader(member, try message.argumentsWithoutDescriptors())
         return try Contents(reading: &reader, of: member)
     }
 
