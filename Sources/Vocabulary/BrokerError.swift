@@ -53,11 +53,13 @@ public struct BrokerError: Error, Hashable, Sendable {
 }
 
 extension String {
-    /// The text in quotation marks, cut so that a hostile value cannot fill a log line.
+    /// The text in quotation marks, on one line, cut so that a hostile value cannot fill a log line.
     public var quotedShort: String {
         // An identity, a path's last part or a format's name fits; more is noise in a sentence.
         let shownMax = 64
-        let shown = prefix(shownMax)
-        return "“\(shown)\(shown.endIndex == endIndex ? "" : "…")”"
+        // By scalars: one character may have any number of marks. A sentence has no lines, and steers no terminal.
+        let shown = unicodeScalars.prefix(shownMax)
+        let signs = shown.map { $0.properties.generalCategory == .control ? "\u{fffd}" : $0 }
+        return "“\(String(String.UnicodeScalarView(signs)))\(shown.endIndex == endIndex ? "" : "…")”"
     }
 }
