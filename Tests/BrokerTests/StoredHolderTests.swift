@@ -52,9 +52,16 @@ import Testing
             (Self.kept.replacing(Self.secret, with: Self.secret + "0"), "a long secret"),
             (Self.kept.replacing(Self.secret, with: "0x112233445566778899aabbccddeeff"), "a wrong digit"),
             (Self.kept.replacing("\tkept\t", with: "\tleft\t"), "another word"),
+            (Self.kept + "\t" + Self.kept, "two lines without an end between"),
         ]
         for (line, what) in wrong { #expect(StoredHolder(line: line[...]) == nil, "\(what)") }
         #expect(StoredHolder(camera: CameraID("a\tb"), app: AppID("photos", user: 1)).line == nil)
+    }
+
+    @Test("A file is read line by line, whatever a name ends with, and says which lines are none")
+    func file() {
+        let (holders, strange) = StoredHolder.read(Array("1000\tfront\tphotos\r\nwhat\n1000\tback\tnotes\n".utf8))
+        #expect(holders.map(\.app.name) == ["photos\r", "notes"] && strange == [2])
     }
 
     @Test("A secret is 128 bits, another one each time, equal to itself alone, and shown by nothing that describes it")

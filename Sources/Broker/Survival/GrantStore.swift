@@ -51,12 +51,12 @@ final class GrantStore {
         var bytes = [UInt8](repeating: 0, count: Self.bytesMax)
         let count = Glibc.read(descriptor, &bytes, bytes.count)
         guard count > 0 else { return }
-        for (number, line) in String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n").enumerated() {
-            guard let holder = StoredHolder(line: line) else {
-                // Not the line itself: it may have a secret in it.
-                journal.send(.warning, "\(path): line \(number + 1) is passed over: it is nothing that a broker wrote.")
-                continue
-            }
+        let (holders, strange) = StoredHolder.read(bytes.prefix(count))
+        for number in strange {
+            // Not the line itself: it may have a secret in it.
+            journal.send(.warning, "\(path): line \(number) is passed over: it is nothing that a broker wrote.")
+        }
+        for holder in holders {
             entries[holder.camera] = holder
             holdersLeft[holder.camera] = holder.app
             keptLeft[holder.camera] = holder.kept

@@ -73,9 +73,24 @@ package struct StoredHolder {
             && digits.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 
+    /// A store's file.
+    /// - Returns: its holders, in the order of their lines, and the numbers, from 1, of lines that are none's.
+    package static func read(_ bytes: some Collection<UInt8>) -> (holders: [StoredHolder], strangeLines: [Int]) {
+        var (holders, strange): ([StoredHolder], [Int]) = ([], [])
+        // By bytes: in a text, a name's last sign may make one character with the line's end.
+        for (number, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
+            if let holder = StoredHolder(line: String(decoding: line, as: UTF8.self)[...]) {
+                holders.append(holder)
+            } else {
+                strange.append(number + 1)
+            }
+        }
+        return (holders, strange)
+    }
+
     /// Nil: it is no line of a store.
     package init?(line: Substring) {
-        let words: [String] = line.split(separator: "\t", maxSplits: 9, omittingEmptySubsequences: false).map(
+        let words: [String] = line.split(separator: "\t", omittingEmptySubsequences: false).map(
             String.init)
         guard words.count >= 3, let user = UInt32(words[0]), !words[1].isEmpty else { return nil }
         camera = CameraID(words[1])
