@@ -30,7 +30,7 @@ package struct SoundTimeline: Sendable {
     /// How far behind the picture sound may come, in nanoseconds. More would be held back in every file that is being written,
     /// and lost with it when it is killed.
     package static let latest: Int64 = 250_000_000
-    /// What waits for the picture has a bound, in seconds: a microphone keeps no more (`Microphone.keptMax`).
+    /// What waits for the picture has a bound, in seconds: a microphone keeps no more (`KeptSound.timeMax`).
     private static let waitingMax = 4
     /// By how much sound may be stretched beside what its source's clock is off by, as a part of itself, and at least by a
     /// frame: a difference of pitch that ears hear is 0.3 %.
@@ -223,9 +223,11 @@ package struct SoundTimeline: Sendable {
                 if isFilled { framesLate += Int64(late) }
             }
         }
-        // Times jitter, so a packet may reach a little beyond the picture after all.
+        // Times jitter, so a packet may reach a little beyond the picture after all; or the file is ahead of it, and its end is
+        // further beyond than stretching makes up for.
         let room = Int(Double(max(0, bound - frames)) * Double(sourceRate) / Double(fileRate))
-        if range.count > room, to > bound {
+        let squeezed = Int(Double(range.count) * max(0, Self.catchingUpMax - clock.rate))
+        if range.count > room, to > bound || range.count - room > squeezed {
             range = range.prefix(room)
             isContinuous = false
         }
