@@ -1,21 +1,26 @@
-import Arbiter
-import ArbiterProtocol
+package import Arbiter
+package import ArbiterProtocol
 import Bus
 import Loop
 import Machine
-import PolicyFile
-import Scenario
-import TomlFile
+package import PolicyFile
+package import Scenario
+package import TomlFile
 
 /// A policy that a client sent: one text, without includes, and what the client calls it.
-struct SentPolicy: Sendable {
+package struct SentPolicy: Sendable {
     let text: String
     let file: String
 
     /// - Throws: that it is too long.
     init(_ reader: inout WireReader) throws(BrokerError) {
-        text = try reader.string("policy")
-        let name = try reader.string("file")
+        try self.init(text: try reader.string("policy"), name: try reader.string("file"))
+    }
+
+    /// - Parameter name: empty: the client calls it nothing.
+    /// - Throws: that it is too long.
+    package init(text: String, name: String) throws(BrokerError) {
+        self.text = text
         guard text.utf8.count <= ClientBound.policyBytesMax else {
             throw BrokerError(
                 .limitExceeded,
@@ -32,7 +37,39 @@ struct SentPolicy: Sendable {
     }
 
     /// - Throws: what is wrong with it, each problem with its line and column.
-    func read() throws(FileProblems) -> LoadedPolicy { try PolicyFile.read(text, file: file) }
+    package func read() throws(FileProblems) -> LoadedPolicy { try PolicyFile.read(text, file: file) }
+
+    /// What a plan comes to.
+    package enum Answer: Sendable {
+        case wrong(FileProblems)
+        case wrongLines(ScenarioError)
+        /// A plan is nil where it took too long.
+        case planned(LoadedPolicy, PolicyPlan?)
+        case lines([String]?, Policy)
+    }
+
+    /// Reads and plans it, on a copy of the core. Safe on any thread.
+    /// - Parameters:
+    ///   - scenario: what is to happen under it; empty: what becomes of everybody.
+    ///   - mayGoOn: asked before each step; a clock belongs to the caller.
+    package func plan(
+        scenario: String, for user: UInt32, on arbiter: Arbiter, at now: Moment, names: Names,
+        while mayGoOn: @escaping @Sendable () -> Bool
+    ) -> Answer {
+        let loaded: LoadedPolicy
+        do throws(FileProblems) { loaded = try read() } catch { return .wrong(error) }
+        guard !scenario.isEmpty else {
+            return .planned(
+                loaded, PolicyPlan(loading: loaded.policy, on: arbiter, at: now, names: names, while: mayGoOn))
+        }
+        do throws(ScenarioError) {
+            // Nobody reads a file with the broker's rights by planning.
+            return .lines(
+                try Scenario.plan(
+                    scenario, on: arbiter, at: now, names: names, user: user, policies: "/nonexistent",
+                    loading: loaded.policy, while: mayGoOn), loaded.policy)
+        } catch { return .wrongLines(error) }
+    }
 }
 
 /// Policies that clients send: what would become of whom, and putting one in force.
@@ -47,14 +84,6 @@ final class PolicyLoading {
     /// How often a load whose plan a step overtook is planned again: some milliseconds each, and a broker that decides more
     /// often than that all the time is one whose plan would say nothing.
     private static let attemptsMax = 16
-
-    private enum Answer: Sendable {
-        case wrong(FileProblems)
-        case wrongLines(ScenarioError)
-        /// A plan is nil where it took too long.
-        case planned(LoadedPolicy, PolicyPlan?)
-        case lines([String]?, Policy)
-    }
 
     private static var tooLong: BrokerError {
         BrokerError(
@@ -73,7 +102,7 @@ final class PolicyLoading {
         try broker.inquiries.slow.ask(client) { [self] () throws(BrokerError) in
             try broker.inquiries.requireAlone(client)
             return work(sent, scenario: scenario, for: client.uid)
-        } done: { (result: Result<Answer, BrokerError>) in
+        } done: { (result: Result<SentPolicy.Answer, BrokerError>) in
             switch result {
             case .failure(let error): request.message.answer(error)
             case .success(.wrong(let problems)): request.message.answer(Self.invalid(problems))
@@ -94,24 +123,13 @@ final class PolicyLoading {
     }
 
     /// Reads and plans, on copies: to be called on another thread.
-    private func work(_ sent: SentPolicy, scenario: String, for user: UInt32) -> @Sendable () -> Answer {
+    private func work(
+        _ sent: SentPolicy, scenario: String, for user: UInt32
+    ) -> @Sendable () -> SentPolicy.Answer {
         let (arbiter, now, names) = (broker.arbiter, Broker.now(), broker.publisher.names())
         return {
             let time = ProcessorTime(Inquiries.planTimeMax)
-            let loaded: LoadedPolicy
-            do throws(FileProblems) { loaded = try sent.read() } catch { return .wrong(error) }
-            guard !scenario.isEmpty else {
-                return .planned(
-                    loaded,
-                    PolicyPlan(loading: loaded.policy, on: arbiter, at: now, names: names) { time.isLeft })
-            }
-            do throws(ScenarioError) {
-                // Nobody reads a file with the broker's rights by planning.
-                return .lines(
-                    try Scenario.plan(
-                        scenario, on: arbiter, at: now, names: names, user: user, policies: "/nonexistent",
-                        loading: loaded.policy, while: { time.isLeft }), loaded.policy)
-            } catch { return .wrongLines(error) }
+            return sent.plan(scenario: scenario, for: user, on: arbiter, at: now, names: names) { time.isLeft }
         }
     }
 
@@ -139,7 +157,7 @@ final class PolicyLoading {
         try broker.inquiries.slow.ask(client) { [self] () throws(BrokerError) in
             step = broker.stepsTaken
             return work(sent, scenario: "", for: client.uid)
-        } done: { [self] (result: Result<Answer, BrokerError>) in
+        } done: { [self] (result: Result<SentPolicy.Answer, BrokerError>) in
             do throws(BrokerError) {
                 guard case .planned(let loaded, let plan) = try result.get() else {
                     if case .success(.wrong(let problems)) = result { throw Self.invalid(problems) }

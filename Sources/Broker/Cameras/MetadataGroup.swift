@@ -1,15 +1,15 @@
-import ArbiterProtocol
+package import ArbiterProtocol
 
 /// What is true of a kind of timed metadata from a moment on, as a client said it: the recorder core knows which kinds were
 /// declared, and judges it.
-struct MetadataGroup {
-    let kind: String
+package struct MetadataGroup {
+    package let kind: String
     /// Nanoseconds of CLOCK_MONOTONIC.
-    let time: Int64
-    let items: [String]
+    package let time: Int64
+    package let items: [String]
 
     /// - Throws: `.limitExceeded` for items that are too long together.
-    init(reading reader: inout WireReader) throws(BrokerError) {
+    package init(reading reader: inout WireReader) throws(BrokerError) {
         kind = try reader.string("kind")
         time = try reader.int64("time")
         items = try reader.strings("items")
@@ -28,5 +28,5 @@ struct MetadataGroup {
     var bytes: Int { items.reduce(0) { $0 + $1.utf8.count } }
 
     /// What they take in a message, at most: each has its length before it, a zero behind it, and begins at a multiple of 4.
-    var messageBytes: Int { bytes + 8 * items.count }
+    package var messageBytes: Int { bytes + 8 * items.count }
 }

@@ -4,7 +4,7 @@ import JSONText
 /// What a client may append to one recording's metadata: each group is checked, and becomes the text of a sample.
 ///
 /// A pure value: what a clock says is handed in.
-package struct MetadataGroups {
+package struct MetadataGroups: Hashable {
     private let tracks: [MetadataTrack]
     /// Of each track's last group, in nanoseconds of CLOCK_MONOTONIC.
     private var lastTimes: [Int64?]

@@ -13,12 +13,6 @@ package final class Microphone: Sendable {
     package let sampleRate: Int
     package let channels: Int
 
-    /// Sound is kept for so long, in nanoseconds. A recording's beginning waits for sound for 1 s, and uses no older.
-    package static let keptMax: Int64 = 2_000_000_000
-    /// A packet's time may be so much ahead of now, in nanoseconds: more is another clock.
-    package static let aheadMax: Int64 = 1_000_000_000
-    /// The fewest frames that sound cards give at a time are 32, at 96 kHz three thousand times a second.
-    package static let packetsASecond = 4_096
     private let clock: CaptureClock
     private let onFault: @Sendable (SoundProblem) -> Void
     private let state: Mutex<State>
@@ -26,11 +20,7 @@ package final class Microphone: Sendable {
     private struct State {
         /// Nil once it is closed, or its client has closed it.
         var ends: MicrophoneReader.Ends?
-        var packets: [SoundPacket] = []
-        var frames = 0
-        var firstTime: Int64?
-        /// The latest time that a packet has said.
-        var newest: Int64 = 0
+        var sound: KeptSound
         var hasFault = false
         var isClosed = false
     }
@@ -50,23 +40,18 @@ package final class Microphone: Sendable {
         self.clock = clock
         self.onFault = onFault
         let ends = MicrophoneReader.Ends(socket: socket, wake: camarb_eventfd())
-        state = Mutex(State(ends: ends))
+        state = Mutex(State(ends: ends, sound: KeptSound(sampleRate: sampleRate, channels: channels)))
         try MicrophoneReader.start(ends, for: self)
     }
 
     /// The capture time of the first packet that came and was right; nil before.
-    package var firstTime: Int64? { state.withLock { $0.firstTime } }
+    package var firstTime: Int64? { state.withLock { $0.sound.firstTime } }
 
     /// The latest capture time that a packet said; 0 before the first.
-    package var newestTime: Int64 { state.withLock { $0.newest } }
+    package var newestTime: Int64 { state.withLock { $0.sound.newestTime } }
 
     /// What has come since the last call, as it came: two seconds of it at the most.
-    package func take() -> [SoundPacket] {
-        state.withLock { state in
-            defer { (state.packets, state.frames) = ([], 0) }
-            return state.packets
-        }
-    }
+    package func take() -> [SoundPacket] { state.withLock { $0.sound.take() } }
 
     /// Tells a problem, if it is the first; also one that others saw.
     package func report(_ problem: SoundProblem) {
@@ -90,33 +75,9 @@ package final class Microphone: Sendable {
     /// What the reader got; on its thread.
     func received(_ packet: SoundPacket) {
         let now = clock.now
-        if packet.time - now > Self.aheadMax { return report(.ahead(by: packet.time - now)) }
-        if now - packet.time > Self.keptMax { return report(.old(by: now - packet.time)) }
-        let back = state.withLock { state in
-            let back = state.newest - packet.time
-            state.newest = max(state.newest, packet.time)
-            state.firstTime = state.firstTime ?? packet.time
-            state.packets.append(packet)
-            state.frames += packet.samples.count / channels
-            forgetOld(&state)
-            return back
-        }
-        if Double(back) / 1e9 > SourceClock.overlapMin { report(.runsBack(by: back)) }
+        if let problem = state.withLock({ $0.sound.add(packet, at: now) }) { report(problem) }
     }
 
     /// The reader has gone, or is about to; on its thread. From here on the descriptors are its alone.
     func hasEnded() { state.withLock { $0.ends = nil } }
-
-    private func forgetOld(_ state: inout State) {
-        let framesMax = sampleRate * Int(Self.keptMax / 1_000_000_000)
-        let packetsMax = Self.packetsASecond * Int(Self.keptMax / 1_000_000_000)
-        // A quarter too much, and then all of it at once: forgetting one by one would move all others each time.
-        guard state.frames > framesMax * 5 / 4 || state.packets.count > packetsMax * 5 / 4 else { return }
-        var forgotten = 0
-        while state.frames > framesMax || state.packets.count - forgotten > packetsMax {
-            state.frames -= state.packets[forgotten].samples.count / channels
-            forgotten += 1
-        }
-        state.packets.removeFirst(forgotten)
-    }
 }

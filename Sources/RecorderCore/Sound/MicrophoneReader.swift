@@ -74,7 +74,7 @@ enum MicrophoneReader {
     private static func read(_ ends: Ends, for microphone: Microphone) -> SoundProblem? {
         var bytes = [UInt8](repeating: 0, count: SoundPacket.bytesMax)
         var budget = SoundBudget(
-            sampleRate: microphone.sampleRate, packetsASecond: Microphone.packetsASecond, now: camarb_monotonic_ns())
+            sampleRate: microphone.sampleRate, packetsASecond: KeptSound.packetsASecond, now: camarb_monotonic_ns())
         while true {
             let pause = budget.wait(at: camarb_monotonic_ns())
             if pause != nil { microphone.report(.tooMuch) }

@@ -39,11 +39,11 @@ package enum SoundProblem: Error, Hashable, Sendable {
         case .ahead(let time):
             "The microphone sent a packet captured \(Self.milliseconds(time)) from now; times are those of CLOCK_MONOTONIC, in nanoseconds. \(Self.passedOver)"
         case .old(let time):
-            "The microphone sent a packet captured \(Self.milliseconds(time)) ago, and sound is kept for \(Self.milliseconds(Microphone.keptMax)). \(Self.passedOver)"
+            "The microphone sent a packet captured \(Self.milliseconds(time)) ago, and sound is kept for \(Self.milliseconds(KeptSound.timeMax)). \(Self.passedOver)"
         case .runsBack(let time):
             "The microphone's times ran back by \(Self.milliseconds(time)). Sound that overlaps what was there before is left out."
         case .tooMuch:
-            "The microphone sends more than its rate, or more than \(Microphone.packetsASecond) packets a second; it is read more slowly now."
+            "The microphone sends more than its rate, or more than \(KeptSound.packetsASecond) packets a second; it is read more slowly now."
         case .closed: "The microphone was closed by its client; recordings go on in silence."
         case .descriptors:
             "The microphone sent descriptors along with its sound, and is read no more; recordings go on in silence."

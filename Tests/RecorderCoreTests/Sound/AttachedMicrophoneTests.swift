@@ -136,7 +136,7 @@ private final class MicrophoneUnderTest: Sendable {
             #expect(try await test.packets(1).map(\.time) == [time])
             switch try await test.fault() {
             case .ahead(let by): #expect(isAhead && by > 1 << 39)
-            case .old(let by): #expect(!isAhead && by > Microphone.keptMax)
+            case .old(let by): #expect(!isAhead && by > KeptSound.timeMax)
             case let other: Issue.record("\(other)")
             }
         }
@@ -185,7 +185,7 @@ private final class MicrophoneUnderTest: Sendable {
         #expect(try await test.fault() == .tooMuch)
         flood.cancel()
         await flood.value
-        #expect(test.microphone.take().count <= Microphone.packetsASecond * 5 / 2)
+        #expect(test.microphone.take().count <= KeptSound.packetsASecond * 5 / 2)
     }
 
     @Test func aClosedMicrophoneIsClosedAtItsClientAtOnce() async throws {
