@@ -212,8 +212,8 @@ let package = Package(
         library(
             "FuzzTargets",
             [
-                "Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "TomlFile", "Trace", "Bus", "Identity",
-                "Broker", "CLinux",
+                "Arbiter", "ArbiterProtocol", "CameraFile", "JSONText", "PolicyFile", "RecorderCore", "Scenario",
+                "TomlFile", "Trace", "Bus", "Identity", "Broker", "CLinux",
             ]),
 
         // The programs: thin, everything testable is in a library.

@@ -11,6 +11,10 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case policy
     /// A scenario that a client sends as a `Plan`.
     case scenario
+    /// A policy and a scenario that a client sends as a `PlanPolicy`.
+    case planPolicy = "plan-policy"
+    /// A simulated camera's file.
+    case cameraFile = "camera-file"
     /// A trace with checksums that are right.
     case trace
     /// A record on a preview stream, either way.
@@ -25,6 +29,16 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case body
     /// Calls of two clients to a whole broker.
     case connection
+    /// What a client's microphone sends.
+    case microphone
+    /// What a client appends to a recording's metadata.
+    case metadata
+    /// What users said of their apps, as a broker keeps it.
+    case answers
+    /// Who has the cameras, as a broker leaves it to the next.
+    case holders
+    /// Where a process is, of which its user has named a part.
+    case controlGroup = "control-group"
 
     /// Says that the process does nothing else: from here on it is a broken promise where a target leaves a descriptor open.
     public static func isAlone() { Hearer.isAlone.store(true, ordering: .relaxed) }
@@ -34,6 +48,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         switch self {
         case .policy: Self.policy(bytes)
         case .scenario: Self.scenario(bytes)
+        case .planPolicy: Self.planPolicy(bytes)
+        case .cameraFile: Self.cameraFile(bytes)
         case .trace: Self.trace(bytes)
         case .frameRecord: Self.frameRecord(bytes)
         case .recorderAnswer: Self.recorderAnswer(bytes)
@@ -41,6 +57,11 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .framing: Self.framing(bytes)
         case .body: Self.body(bytes)
         case .connection: Self.connection(bytes)
+        case .microphone: Self.microphone(bytes)
+        case .metadata: Self.metadata(bytes)
+        case .answers: Self.answers(bytes)
+        case .holders: Self.holders(bytes)
+        case .controlGroup: Self.controlGroup(bytes)
         }
     }
 
@@ -48,12 +69,15 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     public var bytesMax: Int {
         switch self {
         case .policy, .trace: 16 * 1024
+        case .planPolicy, .cameraFile: 8 * 1024
         case .scenario: 4 * 1024
         case .frameRecord: 256
         case .recorderAnswer: 4 * 1024
         // Above a line's bound.
         case .sasl: 2 * 1024
-        case .framing, .body, .connection: 2 * 1024
+        case .framing, .body, .connection, .metadata: 2 * 1024
+        case .microphone, .controlGroup: 512
+        case .answers, .holders: 1024
         }
     }
 }

@@ -52,7 +52,7 @@ extension FuzzTarget {
     }
 
     /// Two apps, one camera held.
-    private static let world: Arbiter = {
+    static let world: Arbiter = {
         let text = """
             # One has the camera, and one waits.
             policy built-in

@@ -53,7 +53,7 @@ struct WireSeed {
 
     mutating func arguments() -> [WireValue] { (0..<min(Self.elementsMax, Int(byte()))).map { _ in value(1) } }
 
-    /// Values of these types, as far as our methods take some.
+    /// Values of these types, as far as our methods and signals have some.
     mutating func values(_ signature: String) -> [WireValue] {
         var types = signature[...]
         var values: [WireValue] = []
@@ -63,6 +63,8 @@ struct WireSeed {
             // Small ones are those that exist.
             case "t": values.append(.uint64(byte() < 128 ? UInt64(byte()) : number()))
             case "u": values.append(.uint32(byte() < 128 ? UInt32(byte()) : UInt32(truncatingIfNeeded: number())))
+            case "x": values.append(.int64(Int64(bitPattern: number())))
+            case "d": values.append(.double(Double(bitPattern: number())))
             case "h": values.append(.fileDescriptor(0))
             case "s": values.append(.string(text().asSent))
             case "a" where types.hasPrefix("s"):
@@ -80,7 +82,7 @@ struct WireSeed {
                     isDictionary
                         ? .dictionary(dictionary().asSent)
                         : .dictionaries((0..<min(Self.elementsMax, Int(byte()))).map { _ in dictionary().asSent }))
-            default: preconditionFailure("No method of ours takes a \(type).")
+            default: preconditionFailure("Nothing of ours has a \(type).")
             }
         }
         return values
