@@ -76,9 +76,10 @@ extension Arbiter {
         let app = state.clients[slot].app
         let before = state.foregroundApps(of: state.apps[app.slot].user)
         if !state.apps[app.slot][app].declared.isSomewhere { state.updateUser(of: app.slot) { $0.declared += 1 } }
+        let isNews = !state.apps[app.slot][app].declared.says(placed)
         state.apps[app.slot][app].declared = placed
         noteApp(app.slot, since: before, &notes)
-        if state.policy.reads.presence { notePriorities(of: app, &notes) }
+        if isNews, state.policy.reads.presence { notePriorities(of: app, &notes) }
     }
 
     /// Demotion only.
@@ -99,6 +100,7 @@ extension Arbiter {
                 "Rank \"\(rank)\" is stronger than \"\(ranks[strongest])\", the one in force; only weaker ones can be taken.",
                 .demotionOnly)
         }
+        if state.clientTexts[Int(slot.index)].loweredTo == rank { return }
         state.clientTexts[Int(slot.index)].loweredTo = rank
         state.identify(slot)
         touch(client: slot, &notes)

@@ -54,7 +54,7 @@ package struct Placed: Hashable, Sendable, Codable, BitwiseCopyable {
     /// Said by a source that is gone since.
     package var isStale = false
     /// Said by the source that speaks for this user alone, where there are that one and one for everybody.
-    var isOwn = false
+    package var isOwn = false
 
     static let nowhere = Placed(code: 0)
     static let background = Placed(code: 1)
@@ -72,7 +72,7 @@ package struct Placed: Hashable, Sendable, Codable, BitwiseCopyable {
         self.isFocused = isFocused && code > 1
     }
 
-    var isSomewhere: Bool { code != 0 }
+    package var isSomewhere: Bool { code != 0 }
     var isForeground: Bool { code > 1 }
     var layoutCode: UInt64 { isForeground ? UInt64(code - 1) : 0 }
 

@@ -50,6 +50,7 @@ extension Arbiter {
                 "\(name) \"\(value)\" is stronger than \"\(attribute.values[Int(current)])\", the one in force; only weaker ones can be taken.",
                 .demotionOnly)
         }
+        if state.clientTexts[Int(slot.index)].loweredAttributes[name] == value { return }
         state.clientTexts[Int(slot.index)].loweredAttributes.keepOnly(policy.attributes)
         state.clientTexts[Int(slot.index)].loweredAttributes[name] = value
         state.identify(slot)
