@@ -288,8 +288,9 @@ int controls_subscribe(struct file *file, const struct v4l2_event_subscription *
     return 0;
 }
 
-/* Checked as a whole, then done as a whole. */
-static int extended(struct file *file, uint32_t request, struct v4l2_ext_controls *wanted) {
+/* Checked as a whole, then done as a whole.
+ * - list: of `wanted`, in memory of ours */
+static int extended(struct file *file, uint32_t request, struct v4l2_ext_controls *wanted, struct v4l2_ext_control *list) {
     struct device *device = file->device;
     bool is_set = request == (uint32_t)VIDIOC_S_EXT_CTRLS, is_get = request == (uint32_t)VIDIOC_G_EXT_CTRLS;
     wanted->error_idx = wanted->count;
@@ -304,10 +305,8 @@ static int extended(struct file *file, uint32_t request, struct v4l2_ext_control
             if (V4L2_CTRL_ID2WHICH(device->controls[at].id) == class) return 0;
         return -EINVAL;
     }
-    if (wanted->count > CONTROLS_A_CALL_MAX) return -EINVAL;
-    if (!wanted->controls) return -EFAULT;
     for (uint32_t at = 0; at < wanted->count; at++) {
-        struct v4l2_ext_control *one = &wanted->controls[at];
+        struct v4l2_ext_control *one = &list[at];
         struct control *control = control_of(device, one->id);
         int error = !control || (class && V4L2_CTRL_ID2WHICH(one->id) != class) ? -EINVAL
             : control->type == V4L2_CTRL_TYPE_CTRL_CLASS                        ? -EACCES
@@ -325,13 +324,31 @@ static int extended(struct file *file, uint32_t request, struct v4l2_ext_control
     }
     bool is_new = false;
     for (uint32_t at = 0; at < wanted->count; at++) {
-        struct v4l2_ext_control *one = &wanted->controls[at];
+        struct v4l2_ext_control *one = &list[at];
         struct control *control = control_of(device, one->id);
         if (is_get) one->value = is_usual ? control->usual : control->value;
         if (is_set) is_new |= set(file, control, one->value);
     }
     if (is_new) stream_configure(device);
     return 0;
+}
+
+/* The list lies elsewhere in the program's memory. */
+static int extended_of_program(struct file *file, uint32_t request, struct v4l2_ext_controls *wanted) {
+    if (wanted->count > CONTROLS_A_CALL_MAX) {
+        wanted->error_idx = wanted->count;
+        return -EINVAL;
+    }
+    size_t bytes = wanted->count * sizeof(struct v4l2_ext_control);
+    struct v4l2_ext_control *list = malloc(bytes);
+    if (bytes && !list) return -ENOMEM;
+    int result = -EFAULT;
+    if (!bytes || program_gives(list, wanted->controls, bytes)) {
+        result = extended(file, request, wanted, list);
+        if (bytes && !program_takes(wanted->controls, list, bytes) && result >= 0) result = -EFAULT;
+    }
+    free(list);
+    return result;
 }
 
 int controls_answer(struct file *file, uint32_t request, void *argument) {
@@ -356,7 +373,7 @@ int controls_answer(struct file *file, uint32_t request, void *argument) {
     }
     case (uint32_t)VIDIOC_G_EXT_CTRLS:
     case (uint32_t)VIDIOC_S_EXT_CTRLS:
-    case (uint32_t)VIDIOC_TRY_EXT_CTRLS: return extended(file, request, argument);
+    case (uint32_t)VIDIOC_TRY_EXT_CTRLS: return extended_of_program(file, request, argument);
     }
     return -ENOTTY;
 }

@@ -8,6 +8,7 @@
  * door.c       cameras as devices, open files, the connection to the broker
  * sysfs.c      a device's files in sysfs
  * ioctls.c     what VIDIOC_… ask; formats.c, controls.c and queue.c answer
+ * memory.c     the program's memory, which may not be where it says
  * stream.c     the one private thread: frames and slates into buffers, while anything streams
  * pictures.c   NV12 as the broker gives it, into what the program asked for
  *
@@ -243,6 +244,12 @@ int64_t door_now(void);
 /* ── Answers ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 int answer(struct file *file, unsigned long request, void *argument, int descriptor);
+
+/* From the program's memory, and to it; false: it is not there. */
+bool program_gives(void *copy, const void *memory, size_t bytes);
+bool program_takes(void *memory, const void *copy, size_t bytes);
+/* Whether it is there to be written, from its first byte to its last. */
+bool program_has(unsigned long memory, size_t bytes);
 
 void formats_learn(struct device *device, const camarb_camera *camera);
 int formats_enumerate(struct device *device, struct v4l2_fmtdesc *wanted);

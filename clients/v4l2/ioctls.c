@@ -129,12 +129,8 @@ static bool is_answered(uint32_t request) {
     return false;
 }
 
-int answer(struct file *file, unsigned long request_given, void *argument, int descriptor) {
+static int answered(struct file *file, uint32_t request, void *argument, int descriptor) {
     struct device *device = file->device;
-    /* Some programs keep the number in an int. */
-    uint32_t request = (uint32_t)request_given;
-    if (_IOC_TYPE(request) != 'V') return -ENOTTY;
-    if ((uintptr_t)argument < 4096) return is_answered(request) ? -EFAULT : -ENOTTY;
     if (is_change(request) && is_outranked(file)) return -EBUSY;
     switch (request) {
     case (uint32_t)VIDIOC_QUERYCAP: return capabilities(device, argument);
@@ -187,4 +183,22 @@ int answer(struct file *file, unsigned long request_given, void *argument, int d
     case (uint32_t)VIDIOC_DQEVENT: return next_event(file, argument);
     }
     return -ENOTTY;
+}
+
+/* Between the program's memory and a copy of ours, as the kernel does it: what is not there is EFAULT. */
+int answer(struct file *file, unsigned long request_given, void *argument, int descriptor) {
+    /* Some programs keep the number in an int. */
+    uint32_t request = (uint32_t)request_given;
+    union {
+        struct v4l2_create_buffers largest;
+        char bytes[sizeof(struct v4l2_create_buffers)];
+    } copy;
+    size_t size = _IOC_SIZE(request);
+    if (!is_answered(request) || size > sizeof copy) return -ENOTTY;
+    memset(&copy, 0, sizeof copy);
+    if (_IOC_DIR(request) & _IOC_WRITE && !program_gives(&copy, argument, size)) return -EFAULT;
+    int result = answered(file, request, &copy, descriptor);
+    /* After an error as well, since some errors come with an answer. */
+    if (_IOC_DIR(request) & _IOC_READ && !program_takes(argument, &copy, size) && result >= 0) return -EFAULT;
+    return result;
 }

@@ -188,13 +188,6 @@ int queue_query(struct device *device, struct v4l2_buffer *buffer) {
     return 0;
 }
 
-/* Whether a program's memory is there, from its first byte to its last. Where the kernel may not be asked, it is believed. */
-static bool is_there(unsigned long memory, size_t bytes) {
-    char first, last;
-    struct iovec into[2] = {{&first, 1}, {&last, 1}}, from[2] = {{(void *)memory, 1}, {(void *)(memory + bytes - 1), 1}};
-    return process_vm_readv(getpid(), into, 2, from, 2, 0) == 2 || errno != EFAULT;
-}
-
 int queue_put(struct file *file, struct v4l2_buffer *given) {
     struct device *device = file->device;
     struct queue *queue = &device->queue;
@@ -207,7 +200,7 @@ int queue_put(struct file *file, struct v4l2_buffer *given) {
     if (queue->memory == V4L2_MEMORY_USERPTR) {
         uint32_t length = given->length;
         if (!given->m.userptr || length < device->bytes) return -EINVAL;
-        if (!is_there(given->m.userptr, device->bytes)) return -EFAULT;
+        if (!program_has(given->m.userptr, device->bytes)) return -EFAULT;
         buffer->user = given->m.userptr;
         buffer->length = length;
     }
@@ -341,7 +334,7 @@ ssize_t queue_read(struct file *file, void *into, size_t most, int descriptor) {
     struct buffer *buffer = &queue->buffers[queue->reading];
     size_t count = buffer->used - queue->read_to;
     if (count > most) count = most;
-    memcpy(into, buffer->memory + queue->read_to, count);
+    if (!program_takes(into, buffer->memory + queue->read_to, count)) return -EFAULT;
     queue->read_to += (uint32_t)count;
     if (queue->read_to == buffer->used) {
         buffer->state = BUFFER_QUEUED;

@@ -2,6 +2,7 @@
  *
  * usage: odd pictures HOW      luma of 640x480 to standard output until that is closed; HOW: select, poll, epoll, blocking, userptr, read, dup
  *        odd begins           starts to stream and takes nothing
+ *        odd nowhere           points to memory that is not there; says what is wrong and exits with 1
  *        odd habits            everything that is no stream; says what is wrong and exits with 1 */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -267,6 +268,74 @@ static void closes_all(bool by_range) {
     close(camera);
 }
 
+/* What no program means to do: the kernel says EFAULT, and so does the door, wherever in an argument the memory ends. */
+static unsigned points_nowhere(void) {
+    unsigned calls = 0;
+    static const unsigned long requests[] = {
+        VIDIOC_QUERYCAP, VIDIOC_ENUM_FMT, VIDIOC_ENUM_FRAMESIZES, VIDIOC_ENUM_FRAMEINTERVALS, VIDIOC_G_FMT, VIDIOC_S_FMT,
+        VIDIOC_TRY_FMT, VIDIOC_G_PARM, VIDIOC_S_PARM, VIDIOC_ENUMINPUT, VIDIOC_G_INPUT, VIDIOC_S_INPUT, VIDIOC_G_PRIORITY,
+        VIDIOC_S_PRIORITY, VIDIOC_REQBUFS, VIDIOC_CREATE_BUFS, VIDIOC_QUERYBUF, VIDIOC_QBUF, VIDIOC_DQBUF, VIDIOC_STREAMON,
+        VIDIOC_STREAMOFF, VIDIOC_QUERYCTRL, VIDIOC_QUERY_EXT_CTRL, VIDIOC_QUERYMENU, VIDIOC_G_CTRL, VIDIOC_S_CTRL,
+        VIDIOC_G_EXT_CTRLS, VIDIOC_S_EXT_CTRLS, VIDIOC_TRY_EXT_CTRLS, VIDIOC_SUBSCRIBE_EVENT, VIDIOC_UNSUBSCRIBE_EVENT,
+    };
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    /* A page that can be read only, one that cannot be touched, and none. */
+    char *pages = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(pages != MAP_FAILED && mprotect(pages, page, PROT_READ) == 0 && mprotect(pages + page, page, PROT_NONE) == 0);
+    REQUIRE(munmap(pages + 2 * page, page) == 0);
+    int camera = open(node, O_RDWR | O_NONBLOCK);
+    REQUIRE(camera >= 0);
+    for (size_t at = 0; at < sizeof requests / sizeof *requests; at++) {
+        void *nowhere[] = {NULL, (void *)1, pages + page, pages + 2 * page, pages + page - 1, (void *)UINTPTR_MAX, (void *)(UINTPTR_MAX / 2)};
+        for (size_t where = 0; where < sizeof nowhere / sizeof *nowhere; where++) {
+            errno = 0;
+            REQUIRE(ioctl(camera, requests[at], nowhere[where]) < 0 && errno == EFAULT);
+            calls++;
+        }
+    }
+    /* An answer where nothing can be written. */
+    errno = 0;
+    REQUIRE(ioctl(camera, VIDIOC_QUERYCAP, pages) < 0 && errno == EFAULT);
+    /* Without an event there is nothing to write; with one there is. */
+    REQUIRE(ioctl(camera, VIDIOC_DQEVENT, pages + page) < 0 && errno == ENOENT);
+    struct v4l2_event_subscription wanted = {
+        .type = V4L2_EVENT_CTRL, .id = V4L2_CID_ZOOM_ABSOLUTE, .flags = V4L2_EVENT_SUB_FL_SEND_INITIAL};
+    REQUIRE(ioctl(camera, VIDIOC_SUBSCRIBE_EVENT, &wanted) == 0);
+    REQUIRE(ioctl(camera, VIDIOC_DQEVENT, pages + page) < 0 && errno == EFAULT);
+    /* What an argument points to. */
+    struct v4l2_ext_controls list = {.which = V4L2_CTRL_WHICH_CUR_VAL, .count = 3};
+    for (size_t where = 0; where < 3; where++) {
+        list.controls = (void *)((char *[]){NULL, pages + page, pages + page - 8}[where]);
+        errno = 0;
+        REQUIRE(ioctl(camera, VIDIOC_G_EXT_CTRLS, &list) < 0 && errno == EFAULT);
+    }
+    set_format(camera);
+    struct v4l2_requestbuffers request = {.count = 2, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_USERPTR};
+    REQUIRE(ioctl(camera, VIDIOC_REQBUFS, &request) == 0);
+    struct v4l2_buffer buffer = {
+        .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_USERPTR, .m.userptr = (unsigned long)pages, .length = bytes};
+    errno = 0;
+    REQUIRE(ioctl(camera, VIDIOC_QBUF, &buffer) < 0 && errno == EFAULT);
+    request.count = 0;
+    REQUIRE(ioctl(camera, VIDIOC_REQBUFS, &request) == 0);
+    /* A picture that is read into nothing is read again. */
+    REQUIRE(fcntl(camera, F_SETFL, 0) == 0);
+    errno = 0;
+    REQUIRE(read(camera, (void *)(pages + 2 * page), 1000) < 0 && errno == EFAULT);
+    char *picture = malloc(bytes);
+    REQUIRE(picture && read(camera, picture, bytes) == (ssize_t)bytes);
+    free(picture);
+    close(camera);
+    /* And all is as before. */
+    camera = open(node, O_RDWR);
+    set_format(camera);
+    begin(camera, V4L2_MEMORY_MMAP);
+    take_one(camera);
+    close(camera);
+    munmap(pages, 2 * page);
+    return calls;
+}
+
 static void goes_while_it_streams(void) {
     /* Memory of the program's that is gone while it is queued. */
     int camera = open(node, O_RDWR | O_NONBLOCK);
@@ -305,8 +374,13 @@ int main(int count, char **words) {
         begin(camera, V4L2_MEMORY_MMAP);
         return close(camera);
     }
+    if (count == 2 && strcmp(words[1], "nowhere") == 0) {
+        printf("%u calls, all as it should be\n", points_nowhere());
+        return 0;
+    }
     looks_before_it_opens();
     opens_twice();
+    points_nowhere();
     forks();
     closes_all(false);
     closes_all(true);
