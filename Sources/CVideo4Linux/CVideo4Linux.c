@@ -256,7 +256,7 @@ int camarb_video_control(int fd, uint32_t id, struct camarb_video_control *contr
     }
     control->least = found.minimum;
     control->most = found.maximum;
-    control->step = found.step > 0 ? (int64_t)found.step : 1;
+    control->step = found.step > INT64_MAX ? INT64_MAX : found.step > 0 ? (int64_t)found.step : 1;
     control->usual = found.default_value;
     control->is_read_only = (found.flags & V4L2_CTRL_FLAG_READ_ONLY) != 0;
     control->is_disabled = (found.flags & V4L2_CTRL_FLAG_DISABLED) != 0;

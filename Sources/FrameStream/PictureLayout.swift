@@ -33,7 +33,7 @@ public struct PictureLayout: Hashable, Sendable {
     }
 
     /// A side that no sensor has would overflow products.
-    static let sideMax = 65_536
+    package static let sideMax = 65_536
 
     public var lumaBytes: Int { stride * height }
     public var bytes: Int { lumaBytes + stride * (height / 2) }

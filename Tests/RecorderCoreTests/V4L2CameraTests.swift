@@ -36,6 +36,26 @@ struct V4L2CameraTests {
         stream.withEveryBuffer { _, bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
     }
 
+    @Test("Sizes, ranges and steps that no camera has are left out, and the rest of what a driver names is used")
+    func namesWhatCannotBe() throws {
+        let huge: Int64 = 1 << 60
+        let camera = ScriptedCamera(
+            formats: [camarb_fourcc_nv12: [(640, 480, 30), (100_000, 100_000, 30)]],
+            controls: [
+                ScriptedCamera.control(camarb_cid_brightness, camarb_control_integer, 0, 100, usual: 500, step: 0),
+                ScriptedCamera.control(camarb_cid_gain, camarb_control_integer, 5, 15, usual: 5, step: .max),
+                ScriptedCamera.control(camarb_cid_contrast, camarb_control_integer, .min, .max, usual: 0),
+                ScriptedCamera.control(camarb_cid_hue, camarb_control_integer_menu, 0, 1, usual: 0),
+            ], menus: [camarb_cid_hue: [(0, -huge), (1, huge)]])
+        let found = try V4L2Camera(FakeVideoDevice(camera), identity: "usb-1").capabilities
+        #expect(found.formats.map(\.name) == ["420v 640x480@30"])
+        #expect(found.controls.map(\.key) == [.gain, .brightness])
+        #expect(
+            found.controls.map(\.takes) == [.range(least: 5, most: 15, step: 10), .range(least: 0, most: 100, step: 1)])
+        #expect(found.controls.map(\.usual) == [.number(5), .number(100)])
+        #expect(try CameraCapabilities(wire: found.wire) == found)
+    }
+
     @Test("A program that has the camera is named, and that it let go is told")
     func heldOutside() async throws {
         let camera = ScriptedCamera()

@@ -66,6 +66,18 @@ struct ControlMapping {
     ]
 }
 
+extension camarb_video_control {
+    /// As it can be used, whatever its driver says of it: with a step that leads from the least to the most, and a usual value
+    /// between them. Nil where it has values that no control can be set to, which have 32 bits.
+    var usable: camarb_video_control? {
+        guard least >= Int64(Int32.min), most <= Int64(Int32.max), least <= most else { return nil }
+        var usable = self
+        usable.step = min(max(1, step), max(1, most - least))
+        usable.usual = min(max(least, usual), most)
+        return usable
+    }
+}
+
 /// One control of a device, under its key.
 struct MappedControl {
     let mapping: ControlMapping
@@ -73,11 +85,17 @@ struct MappedControl {
     /// A menu's entries, and a menu of numbers' numbers.
     let menu: [(index: Int64, value: Int64)]
 
+    /// What a Double holds exactly.
+    private static let menuValueMax: UInt64 = 1 << 53
+
     private var isMenu: Bool { native.kind == camarb_control_menu || native.kind == camarb_control_integer_menu }
 
     /// Nil when the device's control is of a kind that the mapping does not mean.
     init?(_ mapping: ControlMapping, _ native: camarb_video_control, menu: [(index: Int64, value: Int64)]) {
-        guard native.is_read_only == 0, native.most >= native.least else { return nil }
+        guard native.is_read_only == 0, let native = native.usable,
+            // Its differences and products are numbers.
+            menu.allSatisfy({ $0.value.magnitude <= Self.menuValueMax })
+        else { return nil }
         self.mapping = mapping
         self.native = native
         self.menu = menu

@@ -1,6 +1,7 @@
 import ArbiterProtocol
 import CLibav
 import CVideo4Linux
+import FrameStream
 
 /// A format of the camera's, and the one of the device's that it is made from.
 struct NativeFormat: Hashable {
@@ -129,8 +130,10 @@ struct VideoFormats {
                 sizes.append(size)
             }
         }
-        // NV12 has even sides.
-        return sizes.filter { $0.0 >= 16 && $0.1 >= 16 && $0.0 % 2 == 0 && $0.1 % 2 == 0 }
+        // NV12 has even sides; and wider than any sensor is what a broker does not believe.
+        return sizes.filter { size in
+            [size.0, size.1].allSatisfy { (16...PictureLayout.sideMax).contains($0) && $0 % 2 == 0 }
+        }
     }
 
     private func rates(of fourcc: UInt32, _ width: Int, _ height: Int) -> ClosedRange<Double> {

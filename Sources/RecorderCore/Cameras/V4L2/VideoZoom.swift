@@ -1,4 +1,5 @@
 import CVideo4Linux
+import FrameStream
 import Glibc
 
 /// Zooms with what the device has: its zoom control, else by reading a smaller part of the sensor. What is left of a
@@ -17,10 +18,17 @@ final class VideoZoom {
 
     init(_ device: any VideoDevice) {
         self.device = device
-        let found = device.control(camarb_cid_zoom_absolute)
+        let found = device.control(camarb_cid_zoom_absolute)?.usable
         // A range from 0 has no ratio that a factor could stand for.
         control = found.flatMap { $0.least > 0 && $0.most > $0.least ? $0 : nil }
-        usual = control == nil ? device.usualCrop() : nil
+        usual = control == nil ? device.usualCrop().flatMap { Self.isPart($0) ? $0 : nil } : nil
+    }
+
+    /// Of a sensor that there is: its halves and middles are numbers, and it has room for a smaller part.
+    private static func isPart(_ rectangle: camarb_video_rectangle) -> Bool {
+        let side = Int32(PictureLayout.sideMax)
+        return (2...UInt32(side)).contains(rectangle.width) && (2...UInt32(side)).contains(rectangle.height)
+            && (-side...side).contains(rectangle.x) && (-side...side).contains(rectangle.y)
     }
 
     var range: VideoFormats.ZoomRange {
