@@ -32,23 +32,38 @@ static bool is_local(const char *name) {
     return name[0] == ':' || name[0] == '/' || strncmp(name, "unix:", 5) == 0 || strncmp(name, "unix/", 5) == 0;
 }
 
-enum camarb_x11_fault camarb_x11_open(const char *name, struct camarb_x11 **opened) {
-    *opened = NULL;
-    if (!name) name = getenv("DISPLAY");
-    if (!name || !*name) return camarb_x11_no_server;
-    if (!is_local(name)) return camarb_x11_elsewhere;
+/* The root window of a screen; 0 where the server's word has none. Xcb checks how long that word is, and nothing in it. */
+static xcb_window_t root_of(const xcb_setup_t *setup, int number) {
+    const char *end = (const char *)setup + 8 + (size_t)setup->length * 4;
+    xcb_screen_iterator_t screens = xcb_setup_roots_iterator(setup);
+    for (; screens.rem > 0; xcb_screen_next(&screens)) {
+        const char *at = (const char *)screens.data;
+        if (at < (const char *)setup || at > end || (size_t)(end - at) < sizeof *screens.data) return 0;
+        if (number <= 0 || screens.rem == 1) return screens.data->root;
+        number--;
+        /* The next one stands behind this one's depths, each of which says how long it is. */
+        xcb_depth_iterator_t depths = xcb_screen_allowed_depths_iterator(screens.data);
+        for (; depths.rem > 0; xcb_depth_next(&depths)) {
+            at = (const char *)depths.data;
+            if (at > end || (size_t)(end - at) < sizeof *depths.data) return 0;
+        }
+    }
+    return 0;
+}
+
+static enum camarb_x11_fault begin(xcb_connection_t *connection, int number, struct camarb_x11 **opened) {
     struct camarb_x11 *x = calloc(1, sizeof *x);
-    if (!x) return camarb_x11_no_memory;
-    int number = 0;
-    x->connection = xcb_connect(name, &number);
+    if (!x) {
+        xcb_disconnect(connection);
+        return camarb_x11_no_memory;
+    }
+    x->connection = connection;
     int fault = xcb_connection_has_error(x->connection);
-    if (fault) {
+    x->root = fault ? 0 : root_of(xcb_get_setup(x->connection), number);
+    if (!x->root) {
         camarb_x11_close(x);
         return fault == XCB_CONN_CLOSED_PARSE_ERR ? camarb_x11_bad_name : camarb_x11_no_server;
     }
-    xcb_screen_iterator_t screens = xcb_setup_roots_iterator(xcb_get_setup(x->connection));
-    for (; number > 0 && screens.rem > 1; number--) xcb_screen_next(&screens);
-    x->root = screens.data->root;
 
     xcb_intern_atom_cookie_t cookies[ATOMS];
     for (int i = 0; i < ATOMS; i++)
@@ -80,6 +95,21 @@ enum camarb_x11_fault camarb_x11_open(const char *name, struct camarb_x11 **open
     xcb_flush(x->connection);
     *opened = x;
     return camarb_x11_good;
+}
+
+enum camarb_x11_fault camarb_x11_open(const char *name, struct camarb_x11 **opened) {
+    *opened = NULL;
+    if (!name) name = getenv("DISPLAY");
+    if (!name || !*name) return camarb_x11_no_server;
+    if (!is_local(name)) return camarb_x11_elsewhere;
+    int number = 0;
+    xcb_connection_t *connection = xcb_connect(name, &number);
+    return begin(connection, number, opened);
+}
+
+enum camarb_x11_fault camarb_x11_open_on(int socket, struct camarb_x11 **opened) {
+    *opened = NULL;
+    return begin(xcb_connect_to_fd(socket, NULL), 0, opened);
 }
 
 void camarb_x11_close(struct camarb_x11 *x) {

@@ -16,8 +16,10 @@ static int words_of(struct camarb_x11 *x, xcb_get_property_cookie_t cookie, uint
     xcb_get_property_reply_t *reply = xcb_get_property_reply(x->connection, cookie, NULL);
     int count = -1;
     if (reply && reply->format == 32) {
-        int length = xcb_get_property_value_length(reply) / 4, skipped = length > max ? length - max : 0;
-        count = length - skipped;
+        /* What it says of its value's length, or what came of it, of which alone xcb knows. */
+        uint32_t length = reply->value_len < reply->length ? reply->value_len : reply->length;
+        uint32_t skipped = length > (uint32_t)max ? length - (uint32_t)max : 0;
+        count = (int)(length - skipped);
         memcpy(words, (const uint32_t *)xcb_get_property_value(reply) + skipped, (size_t)count * 4);
     }
     free(reply);
@@ -138,17 +140,27 @@ static void collect_manager(struct camarb_x11 *x) {
     ask_windows(x);
 }
 
+/* The process that an answer names; 0: it names none. Each of its values says how long it is, and xcb checks none of that. */
+static pid_t process_in(const xcb_res_query_client_ids_reply_t *reply) {
+    const char *end = (const char *)(reply + 1) + (size_t)reply->length * 4;
+    pid_t process = 0;
+    xcb_res_client_id_value_iterator_t values = xcb_res_query_client_ids_ids_iterator(reply);
+    for (; values.rem > 0; xcb_res_client_id_value_next(&values)) {
+        const char *at = (const char *)values.data;
+        if (at > end || (size_t)(end - at) < sizeof *values.data) break;
+        uint32_t room = (uint32_t)((size_t)(end - at) - sizeof *values.data) / 4;
+        if (values.data->length / 4 > room) break;
+        if ((values.data->spec.mask & XCB_RES_CLIENT_ID_MASK_LOCAL_CLIENT_PID) && values.data->length >= 4)
+            process = (pid_t)*xcb_res_client_id_value_value(values.data);
+    }
+    return process;
+}
+
 /* False when the window is gone. All answers are fetched in any case. */
 static bool collect_window(struct camarb_x11 *x, struct camarb_x11_window *window, const struct asked *asked) {
     if (asked->is_new) {
         xcb_res_query_client_ids_reply_t *reply = xcb_res_query_client_ids_reply(x->connection, asked->process, NULL);
-        if (reply) {
-            xcb_res_client_id_value_iterator_t values = xcb_res_query_client_ids_ids_iterator(reply);
-            for (; values.rem; xcb_res_client_id_value_next(&values))
-                if ((values.data->spec.mask & XCB_RES_CLIENT_ID_MASK_LOCAL_CLIENT_PID) &&
-                    xcb_res_client_id_value_value_length(values.data) >= 1)
-                    window->process = (pid_t)*xcb_res_client_id_value_value(values.data);
-        }
+        if (reply) window->process = process_in(reply);
         free(reply);
     }
     xcb_get_window_attributes_reply_t *attributes =

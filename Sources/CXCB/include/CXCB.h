@@ -62,6 +62,8 @@ struct camarb_x11_desktop {
 
 /* The display is $DISPLAY's when `name` is NULL. `*opened` is NULL unless the result is camarb_x11_good. */
 enum camarb_x11_fault camarb_x11_open(const char *name, struct camarb_x11 **opened);
+/* The server at the other end of a socket, which is closed with it. */
+enum camarb_x11_fault camarb_x11_open_on(int socket, struct camarb_x11 **opened);
 void camarb_x11_close(struct camarb_x11 *x);
 int camarb_x11_descriptor(const struct camarb_x11 *x);
 
