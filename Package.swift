@@ -165,6 +165,16 @@ let package = Package(
             ],
             embedding: ["Page/page.css", "Page/report.js", "Page/play.js"]),
 
+        // The same page, answered to a browser as somebody types.
+        library(
+            "PlayServing",
+            [
+                "JSONText", "PolicyPage", "TomlFile",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]),
+
         // What a user's desktop is, as facts about apps: no C, no input or output.
         library("DesktopFacts", ["ArbiterProtocol", "JSONText"]),
 
@@ -246,10 +256,9 @@ let package = Package(
         installed(
             "camplay",
             [
-                "ArbiterProtocol", "JSONText", "PolicyPage", "TomlFile",
+                "ArbiterProtocol", "PlayServing", "TomlFile",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
             ]),
         // Walks and simulates from the command line: planted bugs are built and run against it.
         program("explore", ["Arbiter", "ArbiterProtocol", "PolicyFile", "Scenario", "Exploration"]),

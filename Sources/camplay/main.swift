@@ -2,7 +2,7 @@ import ArbiterProtocol
 import Glibc
 import NIOCore
 import NIOPosix
-import PolicyPage
+import PlayServing
 import TomlFile
 
 // Serves the page of `camclient policy play` to one person's browser. What it answers is decided in `PolicyPage`; here is who
@@ -57,7 +57,7 @@ guard RegularFile.confine(to: ".") else { end("\(folder) cannot be resolved: \(S
 let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 let secret = token()
 do {
-    let channel = try await PlayServer(folder: folder, token: secret, random: token).listen(on: port, group)
+    let channel = try await PlayServer(folder: folder, token: secret, random: token).listen(on: port, group).get()
     let number = channel.localAddress?.port ?? port
     write("http://127.0.0.1:\(number)/\(secret)/\n", to: 1)
     write("Open this address in a browser of this machine; Ctrl-C ends it.\n", to: 2)

@@ -1,26 +1,32 @@
-import NIOCore
+package import NIOCore
 import NIOHTTP1
 import NIOPosix
 import Synchronization
 
 /// Listens on the loopback, for a few connections at a time.
-struct PlayServer {
+package struct PlayServer {
     let folder: String
     let token: String
     /// Something that nobody can guess, for each page.
     let random: @Sendable () -> String
+
+    package init(folder: String, token: String, random: @escaping @Sendable () -> String) {
+        self.folder = folder
+        self.token = token
+        self.random = random
+    }
 
     /// A browser has six connections to one server; two browsers, and room for one that hangs.
     private static let connectionsMax = 16
     /// A connection that says nothing for so long is closed.
     private static let idle = TimeAmount.seconds(60)
 
-    func listen(on port: Int, _ group: any EventLoopGroup) async throws -> any Channel {
+    package func listen(on port: Int, _ group: any EventLoopGroup) -> EventLoopFuture<any Channel> {
         let open = Mutex(0)
         let questions = QuestionQueue()
         let (folder, token, random) = (folder, token, random)
         let count = OpenConnections(open)
-        return try await ServerBootstrap(group: group)
+        return ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 32)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
@@ -36,7 +42,7 @@ struct PlayServer {
                         PlayConnection(PlayFolder(name: folder), questions, token: token, random: random))
                 }
             }
-            .bind(host: "127.0.0.1", port: port).get()
+            .bind(host: "127.0.0.1", port: port)
     }
 
     private struct TooMany: Error {}
