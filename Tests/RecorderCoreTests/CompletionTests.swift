@@ -250,17 +250,57 @@ import Testing
         #expect(try file.bytes() == before)
     }
 
+    /// With a clock that goes on by one whenever it is looked at.
+    /// - Returns: how often that was.
+    private func complete(
+        _ file: TemporaryFile, until deadline: Int64
+    ) throws -> (result: Result<RecordingCompletion.Result, CompletionFault>, looks: Int64) {
+        let (envelope, mark) = try opened(file)
+        close(mark)
+        var looks: Int64 = 0
+        let writer = try FileWriters().start(envelope, again: true)
+        let result = Result { () throws(CompletionFault) in
+            try RecordingCompletion.complete(writer, until: deadline) {
+                looks += 1
+                return looks
+            }
+        }
+        return (result, looks)
+    }
+
     @Test("A completion that takes too long leaves the file as it is")
     func late() throws {
         let file = try TemporaryFile(".mkv")
         try file.write(try killed(frames: 3).bytes)
         let before = try file.bytes()
-        let (envelope, mark) = try opened(file)
-        close(mark)
-        let fault = #expect(throws: CompletionFault.self) {
-            _ = try RecordingCompletion.complete(FileWriters().start(envelope, again: true), until: 0)
-        }
-        #expect(fault == .late)
+        #expect(try complete(file, until: 1).result == .failure(.late))
         #expect(try file.bytes() == before)
+    }
+
+    @Test("A completion looks at its clock within a cluster, too, and once more before it writes its first byte")
+    func lateWithinACluster() throws {
+        let file = try TemporaryFile(".mkv")
+        // One cluster: a time, many elements of two bytes with nothing in them, and a frame.
+        let voids = 64 << 10
+        let empty = Array(repeating: [0xec, 0x80] as [UInt8], count: voids / 2).joined()
+        let children: [UInt8] = [0xe7, 0x81, 0] + empty + [0xa3, 0x85, 0x81, 0, 0, 0x80, 7]
+        let size = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: (children.count | 1 << 28) >> $0) }
+        let cluster = [0x1f, 0x43, 0xb6, 0x75] + size + children
+        let bytes = try killed(frames: 0).bytes + cluster
+        try file.write(bytes)
+        let (inTime, looks) = try complete(file, until: .max)
+        #expect(try inTime.get().frames == 1)
+        #expect(looks >= voids / Int(CAMARB_WRITER_READ_MAX), "\(looks) looks at \(voids) bytes")
+        // In the midst of the cluster, and right before the first byte.
+        for deadline in [looks / 2, looks] {
+            try file.write(bytes)
+            let (result, seen) = try complete(file, until: deadline)
+            #expect(result == .failure(.late) && seen == deadline)
+            #expect(try file.bytes() == bytes)
+        }
+        // The last look was in time: the rest is done.
+        try file.write(bytes)
+        #expect(try complete(file, until: looks + 1).result == inTime)
+        #expect(try file.bytes() != bytes)
     }
 }

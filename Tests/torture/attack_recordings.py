@@ -3,7 +3,7 @@ import ctypes, json, os, pathlib, random, shutil, signal, socket, subprocess, te
 
 from harness import Daemon, Refused, Skipped, recorded_marks, wait_until
 from recordings_with_sound import Microphone
-from rows import Figure, row, stage
+from rows import Figure, broker, row, stage
 
 KILLS, KILLS_SHORT = 200, 20
 # Seconds of recording before the kill: before the first second of sound and the third key frame, and long enough behind them.
@@ -174,3 +174,69 @@ def recordings_killed(short):
      f"{SMALL_DISK / 1e3:.0f} kB ({KILLS_SHORT // 2} in the short form)")
 def recordings_killed_disk_full(short):
     yield from kills(short, disk_is_full=True)
+
+
+# Bytes of a cluster, as long as a completion takes one for a recording's, and what it is full of: elements of two bytes.
+CLUSTER, ELEMENT = 255 << 20, b"\xec\x80"
+# Of a header, with its rooms for tags and index: the first cluster begins before.
+HEADER_MAX = 1 << 18
+# Seconds: a completion may take 4, and a broker waits 5. Then so many are looked at, in which one that went on would take a
+# processor, and on an idle machine write.
+COMPLETED_MAX, AFTER, AFTER_SHORT = 7, 20, 3
+# Ticks of a processor, a second: what a recorder core that draws a picture takes now and then.
+TICKS_MAX = 20
+
+
+def processor_ticks(processes):
+    """What they have taken so far; those that have ended, nothing."""
+    taken = 0
+    for process in processes:
+        try:
+            taken += sum(map(int, pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[11:13]))
+        except OSError:
+            pass
+    return taken
+
+
+@row("long-completions", "completing a lost recording ends at its deadline, and past it the file stays as it is",
+     f"a recording that its client makes one cluster of {CLUSTER >> 20} MiB with a hundred million elements, before its recorder core is "
+     "killed")
+def long_completions(short):
+    with broker() as daemon:
+        app = daemon.app("film")
+        session = app.session()
+        session.start()
+        app.wait("DidStartRunning")
+        stream = session.stream()
+        path = daemon.directory / "long.mkv"
+        recording = session.record(path)
+        app.wait("RecordingStarted")
+        for _ in range(10):
+            stream.release(stream.read())
+        (recorder,) = daemon.recorders()
+        process = os.pidfd_open(recorder)
+        # It writes no more, and the file is still its own.
+        signal.pidfd_send_signal(process, signal.SIGSTOP)
+        whole = path.read_bytes()
+        begin = whole.index(b"\x1f\x43\xb6\x75", 0, HEADER_MAX)
+        # Its time, and a frame at it.
+        body = b"\xe7\x81\x00\xa3\x85\x81\x00\x00\x80\x07"
+        body += ELEMENT * ((CLUSTER - len(body)) // len(ELEMENT))
+        crafted = whole[:begin] + b"\x1f\x43\xb6\x75" + (1 << 56 | len(body)).to_bytes(8, "big") + body
+        path.write_bytes(crafted)
+        killed = time.monotonic()
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+        os.close(process)
+        ended = app.wait("RecordingFinished", lambda said: said[2] == recording)
+        took = time.monotonic() - killed
+        completing = daemon.recorders()
+        ticks = processor_ticks(completing)
+        time.sleep(AFTER_SHORT)
+        ticks = max(0, processor_ticks(completing) - ticks)
+        time.sleep(0 if short else AFTER - AFTER_SHORT)
+        yield Figure("its end is told after", took, "s", most=COMPLETED_MAX)
+        yield Figure("frames that it is told to have", ended[4], most=0)
+        yield Figure("processor time that is spent on it after that, a second", round(ticks / AFTER_SHORT, 1), "ticks", most=TICKS_MAX)
+        after = path.read_bytes()
+        yield Figure("bytes of the file that are others since", sum(a != b for a, b in zip(crafted[:HEADER_MAX], after))
+                     + abs(len(crafted) - len(after)), most=0)

@@ -100,7 +100,7 @@ package final class FileWriter {
 
     /// Has bytes read and waits for them; fewer at the file's end. Only of a file that was opened again.
     /// - Parameter count: at most `CAMARB_WRITER_READ_MAX`.
-    func read(_ count: Int, at offset: Int64) throws(FileFault) -> [UInt8] {
+    package func read(_ count: Int, at offset: Int64) throws(FileFault) -> [UInt8] {
         bytesRead = []
         add(camarb_writer_read, UInt64(offset), withUnsafeBytes(of: UInt32(count)) { Array($0) })
         wantAnswer()
@@ -117,7 +117,7 @@ package final class FileWriter {
     }
 
     /// Waits until a file that is opened again is open: its size in bytes.
-    func openedAgain() throws(FileFault) -> Int64 {
+    package func openedAgain() throws(FileFault) -> Int64 {
         wantAnswer()
         if let fault = settle() { throw fault }
         return value

@@ -13,7 +13,7 @@ import Glibc
 /// reader until their head is written, in one piece and after what is in them; the segment's size comes last, and says that
 /// the file is whole: then nothing more is written either.
 ///
-/// Threading: the thread of the writer that it was given.
+/// Threading: the thread of the file that it was given.
 package struct RecordingCompletion {
     /// What is in the file.
     package struct Result: Hashable {
@@ -27,8 +27,8 @@ package struct RecordingCompletion {
 
     private typealias ID = MatroskaLayout.ID
 
-    private let file: FileWriter
-    private let deadline: Int64
+    private let file: any LostFile
+    private let isLate: () -> Bool
     private var window: ByteWindow
     private let layout: MatroskaLayout
 
@@ -55,21 +55,30 @@ package struct RecordingCompletion {
 
     /// - Parameters:
     ///   - file: opened again.
-    ///   - deadline: on the monotonic clock, in nanoseconds.
-    package static func complete(_ file: FileWriter, until deadline: Int64) throws(CompletionFault) -> Result {
+    ///   - deadline: in the clock's nanoseconds. It is looked at with each part of the file that is read, however few elements
+    ///     those are in, and once more before the first byte is written; what is begun then is written to its end.
+    ///   - clock: the monotonic one, but in tests.
+    package static func complete(
+        _ file: any LostFile, until deadline: Int64, clock: @escaping () -> Int64 = camarb_monotonic_ns
+    ) throws(CompletionFault) -> Result {
         let size: Int64
         do throws(FileFault) { size = try file.openedAgain() } catch { throw .file(error) }
         // Lost before it had a header.
         if size == 0 { return Result(frames: 0, duration: 0, bytes: 0, lastCapture: nil) }
-        var completion = try RecordingCompletion(file, size, until: deadline)
+        var completion = try RecordingCompletion(file, size) { clock() >= deadline }
         try completion.walk()
         return try completion.finish()
     }
 
-    private init(_ file: FileWriter, _ size: Int64, until deadline: Int64) throws(CompletionFault) {
+    private init(
+        _ file: any LostFile, _ size: Int64, isLate: @escaping () -> Bool
+    ) throws(CompletionFault) {
         self.file = file
-        self.deadline = deadline
+        self.isLate = isLate
         window = ByteWindow(size: size) { (count, offset) throws(CompletionFault) in
+            // Each fetch asks another process, beside which the clock costs little; and all that is done between two fetches
+            // is done with what one brought.
+            guard !isLate() else { throw .late }
             do throws(FileFault) { return try file.read(count, at: offset) } catch { throw .file(error) }
         }
         layout = try MatroskaLayout(&window)
@@ -81,8 +90,6 @@ package struct RecordingCompletion {
 
     private mutating func walk() throws(CompletionFault) {
         while end < window.size {
-            // Each round asks another process: looking at the clock costs little beside that.
-            guard camarb_monotonic_ns() < deadline else { throw .late }
             guard let element = try element(at: end) else { return try checkTail() }
             guard let next = element.end, [ID.cluster, ID.cues, ID.tags, ID.void].contains(element.id),
                 next - element.start <= Self.clusterBytesMax
@@ -234,6 +241,8 @@ package struct RecordingCompletion {
         }
         // Reading is over before anything is changed.
         var tags = try tags()
+        // Past the deadline nobody waits for the answer, and the client has heard that the file stays as it is.
+        guard !isLate() else { throw .late }
         if end < window.size { file.truncate(to: end) }
         if frames == 0, !hasEmptyCluster {
             put(MatroskaLayout.emptyCluster, at: end)
