@@ -9,7 +9,7 @@ let isForFuzzing = Context.environment["CAMARB_FUZZ"] == "1"
 // itself, since the sanitizer's is a library of its own.
 let isForThreads = Context.environment["CAMARB_THREADS"] == "1"
 let withoutThreads: Set<String> = [
-    "Exploration", "ReferenceArbiter", "Timeline", "TraceFigures", "PolicyPage", "Agent", "CXCB", "CPipeWire", "CSlate",
+    "TraceFigures", "Agent", "CPipeWire", "CSlate",
     "camagent",
     "camclient", "camplay",
     "explore",
@@ -105,7 +105,9 @@ let package = Package(
             linkerSettings: ["avformat", "avcodec", "swscale", "swresample", "avutil"].map { .linkedLibrary($0) }),
         .target(name: "CVideo4Linux", linkerSettings: [.linkedLibrary("v4lconvert")]),
         .target(name: "CTurboJPEG", linkerSettings: [.linkedLibrary("turbojpeg")]),
-        .target(name: "CXCB", linkerSettings: [.linkedLibrary("xcb"), .linkedLibrary("xcb-res")]),
+        .target(
+            name: "CXCB", cSettings: isForFuzzing ? [.unsafeFlags(["-fsanitize=fuzzer-no-link"])] : [],
+            linkerSettings: [.linkedLibrary("xcb"), .linkedLibrary("xcb-res")]),
         // What the C library has too: the one place where slates are drawn, and frame rates as fractions.
         .target(
             name: "CSlate", path: "clients/libcamarb",
@@ -222,8 +224,10 @@ let package = Package(
         library(
             "FuzzTargets",
             [
-                "Arbiter", "ArbiterProtocol", "CameraFile", "JSONText", "PolicyFile", "RecorderCore", "Scenario",
-                "TomlFile", "Trace", "Bus", "Identity", "Broker", "CLinux",
+                "Arbiter", "ArbiterProtocol", "CameraFile", "CaptureModel", "DesktopFacts", "FrameStream", "JSONText", "Loop",
+                "PlayServing", "PolicyFile", "PolicyPage", "RecorderCore", "Scenario", "TomlFile", "Trace", "Bus",
+                "Identity", "Broker", "CLinux", "CVideo4Linux", "CXCB",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ]),
 
         // The programs: thin, everything testable is in a library.

@@ -39,6 +39,16 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case holders
     /// Where a process is, of which its user has named a part.
     case controlGroup = "control-group"
+    /// A recording's file whose recorder core was lost.
+    case lostRecording = "lost-recording"
+    /// What a camera of the machine says of its formats and controls, and gives as frames.
+    case videoDevice = "video-device"
+    /// What sway and KWin say of their windows.
+    case desktop
+    /// What an X server answers.
+    case xServer = "x-server"
+    /// What comes to the port of `camclient policy play`, and what its page asks.
+    case playPage = "play-page"
 
     /// Says that the process does nothing else: from here on it is a broken promise where a target leaves a descriptor open.
     public static func isAlone() { Hearer.isAlone.store(true, ordering: .relaxed) }
@@ -62,6 +72,11 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .answers: Self.answers(bytes)
         case .holders: Self.holders(bytes)
         case .controlGroup: Self.controlGroup(bytes)
+        case .lostRecording: Self.lostRecording(bytes)
+        case .videoDevice: Self.videoDevice(bytes)
+        case .desktop: Self.desktop(bytes)
+        case .xServer: Self.xServer(bytes)
+        case .playPage: Self.playPage(bytes)
         }
     }
 
@@ -75,9 +90,11 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .recorderAnswer: 4 * 1024
         // Above a line's bound.
         case .sasl: 2 * 1024
-        case .framing, .body, .connection, .metadata: 2 * 1024
+        case .framing, .body, .connection, .metadata, .videoDevice, .xServer: 2 * 1024
         case .microphone, .controlGroup: 512
         case .answers, .holders: 1024
+        case .lostRecording, .playPage: 8 * 1024
+        case .desktop: 4 * 1024
         }
     }
 }
