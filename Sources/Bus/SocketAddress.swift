@@ -79,13 +79,19 @@ public enum SocketAddress {
     }
 
     /// A connected descriptor.
-    /// - Throws: `.disconnected` with a sentence that tells "nothing is there" from "nobody answers" and "not allowed".
+    /// - Throws: `.disconnected` with a sentence that tells "nothing is there" from "nobody answers" and "not allowed", and
+    ///   from a listener that is neither root's nor this user's where anybody may listen.
     package static func connect(_ address: String?) throws(BrokerError) -> Int32 {
         let paths = if let address { [try path(of: address)] } else { try candidates.map(path(of:)) }
         var sentences: [String] = []
         for path in paths {
             let result = camarb_unix_connect(path)
-            if result >= 0 { return result }
+            if result >= 0 {
+                guard let strange = strangeListener(result, at: path) else { return result }
+                close(result)
+                sentences.append(strange)
+                continue
+            }
             switch -result {
             case ENOENT, ENOTDIR:
                 sentences.append("There is no broker's socket at \(path): camarbd has not been started.")
@@ -97,5 +103,23 @@ public enum SocketAddress {
             }
         }
         throw BrokerError(.disconnected, sentences.joined(separator: " "))
+    }
+
+    /// Who listens in a broker's place, as a sentence: in a folder such as `/tmp` the first to come has a name, and any user
+    /// may be that. Nil where it is root or this user, or where not everybody may make a socket.
+    private static func strangeListener(_ connected: Int32, at path: String) -> String? {
+        guard isForAnybody(path) else { return nil }
+        var user: uid_t = 0
+        guard camarb_listener_of(connected, &user) < 0 || user != 0 && user != geteuid() else { return nil }
+        return "At \(path), where any user may listen, it is user \(user): neither root nor you. "
+            + "Let camarbd listen in a folder of its own, such as $XDG_RUNTIME_DIR/camarb."
+    }
+
+    /// Whether anybody may give a socket of his own this name, as in a folder whose entries only their owners take away.
+    private static func isForAnybody(_ path: String) -> Bool {
+        if path.hasPrefix("@") { return true }
+        var folder = stat()
+        let parent = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        return stat(parent, &folder) == 0 && folder.st_mode & S_ISVTX != 0
     }
 }

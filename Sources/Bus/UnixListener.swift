@@ -82,7 +82,8 @@ public final class UnixListener {
         let connected = camarb_unix_connect_now(path)
         guard connected >= 0 else { return "another process" }
         defer { close(connected) }
-        let process = camarb_listener_of(connected)
+        var user: uid_t = 0
+        let process = camarb_listener_of(connected, &user)
         guard process > 0 else { return "another process" }
         var name = [CChar](repeating: 0, count: 64)
         guard camarb_name_of(process, &name, name.count) >= 0 else { return "process \(process)" }

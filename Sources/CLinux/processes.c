@@ -232,10 +232,11 @@ int camarb_unix_probe(const char *path) {
     return 0;
 }
 
-pid_t camarb_listener_of(int connected) {
+pid_t camarb_listener_of(int connected, uid_t *user) {
     struct ucred credentials;
     socklen_t size = sizeof credentials;
     if (getsockopt(connected, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0) return -errno;
+    *user = credentials.uid;
     return credentials.pid > 0 ? credentials.pid : -ESRCH;
 }
 

@@ -69,8 +69,8 @@ int camarb_unix_connect(const char *path);
 int camarb_unix_connect_now(const char *path);
 /* Whether somebody listens there, without waiting: 0, -ECONNREFUSED when nobody does, or another -errno. */
 int camarb_unix_probe(const char *path);
-/* The process that made the socket listen to which this one is connected; or -errno. */
-pid_t camarb_listener_of(int connected);
+/* The process that made the socket listen to which this one is connected, and its user then; or -errno. */
+pid_t camarb_listener_of(int connected, uid_t *user);
 int camarb_unix_listen(const char *path, int backlog);
 /* An accepted socket, close-on-exec and non-blocking; or -errno. */
 int camarb_unix_accept(int listener);
