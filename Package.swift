@@ -156,7 +156,8 @@ let package = Package(
         library("Trace", ["Arbiter", "ArbiterProtocol", "EventTable", "JSONText", "PolicyFile", "Scenario"]),
         // Traces of many machines as figures and as a table: their lines are read in passing, and no core is stepped.
         library(
-            "TraceFigures", ["Arbiter", "ArbiterProtocol", "EventTable", "JSONText", "Scenario", "Trace"]),
+            "TraceFigures",
+            ["Arbiter", "ArbiterProtocol", "EventTable", "JSONText", "Scenario", "Timeline", "Trace"]),
         library("Timeline", ["ArbiterProtocol", "JSONText"]),
         // A policy as a page for people: its text, what scenarios reach of it, what was walked, what it leads to and why.
         library(
@@ -189,7 +190,7 @@ let package = Package(
         library("Flags"),
         library("FrameStream", ["ArbiterProtocol", "CLinux"]),
         // Which cameras the machine has, and who they are, read from /sys: nothing is opened.
-        library("VideoNodes"),
+        library("VideoNodes", ["Vocabulary"]),
         // How fine a camera sees: the chart that a simulated one looks at, and what a picture of it resolves. No media library.
         library("Resolution"),
         // How hard the machine is pressed, read from /proc and /sys.

@@ -120,9 +120,9 @@ public struct AgentOptions: Sendable {
         What cannot be known is said once, and camclient status shows it; what comes back is found by itself.
 
         Try it:
-          camagent --once                     what it sees
-          camagent --socket /tmp/camarb &     tells a broker of your own
-          camclient status                    "not known: …" is gone
+          camagent --once                                   what it sees
+          camagent --socket $XDG_RUNTIME_DIR/my-camarb &    tells a broker of your own
+          camclient status                                  "not known: …" is gone
 
         It ends with status 0 after SIGTERM, SIGINT or --once, 1 when it cannot start, and 2 when it was called wrongly.
 

@@ -142,6 +142,9 @@ public struct BrokerOptions: Sendable {
             )
         }
         let id = CameraID(String(text[..<equals]))
+        guard PlainWord.isOne(id.name) else {
+            throw Mistake("--camera gives a camera the id \(id.name.quotedShort); an id has \(PlainWord.alphabet).")
+        }
         guard !cameras.contains(where: { $0.id == id }) else {
             throw Mistake("--camera gives “\(id.name)” twice; each camera has an id of its own.")
         }
@@ -180,7 +183,8 @@ public struct BrokerOptions: Sendable {
                             and a bad one never replaces a good one
           --policy-dir DIR  drop-ins: every *.toml in it is read over the policy, in the order of the names;
                             without it \(usualPolicyFolder), where that is there; "" reads none
-          --camera ID=SPEC  a camera, as often as wanted; the first is the default one. SPEC is
+          --camera ID=SPEC  a camera, as often as wanted; the first is the default one. ID is a word of letters,
+                            digits and . _ : -, and SPEC is
                               simulated[:MODEL]  a test picture with frame number and capture time, as a certain
                                                  camera would take it: iphone6s-back (the usual one), iphone5-back, …
                               file:/path/clip    footage, looped at its own pace
@@ -210,9 +214,9 @@ public struct BrokerOptions: Sendable {
           --version, --help
 
         Try it:
-          camarbd --socket /tmp/camarb --policy policies/desktop.toml --camera front=simulated &
-          camclient --socket /tmp/camarb status
-          busctl --address=unix:path=/tmp/camarb introspect org.camarb /org/camarb/Broker1
+          camarbd --socket $XDG_RUNTIME_DIR/my-camarb --policy policies/desktop.toml --camera front=simulated &
+          camclient --socket $XDG_RUNTIME_DIR/my-camarb status
+          busctl --address=unix:path=$XDG_RUNTIME_DIR/my-camarb introspect org.camarb /org/camarb/Broker1
 
         It ends with status 0 after SIGTERM or SIGINT, 1 when it cannot start, and 2 when it was called wrongly.
 

@@ -1,4 +1,5 @@
 import Glibc
+import Vocabulary
 
 /// Reads the few files of sysfs that identify a video node.
 struct SysTree {
@@ -92,18 +93,11 @@ struct SysTree {
 }
 
 extension String {
-    /// What an identity may have: anything else becomes `_`, as udev does it.
+    /// A plain word: anything else becomes `_`, as udev does it.
     var asIdentity: String {
         String(
-            decoding: utf8.prefix(Self.identityBytesMax).map { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "-"),
-                    UInt8(ascii: "_"):
-                    byte
-                default: UInt8(ascii: "_")
-                }
-            }, as: UTF8.self)
+            decoding: utf8.prefix(Self.identityBytesMax).map { PlainWord.contains($0) ? $0 : UInt8(ascii: "_") },
+            as: UTF8.self)
     }
 
     /// A little less than what `v4l2:IDENTITY` takes, so that an index behind it fits.

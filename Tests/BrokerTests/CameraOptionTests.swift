@@ -37,6 +37,30 @@ import Testing
         ),
     ]
 
+    @Test("A camera's id is a word in which a shell sees nothing to do, and every identity of the machine's is one")
+    func plainIDs() {
+        for id in [
+            "front", "usb-046d:082d-4C1F3A9E", "pci-0000:00:14.0-usb-0:1.4:1.0", "platform-vivid.0-vivid-000-vid-cap",
+            "_9",
+        ] {
+            guard case .run(let options) = BrokerOptions.read(["--camera", "\(id)=none"]) else {
+                #expect(Bool(false), "\(id) was refused")
+                continue
+            }
+            #expect(options.cameras.map(\.id.name) == [id])
+        }
+        let active = "$`();&|<>'\"\\*?[]{}~#! \n\t\r\u{1b}%@+,/^\u{202e}ä"
+        for id in active.map({ "a\($0)b" }) + ["-x", "--policy", "$(id)"] {
+            guard case .mistake(let said) = BrokerOptions.read(["--camera", "\(id)=none"]) else {
+                #expect(Bool(false), "\(id) was taken")
+                continue
+            }
+            #expect(
+                said == "--camera gives a camera the id “\(id)”; an id has letters (A to Z, a to z), digits, “.”, “_”, "
+                    + "“:” and “-”, which is not the first.")
+        }
+    }
+
     @Test("A camera that cannot be meant is refused with what to write", arguments: mistakes)
     func refused(text: String, sentence: String) {
         guard case .mistake(let said) = BrokerOptions.read(["--camera", text]) else {

@@ -1,8 +1,9 @@
 """What people meet at a terminal: commands that say what is so, and refuse at once what cannot be meant."""
-import json, os, pathlib, re, select, signal, subprocess, tempfile
+import contextlib, json, os, pathlib, re, select, signal, subprocess, sys, tempfile
 
 from camclient import PROGRAM, Running, camclient
 from harness import PATIENCE, PROGRAMS, ROOT, Daemon, Refused, as_other, as_user, claim, die_with_parent, wait_until
+from shells import PLAIN, completing, hostile_words, installed
 
 ALICE, BOB = 4242, 4343
 
@@ -256,6 +257,70 @@ def completion():
             return done.stdout.split()
         assert offered(daemon.path) == ["front", "rear"], offered(daemon.path)
         assert offered("/nonexistent/socket") == [], offered("/nonexistent/socket")
+
+
+@claim("whatever a broker calls its cameras, Tab runs nothing in bash, zsh and fish, and offers only what is called plainly")
+def hostile_completion():
+    with tempfile.TemporaryDirectory() as folder:
+        installed(folder)
+        mark = pathlib.Path(folder, "ran")
+        words = hostile_words(mark)
+
+        def look(words, **limits):
+            for shell, line, offered in completing(folder, mark, words, **limits):
+                assert not mark.exists(), f"{shell} ran what a camera is called behind “{line}”: {words}"
+                if shell == "bash":
+                    assert offered == [PLAIN], (line, offered)
+                else:
+                    assert str(mark) not in offered[0], (shell, line, offered)
+
+        look(words)
+        # And alone: one that a shell takes for nonsense keeps it from the others.
+        for word in (word for word in words if str(mark) in word):
+            look([word], names=["bash"], lines=["camclient record --camera "])
+        # Words that others say come into completions by one function, which leaves out what is not plain.
+        sources = (ROOT / "Sources" / "camclient").rglob("*.swift")
+        said = [line for file in sources for line in file.read_text().splitlines() if re.search(r"\.(custom|shellCommand)\b", line)]
+        assert len(said) == 1 and "filter(PlainWord.isOne)" in said[0], said
+
+
+@claim("where anybody may listen, as in /tmp, camclient talks to a broker of root's or of its own user's alone, and says whose another one is")
+def strange_listener():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o1777)
+        path = pathlib.Path(folder, "socket")
+        listen = ("import os, socket, sys\nlistener = socket.socket(socket.AF_UNIX)\nlistener.bind(sys.argv[1])\nlistener.listen()\n"
+                  "os.chmod(sys.argv[1], 0o777)\nsys.stdin.read()\n")
+
+        @contextlib.contextmanager
+        def listening(user):
+            with subprocess.Popen([sys.executable, "-c", listen, path], stdin=subprocess.PIPE, preexec_fn=die_with_parent,
+                                  **as_other(user)) as listener:
+                wait_until("the socket", lambda: path.exists() and path.stat().st_mode & 0o777 == 0o777)
+                yield
+                listener.communicate()
+            path.unlink()
+
+        def refused(user):
+            with subprocess.Popen([PROGRAM, "status", "--socket", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  preexec_fn=die_with_parent, **as_other(user)) as asking:
+                try:
+                    # This listener answers nobody, so whoever talks to it waits.
+                    said = asking.communicate(timeout=2)[1]
+                except subprocess.TimeoutExpired:
+                    asking.kill()
+                    return False
+            assert asking.returncode == 3 and f"it is user {ALICE}: neither root nor you" in said, (asking.returncode, said)
+            return True
+
+        with listening(ALICE):
+            assert refused(0) and refused(BOB) and not refused(ALICE)
+        with listening(0):
+            assert not refused(BOB)
+        os.chmod(folder, 0o755)
+        os.chown(folder, ALICE, ALICE)
+        with listening(ALICE):
+            assert not refused(BOB), "in a folder of a user's own others cannot listen in its place"
 
 
 @claim("the manual of camclient has every option that its --help has")

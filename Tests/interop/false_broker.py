@@ -23,11 +23,20 @@ def use(camera, name, holder="", own=False, recording=False, since=0, waiting=()
             "waiting": ("aa{sv}", [{"app": ("s", app), "since": ("x", since)} for app, since in waiting])}
 
 
+def camera(id):
+    """One camera of GetStatus."""
+    return {"id": ("s", id), "name": ("s", "A camera"), "position": ("s", "front"), "present": ("b", True), "privacy": ("b", False),
+            "generation": ("t", 1), "tenancy": ("s", "free"), "holder": ("s", ""), "session": ("t", 0), "waiting": ("as", []),
+            "sharers": ("as", []), "outside": ("s", ""), "openIn": ("s", ""), "unwatched": ("s", ""), "bypass": ("s", "")}
+
+
 class FalseBroker:
     def __init__(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-false."))
         self.path = self.directory / "socket"
         self.use, self.private = [], False
+        # The ids of its cameras.
+        self.cameras = []
         # Methods that are refused.
         self.refuses = set()
         # Methods that are answered later, and what waits for that.
@@ -133,7 +142,8 @@ class FalseBroker:
             return new_method_return(call, "aa{sv}", (self.use,))
         if member == "GetStatus":
             return new_method_return(
-                call, "a{sv}aa{sv}aa{sv}", ({**STATUS, "ownPrivacy": ("b", self.private)}, [], []))
+                call, "a{sv}aa{sv}aa{sv}",
+                ({**STATUS, "ownPrivacy": ("b", self.private)}, [camera(id) for id in self.cameras], []))
         if member == "SetOwnPrivacy":
             self.private = call.body[0]
         return new_method_return(call)

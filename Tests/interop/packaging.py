@@ -1,7 +1,8 @@
 """What is installed: that it is whole, that systemd understands it, and that its sandboxes are as tight as promised."""
-import os, pathlib, pty, re, select, subprocess, tempfile, time
+import os, pathlib, re, subprocess, tempfile
 
 from harness import PATIENCE, PROGRAMS, ROOT, Skipped, claim
+from shells import Shells, installed
 
 VERSION = (ROOT / "VERSION").read_text().strip()
 # Ten times the score of `systemd-analyze security`: reliability (e) promises at most 1.5 for each service.
@@ -12,10 +13,6 @@ def run(*command, status=0):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120)
     assert done.returncode == status, f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout + done.stderr
-
-
-def installed(folder, prefix="/usr"):
-    run(ROOT / "packaging" / "install", "--destdir", folder, "--prefix", prefix, "--programs", PROGRAMS)
 
 
 @claim("every service is as tight as promised, by systemd's own measure")
@@ -169,47 +166,15 @@ def policy():
         assert "focused" in shown, shown
 
 
-def typed_into_zsh(line, environment, folder, answer):
-    """What a zsh on a terminal shows after these keys, as far as the answer."""
-    keeper, terminal = pty.openpty()
-    shell = subprocess.Popen(["zsh", "-f", "-i"], stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True, env=environment,
-                             cwd=folder)
-    os.close(terminal)
-    try:
-        os.write(keeper, line.encode())
-        shown, end = b"", time.monotonic() + PATIENCE
-        while answer not in shown.decode(errors="replace"):
-            assert select.select([keeper], [], [], max(0, end - time.monotonic()))[0], f"zsh shows {shown!r}, and no “{answer}”"
-            shown += os.read(keeper, 4096)
-    finally:
-        shell.kill()
-        shell.wait()
-        os.close(keeper)
-
-
 @claim("bash, zsh and fish complete camclient's arguments by what is installed")
 def completions():
-    framework = "/usr/share/bash-completion/bash_completion"
-    missing = [path for path in (framework, "/usr/bin/zsh", "/usr/bin/fish") if not os.path.exists(path)]
-    if missing:
-        raise Skipped(f"there is no {', no '.join(missing)} here (make/packages test installs them)")
     with tempfile.TemporaryDirectory() as folder:
+        shells = Shells(folder)
         installed(folder)
-        share = f"{folder}/usr/share"
-        environment = {"HOME": folder, "PATH": f"{folder}/usr/bin:/usr/bin:/bin", "TERM": "dumb", "XDG_DATA_DIRS": share}
-        files = [pathlib.Path(share, file) for file in (
-            "bash-completion/completions/camclient", "zsh/vendor-completions/_camclient", "fish/vendor_completions.d/camclient.fish")]
-        assert all(file.read_text() and not file.read_text().startswith("#!") for file in files)
-
-        def said(*command):
-            return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=PATIENCE).stdout.split()
-
-        assert said("bash", "--norc", "-c", f". {framework}; . {files[0]}; COMP_WORDS=(camclient policy ver); "
-                    "COMP_CWORD=2; COMP_LINE='camclient policy ver'; COMP_POINT=20; _camclient camclient ver policy; echo ${COMPREPLY[@]}"
-                    ) == ["verify"]
-        assert said("fish", "-c", "complete -C 'camclient policy ver'")[:1] == ["verify"]
-        typed_into_zsh(f"fpath=({files[1].parent} $fpath); autoload -Uz compinit; compinit -u -D\ncamclient policy ver\t", environment, folder,
-                       "camclient policy verify ")
+        assert all(file.read_text() and not file.read_text().startswith("#!") for file in shells.files)
+        assert shells.bash("camclient policy ver") == ["verify"]
+        shells.fish("camclient policy ver\t", "camclient policy verify ")
+        shells.zsh("camclient policy ver\t", "camclient policy verify ")
     with tempfile.TemporaryDirectory() as folder:
         installed(folder, "/usr/local")
         assert pathlib.Path(folder, "usr/local/share/zsh/site-functions/_camclient").exists()

@@ -1,3 +1,4 @@
+import ArbiterProtocol
 import ArgumentParser
 import Camarb
 import Synchronization
@@ -8,7 +9,7 @@ enum CameraCompletion {
     private static let timeMax = Duration.milliseconds(500)
     private static let names = Mutex<[String]>([])
 
-    static let kind = CompletionKind.custom { _, _, _ in names.withLock { $0 } }
+    static let kind = CompletionKind.saidByOthers { names.withLock { $0 } }
 
     /// A shell asks by this word, and has no ear for what goes wrong.
     static func isAsked(_ arguments: [String]) -> Bool { arguments.first == "---completion" }
@@ -35,5 +36,21 @@ enum CameraCompletion {
             names.withLock { $0 = answer }
             return
         }
+    }
+}
+
+extension CompletionKind {
+    /// The one way in which words come to a shell that somebody else says: the completion of bash expands each of them, and
+    /// would run what a broker calls a camera. Whoever may be called otherwise is not offered.
+    static func saidByOthers(_ words: @escaping @Sendable () -> [String]) -> CompletionKind {
+        .custom { _, _, _ in words().filter(PlainWord.isOne).map(\.described) }
+    }
+}
+
+extension String {
+    /// For zsh, to which words come with a description behind a colon: identities of cameras have colons of their own.
+    fileprivate var described: String {
+        guard CompletionShell.requesting == .zsh else { return self }
+        return split(separator: ":", omittingEmptySubsequences: false).joined(separator: "\\:")
     }
 }
