@@ -225,7 +225,8 @@ let package = Package(
         library(
             "FuzzTargets",
             [
-                "Arbiter", "ArbiterProtocol", "CameraFile", "CaptureModel", "DesktopFacts", "FrameStream", "JSONText", "Loop",
+                "Arbiter", "ArbiterProtocol", "CameraFile", "CaptureModel", "DesktopFacts", "FrameStream", "JSONText",
+                "Loop",
                 "PlayServing", "PolicyFile", "PolicyPage", "RecorderCore", "Scenario", "TomlFile", "Trace", "Bus",
                 "Identity", "Broker", "CLinux", "CVideo4Linux", "CXCB",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),

@@ -16,6 +16,7 @@ final class PlayConnection: ChannelInboundHandler {
 
     private let folder: PlayFolder
     private let questions: QuestionQueue
+    private let open: OpenConnections
     private let token: String
     private let random: @Sendable () -> String
     private var head: HTTPRequestHead?
@@ -23,10 +24,12 @@ final class PlayConnection: ChannelInboundHandler {
     private var late: Scheduled<Void>?
 
     init(
-        _ folder: PlayFolder, _ questions: QuestionQueue, token: String, random: @escaping @Sendable () -> String
+        _ folder: PlayFolder, _ questions: QuestionQueue, _ open: OpenConnections, token: String,
+        random: @escaping @Sendable () -> String
     ) {
         self.folder = folder
         self.questions = questions
+        self.open = open
         self.token = token
         self.random = random
     }
@@ -56,6 +59,11 @@ final class PlayConnection: ChannelInboundHandler {
             expectRequest(context)
             self.head = head
             body = []
+            // Not when the body is there, which may take longer to come.
+            if page(of: head) != nil, !open.showedAddress(context.channel) {
+                self.head = nil
+                context.close(promise: nil)
+            }
         case .body(let bytes):
             guard head != nil else { return }
             guard body.count + bytes.readableBytes <= Self.bodyBytesMax else {
@@ -83,11 +91,8 @@ final class PlayConnection: ChannelInboundHandler {
         let origin = "http://127.0.0.1:\(context.channel.localAddress?.port ?? 0)"
         // A name that somebody made to mean this machine is another host, and its pages are not this one's.
         guard head.headers["host"].map({ "http://\($0)" }) == [origin] else { return answer(.forbidden, context) }
-        let parts = head.uri.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3, parts[0].isEmpty, Self.isSame(parts[1], token) else {
-            return answer(.notFound, context)
-        }
-        switch (head.method, parts[2]) {
+        guard let page = page(of: head) else { return answer(.notFound, context) }
+        switch (head.method, page) {
         case (.GET, ""):
             let nonce = random()
             send(.ok, "text/html; charset=utf-8", folder.page.page(nonce: nonce), nonce: nonce, context)
@@ -97,9 +102,16 @@ final class PlayConnection: ChannelInboundHandler {
                 head.headers["content-type"] == ["application/json"]
             else { return answer(.forbidden, context) }
             guard let json = try? JSONReader.read(body, depthMax: 4) else { return answer(.badRequest, context) }
-            if parts[2] == "ask" { ask(json, context) } else { file(json, context) }
+            if page == "ask" { ask(json, context) } else { file(json, context) }
         default: answer(.notFound, context)
         }
+    }
+
+    /// What is asked for behind the token; nil for whoever does not know that.
+    private func page(of head: HTTPRequestHead) -> String? {
+        let parts = head.uri.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3, parts[0].isEmpty, Self.isSame(parts[1], token) else { return nil }
+        return parts[2]
     }
 
     /// In the same time wherever they differ, so that nobody finds the token letter by letter.

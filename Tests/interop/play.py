@@ -1,8 +1,8 @@
 """The page of `camclient policy play`, from outside: who gets an answer, what a question may reach, and what it may cost."""
-import contextlib, http.client, json, os, pathlib, re, shutil, socket, subprocess, tempfile, threading
+import contextlib, http.client, json, os, pathlib, re, select, shutil, socket, subprocess, tempfile, threading
 
 from camclient import PROGRAM
-from harness import PATIENCE, ROOT, claim, die_with_parent
+from harness import PATIENCE, ROOT, claim, die_with_parent, wait_until
 from policy_page import HOSTILE, Page
 
 SECRET = "the-secret-rule-of-another-folder"
@@ -150,6 +150,99 @@ def escaped():
             assert not page.all("img") and not page.all("script") and not page.all("blink"), text
             assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes), text
             assert HOSTILE in page.text, text
+
+
+# So many connections may be open that have not shown the address.
+STRANGERS = 256
+
+
+class Crowd(threading.Thread):
+    """Holds as many connections to a page as there may be, without a word or with the wrong ones, and renews each that is cut."""
+
+    def __init__(self, port, count=STRANGERS, said=b""):
+        super().__init__(daemon=True)
+        self.port, self.count, self.said = port, count, said
+        self.opened, self.over = 0, threading.Event()
+
+    def run(self):
+        held = []
+        while not self.over.is_set():
+            ready = select.select(held, [], [], 0.001)[0] if held else []
+            for connection in ready:
+                # It says nothing to whoever says nothing: what can be read is its end.
+                with contextlib.suppress(OSError):
+                    if connection.recv(4096):
+                        continue
+                held.remove(connection)
+                connection.close()
+            while len(held) < self.count:
+                try:
+                    connection = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+                    connection.sendall(self.said)
+                except OSError:
+                    break
+                held.append(connection)
+                self.opened += 1
+        for connection in held:
+            connection.close()
+
+    def __enter__(self):
+        self.start()
+        wait_until("the crowd to be there", lambda: self.opened >= self.count)
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.join()
+
+
+@claim("connections without the address keep nobody out of policy play who has it: the oldest of them makes room; those that have shown it stay")
+def crowded():
+    with Play(ROOT / "policies") as play, contextlib.closing(
+            http.client.HTTPConnection("127.0.0.1", play.port, timeout=PATIENCE)) as kept:
+        def page(connection):
+            connection.request("GET", f"/{play.token}/")
+            answer = connection.getresponse()
+            return answer.status, len(answer.read())
+
+        served = page(kept)
+        assert served[0] == 200, served
+        for said in (b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n", f"GET /{'0' * 32}/ HTTP/1.1\r\nHost: 127.0.0.1:{play.port}\r\n".encode()):
+            with Crowd(play.port, said=said) as crowd:
+                for _ in range(30):
+                    assert play.request("GET", f"/{play.token}/")[0] == 200
+                    # The same connection as at first: nobody's room.
+                    assert page(kept)[0] == 200
+                assert crowd.opened > STRANGERS, "nobody made room"
+        # A request of which the half has come is one that has shown it.
+        with socket.create_connection(("127.0.0.1", play.port), timeout=PATIENCE) as half:
+            half.sendall(f"POST /{play.token}/file HTTP/1.1\r\nHost: 127.0.0.1:{play.port}\r\nOrigin: {play.origin}\r\n"
+                         f"Content-Type: application/json\r\nContent-Length: 22\r\nConnection: close\r\n\r\n".encode())
+            with Crowd(play.port):
+                for _ in range(20):
+                    assert play.request("GET", f"/{play.token}/")[0] == 200
+                half.sendall(b'{"name": "kiosk.toml"}')
+                assert half.recv(12) == b"HTTP/1.1 200"
+        # Where all that there are have shown it, one more is refused, as it was.
+        guests = [http.client.HTTPConnection("127.0.0.1", play.port, timeout=PATIENCE) for _ in range(15)]
+        for guest in guests:
+            assert page(guest)[0] == 200
+        try:
+            play.request("GET", f"/{play.token}/")
+        except (OSError, http.client.HTTPException):
+            pass
+        else:
+            raise AssertionError("there are more connections than there may be")
+        for guest in guests:
+            guest.close()
+        wait_until("room", lambda: not refuses(play))
+
+
+def refuses(play):
+    try:
+        return play.request("GET", f"/{play.token}/")[0] != 200
+    except (OSError, http.client.HTTPException):
+        return True
 
 
 def heavy():

@@ -1,0 +1,37 @@
+"""Who keeps others out of a page on the loopback without knowing its address."""
+import os, time
+
+import play
+from harness import ROOT
+from rows import ATTACKER, Child, Figure, percentile, row, stage
+
+# As many as may be open without having shown the address.
+CONNECTIONS = 256
+
+
+def crowd(port, seconds):
+    """Holds every connection that there may be, without a word: how many it took."""
+    with play.Crowd(port, CONNECTIONS) as held:
+        time.sleep(seconds)
+    return held.opened
+
+
+@row("play-kept-busy", "who does not know the address of a policy play keeps nobody out who does",
+     f"another user's {CONNECTIONS} silent connections, each renewed as soon as it is cut, for 20 s (3 s in the short form)")
+def play_kept_busy(short):
+    seconds = 3 if short else 20
+    with play.Play(ROOT / "policies") as page:
+        asked, served, times = 0, 0, []
+        with Child(ATTACKER, crowd, page.port, seconds + 2) as attack:
+            until = time.monotonic() + seconds
+            while (left := until - time.monotonic()) > 0:
+                stage(f"{left:.0f} s left")
+                begun = time.monotonic()
+                asked += 1
+                served += not play.refuses(page)
+                times.append((time.monotonic() - begun) * 1000)
+            opened = attack.result()
+        assert page.process.poll() is None
+        yield Figure("connections of the attacker", opened, least=CONNECTIONS + 1)
+        yield Figure("pages served", served, f"of {asked}", least=asked)
+        yield Figure("p99 of a page", percentile(times, 0.99), "ms", most=1000)
