@@ -89,6 +89,8 @@ extension Duration {
 extension String {
     /// The text without what a terminal would obey: names come from clients, and a name must not move a cursor.
     public var printable: String {
+        // Nearly every name, of which a table of traces has millions.
+        if utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return self }
         var safe = String.UnicodeScalarView()
         for scalar in unicodeScalars {
             switch scalar.properties.generalCategory {

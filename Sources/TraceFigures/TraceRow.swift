@@ -1,4 +1,5 @@
 import JSONText
+import Timeline
 
 /// What one step of a broker decided about one session; or about none, where it told nobody anything.
 public struct TraceRow: Sendable {
@@ -37,7 +38,8 @@ public struct TraceRow: Sendable {
     public var handover: Int64?
 }
 
-/// Rows as text: CSV as RFC 4180 has it, and JSON.
+/// Rows as text: CSV as RFC 4180 has it, and JSON. Names are those that apps gave themselves: in either form a terminal has
+/// nothing to obey in them (`printable`).
 public enum TraceTable {
     /// In the order of a row's fields. What `docs/trace.md` lists; a test holds both together.
     public static let columns = [
@@ -61,7 +63,7 @@ public enum TraceTable {
             isFirst = false
             switch value {
             case .none: break
-            case .text(let text): quote(text, to: &bytes)
+            case .text(let text): quote(text.printable, to: &bytes)
             case .number(let number): bytes += number.utf8
             }
         }
@@ -79,7 +81,7 @@ public enum TraceTable {
             bytes.append(UInt8(ascii: ":"))
             switch value {
             case .none: bytes += "null".utf8
-            case .text(let text): JSON.string(text).write(to: &bytes)
+            case .text(let text): JSON.string(text.printable).write(to: &bytes)
             case .number(let number): bytes += number.utf8
             }
         }

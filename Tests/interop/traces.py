@@ -1,8 +1,8 @@
 """Traces from outside: a broker writes one while applications use it; camclient replays, compares, converts and draws it."""
-import json, os, pathlib, resource, signal, subprocess, tempfile, xml.etree.ElementTree
+import json, os, pathlib, resource, select, signal, subprocess, tempfile, xml.etree.ElementTree
 
-from camclient import camclient
-from harness import CAMERA, PROGRAMS, ROOT, SHELL, Daemon, claim, wait_until
+from camclient import Running, camclient
+from harness import CAMERA, PATIENCE, PROGRAMS, ROOT, SHELL, Daemon, claim, wait_until
 
 # The smallest there is: a rotation is soon reached.
 SIZE = 64 << 10
@@ -263,6 +263,53 @@ def junk():
         for command, status in ((daemon, 1), ([*daemon, "--trace-size", "1K"], 2), (["--trace"], 2)):
             done = subprocess.run([str(PROGRAMS / "camarbd"), *command], capture_output=True, text=True, timeout=20)
             assert done.returncode == status and done.stderr, (command, done.returncode, done.stderr)
+
+
+@claim("what camclient writes of a machine's users is its owner's alone to read; a picture of a made-up scenario is not")
+def readers():
+    with Folder() as folder, Daemon("ios9", cameras=(f"{CAMERA}=none",), extra=("--trace", folder / "own.trace")) as daemon:
+        before = os.umask(0o022)
+        try:
+            live = folder / "live.svg"
+            with Running(daemon, "watch", "--svg", str(live)) as watching:
+                shell = daemon.shell()
+
+                def seen():
+                    walk(shell, 2)
+                    return select.select([watching.process.stdout], [], [], 0)[0]
+
+                wait_until("the watch to begin", seen)
+                camclient(daemon, "trace", "record", str(folder / "a.trace"), "-d", "300ms")
+                watching.process.send_signal(signal.SIGINT)
+                watching.process.wait(PATIENCE)
+            camclient(None, "timeline", str(folder / "a.trace"), "--svg", str(folder / "a.svg"))
+            wait_until("the broker's own trace", lambda: (folder / "own.trace").read_bytes().count(b"\n") > 1)
+            camclient(None, "trace", "convert", "--cut", str(folder / "own.trace"), "-o", str(folder / "a.scenario"))
+            for name in ("a.trace", "live.svg", "a.scenario", "a.svg"):
+                assert (folder / name).stat().st_mode & 0o777 == 0o600, name
+            scenario = sorted((ROOT / "Tests" / "scenarios").rglob("*.scenario"))[0]
+            camclient(None, "timeline", str(scenario), "--svg", str(folder / "made-up.svg"))
+            assert (folder / "made-up.svg").stat().st_mode & 0o777 == 0o644
+            # One that is there keeps what its owner said.
+            (folder / "a.trace").chmod(0o640)
+            camclient(daemon, "trace", "record", str(folder / "a.trace"), "-d", "100ms", "--overwrite")
+            assert (folder / "a.trace").stat().st_mode & 0o777 == 0o640
+        finally:
+            os.umask(before)
+
+
+@claim("names in a table of traces have nothing that a terminal obeys, in CSV and in JSON")
+def shown_in_tables():
+    with Folder() as folder:
+        trace = folder / "camarb.trace"
+        with Daemon("ios9", cameras=(f"{CAMERA}=none",), extra=("--trace", trace)) as daemon:
+            app = daemon.app("ph\u202eotos\u2066")
+            app.session().start()
+            app.wait("DidStartRunning")
+        assert "\u202e" in trace.read_text()
+        for form in ((), ("--json",)):
+            said = camclient(None, "trace", "table", *form, str(trace)).stdout
+            assert "ph?otos?" in said and not set(said) & set("\u202e\u2066"), said
 
 
 @claim("a disk that is full ends the trace at a whole line, and never the broker; its status says so")

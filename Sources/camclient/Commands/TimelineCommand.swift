@@ -75,7 +75,13 @@ struct TimelineCommand: AsyncParsableCommand {
         if let svg {
             let text = picture.svg(
                 title: title ?? (traced == nil ? scenario : nil).map(firstLine(ofScenario:)) ?? "Who had the camera")
-            if svg == "-" { Output.line(text) } else { try writeText(text, to: svg) }
+            if svg == "-" {
+                Output.line(text)
+            } else {
+                // A scenario is somebody's words; logs and traces are of a machine's users.
+                let isMadeUp = traced == nil && scenario != nil
+                try writeText(text, to: svg, for: isMadeUp ? .everybody : .owner)
+            }
             return
         }
         for line in picture.terminalLines(width: width ?? Output.width, style: output.style) { Output.line(line) }

@@ -71,7 +71,7 @@ struct Watch: AsyncParsableCommand {
                 break
             }
         }
-        if let svg { try writeText(picture.timeline(until: .now).svg(), to: svg) }
+        if let svg { try writeText(picture.timeline(until: .now).svg(), to: svg, for: .owner) }
         if let failure { throw failure }
     }
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A new file that a photo or a recording is written to.
+/// A new file that a photo, a recording or a trace is written to.
 struct NewFile: ~Copyable {
     /// The name that means standard output.
     static let standardOutput = "-"
@@ -39,9 +39,9 @@ struct NewFile: ~Copyable {
     /// - Parameter overwriting: whether a file that is there may be replaced; otherwise it is left as it is.
     ///   It loses nothing before the recorder begins to write: a request that is refused changes no file.
     /// - Throws: `.file` with what the system said.
-    init(_ path: String, overwriting: Bool) throws(Failure) {
+    init(_ path: String, overwriting: Bool, for readers: FileReaders = .everybody) throws(Failure) {
         // Readable, too: a recording that is left unfinished is completed only then.
-        let created = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        let created = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, readers.mode)
         if created >= 0 {
             (descriptor, isNew) = (created, true)
         } else {

@@ -1,8 +1,17 @@
 import Glibc
 
+/// Who may read a new file; one that is there keeps what its owner said.
+enum FileReaders {
+    case everybody
+    /// It says which apps somebody has used, or all users.
+    case owner
+
+    var mode: mode_t { self == .owner ? 0o600 : 0o644 }
+}
+
 /// Writes a text file as a whole.
-func writeText(_ text: String, to path: String) throws(Failure) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+func writeText(_ text: String, to path: String, for readers: FileReaders = .everybody) throws(Failure) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, readers.mode)
     guard descriptor >= 0 else { throw Failure.file(path, "cannot be written", errno) }
     defer { close(descriptor) }
     var rest = Array(text.utf8)[...]
@@ -15,10 +24,10 @@ func writeText(_ text: String, to path: String) throws(Failure) {
 }
 
 /// The same in one step: a reader meanwhile sees the old file or the new one.
-func writeTextAtOnce(_ text: String, to path: String) throws(Failure) {
+func writeTextAtOnce(_ text: String, to path: String, for readers: FileReaders = .everybody) throws(Failure) {
     let unfinished = "\(path).\(getpid())"
     do throws(Failure) {
-        try writeText(text, to: unfinished)
+        try writeText(text, to: unfinished, for: readers)
         guard rename(unfinished, path) == 0 else { throw Failure.file(path, "cannot be written", errno) }
     } catch {
         unlink(unfinished)

@@ -74,7 +74,11 @@ struct PolicyReportCommand: AsyncParsableCommand {
         if let against { report.comparison = try compare(loaded.policy, against) }
         if Output.isErrorTerminal { Output.progress("") }
         let page = report.page(nonce: Self.nonce())
-        if html == "-" { Output.text(page) } else { try writeTextAtOnce(page, to: html) }
+        if html == "-" {
+            Output.text(page)
+        } else {
+            try writeTextAtOnce(page, to: html, for: trace.isEmpty ? .everybody : .owner)
+        }
         if report.isBroken { throw Failure(.answerIsNo, "") }
         if report.isCutOff { throw Failure(.cutOff, "") }
     }

@@ -47,7 +47,7 @@ struct TraceConvert: AsyncParsableCommand {
             throw Failure(.usage, "\(file): steps are missing in between, and a scenario has no gaps.")
         }
         let scenario = try scenario(part, other)
-        if let target { try writeText(scenario.text, to: target) } else { Output.text(scenario.text) }
+        if let target { try writeText(scenario.text, to: target, for: .owner) } else { Output.text(scenario.text) }
         if let deviation = scenario.deviation {
             throw Failure(
                 .answerIsNo, "\(file): the scenario is not told the same as the trace. \(deviation).")
