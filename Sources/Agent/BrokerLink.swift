@@ -47,7 +47,8 @@ final class BrokerLink {
                     case .clientsChanged: mailbox.post((number, .clients(try await clients(of: client))))
                     case .displaced(let role, let by): mailbox.post((number, .displaced(role: role, by: by)))
                     case .ended(let error): mailbox.post((number, .ended(error)))
-                    case .question, .questionEnded, .useChanged, .recordingCut: mailbox.post((number, .notice(notice)))
+                    case .question, .questionEnded, .useChanged, .recordingCut, .answerChanged:
+                        mailbox.post((number, .notice(notice)))
                     case .camerasChanged, .holderChanged, .prioritiesChanged, .decided, .traced, .traceLost: break
                     }
                 }

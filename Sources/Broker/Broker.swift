@@ -195,7 +195,7 @@ public final class Broker {
                 carryOutForRecording(effect, request)
 
             case .notify(_, let session, let sequence, let event): notify(session, sequence, event)
-            case .announce(let news): publisher.announce(news)
+            case .announce(let news): publisher.announce(news, for: request?.client)
             }
         }
         return refusal

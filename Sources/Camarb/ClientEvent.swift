@@ -166,6 +166,8 @@ public enum BrokerNotice: Hashable, Sendable {
     case useChanged
     /// For a client that speaks for a user: an interruption ended a recording of one of its apps.
     case recordingCut(RecordingCut)
+    /// For a client that speaks for a user: somebody else answered for one of its apps.
+    case answerChanged(AnswerChange)
     /// For subscribers: a decision as scenario lines, and the same as values, in their order.
     case decided(DecisionID, at: Moment, trace: String, parts: [DecidedPart])
     /// For clients that trace: a step of the core, as a line without its checksum.
@@ -193,6 +195,7 @@ public enum BrokerNotice: Hashable, Sendable {
             self = .questionEnded(try reader.uint32("question"), try reader.word("answer"))
         case "UseChanged": self = .useChanged
         case "RecordingCut": self = .recordingCut(try RecordingCut(&reader))
+        case "AnswerChanged": self = .answerChanged(try AnswerChange(&reader))
         case "Decided":
             let decision = try reader.uint64("decision")
             let moment = Moment(nanoseconds: try reader.int64("moment"))

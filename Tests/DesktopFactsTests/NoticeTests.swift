@@ -112,6 +112,53 @@ struct NoticeTests {
         #expect(told6?.markup.contains("a&lt;b &amp; c&gt;") == true)
     }
 
+    private func allowed(_ app: String, _ author: Interrupter? = .app("python3")) -> AppNotice {
+        .answered(
+            AnswerChange(
+                app: app, isVouched: true, answer: .allow, author: author, process: 4711, program: "/usr/bin/python3"))
+    }
+
+    @Test("An answer that somebody else gave names the app, what it may, and who said so with process and program")
+    func answered() {
+        #expect(
+            allowed("spy").sentence
+                == "“spy” may use cameras from now on: “python3” (process 4711, /usr/bin/python3) said so.")
+        func sentence(_ answer: AppAnswer?, isVouched: Bool = true, _ author: Interrupter?) -> String {
+            AppNotice.answered(
+                AnswerChange(
+                    app: "s\u{202e}y", isVouched: isVouched, answer: answer, author: author, process: nil, program: nil)
+            ).sentence
+        }
+        #expect(sentence(.deny, .anotherUsersApp) == "“s y” may use no camera from now on: another user's app said so.")
+        #expect(
+            sentence(nil, isVouched: false, nil)
+                == "What you said of “s y”, a name that nobody vouches for, is forgotten: a program said so.")
+    }
+
+    @Test(
+        "Who answered for the user is told before what merely happened, and its notification is not replaced by the next"
+    )
+    func answersFirst() {
+        var pacing = NoticePacing()
+        for number in 0..<9 { pacing.add(cut("app\(number)")) }
+        pacing.add(allowed("spy"))
+        let text = pacing.take(at: at(0))
+        #expect(text?.isToStay == true)
+        #expect(text?.summary == "Somebody answered for your apps")
+        let lines = text?.body.split(separator: "\n") ?? []
+        #expect(lines.count == NoticePacing.listedMax + 1)
+        #expect(lines.filter { $0.contains("“spy” may use cameras") }.count == 1)
+        #expect(lines.last?.hasPrefix("The same happened 6 more times: camclient apps answers") == true)
+        // Answers are not hidden behind more of them: the first are named.
+        for number in 0..<9 { pacing.add(allowed("app\(number)")) }
+        pacing.add(cut("late"))
+        let more = pacing.take(at: at(10))
+        #expect(more?.body.contains("“app0”") == true && more?.body.contains("late") == false)
+        pacing.add(cut("a"))
+        let cutAlone = pacing.take(at: at(20))
+        #expect(cutAlone?.isToStay == false)
+    }
+
     @Test("A question says whose name nobody vouches for, and what its program is")
     func question() {
         func text(_ isVouched: Bool, _ program: String?) -> NotificationText {

@@ -147,6 +147,42 @@ def claims_a_name():
         assert agent.wait("QuestionEnded") == (question, "allow")
 
 
+@claim("whoever speaks for a user is told who answered for an app without being asked; who answered is not told its own word")
+def told_who():
+    with broker() as daemon:
+        agent, shell = asked(daemon), client(daemon, ALICE)
+        shell.call(SHELL, "Attach", "s", "agent")
+        bob = asked(daemon, BOB)
+        app, session = starting(daemon, "photos")
+        question = agent.wait("Question")[0]
+        program = os.readlink(f"/proc/{os.getpid()}/exe")
+        # The app says itself that it may, and has the camera.
+        app.call(SHELL, "SetAnswer", "sbs", "photos", True, "allow")
+        app.wait("DidStartRunning")
+        told = ("photos", True, "allow", "photos", os.getpid(), program)
+        assert agent.wait("AnswerChanged") == told and shell.wait("AnswerChanged") == told
+        assert agent.wait("QuestionEnded") == (question, "allow")
+        # The same again changes nothing.
+        app.call(SHELL, "SetAnswer", "sbs", "photos", True, "allow")
+        app.call(SHELL, "SetAnswer", "sbs", "spy", False, "deny")
+        assert agent.wait("AnswerChanged")[:4] == ("spy", False, "deny", "photos")
+        app.call(SHELL, "SetAnswer", "sbs", "photos", True, "")
+        assert agent.wait("AnswerChanged")[:4] == ("photos", True, "", "photos")
+        # A word of root's for an app of hers: who root's programs are is not for her.
+        daemon.app().call(SHELL, "SetAnswer", "sbs", f"photos@{ALICE}", True, "deny")
+        assert agent.wait("AnswerChanged") == ("photos", True, "deny", "another user's app", 0, "")
+        # What was answered where it was asked is known there, and told to the other one.
+        other, _ = starting(daemon, "notes")
+        question = agent.wait("Question")[0]
+        agent.call(SHELL, "AnswerQuestion", "us", question, "allow")
+        other.wait("DidStartRunning")
+        while shell.wait("AnswerChanged")[0] != "notes":
+            pass
+        for silent in (agent, bob):
+            silent.poll(0.1)
+            assert "AnswerChanged" not in silent.names(), silent.signals
+
+
 @claim("an app that leaves withdraws its question; a client that comes to ask is told the question that stands; one is asked at a time")
 def withdrawn():
     with broker() as daemon:
@@ -378,6 +414,16 @@ def terminal():
             assert '"answer":"allow"' in ask.stdout.readline()
             out, error = ask.communicate(timeout=PATIENCE)
             assert ask.returncode == 0 and "“what?” is no answer" in error, (out, error)
+        with subprocess.Popen(
+                [PROGRAMS / "camclient", "ask", "--address", daemon.address], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True, bufsize=1, preexec_fn=die_with_parent, **as_other(ALICE)) as ask:
+            assert "waiting for questions" in ask.stderr.readline()
+            wait_until("camclient to be asked", lambda: client(daemon, ALICE).call(BROKER, "GetStatus")[0]["speakers"][1])
+            assert camclient(daemon, "apps", "deny", "sp\u202ey").returncode == 0
+            line = ask.stdout.readline()
+            assert line.startswith("sp?y was denied by ") and "(process " in line and "/camclient)" in line, line
+            ask.communicate(timeout=PATIENCE)
+        assert camclient(daemon, "apps", "forget", "sp\u202ey").returncode == 0
         assert camclient(daemon, "apps", "deny", "spy").returncode == 0
         said = camclient(daemon, "apps", "answers").stdout
         assert "allowed  photos  asked" in said and "denied   spy  (claimed)  said" in said, said

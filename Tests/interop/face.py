@@ -158,6 +158,28 @@ def cut():
         assert told.body == "r<e>d waits for Front & back, which another user's app has.", told
 
 
+@claim("an answer that somebody else gave for an app is a notification that names who gave it, and stays when others come; "
+       "it is not hidden behind them, and a server that comes later shows it")
+def answered_by_others():
+    with Bus() as bus, FalseBroker() as broker:
+        with agent(broker, bus):
+            broker.wait("ListUse")
+            broker.signal("AnswerChanged", "sbssus", "Sp\u202e<y", False, "allow", "python3", 4711, "/opt/evil/python3")
+            with Notifications(bus, "body", "body-markup", "actions") as server:
+                first = server.wait("cameras")
+                assert first.summary == "An app was allowed to use cameras" and first.replaces == 0, first
+                assert first.body == ("“Sp &lt;y”, a name that nobody vouches for, may use cameras from now on: "
+                                      "“python3” (process 4711, /opt/evil/python3) said so."), first
+                cause = "video-device-in-use-by-another-client"
+                for number in range(9):
+                    broker.signal("RecordingCut", "ssss", f"app{number}", "front", "", cause)
+                broker.signal("AnswerChanged", "sbssus", "Zoom", True, "deny", "another user's app", 0, "")
+                second = server.wait("Zoom")
+                assert second.replaces == 0, "who answered is not to be seen any more"
+                assert "“Zoom” may use no camera from now on: another user's app said so." in second.body, second
+                assert "6 more times" in second.body and "app2" in second.body and "app3" not in second.body, second
+
+
 @claim("a question is a notification with two buttons, whose server alone is believed, and which goes when it is over")
 def questions():
     with Bus() as bus, Notifications(bus, "actions", "body") as server, FalseBroker() as broker, agent(broker, bus):

@@ -1,7 +1,7 @@
-"""A program of the user's own that passes for the user's shell."""
-import os, pathlib, tempfile, time
+"""A program of the user's own that passes for the user's shell, or for the user."""
+import os, pathlib, select, tempfile, time
 
-import groups
+import ask, groups
 from harness import BROKER, ROOT, SHELL, App, Refused, wait_until
 from rows import NEIGHBOUR, Child, Figure, beside, broker, neighbour, row
 
@@ -114,3 +114,43 @@ def second_shell(short):
             yield Figure("the app was where the shell put it and nowhere else",
                          int(places == [["fullscreen", True]]), "of 1", least=1)
             yield from beside(daemon, calls)
+
+
+def allows_itself(address, times):
+    """Answers for itself, and takes it back: its process, its program, and how often it was let in."""
+    app = App(address, "spy")
+    session = app.session()
+    ran = 0
+    for _ in range(times):
+        app.call(SHELL, "SetAnswer", "sbs", "spy", True, "allow")
+        session.start()
+        app.wait("DidStartRunning")
+        ran += 1
+        session.call("StopRunning")
+        app.call(SHELL, "SetAnswer", "sbs", "spy", True, "")
+    app.close()
+    return [os.getpid(), os.readlink("/proc/self/exe"), ran]
+
+
+@row("answers-for-itself", "where the policy asks, a program of the user's that answers for itself is shown to whoever speaks for the "
+     "user, each time, with its process and program, and to no other user",
+     "a program that allows itself and takes it back, 300 times (10 in the short form)")
+def answers_for_itself(short):
+    times = 10 if short else 300
+    with ask.broker() as daemon:
+        agent, other = ask.asked(daemon, ask.ALICE), ask.asked(daemon, ask.BOB)
+        with neighbour(daemon, 3, user=NEIGHBOUR) as calling, Child(ask.ALICE, allows_itself, daemon.address, times) as attack:
+            while not select.select([attack.process], [], [], 0)[0]:
+                # Whoever does not read is disconnected in the end.
+                agent.poll(0.05)
+            process, program, ran = attack.result()
+            calls = calling.result()
+        for one in (agent, other):
+            one.poll(0.5)
+        told = [body for _, member, body in agent.signals if member == "AnswerChanged"]
+        named = [body for body in told if body[:2] == ("spy", True) and body[4:] == (process, program)]
+        yield Figure("times it answered for itself and had the camera", ran, least=times)
+        yield Figure("of its words, those that were told", len(told), f"of {2 * times}", least=2 * times)
+        yield Figure("with its process and program", len(named), f"of {2 * times}", least=2 * times)
+        yield Figure("told to another user", sum(member == "AnswerChanged" for _, member, _ in other.signals), most=0)
+        yield from beside(daemon, calls)

@@ -9,7 +9,8 @@ import Machine
 /// broker.
 ///
 ///     broker ──use──────────▶ indicator in the panel ──stop, privacy──▶ broker
-///            ──cut, waits───▶ one notification every ten seconds
+///            ──cut, waits,
+///              answered─────▶ one notification every ten seconds
 ///            ──questions────▶ a notification with buttons ──allow, deny──▶ broker
 ///     permission store ──────▶ denied apps ─────────────────────────────▶ broker
 ///
@@ -113,6 +114,11 @@ final class UserFace {
             guard options.notifications == .automatic, server?.capabilities != nil else { return }
             let name = cameras.first { $0.camera == cut.camera }?.name ?? cut.camera.name
             pacing.add(.recordingCut(app: cut.app, camera: name, by: cut.interrupter, cause: cut.cause))
+            tell()
+        case .answerChanged(let change):
+            guard options.notifications == .automatic else { return }
+            // A server that comes later shows it: who said it may have ended the one that was there.
+            pacing.add(.answered(change))
             tell()
         case .question(let question): if isAsked { questioner?.ask(question) }
         case .questionEnded(let number, _): questioner?.ended(number)
@@ -229,7 +235,7 @@ final class UserFace {
         pacing.keepWaits { waits.contains(app: $0, camera: $1) }
         if let text = pacing.take(at: Self.now) {
             server.show(NotificationOrder(text: text, replaces: lastNotification)) { [weak self] shown in
-                self?.lastNotification = shown
+                self?.lastNotification = text.isToStay ? nil : shown
             }
         }
         let next = [waits.deadline, pacing.deadline].compactMap(\.self).min()

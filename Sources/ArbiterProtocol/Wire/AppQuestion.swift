@@ -51,6 +51,44 @@ public struct RecordingCut: Hashable, Sendable {
     }
 }
 
+/// Somebody answered for one of the user's apps, and not through this client.
+public struct AnswerChange: Hashable, Sendable {
+    public var app: String
+    /// The answer is for the app whose name the kernel vouches for; else for whichever program claims it.
+    public var isVouched: Bool
+    /// What is said from now on; nil: nothing.
+    public var answer: AppAnswer?
+    /// The app that said it, as far as the user may know; nil where the broker does not know.
+    public var author: Interrupter?
+    /// The number of its process, where that is the user's own.
+    public var process: UInt32?
+    /// The path of its executable as the kernel shows it, where the process is the user's own.
+    public var program: String?
+
+    package init(
+        app: String, isVouched: Bool, answer: AppAnswer?, author: Interrupter?, process: UInt32?, program: String?
+    ) {
+        self.app = app
+        self.isVouched = isVouched
+        self.answer = answer
+        self.author = author
+        self.process = process
+        self.program = program
+    }
+
+    package init(_ reader: inout WireReader) throws(BrokerError) {
+        app = try reader.string("app")
+        isVouched = try reader.boolean("vouched")
+        let answer = try reader.string("answer")
+        self.answer = AppAnswer(rawValue: answer)
+        author = Interrupter(wireName: try reader.string("by"))
+        let process = try reader.uint32("process")
+        self.process = process == 0 ? nil : process
+        let program = try reader.string("program")
+        self.program = program.isEmpty ? nil : program
+    }
+}
+
 /// What is said of one app of a user's.
 public struct StoredAnswer: Hashable, Sendable {
     public var app: String

@@ -80,5 +80,16 @@ extension Interface {
             To a client that speaks for the app's user: an interruption ended a recording of that app. `by` names the \
             interrupter as far as that user may know, or is \"\"; `why` is the cause.
             """),
+        Signal(
+            "AnswerChanged",
+            [
+                Argument("app", "s"), Argument("vouched", "b"), Argument("answer", "s"), Argument("by", "s"),
+                Argument("process", "u"), Argument("program", "s"),
+            ],
+            """
+            To each client that speaks for the app's user in any role, but for the one that said it: somebody said of an \
+            app `allow`, `deny`, or \"\", which forgets what was said. `by` names the app that did, as far as that user may \
+            know; `process` and `program`, the path of its executable, are 0 and \"\" where it is another user's or not known.
+            """),
     ]
 }

@@ -79,9 +79,7 @@ extension Desktops {
     private func tellCut(_ session: SessionID, _ causes: CauseSet, _ interrupter: Interrupter?) {
         guard let app = clients.owner(of: session)?.app, let status = broker.arbiter.status(of: session)
         else { return }
-        let told = Set(speakers.all.filter { $0.seat.user == nil || $0.seat.user == app.user }.map(\.speaker.client))
-        for id in told.sorted() {
-            guard let client = clients[id.rawValue] else { continue }
+        for client in speaking(for: app.user) {
             tellShell(
                 client, "RecordingCut",
                 [
@@ -89,6 +87,12 @@ extension Desktops {
                     .string(causes.reason?.wireName ?? ""),
                 ])
         }
+    }
+
+    /// Each client that speaks for a user, in whichever role.
+    func speaking(for user: UInt32) -> [BrokerClient] {
+        Set(speakers.all.filter { $0.seat.user == nil || $0.seat.user == user }.map(\.speaker.client)).sorted()
+            .compactMap { clients[$0.rawValue] }
     }
 
     /// A signal of `Shell1` to one client.

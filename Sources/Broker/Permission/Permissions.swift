@@ -104,7 +104,7 @@ final class Permissions {
             question.app.user, "Question",
             [
                 .uint32(question.id), .string(question.app.name), .boolean(!question.isClaimed),
-                .string(program(of: question.session)),
+                .string(program(of: clients.owner(of: question.session))),
                 .string(broker.cameras[question.camera]?.capabilities?.name ?? question.camera.name),
                 // An answer that is shown to count for a second does.
                 .uint32(UInt32(clamping: max(0, left) / 1_000_000_000)),
@@ -122,9 +122,29 @@ final class Permissions {
         desktops.tellShell(client, member, arguments)
     }
 
+    /// Whoever speaks for the app's user hears who answered for it: a program of that user's may do so, and no question was
+    /// shown. Whoever said it knows.
+    func tellAnswered(_ app: AppID, isClaimed: Bool, _ answer: AppAnswer?, by author: BrokerClient) {
+        let hearing = desktops.speaking(for: app.user).filter { $0 !== author }
+        if hearing.isEmpty { return }
+        let name = author.app?.name ?? AppIdentity.of(author.pid, user: author.uid, author.process)?.name
+        let program = program(of: author)
+        for client in hearing {
+            let isKnown = trust.mayKnow(AppID(name ?? "", user: author.uid), client)
+            let shown: Interrupter? = isKnown ? name.map { .app($0) } : .anotherUsersApp
+            desktops.tellShell(
+                client, "AnswerChanged",
+                [
+                    .string(app.name), .boolean(!isClaimed), .string(answer?.rawValue ?? ""),
+                    .string(shown?.wireName ?? ""), .uint32(isKnown ? UInt32(clamping: author.pid) : 0),
+                    .string(isKnown ? program : ""),
+                ])
+        }
+    }
+
     /// The path of a client's executable, as far as the kernel shows it to this process; else "".
-    private func program(of session: SessionID) -> String {
-        guard let client = clients.owner(of: session), client.process.isAlive else { return "" }
+    private func program(of client: BrokerClient?) -> String {
+        guard let client, client.process.isAlive else { return "" }
         var buffer = [CChar](repeating: 0, count: 256)
         let count = readlink("/proc/\(client.pid)/exe", &buffer, buffer.count - 1)
         guard count > 0 else { return "" }

@@ -50,7 +50,8 @@ final class Publisher {
 
     // MARK: News for all
 
-    func announce(_ news: Effect.Announcement) {
+    /// - Parameter asker: whose request led to it; nil: nobody's.
+    func announce(_ news: Effect.Announcement, for asker: BrokerClient?) {
         statusIsDue = true
         switch news {
         case .camerasChanged: broker.audience.tell("CamerasChanged", [])
@@ -62,6 +63,7 @@ final class Publisher {
             broker.permissions.tellQuestionEnded(question, of: user, end)
         case .answerKept(let app, let isClaimed, let answer, let origin):
             broker.permissions.answers.keep(app.user, app.name, isClaimed: isClaimed, answer, origin)
+            if let asker { broker.permissions.tellAnswered(app, isClaimed: isClaimed, answer, by: asker) }
         case .holderChanged(let camera, let app): holderChanged(camera, app)
         }
     }

@@ -7,6 +7,8 @@ public enum AppNotice: Hashable, Sendable {
     case recordingCut(app: String, camera: String, by: Interrupter?, cause: Cause)
     /// It has waited for a camera longer than `Waits.patience`.
     case waits(app: String, camera: String, holder: Interrupter?)
+    /// Somebody answered for it, and the user was not asked here.
+    case answered(AnswerChange)
 
     /// For people, without markup.
     public var sentence: String {
@@ -17,13 +19,23 @@ public enum AppNotice: Hashable, Sendable {
         case .waits(let app, let camera, let holder):
             "\(ShownText.name(app)) waits for \(ShownText.name(camera))"
                 + (holder.map { ", which \($0.shownNameInside) has." } ?? ".")
+        case .answered(let change):
+            "\(change.shownWords): \(change.shownAuthor) said so."
         }
     }
+
+    var isAnswer: Bool { if case .answered = self { true } else { false } }
 
     fileprivate var summary: String {
         switch self {
         case .recordingCut: "A recording was cut"
         case .waits: "An app waits for a camera"
+        case .answered(let change):
+            switch change.answer {
+            case .allow: "An app was allowed to use cameras"
+            case .deny: "An app was denied all cameras"
+            case nil: "What you said of an app was taken back"
+            }
         }
     }
 }
@@ -33,6 +45,8 @@ public struct NotificationText: Hashable, Sendable {
     public var summary: String
     /// Without markup.
     public var body: String
+    /// The next one must not take its place: nobody makes it go by what happens next.
+    public var isToStay = false
 
     public init(summary: String, body: String) {
         self.summary = summary
@@ -41,13 +55,50 @@ public struct NotificationText: Hashable, Sendable {
 
     /// - Parameter leftOut: so many more happened that are not listed.
     init(_ notices: [AppNotice], leftOut: Int) {
-        summary = notices.count + leftOut == 1 ? notices[0].summary : "Several apps lost a camera or wait for one"
-        let sentences = notices.map(\.sentence) + (leftOut == 0 ? [] : ["The same happened \(leftOut) more times."])
+        let hasAnswers = notices.contains(where: \.isAnswer)
+        isToStay = hasAnswers
+        if notices.count + leftOut == 1 {
+            summary = notices[0].summary
+        } else if hasAnswers {
+            summary = "Somebody answered for your apps"
+        } else {
+            summary = "Several apps lost a camera or wait for one"
+        }
+        var sentences = notices.map(\.sentence)
+        if leftOut > 0 {
+            // Whoever answers often hides none of the answers behind the others.
+            let whole = hasAnswers ? ": camclient apps answers lists what is said of your apps." : "."
+            sentences.append("The same happened \(leftOut) more times\(whole)")
+        }
         body = sentences.joined(separator: "\n")
     }
 
     /// The body for a server whose bodies have markup.
     public var markup: String { ShownText.escaped(body) }
+}
+
+extension AnswerChange {
+    /// What holds of the app from now on.
+    fileprivate var shownWords: String {
+        let app = "“\(ShownText.name(app))”" + (isVouched ? "" : ", a name that nobody vouches for,")
+        return switch answer {
+        case .allow: "\(app) may use cameras from now on"
+        case .deny: "\(app) may use no camera from now on"
+        case nil: "What you said of \(app) is forgotten"
+        }
+    }
+
+    /// Who said it, with what the kernel knows of it: a program may call itself what it likes.
+    fileprivate var shownAuthor: String {
+        let name =
+            switch author {
+            case .app(let name): "“\(ShownText.name(name))”"
+            case .anotherUsersApp, .outside: "another user's app"
+            case nil: "a program"
+            }
+        let known = [process.map { "process \($0)" }, program.map(ShownText.name)].compactMap(\.self)
+        return known.isEmpty ? name : "\(name) (\(known.joined(separator: ", ")))"
+    }
 }
 
 extension Interrupter {

@@ -21,7 +21,13 @@ public struct NoticePacing: Hashable, Sendable {
     public mutating func add(_ notice: AppNotice) {
         // The same again says nothing more.
         if kept.contains(notice) { return }
-        if kept.count < Self.listedMax { kept.append(notice) } else { leftOut += 1 }
+        if kept.count == Self.listedMax {
+            leftOut += 1
+            // Who answered for the user is never hidden behind what merely happened.
+            guard notice.isAnswer, let place = kept.lastIndex(where: { !$0.isAnswer }) else { return }
+            kept.remove(at: place)
+        }
+        kept.append(notice)
     }
 
     /// Forgets the waits that are over.

@@ -47,6 +47,7 @@ struct Ask: AsyncParsableCommand {
             case .notice(.questionEnded(let id, let end)):
                 if asked?.number == id { asked = nil }
                 show(id, end)
+            case .notice(.answerChanged(let change)): show(change)
             case .notice(.displaced(_, let by)):
                 throw Failure(.refused, "The questions are for somebody else now: \(by).")
             case .notice(.ended(let error)): throw Failure(error)
@@ -128,5 +129,28 @@ struct Ask: AsyncParsableCommand {
         case .late: Output.line("nobody answered in time: no, for this time")
         case .gone: Output.line("the app has left")
         }
+    }
+
+    /// Somebody else answered, without this user being asked.
+    private func show(_ change: AnswerChange) {
+        if output.json {
+            return Output.line(
+                JSON.object([
+                    "app": .string(change.app), "vouched": .bool(change.isVouched),
+                    "changed": .string(change.answer?.rawValue ?? ""), "by": .optional(change.author?.description),
+                    "process": change.process.map { .integer(Int64($0)) } ?? .null,
+                    "program": .optional(change.program),
+                ]).text)
+        }
+        let words =
+            switch change.answer {
+            case .allow: "was allowed"
+            case .deny: "was denied"
+            case nil: "is to be asked about anew"
+            }
+        let known = [change.process.map { "process \($0)" }, change.program?.printable].compactMap(\.self)
+        Output.line(
+            "\(change.app.printable) \(words) by \(change.author?.description.printable ?? "a program")"
+                + (known.isEmpty ? "" : " (\(known.joined(separator: ", ")))"))
     }
 }

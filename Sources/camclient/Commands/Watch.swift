@@ -67,7 +67,7 @@ struct Watch: AsyncParsableCommand {
                 note(.fact(.now, .holder(camera: camera.name, holder?.description)), &picture, &live)
             case .camerasChanged?, .prioritiesChanged?, .clientsChanged?, .displaced?, .traced?, .traceLost?,
                 .question?,
-                .questionEnded?, .useChanged?, .recordingCut?:
+                .questionEnded?, .useChanged?, .recordingCut?, .answerChanged?:
                 break
             }
         }

@@ -64,7 +64,7 @@ struct TraceRecord: AsyncParsableCommand {
                 break recording
             case .notice(.decided), .notice(.holderChanged), .notice(.camerasChanged), .notice(.prioritiesChanged),
                 .notice(.question), .notice(.questionEnded),
-                .notice(.useChanged), .notice(.recordingCut),
+                .notice(.useChanged), .notice(.recordingCut), .notice(.answerChanged),
                 .notice(.clientsChanged), .notice(.displaced):
                 continue
             }
