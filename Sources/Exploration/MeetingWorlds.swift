@@ -131,7 +131,7 @@ extension ExploredWorld {
             moves: [
                 "answer photos none", "answer photos deny", "answer photos deny by permission-store",
                 "answer-question 1 allow", "answer-question 1 deny", "questions watched", "stop-app photos",
-                "own-privacy on", "own-privacy off",
+                "own-privacy on", "own-privacy off", "forget-answers",
             ]),
     ]
 }
