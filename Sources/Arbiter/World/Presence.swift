@@ -58,7 +58,8 @@ extension Arbiter {
         moveFocus(to: app, placed, source, &notes)
         var placed = placed ?? .nowhere
         // The source that speaks for this user alone is taken to say it, where it is there.
-        placed.isOwn = state.place(of: source, id.user).map { state.sources[$0].state.isAttached } ?? false
+        let isOwn = state.place(of: source, id.user).map { state.sources[$0].state.isAttached } ?? false
+        placed.isOwn = isOwn && placed.isSomewhere
         let isNews = !state.apps[app][source].says(placed)
         state.apps[app][source] = placed
         noteApp(app, since: before, &notes)
