@@ -124,7 +124,7 @@ public struct Arbiter: Sendable {
 /// What one step gathers while it runs.
 struct StepNotes {
     let isObserved: Bool
-    /// A policy was just loaded.
+    /// Another policy was just loaded.
     var isReload = false
     var effects: [Effect] = []
     /// Up to here notices have their numbers.

@@ -139,10 +139,11 @@ extension ReferenceArbiter {
         world.clients[session.client].map { world.right($0, to: session.camera, policy.rights).has } ?? false
     }
 
-    /// A policy comes into force: it stops sessions that have no right by it, or that it denies.
-    public mutating func load(_ policy: any HousePolicy) {
+    /// A policy comes into force, or is once more: it stops sessions that have no right by it, or that it denies.
+    /// - Parameter isOther: it is another one than before.
+    public mutating func load(_ policy: any HousePolicy, isOther: Bool) {
         self.policy = policy
-        shortenTimes()
+        if isOther { shortenTimes() }
         // All are seen as they were before the first of them is stopped.
         let stopped = world.sessions.filter {
             $0.value.started != nil && (!mayUse($0.value) || manners($0.value).denies)

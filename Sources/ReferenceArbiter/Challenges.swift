@@ -66,9 +66,7 @@ extension Round {
             $0.bid.camera == bid.camera || policy.excludes($0.bid.camera, bid.camera)
         }
         let all: [Seat]?
-        if let whole = policy.contention.budget {
-            // A survivor's camera costs what it cost, and nobody there can be beaten.
-            let budget = world.cameras.filter { $0.value.survivor != nil }.reduce(whole) { $0 - policy.cost($1.key) }
+        if let budget {
             switch policy.contention.givesWay {
             case .weakest: all = weakest(excluded, bid, budget)
             case .longestHeld: all = longestHeld(excluded, bid, budget)
@@ -78,6 +76,13 @@ extension Round {
         }
         return all?.sorted { a, b in
             (a.kind == .kept) != (b.kind == .kept) ? b.kind == .kept : a.bid.isBefore(b.bid)
+        }
+    }
+
+    /// A survivor's camera costs what it cost, and nobody there can be beaten.
+    private var budget: Int? {
+        policy.contention.budget.map { whole in
+            world.cameras.filter { $0.value.survivor != nil }.reduce(whole) { $0 - policy.cost($1.key) }
         }
     }
 
@@ -159,17 +164,45 @@ extension Round {
         return warning
     }
 
-    // MARK: A policy that was just loaded
+    // MARK: Who may not stay
 
-    /// It may exclude cameras that are held side by side: the stronger stay, and among equals the one that ties favour.
-    /// Of two that both wait for their cameras, none of which is a holder, the one that asked first.
-    mutating func expel() {
-        let all = seats.sorted { a, b in
+    /// The stronger first, and among equals the one that ties favour. Of two that both wait for their cameras, none of
+    /// which is a holder, the one that asked first.
+    private var bySeniority: [Seat] {
+        seats.sorted { a, b in
             if a.bid.strength != b.bid.strength { return a.bid.beats(b.bid) }
             if a.kind == .won, b.kind == .won { return a.bid.started < b.bid.started }
             let isLonger = isHeldLonger(a, b)
             return policy.contention.tie == .holder ? isLonger : !isLonger && isHeldLonger(b, a)
         }
+    }
+
+    /// The budget does not bind the strongest app, whichever is that now. What all others have fits by itself: the
+    /// weaker of them go, with their time. Where only starts are decided, nobody goes between them.
+    mutating func bindAllButStrongest() {
+        guard policy.contention.strongestMayExceed, !policy.contention.decidesAtOpen, let budget,
+            let strongest = bySeniority.first?.bid
+        else { return }
+        var sum = 0
+        for seat in bySeniority where seat.bid.app != strongest.app {
+            let cost = policy.cost(seat.bid.camera)
+            if cost == 0 || sum + cost <= budget {
+                sum += cost
+                continue
+            }
+            let due = earliest(seat, by: strongest)
+            if due > world.now {
+                warnings[seat.bid.camera] = warning(seat, by: strongest, due)
+            } else {
+                seats.removeAll { $0.bid.id == seat.bid.id }
+                outcomes[seat.bid.id] = .waits()
+            }
+        }
+    }
+
+    /// Another policy may exclude cameras that are held side by side: the stronger stay.
+    mutating func expel() {
+        let all = bySeniority
         seats = []
         for seat in all {
             if rivals(of: seat.bid)?.isEmpty == true {

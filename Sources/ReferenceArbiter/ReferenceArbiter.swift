@@ -41,7 +41,7 @@ public struct ReferenceArbiter: Sendable {
         public var starter: SessionID?
         /// The start may be refused.
         public var isStart = false
-        /// A policy was just loaded: cameras that it excludes may be held side by side.
+        /// Another policy was just loaded: cameras that it excludes may be held side by side.
         public var isReload = false
 
         public init(starter: SessionID? = nil, isStart: Bool = false, isReload: Bool = false) {
@@ -61,6 +61,7 @@ public struct ReferenceArbiter: Sendable {
             endBarredSurvivors()
             noteWhoAsks()
             noteWhoBids()
+            noteRanks()
             var round = Round(world, policy, occasion)
             round.decide()
             if mayBeRefused, let starter = occasion.starter, round.refuses(starter) {
@@ -166,13 +167,16 @@ public struct ReferenceArbiter: Sendable {
         if let before = world.cameras[camera]?.holding, before.session == id { holding.warning = before.warning }
         holding.granted = world.tick()
         holding.since = world.now
-        holding.leaseSince = world.now
+        if let session = world.sessions[id], policy.mayLease(world.sight(session, policy)) {
+            holding.leaseSince = world.now
+        }
         holding.protectedUntil = manners.protection > .zero ? world.now + manners.protection : nil
         if leaseEnd(manners.lease, app, on: camera) == world.now {
             // Used up before anybody was stopped for it: a new one begins.
             world.leases.removeAll { $0.camera == camera && $0.app == app }
         }
         holding.leaseUntil = leaseEnd(manners.lease, app, on: camera)
+        holding.lease = manners.lease
         world.cameras[camera]?.holding = holding
         world.cameras[camera]?.wasGiven = true
     }

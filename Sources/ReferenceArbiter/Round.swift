@@ -72,6 +72,7 @@ struct Round {
             }
         }
         if occasion.isReload { expel() }
+        bindAllButStrongest()
         // A bid that was just cut comes behind all that wait.
         for bid in challengers.sorted(by: { $0.cools != $1.cools ? $1.cools : $0.isBefore($1) }) { seat(bid) }
         for bid in bids where outcomes[bid.id] == nil { outcomes[bid.id] = .waits() }

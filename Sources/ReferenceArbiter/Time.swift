@@ -75,16 +75,35 @@ extension ReferenceArbiter {
 
     /// Writes down what the holder used of its lease up to now.
     mutating func countLease(on camera: CameraID) {
-        guard let holding = world.cameras[camera]?.holding, holding.leaseUntil != nil,
+        guard let holding = world.cameras[camera]?.holding, let since = holding.leaseSince,
             let app = world.sessions[holding.session].map(world.app)
         else { return }
-        let used = world.now - holding.leaseSince
+        let used = world.now - since
         world.cameras[camera]?.holding?.leaseSince = world.now
         if let index = world.leases.firstIndex(where: { $0.app == app && $0.camera == camera }) {
             world.leases[index].used += used
         } else if used > .zero {
             world.leases.append(WholeWorld.Lease(app: app, camera: camera, used: used))
         }
+    }
+
+    /// Whoever has another rank has its lease, of which all counts that the app has held; when little is left of it, the
+    /// rank's grace is left.
+    mutating func noteRanks() {
+        for camera in world.cameras.keys.sorted() {
+            guard let holding = world.cameras[camera]?.holding, holding.granted != nil,
+                let session = world.sessions[holding.session], manners(session).lease != holding.lease
+            else { continue }
+            countLease(on: camera)
+            let (lease, until) = (manners(session).lease, newEnd(session, on: camera))
+            world.cameras[camera]?.holding?.lease = lease
+            world.cameras[camera]?.holding?.leaseUntil = until
+        }
+    }
+
+    private func newEnd(_ session: WholeWorld.Session, on camera: CameraID) -> Moment? {
+        let manners = manners(session)
+        return leaseEnd(manners.lease, world.app(session), on: camera).map { max($0, world.now + manners.grace) }
     }
 
     /// Since when each app does not ask for each camera any more.
@@ -103,24 +122,21 @@ extension ReferenceArbiter {
     /// Neither an old deadline nor a new policy makes a time that runs longer.
     public mutating func shortenTimes() {
         for camera in world.cameras.keys.sorted() {
-            guard var holding = world.cameras[camera]?.holding, let session = world.sessions[holding.session] else {
-                continue
-            }
+            guard var holding = world.cameras[camera]?.holding, holding.granted != nil,
+                let session = world.sessions[holding.session]
+            else { continue }
             let manners = manners(session)
             if let until = holding.protectedUntil {
                 let protected = min(until, holding.since + manners.protection)
                 holding.protectedUntil = manners.protection > .zero ? protected : nil
             }
-            if manners.lease != nil {
-                if holding.leaseUntil == nil {
-                    (holding.leaseUntil, holding.leaseSince) = (.distantFuture, holding.since)
-                }
-                world.cameras[camera]?.holding = holding
-                countLease(on: camera)
-                holding.leaseSince = world.now
-                let end = leaseEnd(manners.lease, world.app(session), on: camera) ?? .distantFuture
-                holding.leaseUntil = min(holding.leaseUntil ?? .distantFuture, end)
-            }
+            // Where the policy before had no lease for it, its time counts from the grant.
+            let counts = policy.mayLease(world.sight(session, policy))
+            if counts, holding.leaseSince == nil { world.cameras[camera]?.holding?.leaseSince = holding.since }
+            countLease(on: camera)
+            if let end = newEnd(session, on: camera) { holding.leaseUntil = min(holding.leaseUntil ?? end, end) }
+            holding.leaseSince = counts || holding.leaseUntil != nil ? world.now : nil
+            holding.lease = manners.lease
             world.cameras[camera]?.holding = holding
         }
         endLeases()

@@ -140,8 +140,10 @@ public struct WholeWorld: Sendable {
         public var since = Moment.zero
         public var protectedUntil: Moment?
         public var leaseUntil: Moment?
-        /// From here on its held time is not counted yet.
-        public var leaseSince = Moment.zero
+        /// The lease of its rank when the world was last looked at.
+        public var lease: Duration?
+        /// From here on its held time is not counted yet; nil: it counts for no lease.
+        public var leaseSince: Moment?
         public var warning: Warning?
 
         init(_ session: SessionID) { self.session = session }

@@ -151,12 +151,33 @@ private struct InvariantCheck {
     }
 
     private func checkBudget() {
-        guard let budget = state.policy.budget, !state.policy.contention.strongestMayExceed else { return }
-        let sum = state.cameraOrder.reduce(0) { sum, slot in
-            guard let held = state.cameras[slot].tenancy.held, !state.cameras[slot].tenancy.isLost else { return sum }
-            return sum + state.cost(of: held.session)
+        guard let budget = state.policy.budget else { return }
+        let holders = state.cameraOrder.compactMap { slot -> Held? in
+            state.cameras[slot].tenancy.isLost ? nil : state.cameras[slot].tenancy.held
         }
-        check(sum <= budget, "1: the held cameras cost \(sum), and the budget is \(budget)")
+        let sum = cost(holders)
+        if sum <= budget { return }
+        guard state.policy.contention.strongestMayExceed else {
+            return check(false, "1: the held cameras cost \(sum), and the budget is \(budget)")
+        }
+        let bound = cost(holders.filter { !state.sessions[$0.session].has.contains(.exceeds) })
+        check(
+            bound <= budget,
+            "1: the held cameras but those that may exceed it cost \(bound), and the budget is \(budget)")
+        guard state.policy.contention.reDecide == .facts, let strongest = holders.min(by: staysBefore) else { return }
+        // Whoever goes for its sake has its time.
+        let others = cost(
+            holders.filter { state.app(of: $0.session) != state.app(of: strongest.session) && $0.contest == nil })
+        check(others <= budget, "1: all but the strongest app's cameras cost \(others), and the budget is \(budget)")
+    }
+
+    private func cost(_ holders: [Held]) -> Int { holders.reduce(0) { $0 + state.cost(of: $1.session) } }
+
+    /// The stronger of two holders, and of equals the one that ties favour.
+    private func staysBefore(_ a: Held, _ b: Held) -> Bool {
+        let (x, y) = (state.look(at: a.session).strength, state.look(at: b.session).strength)
+        if x != y { return x < y }
+        return state.policy.contention.tie == .holder ? a.granted < b.granted : a.granted > b.granted
     }
 
     // MARK: Sessions

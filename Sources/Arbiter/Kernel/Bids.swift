@@ -65,7 +65,10 @@ extension Seating {
         self.rule(successor, .comesNext, rule)
         // A lost device counts for nothing on other cameras: the successor must win there again.
         let isDormant = policy.linksCameras && cameras[camera].isLost
-        seats.append(Seat(kind: isDormant ? .dormant : .won, look: successor, camera: camera, rule: rule))
+        seats.append(
+            Seat(
+                kind: isDormant ? .dormant : .won, look: successor, camera: camera, rule: rule,
+                exceeds: looks[holder].exceeds))
         // A warning is the app's: its new speaker has what is left of the grace, and is to be told.
         guard isOwn, var contest = cameras[camera].held?.contest, contest.announced != nil else { return }
         contest.announced?.isReady = false
@@ -147,7 +150,10 @@ extension Seating {
             return
         }
         self.rule(look, .holds, rule)
-        seats.append(Seat(kind: isLost && backsOff ? .dormant : .held, look: look, camera: camera, rule: rule))
+        seats.append(
+            Seat(
+                kind: isLost && backsOff ? .dormant : .held, look: look, camera: camera, rule: rule,
+                exceeds: looks[look].exceeds))
     }
 
     private mutating func seatPromised(_ look: Int, _ rule: Rule, _ camera: Int, _ returning: inout [Int]) {
@@ -156,7 +162,11 @@ extension Seating {
             return
         }
         self.rule(look, .comesNext, rule)
-        seats.append(Seat(kind: isDormant(camera) ? .dormant : .promised, look: look, camera: camera, rule: rule))
+        let promised = cameras[camera].promise.flatMap { self.look(of: $0.session, on: camera) } ?? look
+        seats.append(
+            Seat(
+                kind: isDormant(camera) ? .dormant : .promised, look: look, camera: camera, rule: rule,
+                exceeds: looks[promised].exceeds))
     }
 
     /// Its device is not tried before its wait is over: until then it counts for nothing on other cameras.

@@ -3,9 +3,10 @@ import Vocabulary
 /// Who gives way when the cameras in use would cost more than the budget.
 extension Seating {
     /// Adds the seats that give way to the budget; false when the sum stays above it all the same.
-    func addBudgetRivals(_ rivals: inout [Int], _ look: Int, on camera: Int) -> Bool {
+    mutating func addBudgetRivals(_ rivals: inout [Int], _ look: Int, on camera: Int) -> Bool {
         guard let whole = policy.budget else { return true }
         let budget = besidesSurvivors(whole)
+        exceeds = false
         return switch policy.contention.givesWay {
         case .weakest: addWeakest(&rivals, look, on: camera, budget)
         case .longestHeld: addLongestHeld(&rivals, look, on: camera, budget)
@@ -23,12 +24,60 @@ extension Seating {
     }
 
     /// A session has its camera with a dearer format than it was weighed with: a session of its app followed it with one,
-    /// its recorder took a batch back, or its camera came back with other formats. Then the weakest go, as at a reload.
-    var isOverspent: Bool {
-        guard policy.weighsFormats, !policy.contention.strongestMayExceed, let whole = policy.budget else {
+    /// its recorder took a batch back, or its camera came back with other formats. Then the weakest go, as under another
+    /// policy. A seat that was let in beyond the budget does not count among the others.
+    mutating func isOverspent() -> Bool {
+        guard policy.weighsFormats || policy.contention.strongestMayExceed, let whole = policy.budget else {
             return false
         }
-        return seats.indices.reduce(0) { $0 + cost($1) } > besidesSurvivors(whole)
+        let budget = besidesSurvivors(whole)
+        if seats.indices.reduce(0, { $0 + cost($1) }) <= budget {
+            for index in seats.indices { seats[index].exceeds = false }
+            return false
+        }
+        return seats.indices.reduce(0) { seats[$1].exceeds ? $0 : $0 + cost($1) } > budget
+    }
+
+    // MARK: The strongest app
+
+    /// Which app may exceed the budget is judged at every step: what all others have fits by itself, or the weaker of
+    /// them go as for any stronger bid, with their time.
+    mutating func giveWayToStrongest() {
+        guard let (strongest, beyond) = beyondBudget() else { return }
+        for index in beyond.sorted(by: >) {
+            let seat = seats[index]
+            let due = earliestCut(seat, by: strongest)
+            if due > now {
+                contests[seat.camera] = contest(seat, by: strongest, due: due, .law(.budget))
+            } else {
+                contests[seat.camera] = nil
+                lose(seat.look, to: nil, .law(.budget))
+                seats.remove(at: index)
+            }
+        }
+    }
+
+    /// Somebody took a seat in this round beside whom another one may not exceed the budget any more.
+    var isBeyondBudget: Bool {
+        beyondBudget().map { $0.seats.contains { contests[seats[$0].camera] == nil } } ?? false
+    }
+
+    /// The seats for which there is no room beside the others when the strongest app's are not counted. Where only starts
+    /// are decided, who was let in stays.
+    private func beyondBudget() -> (strongest: Int, seats: [Int])? {
+        guard policy.contention.strongestMayExceed, policy.contention.reDecide == .facts, let whole = policy.budget
+        else { return nil }
+        let sitting = seats.indices.filter { seats[$0].kind != .kept && seats[$0].kind != .dormant }
+            .sorted { staysBefore(seats[$0], seats[$1]) }
+        guard let strongest = sitting.first.map({ seats[$0].look }) else { return nil }
+        let budget = besidesSurvivors(whole)
+        var sum = 0
+        var beyond: [Int] = []
+        for index in sitting where !isOwn(index, strongest) {
+            let cost = looks[seats[index].look].cost
+            if cost > 0, sum + cost > budget { beyond.append(index) } else { sum += cost }
+        }
+        return beyond.isEmpty ? nil : (strongest, beyond)
     }
 
     /// A camera that a survivor captures from is as good as held, and nobody there can be beaten.
@@ -39,16 +88,20 @@ extension Seating {
     private func isOwn(_ seat: Int, _ look: Int) -> Bool { looks[seats[seat].look].app == looks[look].app }
 
     /// As few as it takes, the weakest first. Whether the bid beats them is asked later, and of all of them.
-    private func addWeakest(_ rivals: inout [Int], _ look: Int, on camera: Int, _ budget: Int) -> Bool {
+    private mutating func addWeakest(_ rivals: inout [Int], _ look: Int, on camera: Int, _ budget: Int) -> Bool {
         let cost = looks[look].cost
         let mayExceed =
             policy.contention.strongestMayExceed
             && seats.indices.allSatisfy { seat in
                 isOwn(seat, look) || compare(look, seats[seat].look).isWon
             }
-        guard cost > 0, !mayExceed else { return true }
+        guard cost > 0 else { return true }
         let others = seats.indices.filter { !rivals.contains($0) && self.cost($0) > 0 }
         var sum = cost + others.reduce(0) { $0 + self.cost($1) }
+        if mayExceed {
+            exceeds = sum > budget
+            return true
+        }
         for seat in others.sorted(by: { looks[seats[$1].look].standing < looks[seats[$0].look].standing })
         where sum > budget {
             sum -= self.cost(seat)
@@ -63,7 +116,7 @@ extension Seating {
     ///
     /// An app that may exceed the budget because nobody is stronger spares its own cameras, and is let in even if
     /// the sum stays above.
-    private func addLongestHeld(_ rivals: inout [Int], _ look: Int, on camera: Int, _ budget: Int) -> Bool {
+    private mutating func addLongestHeld(_ rivals: inout [Int], _ look: Int, on camera: Int, _ budget: Int) -> Bool {
         let isStrongest =
             policy.contention.strongestMayExceed
             && seats.indices.allSatisfy { isOwn($0, look) || challenge(look, seats[$0]).isWon }
@@ -80,7 +133,8 @@ extension Seating {
             sum -= cost
             rivals.append(index)
         }
-        return sum <= budget || isStrongest
+        exceeds = sum > budget
+        return !exceeds || isStrongest
     }
 
     /// A seat that was only won and waits for its cut comes after all that are held, by the start requests.

@@ -50,11 +50,13 @@ extension Seating {
     private mutating func sit(_ look: Int, on camera: Int, _ rule: Rule, returns: Bool) {
         if returns, let held = cameras[camera].held {
             self.rule(look, .holds, held.rule)
-            seats.append(Seat(kind: .held, look: look, camera: camera, rule: held.rule))
+            seats.append(Seat(kind: .held, look: look, camera: camera, rule: held.rule, exceeds: exceeds))
             return
         }
         self.rule(look, .comesNext, rule)
-        seats.append(Seat(kind: isDormant(camera) ? .dormant : .won, look: look, camera: camera, rule: rule))
+        seats.append(
+            Seat(
+                kind: isDormant(camera) ? .dormant : .won, look: look, camera: camera, rule: rule, exceeds: exceeds))
     }
 
     func stage(of look: Int) -> Int { cameras.count == 1 ? 0 : cameras.firstIndex { $0.looks.contains(look) } ?? 0 }
@@ -105,6 +107,7 @@ extension Seating {
     /// no room for the bid, whatever goes.
     mutating func findRivals(of look: Int, on camera: Int) -> Bool {
         rivals.clear()
+        exceeds = false
         for index in seats.indices where seats[index].camera == camera || excludes(seats[index], camera) {
             rivals.append(index)
         }
@@ -150,15 +153,16 @@ extension Seating {
             (looks[a].strength, looks[a].rank.rule), (looks[b].strength, looks[b].rank.rule))
     }
 
-    // MARK: A policy that was just loaded
+    // MARK: Another policy, or a dearer format
 
-    /// It may exclude cameras that are held or promised side by side: the stronger stay.
+    /// Cameras that are held or promised side by side may exclude each other now: the stronger stay.
     mutating func expel() {
         let all = seats.sorted(by: staysBefore)
         seats = []
-        for seat in all {
+        for var seat in all {
             let hasRoom = seat.kind == .dormant || findRivals(of: seat.look, on: seat.camera)
             if hasRoom, seat.kind == .dormant || rivals.isEmpty {
+                seat.exceeds = seat.kind != .dormant && exceeds
                 seats.append(seat)
                 continue
             }

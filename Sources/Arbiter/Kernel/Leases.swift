@@ -6,6 +6,37 @@ extension Arbiter {
         state.timers.firstIndex { $0.kind == .leaseUsed && $0.app == app && $0.camera == camera }
     }
 
+    /// A holder's lease is that of the rank that it has now, and what it has held before counts. Whoever comes to a shorter
+    /// one keeps the camera for its rank's grace at least.
+    mutating func followRank(_ look: Look) {
+        let tenancy = state.cameras[look.camera].tenancy
+        guard let held = tenancy.held, held.session == look.session, held.leaseOfRank != look.rank.lease,
+            !tenancy.isLost
+        else { return }
+        bankLease(held, on: look.camera)
+        let until = leaseEnd(afterChangeTo: look)
+        let since = state.mayLease(look) ? state.now : nil
+        state.cameras[look.camera].tenancy.update {
+            $0.leaseOfRank = look.rank.lease
+            $0.leaseUntil = until
+            $0.leaseSince = since
+        }
+    }
+
+    /// - Returns: whether the lease of the camera's holder is used up by now, and ended its session.
+    mutating func expireUsedUp(on camera: Slot<Camera>, _ notes: inout StepNotes) -> Bool {
+        guard let held = state.cameras[camera].tenancy.held, let until = held.leaseUntil, until <= state.now,
+            state.sessions[held.session].request != nil
+        else { return false }
+        expire(held, on: camera, &notes)
+        return true
+    }
+
+    /// The end of the lease of another rank or policy, once what ran before is banked.
+    func leaseEnd(afterChangeTo look: Look) -> Moment? {
+        leaseEnd(look.rank, look.app, on: look.camera).map { max($0, state.now + .nanoseconds(look.rank.grace)) }
+    }
+
     /// When a lease ends that runs from now on: what the app has used of it on this camera counts.
     func leaseEnd(_ terms: RankTerms, _ app: AppRef, on camera: Slot<Camera>) -> Moment? {
         guard let lease = terms.lease else { return nil }
@@ -15,7 +46,7 @@ extension Arbiter {
 
     /// The holder's lease stops running, because it does not have the camera any more.
     mutating func bankLease(_ held: Held, on camera: Slot<Camera>) {
-        guard held.leaseUntil != nil, let since = held.leaseSince else { return }
+        guard let since = held.leaseSince else { return }
         let app = state.clients[state.sessions[held.session].client].app
         let used = (state.now - since).wholeNanoseconds
         if let place = leaseUsed(app, on: camera) {
@@ -68,6 +99,11 @@ extension Arbiter {
         stopForGood(held.session, .leaseExpired, rule, why: .interrupted, &notes)
         forgetLease(look.app, on: camera)
     }
+}
+
+extension State {
+    /// Whether time for which a session holds its camera counts: some rule with a lease may come to match it.
+    func mayLease(_ look: Look) -> Bool { policy.mayLease(look.facts) }
 }
 
 /// For walks that do not count what is left of leases.

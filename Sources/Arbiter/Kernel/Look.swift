@@ -33,6 +33,8 @@ package struct Look: BitwiseCopyable {
     var contends = false
     /// Its app has no other session that asks to run.
     let isAlone: Bool
+    /// It was let in beyond the budget, as the strongest app's.
+    let exceeds: Bool
 
     var watches: Bool { wish == .watching }
 
@@ -183,7 +185,7 @@ extension State {
             strength: policy.strength(rank.rank, facts, started: started), started: started,
             bidSince: session.request?.bidSince ?? started,
             coolsDown: !rank.isImmediate && coolsDown(client.app, session.camera),
-            isAlone: apps[client.app.slot][client.app].requests < 2)
+            isAlone: apps[client.app.slot][client.app].requests < 2, exceeds: session.has.contains(.exceeds))
     }
 
     /// The rank in force for a session, weakened by what its client gave up.

@@ -31,6 +31,8 @@ struct Seating {
     /// Of the challenger that is looked at: the seats in its way, and how it stands against each.
     var rivals: [Int] = []
     var comparisons: [Comparison] = []
+    /// The budget does not bind it, and it would not fit.
+    var exceeds = false
     /// Which looks a ruling had to beat, or lost to, by look; gathered only where `explain` will ask.
     private(set) var opponents: [Int: [Int]] = [:]
 
@@ -39,7 +41,7 @@ struct Seating {
         /// The session whose `startRunning` this is, or that asks for control: decided as newcomers are.
         var starter: Slot<Session>?
         var asker: Slot<Session>?
-        /// A policy was just loaded: cameras that it excludes may be held side by side.
+        /// Another policy was just loaded: cameras that it excludes may be held side by side.
         var isReload = false
         /// `explain` will ask: opponents are gathered.
         var isObserved = false
@@ -106,6 +108,8 @@ struct Seating {
         let camera: Int
         /// The rule that gave it to its session.
         var rule: Rule
+        /// Its session was let in beyond the budget, as the strongest app's.
+        var exceeds = false
     }
 
     /// What one session comes to in this round.
@@ -184,7 +188,8 @@ struct Seating {
         swap(&challengers, &self.challengers)
         swap(&returning, &self.returning)
         for camera in cameras.indices { bid(on: camera, &challengers, &returning) }
-        if occasion.isReload && policy.linksCameras || isOverspent { expel() }
+        if isOverspent() || occasion.isReload && policy.linksCameras { expel() }
+        giveWayToStrongest()
         sort(&returning)
         for look in returning { seat(look, returns: true) }
         sort(&challengers)

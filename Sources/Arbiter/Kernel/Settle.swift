@@ -16,6 +16,15 @@ extension Arbiter {
             let cameras = linked(to: notes.takeCameras())
             seating.begin(state.policy, now: state.now, occasion(notes))
             for camera in state.cameraOrder where cameras.contains(camera) { look(at: camera, &seating, &notes) }
+            var hasExpired = false
+            for camera in state.cameraOrder where cameras.contains(camera) {
+                // Of a rank without grace that a holder came to just now.
+                if expireUsedUp(on: camera, &notes) { hasExpired = true }
+            }
+            if hasExpired {
+                notes.touch(cameras)
+                continue
+            }
             seating.decide()
             if refuseStarter(seating, &notes) { return }
             if stopImpossible(seating, &notes) {
@@ -26,8 +35,9 @@ extension Arbiter {
             carryOut(seating, &notes)
             // Once is enough: what is seated from here on was weighed by the new policy.
             if !seating.isSuccession { notes.isReload = false }
-            // A successor in its app's place was decided alone; all others are weighed against it now.
-            if seating.isSuccession || seating.takesOwnPlace { notes.touch(cameras) }
+            // A successor in its app's place was decided alone; all others are weighed against it now. Whoever exceeds the
+            // budget is, too, when somebody else is the strongest.
+            if seating.isSuccession || seating.takesOwnPlace || seating.isBeyondBudget { notes.touch(cameras) }
         }
         tellWarnings(&notes)
         number(&notes)
@@ -75,6 +85,8 @@ extension Arbiter {
             if look.machine.contains(.waitingForPermission) { notes.meetsUndecided = true }
             seating.add(look)
             noteBid(of: slot, &seating)
+            // Whoever loses the camera for a cause loses it with the lease that ran.
+            if look.bids { followRank(look) }
             place = state.sessions[slot].nextOnCamera
         }
         var stage = Seating.Stage(
@@ -105,6 +117,7 @@ extension Arbiter {
         var removed: [Int] = []
         var stopped: [Int] = []
         promise(seating)
+        if state.policy.contention.strongestMayExceed { noteWhoExceeds(seating) }
         resumeReclaimer(seating, &notes)
         for index in seating.cameras.indices { removeHolder(seating, index, &removed, &stopped, &notes) }
         stopLosers(seating, stopped, &notes)
@@ -148,6 +161,16 @@ extension Arbiter {
             if seating.cameras[index].promise != promise {
                 state.cameras[seating.cameras[index].slot].promise = promise
             }
+        }
+    }
+
+    /// A succession decides of its successors only.
+    private mutating func noteWhoExceeds(_ seating: Seating) {
+        if !seating.isSuccession {
+            for look in seating.looks where look.exceeds { state.set(.exceeds, false, of: look.session) }
+        }
+        for seat in seating.seats where seat.exceeds && seat.kind != .kept {
+            state.set(.exceeds, true, of: seating.looks[seat.look].session)
         }
     }
 

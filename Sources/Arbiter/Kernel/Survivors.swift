@@ -69,6 +69,8 @@ extension Arbiter {
         let (camera, app) = (session.camera, state.app(of: slot))
         state.sessions[slot].request = Session.StartRequest(started: state.nextOrdinal(), hasHeld: true)
         state.sessions[slot].has.remove(.reestablished)
+        // A survivor is kept whatever it costs then.
+        if state.policy.contention.strongestMayExceed { state.sessions[slot].has.insert(.exceeds) }
         state.sessions[slot].shown = .running(.all)
         state.sessionSettings[slot].confirmed = state.sessionSettings[slot].wanted
         state.link(slot)

@@ -58,7 +58,8 @@ extension Arbiter {
             forgetLease(look.app, on: look.camera)
             held.leaseUntil = leaseEnd(look.rank, look.app, on: look.camera)
         }
-        held.leaseSince = held.leaseUntil == nil ? nil : state.now
+        held.leaseOfRank = look.rank.lease
+        held.leaseSince = state.mayLease(look) ? state.now : nil
         held.streamingSince = tenancy.isStreaming ? state.now : nil
         return held
     }

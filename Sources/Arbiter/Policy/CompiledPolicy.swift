@@ -35,6 +35,8 @@ package final class CompiledPolicy: Sendable {
     let reads: StrengthReads
     /// Some rule reads whether a session has held its camera since it asked for it.
     let readsBids: Bool
+    /// No lease is longer; 0: there is none.
+    package let longestLease: Int64
 
     /// Copied out of the policy, because every comparison asks.
     let contention: Contention
@@ -65,6 +67,7 @@ package final class CompiledPolicy: Sendable {
         ranks = policy.rankRules.enumerated().map { CompiledRank($1, at: firstRank + $0, names) }
         weakest = RankTerms(rank: policy.ranks.count - 1, rule: .law(.weakestRank))
         readsBids = (causes.map(\.when) + ranks.map(\.when)).contains { $0.reads(.bidIsNew) }
+        longestLease = ranks.reduce(0) { max($0, $1.terms.lease ?? 0) }
         firstOrderText = firstRank + policy.rankRules.count
         (order, age) = OrderField.fields(of: policy, from: firstOrderText)
         let texts =
@@ -97,6 +100,11 @@ package final class CompiledPolicy: Sendable {
     @inline(__always) func rank(_ facts: FactBits) -> RankTerms {
         for rank in ranks where rank.when.holds(for: facts) { return rank.terms }
         return weakest
+    }
+
+    /// Whether some rule with a lease may match the session, whatever becomes of the facts that change while it runs.
+    func mayLease(_ facts: FactBits) -> Bool {
+        longestLease > 0 && ranks.contains { $0.terms.lease != nil && $0.when.mayHold(forWho: facts.who) }
     }
 }
 

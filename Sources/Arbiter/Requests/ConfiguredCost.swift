@@ -44,7 +44,7 @@ extension Arbiter {
         let counts =
             state.cameras[camera].tenancy.isCapturing && state.cameras[camera].tenancy.holder == slot
             || state.cameras[camera].promise.map { $0.session == slot && !$0.isDormant } == true
-        guard counts, after > before, !mayExceed(slot) else {
+        guard counts, after > before else {
             // Somebody may fit now who did not before, or the session itself.
             touch(slot, &notes)
             return true
@@ -54,6 +54,11 @@ extension Arbiter {
                 ? sum : sum + state.costInUse(of: other)
         }
         if others + after <= budget { return true }
+        if mayExceed(slot) {
+            state.set(.exceeds, true, of: slot)
+            touch(slot, &notes)
+            return true
+        }
         notes.refuse(
             .unsupportedConfiguration,
             "This configuration costs \(after), and \(max(0, budget - others)) of the policy's budget of \(budget) is left beside the other cameras in use; configure a format or a frame rate that costs less.",

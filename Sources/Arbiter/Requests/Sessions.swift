@@ -74,7 +74,7 @@ extension Arbiter {
         state.sessions[slot].lost = nil
         state.sessions[slot].deaths = 0
         state.sessions[slot].refusals = 0
-        state.sessions[slot].has.subtract([.reestablished, .previews, .metadata, .hadMicrophone])
+        state.sessions[slot].has.subtract([.reestablished, .previews, .metadata, .hadMicrophone, .exceeds])
         state.timers.removeAll { $0.kind == .noRoom && $0.session == slot }
         if state.cameras[session.camera].promise?.session == slot { state.cameras[session.camera].promise = nil }
         state.unlink(slot)

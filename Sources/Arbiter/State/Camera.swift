@@ -162,8 +162,10 @@ package struct Held: Hashable, Sendable, Codable, BitwiseCopyable {
     /// Stronger bids wait until then, unless they are immediate.
     package var minHoldUntil: Moment?
     package var leaseUntil: Moment?
-    /// Since when it runs, without pause.
+    /// Since when held time is not banked yet; nil: it counts for nothing.
     package var leaseSince: Moment?
+    /// The lease of its rank when that was last looked at, in nanoseconds: another one is another lease.
+    package var leaseOfRank: Int64?
     package var contest: Contest?
     /// The rule that gave it the camera.
     package var rule: Rule

@@ -106,6 +106,8 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
         package static let slate = Marks(rawValue: 8192)
         /// It had a microphone when it was switched to another camera, and its client has not been told to attach it again.
         package static let hadMicrophone = Marks(rawValue: 16384)
+        /// It has its camera, or has won it, beyond the budget, which does not bind the strongest app.
+        package static let exceeds = Marks(rawValue: 32768)
     }
 
     /// Ids and counts: exploration does not hash them.

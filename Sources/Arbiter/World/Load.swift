@@ -1,21 +1,10 @@
 import Vocabulary
 
 extension Arbiter {
-    /// Decided again in this step; deadlines that run do not grow.
+    /// Decided again in this step; deadlines that run do not grow. Of the policy that is in force, a load only asks again
+    /// whom it lets use cameras at all.
     mutating func load(_ policy: Policy, _ notes: inout StepNotes) {
-        if policy != self.policy {
-            carryTexts(to: CompiledPolicy(policy))
-            identifyAll()
-            // A policy's leave to run beside others is asked again only of a session, and a survivor has none.
-            for camera in state.cameraOrder { endSurvivor(camera, &notes) }
-        }
-        for camera in state.cameraOrder { shortenTimes(on: camera) }
-        // A shorter lease may be over already.
-        for camera in state.cameraOrder {
-            if let held = state.cameras[camera].tenancy.held, let lease = held.leaseUntil, lease <= state.now {
-                expire(held, on: camera, &notes)
-            }
-        }
+        if policy != self.policy { replacePolicy(by: policy, &notes) }
         // What apps say of themselves counts differently where the leases left a single user, and a rule may deny by it.
         noteUsersWhoAsk(&notes)
         for slot in state.requesting {
@@ -25,9 +14,19 @@ extension Arbiter {
             let rule = isEntitled ? state.policy.rank(look.facts).rule : .law(.noRight)
             stopForGood(slot, .deniedByPolicy, rule, why: .interrupted, &notes)
         }
+        touchAll(&notes)
+    }
+
+    private mutating func replacePolicy(by policy: Policy, _ notes: inout StepNotes) {
+        carryTexts(to: CompiledPolicy(policy))
+        identifyAll()
+        // A policy's leave to run beside others is asked again only of a session, and a survivor has none.
+        for camera in state.cameraOrder { endSurvivor(camera, &notes) }
+        for camera in state.cameraOrder { shortenTimes(on: camera) }
+        // A shorter lease may be over already.
+        for camera in state.cameraOrder { _ = expireUsedUp(on: camera, &notes) }
         notes.isReload = true
         notes.prioritiesOfEverybody = true
-        touchAll(&notes)
     }
 
     private mutating func identifyAll() {
@@ -47,15 +46,12 @@ extension Arbiter {
                 look.rank.minHold > 0 ? min(until, held.since + .nanoseconds(look.rank.minHold)) : nil
         }
         // A camera whose device was lost uses nothing up until it streams again.
-        if !state.cameras[camera].tenancy.isLost, look.rank.lease != nil {
-            if held.leaseUntil == nil {
-                held.leaseUntil = .distantFuture
-                held.leaseSince = held.since
-            }
+        if !state.cameras[camera].tenancy.isLost {
+            if state.mayLease(look), held.leaseSince == nil { held.leaseSince = held.since }
             bankLease(held, on: camera)
-            held.leaseSince = state.now
-            held.leaseUntil = min(
-                held.leaseUntil ?? .distantFuture, leaseEnd(look.rank, look.app, on: camera) ?? .distantFuture)
+            if let end = leaseEnd(afterChangeTo: look) { held.leaseUntil = min(held.leaseUntil ?? end, end) }
+            held.leaseSince = state.mayLease(look) || held.leaseUntil != nil ? state.now : nil
+            held.leaseOfRank = look.rank.lease
         }
         state.cameras[camera].tenancy.update { $0 = held }
     }

@@ -65,14 +65,19 @@ extension State {
         let session = sessions.rows[Int(held.session.index)]
         let steady = faults > 0 || session.deaths > 0 ? held.streamingSince : nil
         var word: UInt64 = (minHold == nil ? 0 : 1) | (held.leaseUntil == nil ? 0 : 2)
+        word |= countsLeases && held.leaseSince != nil ? 64 : 0
         word |= (held.contest == nil ? 0 : 4) | (held.contest?.announced == nil ? 0 : 8)
         word |= (held.contest?.announced?.isReady == true ? 16 : 0) | (steady == nil ? 0 : 32)
         writer.combine(word)
         if let minHold { writer.combine(distance(to: minHold)) }
         if let steady { writer.combine(age(of: steady, upTo: Bound.steady)) }
-        if countsLeases, let until = held.leaseUntil {
-            writer.combine(distance(to: until))
-            writer.combine(leaseUsed(held, on: camera, by: clients.rows[Int(session.client.index)].app))
+        if countsLeases {
+            if let until = held.leaseUntil { writer.combine(distance(to: until)) }
+            // Another one than its rank's only since a load: that of the rank follows from the facts.
+            writer.combine(held.leaseOfRank ?? -1)
+            if held.leaseSince != nil {
+                writer.combine(leaseUsed(held, on: camera, by: clients.rows[Int(session.client.index)].app))
+            }
         }
         if let contest = held.contest { write(contest, into: &writer) }
     }
@@ -82,17 +87,20 @@ extension State {
         if let announced = contest.announced { writer.combine(distance(to: announced.deadline)) }
     }
 
-    /// What its app has used of a lease that runs: banked before, and since.
-    private func leaseUsed(_ held: Held, on camera: Slot<Camera>, by app: AppRef) -> Int64 {
+    /// What its app has used of a lease: banked before, and since.
+    func leaseUsed(_ held: Held, on camera: Slot<Camera>, by app: AppRef) -> Int64 {
         let banked = timers.first { $0.kind == .leaseUsed && $0.app == app && $0.camera == camera }?.amount ?? 0
-        return banked + (held.leaseSince.map { now.nanoseconds - $0.nanoseconds } ?? 0)
+        return used(banked + (held.leaseSince.map { now.nanoseconds - $0.nanoseconds } ?? 0))
     }
+
+    /// As far as it counts: more than the longest lease is as much as that.
+    func used(_ amount: Int64) -> Int64 { policy.longestLease > 0 ? min(amount, policy.longestLease) : amount }
 
     /// Whether a timer says something that is not written with a holder already.
     @inline(__always) func isWritten(_ timer: TimedFact, countsLeases: Bool) -> Bool {
         guard timer.kind == .leaseUsed else { return true }
         guard countsLeases, let camera = timer.camera else { return false }
-        guard let held = cameras.rows[Int(camera.index)].tenancy.held, held.leaseUntil != nil else { return true }
+        guard let held = cameras.rows[Int(camera.index)].tenancy.held, held.leaseSince != nil else { return true }
         let client = sessions.rows[Int(held.session.index)].client
         return clients.rows[Int(client.index)].app != timer.app
     }
@@ -102,7 +110,7 @@ extension State {
         let camera = UInt64(timer.camera.map { UInt32($0.index) + 1 } ?? 0)
         writer.combine(UInt64(timer.kind.rawValue) << 40 | (timer.app?.isClaimed == true ? 1 << 32 : 0) | camera)
         writer.combine(distance(to: timer.due))
-        writer.combine(timer.amount)
+        writer.combine(timer.kind == .leaseUsed ? used(timer.amount) : timer.amount)
     }
 
     /// What concerns neither a camera nor an app. Whether several users ask follows from the sessions.
@@ -189,8 +197,10 @@ extension Session {
     /// What it is, in one word; the caller writes which session it is and what it waits for. The numbers of its ledger
     /// are left out, but not that something is under way.
     @inline(__always) func word(readsBids: Bool) -> UInt64 {
-        // The marks from the ninth on, of which there are seven, stand at the other end: the first have no room beside them.
-        var word = UInt64(has.rawValue & 0xff) | UInt64(has.rawValue >> 8) << 57
+        // The marks from the ninth on stand at the other end: the first have no room beside them. The last of them has its
+        // place above the deaths, which are few.
+        var word = UInt64(has.rawValue & 0xff) | UInt64(has.rawValue >> 8 & 0x7f) << 57
+        word |= has.contains(.exceeds) ? 1 << 33 : 0
         switch shown {
         case .stopped: break
         case .pending: word |= 1 << 8

@@ -134,23 +134,25 @@ struct StateText {
         return held.streamingSince.map { min(state.now - $0, Bound.steady).wholeNanoseconds }
     }
 
-    /// Of a lease that runs, what was banked and what was used since are one.
+    /// Of held time that counts, what was banked and what was used since are one.
     private func used(_ held: Held) -> Int64? {
-        guard held.leaseUntil != nil else { return nil }
+        guard let since = held.leaseSince else { return nil }
         let session = state.sessions[held.session]
         let app = state.clients[session.client].app
         let banked = state.timers.filter { $0.kind == .leaseUsed && $0.app == app && $0.camera == session.camera }
-        return banked.reduce(held.leaseSince.map { (state.now - $0).wholeNanoseconds } ?? 0) { $0 + $1.amount }
+        return state.used(banked.reduce((state.now - since).wholeNanoseconds) { $0 + $1.amount })
     }
 
     private mutating func addTimers() {
         var lines: [String] = []
         for timer in state.timers {
             if timer.kind == .leaseUsed, let camera = timer.camera, let held = state.cameras[camera].tenancy.held,
-                held.leaseUntil != nil, state.clients[state.sessions[held.session].client].app == timer.app
+                held.leaseSince != nil, state.clients[state.sessions[held.session].client].app == timer.app
             {
                 continue
             }
+            var timer = timer
+            if timer.kind == .leaseUsed { timer.amount = state.used(timer.amount) }
             let before = text
             text = ""
             add("timer", timer)

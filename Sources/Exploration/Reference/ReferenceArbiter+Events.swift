@@ -40,11 +40,10 @@ extension ReferenceArbiter {
                 camera, for: app, until: world.now + Bound.reservation,
                 credible.map { WholeWorld.Survivor(grant: $0.grant, recording: $0.recording) })
         case .policyLoaded(let policy):
-            if (self.policy as? PolicyAsHouse)?.policy != policy {
-                for camera in world.cameras.keys { endSurvivor(on: camera) }
-            }
-            load(PolicyAsHouse(policy))
-            occasion.isReload = true
+            let isOther = (self.policy as? PolicyAsHouse)?.policy != policy
+            if isOther { for camera in world.cameras.keys { endSurvivor(on: camera) } }
+            load(PolicyAsHouse(policy), isOther: isOther)
+            occasion.isReload = isOther
         case .pressure(let level): world.press(level, settle: policy.pressureSettle)
         case .answered(let app, let isClaimed, let answer, let origin):
             guard say(WholeWorld.App(app, isClaimed: isClaimed), answer, inStore: origin == .permissionStore) else {
