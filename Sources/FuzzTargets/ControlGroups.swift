@@ -28,8 +28,8 @@ extension FuzzTarget {
         precondition(isVerified == (group.isVouchedService && name != nil), "\(path) is vouched for by halves.")
         if group.isVouchedService {
             precondition(
-                parts.count == before.count + 1 && parts[1] == Array("system.slice".utf8) && group.isService
-                    && group.userUnit == nil && !group.isSandbox, "\(path) passes for a service of the system.")
+                parts.count == before.count + 1 && parts[1] == Array("system.slice".utf8) && group.userUnit == nil
+                    && !group.isSandbox, "\(path) passes for a service of the system.")
         }
         if let own = group.userUnit {
             precondition(

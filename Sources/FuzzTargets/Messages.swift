@@ -58,7 +58,7 @@ extension FuzzTarget {
                 if case .number(let number) = value { isPossible = isPossible && number.isFinite && number >= 0 }
                 precondition(isPossible, "A camera is told to have the \(key.rawValue) \(value).")
             }
-        case .recordingFinished, .leaving, .unknown: break
+        case .recordingFinished, .starting, .leaving, .unknown: break
         }
     }
 }

@@ -7,14 +7,24 @@ extension FuzzTarget {
     /// A line that counts reads back as the same when it is written, and so does a file of such lines: nothing is read into
     /// it, and nothing is lost.
     static func answers(_ bytes: [UInt8]) {
-        let answers = bytes.split(separator: UInt8(ascii: "\n")).compactMap {
-            KeptAnswer(line: String(decoding: $0, as: UTF8.self))
-        }
-        for answer in answers {
-            precondition(
-                KeptAnswer(line: answer.line) == answer && !answer.line.utf8.contains(10),
-                "An answer reads back as another one: \(answer)")
-        }
+        let read = lines(bytes)
+        let kept = read.filter { if case .unreadable = $0 { false } else { true } }
+        let written = kept.map { line in
+            switch line {
+            case .answer(let answer): answer.line + "\n"
+            case .isPrivate, .unreadable: "private\n"
+            }
+        }.joined()
+        precondition(lines(Array(written.utf8)) == kept, "Answers read back as others:\n\(written)")
+    }
+
+    private static func lines(_ bytes: [UInt8]) -> [KeptLines.Line] {
+        var rest = KeptLines(bytes)
+        var lines: [KeptLines.Line] = []
+        while let line = rest.next() { lines.append(line) }
+        precondition(
+            lines.count <= rest.answersMax, "\(lines.count) lines were read of at most \(rest.answersMax).")
+        return lines
     }
 
     /// The same of holders and of grants that outlive a broker. A listener's name never leads out of its folder, a secret is

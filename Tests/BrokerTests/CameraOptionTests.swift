@@ -56,7 +56,8 @@ import Testing
                 continue
             }
             #expect(
-                said == "--camera gives a camera the id “\(id)”; an id has letters (A to Z, a to z), digits, “.”, “_”, "
+                said
+                    == "--camera gives a camera the id \(id.quotedShort); an id has letters (A to Z, a to z), digits, “.”, “_”, "
                     + "“:” and “-”, which is not the first.")
         }
     }
