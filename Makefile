@@ -6,7 +6,7 @@ SWIFT_BUILD = swift build -c release
 # libcamarb, the V4L2 door, and the modules for Python and GStreamer: in C, and no part of the Swift package.
 CLIENTS = $(MAKE) --silent -C clients
 
-.PHONY: help build test planted-bugs test-clients test-desktop test-vm demo verify fuzz fuzz-inputs simulate test-threads torture torture-recordings small-worlds bench bench-vm install deb check-deb format lint install-packages clean
+.PHONY: help build test planted-bugs test-clients test-desktop test-vm demo verify fuzz metamorphoses fuzz-inputs simulate test-threads torture torture-recordings small-worlds bench bench-vm install deb check-deb format lint install-packages clean
 
 help:
 	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
@@ -16,6 +16,7 @@ help:
 	@echo "make verify            every shipped policy in every state of small worlds, as far as MINUTES=10 each allow"
 	@echo "make small-worlds      random policies in worlds of 3 clients and 2 cameras, and in larger ones, for MINUTES=10 (SEED=N)"
 	@echo "make fuzz              random stories under random policies for MINUTES=10, and the smallest of each kind that breaks a promise"
+	@echo "make metamorphoses     the same stories with what changes nothing behind each line: nobody hears of it (STORIES=20000, SEED=N)"
 	@echo "make fuzz-inputs       libFuzzer on what reads other people's bytes, MINUTES=10 each (TARGET='words': only these)"
 	@echo "make simulate          camarbd in simulated time, with faults by chance, for MINUTES=10 (SEED=N: from this seed on)"
 	@echo "make test-threads      ThreadSanitizer on what has threads, built apart (TEST='filter': only these)"
@@ -76,6 +77,12 @@ fuzz:
 	@make/packages build
 	$(SWIFT_BUILD) --product explore
 	@.build/release/explore fuzz --seed $(or $(SEED),$(shell date +%s)) --minutes $(or $(MINUTES),10) --keep-going
+
+# What changes nothing, tried behind each line of such stories; the last lines say what is still open.
+metamorphoses:
+	@make/packages build
+	$(SWIFT_BUILD) --product explore
+	@.build/release/explore fuzz --metamorphoses --seed $(or $(SEED),1) --stories $(or $(STORIES),20000) --keep-going
 
 # A build of its own, in .build-fuzz.
 fuzz-inputs:

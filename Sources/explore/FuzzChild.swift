@@ -10,6 +10,7 @@ final class FuzzChild {
     /// Requests go there and answers come back.
     private var socket: Int32 = -1
     private var unread: [UInt8] = []
+    private let judging: FuzzCommand.Judging
 
     /// What a story may take of the processor: hundreds of times what the longest one does.
     private static let secondsMax = 2
@@ -17,6 +18,8 @@ final class FuzzChild {
     static let endless = "the story does not come to an end in \(secondsMax) s of the processor"
 
     static let command = "fuzz-child"
+
+    init(_ judging: FuzzCommand.Judging) { self.judging = judging }
 
     deinit { end() }
 
@@ -81,7 +84,7 @@ final class FuzzChild {
         }
         // The same hashes in each process: a story that depends on their order then does so in every run of it.
         let environment = ["SWIFT_DETERMINISTIC_HASHING=1", "SWIFT_BACKTRACE=\(Self.backtrace)"] + Self.inherited
-        let arguments = ["explore", Self.command]
+        let arguments = ["explore", Self.command, judging.rawValue]
         let status = Self.withPointers(arguments) { arguments in
             Self.withPointers(environment) { posix_spawn(&child, "/proc/self/exe", &actions, nil, arguments, $0) }
         }
@@ -158,28 +161,28 @@ final class FuzzChild {
 
 extension FuzzChild {
     /// Answers requests until there are no more.
-    static func answer() {
+    static func answer(_ judging: FuzzCommand.Judging) {
         while let request = Swift.readLine() {
             // Counts only while it works, so that a busy machine makes no story endless.
             var timer = itimerval()
             timer.it_value.tv_sec = secondsMax
             setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &timer, nil)
-            let line = verdict(request).line + "\n"
+            let line = verdict(request, judging.judge).line + "\n"
             guard Array(line.utf8).withUnsafeBytes({ write(STDOUT_FILENO, $0.baseAddress, $0.count) }) > 0 else {
                 return
             }
         }
     }
 
-    private static func verdict(_ request: String) -> FuzzVerdict {
+    private static func verdict(_ request: String, _ judge: any FuzzJudge) -> FuzzVerdict {
         let words = request.split(separator: " ", maxSplits: 1)
         if words.first == "text", words.count == 2 {
-            return FuzzRun.run(FuzzVerdict.unescape(words[1]), judge: FuzzCommand.judge())
+            return FuzzRun.run(FuzzVerdict.unescape(words[1]), judge: judge)
         }
         let fields = request.split(separator: " ")
         guard fields.count == 4, let seed = UInt64(fields[1]), let number = Int(fields[2]) else {
             return FuzzVerdict(.unreadable("“\(request)” is no request"))
         }
-        return FuzzCampaign.run(number, seed: seed, shares: fields[3] == "true", judge: FuzzCommand.judge())
+        return FuzzCampaign.run(number, seed: seed, shares: fields[3] == "true", judge: judge)
     }
 }

@@ -14,6 +14,7 @@ struct FuzzCommand {
     /// Where the smallest scenarios are kept, too.
     private let folder: String?
     private let onlyPrints: Bool
+    private let judging: Judging
     private let begun = ContinuousClock.now
 
     static let usage = """
@@ -21,10 +22,21 @@ struct FuzzCommand {
                             [--first N] [--threads N] [--no-sharing]
                             --keep-going: one smallest scenario for each way to break a promise; --save DIR: keeps them
                             --print: only prints the stories
+                            --metamorphoses: tries behind each line what changes nothing, in place of the naive arbiter
         """
 
-    /// Looks at stories besides the stage: the naive arbiter.
-    static func judge() -> (any FuzzJudge)? { ReferenceJudge() }
+    /// Who looks at stories besides the stage.
+    enum Judging: String {
+        case reference
+        case metamorphoses
+
+        var judge: any FuzzJudge {
+            switch self {
+            case .reference: ReferenceJudge()
+            case .metamorphoses: MetamorphosisJudge()
+            }
+        }
+    }
 
     /// Nil: the command line is wrong.
     init?(_ line: inout Arguments) {
@@ -40,6 +52,7 @@ struct FuzzCommand {
         threads = line.option("--threads").flatMap { Int($0) } ?? 2
         folder = line.option("--save")
         onlyPrints = line.flag("--print")
+        judging = line.flag("--metamorphoses") ? .metamorphoses : .reference
         time = minutes.flatMap { Double($0) }.map { .seconds($0 * 60) }
         guard line.arguments.isEmpty, threads > 0, stories == nil || options.stories != nil,
             minutes == nil || time != nil
@@ -58,7 +71,7 @@ struct FuzzCommand {
         let findings = campaign.findings
         let work = Mutex(Work())
         await side {
-            let child = FuzzChild()
+            let child = FuzzChild(judging)
             while let index = work.withLock({ $0.take(of: findings.count) }) {
                 let text = report(findings[index], child)
                 work.withLock { $0.say(text, index) }
@@ -76,7 +89,7 @@ struct FuzzCommand {
     }
 
     private func live(_ progress: FuzzProgress) {
-        let child = FuzzChild()
+        let child = FuzzChild(judging)
         while let number = campaign.next() {
             let verdict = child.story(number, seed: campaign.options.seed, shares: campaign.options.shares)
             campaign.note(number, verdict)
@@ -143,7 +156,8 @@ struct FuzzCommand {
             text += error.text
         }
         keep(text, finding)
-        let again = "explore fuzz --seed \(options.seed) --first \(finding.number) --stories 1"
+        let judging = judging == .reference ? "" : " --\(judging.rawValue)"
+        let again = "explore fuzz\(judging) --seed \(options.seed) --first \(finding.number) --stories 1"
         return """
             ── \(finding.promise)
             in \(finding.count) of the stories; story \(place): \(said)
@@ -175,9 +189,10 @@ struct FuzzCommand {
         var lines = ["met in stories: \(met.joined(separator: ", "))"]
         if !unmet.isEmpty { lines.append("never met: \(unmet.joined(separator: ", "))") }
         if !events.isEmpty { lines.append("events that never happened: \(events.joined(separator: ", "))") }
+        let compared =
+            judging == .reference ? "compared with the reference" : "compared with what should change nothing"
         lines.append(
-            "compared with the reference \(tally.compared) times, to their ends in \(tally.features[.compared] ?? 0) stories"
-        )
+            "\(compared) \(tally.compared) times, to their ends in \(tally.features[.compared] ?? 0) stories")
         lines += findings.map { "\($0.count) stories: \($0.promise)" }
         lines.append(
             "fuzzed \(tally.policies) policies in \(tally.stories) stories of \(tally.steps) steps, seed \(campaign.options.seed): "

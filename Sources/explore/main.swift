@@ -113,7 +113,7 @@ case "sizes":
     print("usage:\n" + SizesCommand.usage)
     exit(2)
 case FuzzChild.command:
-    FuzzChild.answer()
+    FuzzChild.answer(line.arguments.first.flatMap { FuzzCommand.Judging(rawValue: $0) } ?? .reference)
 default:
     print(
         """

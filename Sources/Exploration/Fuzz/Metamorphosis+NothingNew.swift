@@ -1,0 +1,190 @@
+import Arbiter
+import ArbiterProtocol
+import Scenario
+
+extension Metamorphosis {
+    /// What is refused changes nothing in any case.
+    public static let nothingNew = Metamorphosis(
+        rule: "what is so already changes nothing when it is said again",
+        events: { stage in EventKind.allCases.flatMap { said(again: $0, stage.arbiter) } },
+        isExcused: { $0.effects.contains { if case .refused = $0 { true } else { false } } })
+
+    /// The events of a kind that say what is so already. A new kind of event has to say here which of them do; a photo and a
+    /// batch, say, are new each time.
+    private static func said(again kind: EventKind, _ arbiter: Arbiter) -> [Event] {
+        let (state, policy) = (arbiter.state, arbiter.policy)
+        switch kind {
+        case .created, .reclaimed, .beginConfiguration, .commitConfiguration, .configure, .openStream, .capturePhoto,
+            .capturePhotoBracket, .attachMicrophone, .startRecording, .stopRecording, .pauseRecording, .resumeRecording,
+            .appendMetadata, .ready, .closed, .questionAnswered, .stoppedByUser, .cameraAppeared, .recorderGone,
+            .deviceFailed, .photoCaptured, .recorderTrouble, .reserved:
+            return []
+        // The same policy has a rule of its own.
+        case .policyLoaded: return []
+        case .timePassed: return [.timePassed]
+
+        // MARK: Clients
+        case .connected, .declared, .declaredPresence, .loweredPriority, .loweredAttribute:
+            return state.clientSlots.slots.flatMap { said(again: kind, of: $0, state, policy) }
+        case .disconnected: return [.disconnected(ClientID(0))]
+
+        // MARK: Sessions
+        case .startRunning: return state.ids { $0.request != nil }.map { .startRunning($0) }
+        case .stopRunning: return state.ids { $0.request == nil }.map { .stopRunning($0) }
+        case .continueAfterSensitiveContent:
+            return state.ids { !$0.has.contains(.sensitiveContent) }.map { .continueAfterSensitiveContent($0) }
+
+        // MARK: The user's world
+        case .sourceAttached:
+            return state.sources.filter(\.state.isAttached).map { .sourceAttached($0.kind, user: $0.user) }
+        case .sourceGone:
+            return state.sources.filter { !$0.state.isAttached }.map { .sourceGone($0.kind, user: $0.user) }
+        case .placed, .unplaced, .microphone, .sensitiveContent, .attribute:
+            return state.namedApps.flatMap { said(again: kind, of: $0, state, policy) }
+        case .operatorChose: return [.operatorChose(state.world.operatorChoice.map { state.id($0) })]
+        case .modeSet:
+            guard let byHand = state.modeWords.byHand else { return [.modeSet(nil, by: .root)] }
+            return [.modeSet(byHand.mode, by: byHand.by)]
+        case .calendar: return [.calendar(state.modeWords.calendar)]
+        case .loginSession:
+            return state.logins.rows.indices.compactMap { row in
+                let login = Slot<Login>(row)
+                return state.facts(of: login).map { .loginSession(state.id(login), $0) }
+            }
+        case .loginSessionEnded: return [.loginSessionEnded(LoginSessionID("nobody's"))]
+        case .answered:
+            return state.words.flatMap { word in
+                let said = word.answer.map { Event.answered(word.app, isClaimed: word.isClaimed, $0, by: word.origin) }
+                let denied = Event.answered(word.app, isClaimed: false, .deny, by: .permissionStore)
+                return (said.map { [$0] } ?? []) + (word.isDenied ? [denied] : [])
+            }
+                + state.namedApps.map { state.id($0) }.filter { app in
+                    !state.words.contains { $0.app == app } && app.user != 0
+                }.flatMap { app in
+                    [
+                        .answered(app, isClaimed: false, nil, by: .user),
+                        .answered(app, isClaimed: true, nil, by: .user),
+                        .answered(app, isClaimed: false, nil, by: .permissionStore),
+                    ]
+                }
+        case .questionsWatched:
+            return state.someUsers.map { .questionsWatched(user: $0, state.questionWatchers.contains($0)) }
+        case .ownPrivacy: return state.someUsers.map { .ownPrivacy(user: $0, on: state.privateUsers.contains($0)) }
+        case .answersForgotten:
+            return state.someUsers.filter { user in
+                !state.privateUsers.contains(user) && !state.words.contains { $0.app.user == user }
+            }
+            .map { .answersForgotten(user: $0) }
+
+        // MARK: The machine
+        case .cameraDisappeared:
+            return state.cameraOrder.filter { !state.cameras[$0].isPresent }.map { .cameraDisappeared(state.id($0)) }
+        case .privacy:
+            return [.privacy(nil, on: state.world.isPrivate)]
+                + state.cameraOrder.map { .privacy(state.id($0), on: state.cameras[$0].isPrivate) }
+        case .heldOutside:
+            return state.cameraOrder.map { .heldOutside(state.id($0), state.cameras[$0].isHeldOutside) }
+        case .pressure:
+            // The level that was said last: the lowest of those that have not lasted yet.
+            let falling = state.timers.filter { $0.kind == .falling }.map { UInt8($0.amount) }.min()
+            return SystemPressure(rawValue: falling ?? state.world.pressureLevel).map { [.pressure($0)] } ?? []
+        case .sleep: return [.sleep(state.world.isAsleep)]
+
+        // MARK: Recorders, of a grant that is over
+        case .recorderStreaming:
+            return state.cameraOrder.map { .recorderStreaming(state.id($0), GrantID(0), inForce: Configuration()) }
+        case .recorderCut: return state.cameraOrder.map { .recorderCut(state.id($0), GrantID(0)) }
+        case .recorderClosedStreams:
+            return state.cameraOrder.map { .recorderClosedStreams(state.id($0), GrantID(0), SessionID(0)) }
+        case .recorderConfigured:
+            return state.cameraOrder.map {
+                .recorderConfigured(state.id($0), GrantID(0), asked: Configuration(), inForce: Configuration())
+            }
+        case .recorderRefusedConfiguration:
+            return state.cameraOrder.map {
+                .recorderRefusedConfiguration(state.id($0), GrantID(0), asked: Configuration(), message: "late")
+            }
+        case .rampFinished:
+            return state.cameraOrder.map { .rampFinished(state.id($0), GrantID(0), videoZoomFactor: 1) }
+        case .cameraStateChanged:
+            return state.cameraOrder.map { .cameraStateChanged(state.id($0), GrantID(0), Configuration()) }
+        case .recordingFinished: return [.recordingFinished(0, why: .stopped, frames: 0, duration: .zero, bytes: 0)]
+        }
+    }
+
+    private static func said(
+        again kind: EventKind, of slot: Slot<Client>, _ state: State, _ policy: Policy
+    ) -> [Event] {
+        let (client, texts, id) = (state.clients[slot], state.clientTexts[Int(slot.index)], state.id(slot))
+        switch kind {
+        case .connected:
+            return [.connected(id, app: state.id(client.app), ClientIdentity(verified: !client.app.isClaimed))]
+        case .declared:
+            return [
+                .declared(
+                    id,
+                    ClientAttributes(
+                        claimedApp: texts.claimedApp, kind: client.kind.word, multitasking: client.multitasking,
+                        requiresFullScreen: client.requiresFullScreen))
+            ]
+        case .declaredPresence:
+            let declared = state.apps[client.app.slot][client.app].declared
+            guard declared.isSomewhere else { return [] }
+            return [.declaredPresence(id, declared.presence, focused: declared.isFocused)]
+        case .loweredPriority: return texts.loweredTo.map { [.loweredPriority(id, rank: $0)] } ?? []
+        case .loweredAttribute:
+            // A policy forgets what another one asked about when its own attribute is lowered.
+            guard texts.loweredAttributes.areAll(of: policy) else { return [] }
+            return texts.loweredAttributes.pairs.map { .loweredAttribute(id, attribute: $0.name, to: $0.value) }
+        default: return []
+        }
+    }
+
+    private static func said(
+        again kind: EventKind, of slot: Slot<App>, _ state: State, _ policy: Policy
+    ) -> [Event] {
+        let (app, id) = (state.apps[slot], state.id(slot))
+        switch kind {
+        case .placed, .unplaced:
+            return [(PresenceSource.shell, app.byShell), (.agent, app.byAgent)].compactMap { source, placed in
+                guard placed.isSomewhere else { return kind == .unplaced ? .unplaced(id, by: source) : nil }
+                // What a source that is gone said becomes the word of one that is there.
+                let isOwn = state.sources.contains { $0.kind == source && $0.user == id.user && $0.state.isAttached }
+                guard kind == .placed, !placed.isStale, placed.isOwn == isOwn else { return nil }
+                return .placed(id, placed.presence, focused: placed.isFocused, by: source)
+            }
+        case .microphone: return [.microphone(id, taken: app.hasMicrophone)]
+        case .sensitiveContent:
+            let sessions = [false, true].map { state.ref(slot, isClaimed: $0) }
+                .flatMap { state.clients(of: $0) }.flatMap { state.sessions(of: $0) }
+            guard sessions.allSatisfy({ state.sessions[$0].has.contains(.sensitiveContent) }) else { return [] }
+            return [.sensitiveContent(id)]
+        case .attribute:
+            let values = state.attributes[Int(slot.index)]
+            guard values.areAll(of: policy) else { return [] }
+            let others = policy.attributes.map(\.name).filter { values[$0] == nil }
+            return values.pairs.map { .attribute(id, name: $0.name, value: $0.value) }
+                + others.map { .attribute(id, name: $0, value: nil) }
+        default: return []
+        }
+    }
+}
+
+extension AttributeValues {
+    /// Whether the policy asks about each of them.
+    fileprivate func areAll(of policy: Policy) -> Bool {
+        pairs.allSatisfy { pair in policy.attributes.contains { $0.name == pair.name && $0.values.contains(pair.value) }
+        }
+    }
+}
+
+extension State {
+    fileprivate func ids(where isMeant: (Session) -> Bool) -> [SessionID] {
+        sessionSlots.slots.filter { isMeant(sessions[$0]) }.map { id($0) }
+    }
+
+    /// Those who have apps, one who has none, and those of whom something is said.
+    fileprivate var someUsers: [UInt32] {
+        Set(namedApps.map { apps[$0].user } + privateUsers + questionWatchers + [UInt32.max - 1]).sorted()
+    }
+}
