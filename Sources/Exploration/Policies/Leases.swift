@@ -14,26 +14,28 @@ import ArbiterProtocol
 /// of the same length through these, with the same events and, leases apart, the same states.
 ///
 /// The other way round it does not hold: a lease that was only just granted cannot be over, unless its holder came to it
-/// with another rank. What is found broken here
-/// is looked for again with leases counted, and only what is found then counts.
+/// with another rank or from another policy. What is found broken here is looked for again with leases counted, and only
+/// what is found then counts.
 struct Leases: Sendable {
     let step: Duration
     let longest: Duration
-    /// Whoever comes to another rank may come to a lease that is over already.
+    /// Whoever comes to another rank, or from another policy, may come to a lease that is over already.
     private let change: Bool
 
     /// More moments than this up to a deadline would make more steps than counting leases makes states.
     private static let momentsMax: Int64 = 64
 
     /// Nil: the policy has no leases, or its times have too little in common for this to be of use.
-    init?(_ policy: Policy) {
+    /// - Parameter isReplaced: another policy may be loaded, and this one again: a camera that is held since then may have
+    ///   been held for longer than a lease before.
+    init?(_ policy: Policy, isReplaced: Bool) {
         let rules = policy.rankRules
         guard let longest = rules.compactMap(\.lease).max() else { return nil }
         var others = rules.flatMap { [$0.grace, $0.minHold, $0.grace + $0.minHold] } + [policy.contention.coolDown]
         if !PolicyReads([policy]).pressures.isEmpty { others.append(policy.pressureSettle) }
         let step = (rules.compactMap(\.lease) + others).map(\.wholeNanoseconds).reduce(0, commonDivisor)
         guard step > 0, (others.max() ?? .zero).wholeNanoseconds / step <= Self.momentsMax else { return nil }
-        change = rules.contains { $0.when.contains { !$0.isOfNames } }
+        change = isReplaced || rules.contains { $0.when.contains { !$0.isOfNames } }
         self.step = .nanoseconds(step)
         self.longest = longest
     }
