@@ -24,7 +24,7 @@ package struct PlayServer {
         let (folder, token, random) = (folder, token, random)
         let open = OpenConnections()
         return ServerBootstrap(group: group)
-            .serverChannelOption(.backlog, value: 32)
+            .serverChannelOption(.backlog, value: CInt(OpenConnections.most))
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 open.begin(channel)
@@ -54,6 +54,9 @@ final class OpenConnections: Sendable {
     /// That have not. A browser shows it at once; until that is read, so many newer ones must not cut it, however busy the
     /// machine is. Each has at most a request's head.
     private static let strangersMax = 256
+
+    /// As many may wait to be taken: of one that finds no place, the kernel tries the first packet again after a second.
+    static let most = guestsMax + strangersMax
 
     /// In the order in which they came.
     private let known = Mutex<[Connection]>([])

@@ -126,6 +126,9 @@ class Child:
         self.process = os.pidfd_open(self.pid)
         self.status = None
 
+    def is_over(self):
+        return bool(select.select([self.process], [], [], 0)[0])
+
     def result(self, patience=120.0):
         """What the function returned."""
         until = time.monotonic() + patience

@@ -202,17 +202,6 @@ class CameraLink {
     /// SIGKILL. Its end is reported when it has ended.
     func kill() { if !recorder.kill() { broker.stepLater(.recorderGone(camera)) } }
 
-    /// Its capture thread stands still while it streams.
-    private func hangs() {
-        broker.journal.send(
-            .warning, "camera “\(camera.name)”: its recorder core hangs while it streams, and is killed",
-            [("CAMARB_CAMERA", camera.name)])
-        kill()
-    }
-
-    /// Nor does it end when it is killed: whoever has the camera hears of it, and the core waits for the end.
-    private func isStuck() { failed("Its recorder core hangs in the driver, and cannot be ended.") }
-
     func configure(_ granted: GrantID, _ batch: Configuration) {
         guard batchesUnderWay < Self.batchesMax else {
             return broker.stepLater(

@@ -1,5 +1,6 @@
 import ArbiterProtocol
 import Loop
+import Machine
 
 /// Whether a recorder core whose grant streams still captures: it is asked, and its capture thread answers. A value, without
 /// a clock.
@@ -134,4 +135,17 @@ final class HeartbeatObserver {
             }
         }
     }
+}
+
+extension CameraLink {
+    /// Its capture thread stands still while it streams.
+    func hangs() {
+        broker.journal.send(
+            .warning, "camera “\(camera.name)”: its recorder core hangs while it streams, and is killed",
+            [("CAMARB_CAMERA", camera.name)])
+        kill()
+    }
+
+    /// Nor does it end when it is killed: whoever has the camera hears of it, and the core waits for the end.
+    func isStuck() { failed("Its recorder core hangs in the driver, and cannot be ended.") }
 }
