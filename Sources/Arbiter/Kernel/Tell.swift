@@ -56,10 +56,12 @@ extension Arbiter {
         let waits = state.sessions[slot].waits
         let causes = look.causes(waits)
         let by = state.interrupter(of: look, waits, causes)
-        // Nearly always a waiting session has nothing new to hear.
+        // Nearly always a waiting session has nothing new to hear. What is told of an app is its name: an app that is
+        // vouched for now is no other one.
         if case .interrupted(let told, let before) = state.sessions[slot].shown, told == causes,
-            by == nil || by == before
+            by == nil || by?.isOfSameName(as: before) == true
         {
+            if let by { state.sessions[slot].shown = .interrupted(causes, by: by) }
             return
         }
         guard let reason = causes.reason else {

@@ -131,6 +131,10 @@ extension Arbiter {
         let areOthersInFront = state.updateInFront(name)
         state.updateAttributes(name)
         touch(name, &notes)
+        // A camera that is kept for an app of this name is kept for the vouched-for one, where that is connected.
+        for timer in state.timers where timer.kind == .reservation && timer.app?.slot == name {
+            if let camera = timer.camera { notes.touch(camera) }
+        }
         let user = state.apps[name].user
         let isNumberNew = before != state.foregroundApps(of: user)
         guard isNumberNew || areOthersInFront else { return }

@@ -11,6 +11,9 @@ package struct AppRef: Hashable, Sendable, Codable, BitwiseCopyable {
     /// A row that was freed and given out again is another app.
     var generation: UInt16
     package var isClaimed: Bool
+
+    /// Vouched for or claimed.
+    func isOfSameName(as other: AppRef?) -> Bool { slot == other?.slot && generation == other?.generation }
 }
 
 /// One connection, as far as decisions need it.
