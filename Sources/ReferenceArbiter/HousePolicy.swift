@@ -14,8 +14,6 @@ public protocol HousePolicy: Sendable {
     /// Compared from left to right behind the rank; smaller is stronger.
     func order(_ sight: Sight, started: Int) -> [Int]
     /// Strongest first.
-    /// Whether a lease may come to bind the session, whatever becomes of it.
-    func mayLease(_ sight: Sight) -> Bool
     var ranks: [String] { get }
     var scales: [HouseScale] { get }
     var modes: [HouseMode] { get }
@@ -64,7 +62,6 @@ extension HousePolicy {
     public var contention: HouseContention { HouseContention() }
     public var cameras: [HouseCamera] { [] }
     public func manners(_: Sight) -> Manners { Manners() }
-    public func mayLease(_: Sight) -> Bool { true }
     public func order(_: Sight, started: Int) -> [Int] { [] }
 
     /// Either side listing the other is enough.

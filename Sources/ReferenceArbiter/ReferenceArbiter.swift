@@ -167,15 +167,13 @@ public struct ReferenceArbiter: Sendable {
         if let before = world.cameras[camera]?.holding, before.session == id { holding.warning = before.warning }
         holding.granted = world.tick()
         holding.since = world.now
-        if let session = world.sessions[id], policy.mayLease(world.sight(session, policy)) {
-            holding.leaseSince = world.now
-        }
         holding.protectedUntil = manners.protection > .zero ? world.now + manners.protection : nil
         if leaseEnd(manners.lease, app, on: camera) == world.now {
             // Used up before anybody was stopped for it: a new one begins.
             world.leases.removeAll { $0.camera == camera && $0.app == app }
         }
         holding.leaseUntil = leaseEnd(manners.lease, app, on: camera)
+        holding.leaseSince = holding.leaseUntil == nil ? nil : world.now
         holding.lease = manners.lease
         world.cameras[camera]?.holding = holding
         world.cameras[camera]?.wasGiven = true

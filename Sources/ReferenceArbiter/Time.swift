@@ -33,8 +33,10 @@ extension ReferenceArbiter {
         endLeases()
         world.coolDowns.removeAll { $0.until <= now }
         world.leases.removeAll { $0.until.map { $0 <= now } ?? false }
-        for fall in world.falling where fall.until <= now { world.pressure = fall.level }
-        world.falling.removeAll { $0.until <= now }
+        if let level = world.falling.filter({ $0.until <= now }).map(\.level).min() {
+            world.pressure = min(world.pressure, level)
+            world.falling.removeAll { $0.level >= level }
+        }
         endQuestions()
         for index in world.speakers.indices where world.speakers[index].frozenUntil.map({ $0 <= now }) == true {
             world.speakers[index].frozenUntil = nil
@@ -78,17 +80,21 @@ extension ReferenceArbiter {
         guard let holding = world.cameras[camera]?.holding, let since = holding.leaseSince,
             let app = world.sessions[holding.session].map(world.app)
         else { return }
-        let used = world.now - since
+        let index = world.leases.firstIndex { $0.app == app && $0.camera == camera }
+        let before = index.map { world.leases[$0].used } ?? .zero
+        // The grace behind a lease is no part of it.
+        var used = before + (world.now - since)
+        if let lease = holding.lease { used = max(before, min(used, lease)) }
         world.cameras[camera]?.holding?.leaseSince = world.now
-        if let index = world.leases.firstIndex(where: { $0.app == app && $0.camera == camera }) {
-            world.leases[index].used += used
+        if let index {
+            world.leases[index].used = used
         } else if used > .zero {
             world.leases.append(WholeWorld.Lease(app: app, camera: camera, used: used))
         }
     }
 
-    /// Whoever has another rank has its lease, of which all counts that the app has held; when little is left of it, the
-    /// rank's grace is left.
+    /// Whoever has another rank has its lease, of which counts what the app has used of others; when little is left of it,
+    /// the rank's grace is left.
     mutating func noteRanks() {
         for camera in world.cameras.keys.sorted() {
             guard let holding = world.cameras[camera]?.holding, holding.granted != nil,
@@ -98,6 +104,7 @@ extension ReferenceArbiter {
             let (lease, until) = (manners(session).lease, newEnd(session, on: camera))
             world.cameras[camera]?.holding?.lease = lease
             world.cameras[camera]?.holding?.leaseUntil = until
+            world.cameras[camera]?.holding?.leaseSince = until == nil ? nil : world.now
         }
     }
 
@@ -131,11 +138,12 @@ extension ReferenceArbiter {
                 holding.protectedUntil = manners.protection > .zero ? protected : nil
             }
             // Where the policy before had no lease for it, its time counts from the grant.
-            let counts = policy.mayLease(world.sight(session, policy))
-            if counts, holding.leaseSince == nil { world.cameras[camera]?.holding?.leaseSince = holding.since }
+            if manners.lease != nil, holding.leaseSince == nil {
+                world.cameras[camera]?.holding?.leaseSince = holding.since
+            }
             countLease(on: camera)
             if let end = newEnd(session, on: camera) { holding.leaseUntil = min(holding.leaseUntil ?? end, end) }
-            holding.leaseSince = counts || holding.leaseUntil != nil ? world.now : nil
+            holding.leaseSince = holding.leaseUntil == nil ? nil : world.now
             holding.lease = manners.lease
             world.cameras[camera]?.holding = holding
         }

@@ -142,7 +142,7 @@ public struct WholeWorld: Sendable {
         public var leaseUntil: Moment?
         /// The lease of its rank when the world was last looked at.
         public var lease: Duration?
-        /// From here on its held time is not counted yet; nil: it counts for no lease.
+        /// From here on its held time is not counted yet; nil: its rank has no lease.
         public var leaseSince: Moment?
         public var warning: Warning?
 

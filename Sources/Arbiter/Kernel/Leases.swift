@@ -6,8 +6,8 @@ extension Arbiter {
         state.timers.firstIndex { $0.kind == .leaseUsed && $0.app == app && $0.camera == camera }
     }
 
-    /// A holder's lease is that of the rank that it has now, and what it has held before counts. Whoever comes to a shorter
-    /// one keeps the camera for its rank's grace at least.
+    /// A holder's lease is that of the rank that it has now, and what it has used of another one counts. Whoever comes to a
+    /// shorter one keeps the camera for its rank's grace at least.
     mutating func followRank(_ look: Look) {
         let tenancy = state.cameras[look.camera].tenancy
         guard let held = tenancy.held, held.session == look.session, held.leaseOfRank != look.rank.lease,
@@ -15,7 +15,7 @@ extension Arbiter {
         else { return }
         bankLease(held, on: look.camera)
         let until = leaseEnd(afterChangeTo: look)
-        let since = state.mayLease(look) ? state.now : nil
+        let since = until == nil ? nil : state.now
         state.cameras[look.camera].tenancy.update {
             $0.leaseOfRank = look.rank.lease
             $0.leaseUntil = until
@@ -46,11 +46,12 @@ extension Arbiter {
 
     /// The holder's lease stops running, because it does not have the camera any more.
     mutating func bankLease(_ held: Held, on camera: Slot<Camera>) {
-        guard let since = held.leaseSince else { return }
+        guard held.leaseSince != nil else { return }
         let app = state.clients[state.sessions[held.session].client].app
-        let used = (state.now - since).wholeNanoseconds
-        if let place = leaseUsed(app, on: camera) {
-            state.timers[place].amount += used
+        let place = leaseUsed(app, on: camera)
+        let used = held.leaseUsed(by: state.now, banked: place.map { state.timers[$0].amount } ?? 0)
+        if let place {
+            state.timers[place].amount = used
         } else if used > 0 {
             state.timers.append(TimedFact(.leaseUsed, until: .distantFuture, camera: camera, app: app, amount: used))
         }
@@ -101,9 +102,13 @@ extension Arbiter {
     }
 }
 
-extension State {
-    /// Whether time for which a session holds its camera counts: some rule with a lease may come to match it.
-    func mayLease(_ look: Look) -> Bool { policy.mayLease(look.facts) }
+extension Held {
+    /// What its app has used of a lease, in nanoseconds, of which `banked` before. A grace behind a lease that is used up is
+    /// no part of it.
+    package func leaseUsed(by now: Moment, banked: Int64) -> Int64 {
+        guard let since = leaseSince else { return banked }
+        return max(banked, min(banked + (now - since).wholeNanoseconds, leaseOfRank ?? .max))
+    }
 }
 
 /// For walks that do not count what is left of leases.

@@ -59,7 +59,7 @@ extension Arbiter {
             held.leaseUntil = leaseEnd(look.rank, look.app, on: look.camera)
         }
         held.leaseOfRank = look.rank.lease
-        held.leaseSince = state.mayLease(look) ? state.now : nil
+        held.leaseSince = held.leaseUntil == nil ? nil : state.now
         held.streamingSince = tenancy.isStreaming ? state.now : nil
         return held
     }

@@ -101,11 +101,6 @@ package final class CompiledPolicy: Sendable {
         for rank in ranks where rank.when.holds(for: facts) { return rank.terms }
         return weakest
     }
-
-    /// Whether some rule with a lease may match the session, whatever becomes of the facts that change while it runs.
-    func mayLease(_ facts: FactBits) -> Bool {
-        longestLease > 0 && ranks.contains { $0.terms.lease != nil && $0.when.mayHold(forWho: facts.who) }
-    }
 }
 
 /// A cause rule. The four causes that a policy may raise have places of their own, so that a look keeps four answers.

@@ -62,9 +62,6 @@ package struct Condition: Hashable, Sendable, BitwiseCopyable {
             | ((facts.attributes ^ value.attributes) & mask.attributes) == 0
     }
 
-    /// Whether the names that it reads are those, whatever the rest is.
-    func mayHold(forWho who: UInt64) -> Bool { (who ^ value.who) & mask.who == 0 }
-
     func reads(_ field: FactBits.Field) -> Bool { mask.has(field) }
 
     mutating func require(who shift: Int, _ code: UInt64) {

@@ -162,7 +162,7 @@ package struct Held: Hashable, Sendable, Codable, BitwiseCopyable {
     /// Stronger bids wait until then, unless they are immediate.
     package var minHoldUntil: Moment?
     package var leaseUntil: Moment?
-    /// Since when held time is not banked yet; nil: it counts for nothing.
+    /// Since when held time is not banked yet; nil: its rank has no lease.
     package var leaseSince: Moment?
     /// The lease of its rank when that was last looked at, in nanoseconds: another one is another lease.
     package var leaseOfRank: Int64?

@@ -47,10 +47,11 @@ extension Arbiter {
         }
         // A camera whose device was lost uses nothing up until it streams again.
         if !state.cameras[camera].tenancy.isLost {
-            if state.mayLease(look), held.leaseSince == nil { held.leaseSince = held.since }
+            // Where the policy before had no lease for it, its time counts from the grant.
+            if look.rank.lease != nil, held.leaseSince == nil { held.leaseSince = held.since }
             bankLease(held, on: camera)
             if let end = leaseEnd(afterChangeTo: look) { held.leaseUntil = min(held.leaseUntil ?? end, end) }
-            held.leaseSince = state.mayLease(look) || held.leaseUntil != nil ? state.now : nil
+            held.leaseSince = held.leaseUntil == nil ? nil : state.now
             held.leaseOfRank = look.rank.lease
         }
         state.cameras[camera].tenancy.update { $0 = held }

@@ -90,7 +90,7 @@ extension State {
     /// What its app has used of a lease: banked before, and since.
     func leaseUsed(_ held: Held, on camera: Slot<Camera>, by app: AppRef) -> Int64 {
         let banked = timers.first { $0.kind == .leaseUsed && $0.app == app && $0.camera == camera }?.amount ?? 0
-        return used(banked + (held.leaseSince.map { now.nanoseconds - $0.nanoseconds } ?? 0))
+        return used(held.leaseUsed(by: now, banked: banked))
     }
 
     /// As far as it counts: more than the longest lease is as much as that.

@@ -136,11 +136,11 @@ struct StateText {
 
     /// Of held time that counts, what was banked and what was used since are one.
     private func used(_ held: Held) -> Int64? {
-        guard let since = held.leaseSince else { return nil }
+        guard held.leaseSince != nil else { return nil }
         let session = state.sessions[held.session]
         let app = state.clients[session.client].app
         let banked = state.timers.filter { $0.kind == .leaseUsed && $0.app == app && $0.camera == session.camera }
-        return state.used(banked.reduce((state.now - since).wholeNanoseconds) { $0 + $1.amount })
+        return state.used(held.leaseUsed(by: state.now, banked: banked.first?.amount ?? 0))
     }
 
     private mutating func addTimers() {

@@ -46,12 +46,6 @@ struct PolicyAsHouse: HousePolicy {
             lease: rule.lease)
     }
 
-    func mayLease(_ sight: Sight) -> Bool {
-        policy.rankRules.contains { rule in
-            rule.lease != nil && rule.when.allSatisfy { !$0.isOfNames || sight.passes($0) }
-        }
-    }
-
     func order(_ sight: Sight, started: Int) -> [Int] {
         policy.contention.order.map { key in
             switch key {
