@@ -68,7 +68,7 @@ extension Seating {
         guard policy.contention.strongestMayExceed, policy.contention.reDecide == .facts, let whole = policy.budget
         else { return nil }
         let sitting = seats.indices.filter { seats[$0].kind != .kept && seats[$0].kind != .dormant }
-            .sorted { staysBefore(seats[$0], seats[$1]) }
+            .sorted { staysBefore(seats[$0], seats[$1], onceBothHold: true) }
         guard let strongest = sitting.first.map({ seats[$0].look }) else { return nil }
         let budget = besidesSurvivors(whole)
         var sum = 0
@@ -117,9 +117,17 @@ extension Seating {
     /// An app that may exceed the budget because nobody is stronger spares its own cameras, and is let in even if
     /// the sum stays above.
     private mutating func addLongestHeld(_ rivals: inout [Int], _ look: Int, on camera: Int, _ budget: Int) -> Bool {
+        // A start that was decided stays so while it waits for the holder's time, also where only starts are.
+        let contest = cameras[camera].held?.contest ?? cameras[camera].promise?.contest
+        let hasWon = contest?.beneficiary == looks[look].session
         let isStrongest =
             policy.contention.strongestMayExceed
-            && seats.indices.allSatisfy { isOwn($0, look) || challenge(look, seats[$0]).isWon }
+            && seats.indices.allSatisfy { index in
+                let comparison =
+                    hasWon && seats[index].kind != .kept
+                    ? compareWithTie(look, seats[index]) : challenge(look, seats[index])
+                return isOwn(index, look) || comparison.isWon
+            }
         let conflicting = rivals
         var sum = seats.indices.reduce(looks[look].cost) { $0 + cost($1) }
         for index in seats.indices.sorted(by: { isHeldLonger(seats[$0], seats[$1]) }) {

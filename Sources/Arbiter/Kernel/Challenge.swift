@@ -86,9 +86,9 @@ extension Seating {
     private mutating func wait(_ look: Int, behind seat: Seat, _ rule: Rule) {
         lose(look, to: seat.look, rule)
         let camera = stage(of: look)
-        // The interrupter that is named is the camera's present holder, also where a stronger bid waits for it.
-        if seat.kind == .kept, let sitting = sitting(on: camera) {
-            rulings[look].interrupter = looks[sitting.look].app
+        // The interrupter that is named has a camera in its way now, also where a stronger bid waits for that.
+        if seat.kind == .kept, let first = rivals.first, seats[first].kind != .kept {
+            rulings[look].interrupter = looks[seats[first].look].app
         }
         guard seat.camera != camera, !policy.contention.backfill else { return }
         seats.append(Seat(kind: .kept, look: look, camera: camera, rule: .law(.notPassedOver)))
@@ -142,6 +142,10 @@ extension Seating {
             let isWinningAlready = contest(of: seat)?.beneficiary == session
             if !isWinningAlready { return Comparison(winner: .second, rule: .law(.reDecideOpen)) }
         }
+        return compareWithTie(look, seat)
+    }
+
+    func compareWithTie(_ look: Int, _ seat: Seat) -> Comparison {
         let comparison = compare(look, seat.look)
         guard comparison.winner == .tie else { return comparison }
         return Comparison(winner: winsTie(look, over: seat) ? .first : .second, rule: comparison.rule)
@@ -157,7 +161,7 @@ extension Seating {
 
     /// Cameras that are held or promised side by side may exclude each other now: the stronger stay.
     mutating func expel() {
-        let all = seats.sorted(by: staysBefore)
+        let all = seats.sorted { staysBefore($0, $1) }
         seats = []
         for var seat in all {
             let hasRoom = seat.kind == .dormant || findRivals(of: seat.look, on: seat.camera)

@@ -87,7 +87,9 @@ extension Arbiter {
             case .leaseUsed, .reservation: break
             case .question: if let app = timer.app { questionIsLate(app, &notes) }
             case .falling:
-                state.world.pressureLevel = UInt8(timer.amount)
+                // Of another policy's time a lower level may be over first: it has been no higher since.
+                state.world.pressureLevel = min(state.world.pressureLevel, UInt8(timer.amount))
+                state.timers.removeAll { $0.kind == .falling && $0.amount >= timer.amount }
                 touchAll(&notes)
             }
             if let app = timer.app { state.release(app.slot) }

@@ -23,6 +23,13 @@ struct Seating {
     private(set) var isSuccession = false
     /// A newcomer took its own app's place: it is weighed against waiting bids in the next round.
     var takesOwnPlace = false
+    /// The strongest app took a seat beyond the budget: the bids that were looked at before are weighed against it in the next
+    /// round.
+    var takesBeyondBudget: Bool { seats.contains { $0.kind == .won && $0.exceeds } }
+    /// A bid lost to one that a later bid beat: it waits for that one, as the next round finds.
+    var namesLosers: Bool {
+        rulings.contains { $0.kind == .waits && $0.opponent >= 0 && rulings[$0.opponent].hasLost }
+    }
     /// The looks in the order of their sessions' ids, whatever their cameras.
     private(set) var order: [Int] = []
     private var challengers: [Int] = []
@@ -139,6 +146,7 @@ struct Seating {
         /// It watches beside the holder meanwhile.
         var watches = false
 
+        var hasLost: Bool { kind == .waits && !isWinning || kind == .evicted || kind == .replaced }
         var keepsItsCamera: Bool { kind == .holds || kind == .gets || kind == .undecided }
     }
 

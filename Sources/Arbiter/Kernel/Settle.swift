@@ -37,7 +37,11 @@ extension Arbiter {
             if !seating.isSuccession { notes.isReload = false }
             // A successor in its app's place was decided alone; all others are weighed against it now. Whoever exceeds the
             // budget is, too, when somebody else is the strongest.
-            if seating.isSuccession || seating.takesOwnPlace || seating.isBeyondBudget { notes.touch(cameras) }
+            if seating.isSuccession || seating.takesOwnPlace || seating.takesBeyondBudget || seating.isBeyondBudget
+                || seating.namesLosers
+            {
+                notes.touch(cameras)
+            }
         }
         tellWarnings(&notes)
         number(&notes)

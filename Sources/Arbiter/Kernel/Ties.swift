@@ -11,14 +11,18 @@ extension Seating {
     }
 
     /// Of two bids that the policy does not tell apart, the later or the earlier one, as it says of ties.
-    func staysBefore(_ a: Seat, _ b: Seat) -> Bool {
+    func staysBefore(_ a: Seat, _ b: Seat, onceBothHold: Bool = false) -> Bool {
         switch compare(a.look, b.look).winner {
         case .first: return true
         case .second: return false
         case .tie: break
         }
         let (x, y) = (granted(a), granted(b))
-        guard x != y else { return looks[a.look].started < looks[b.look].started }
+        guard x != y else {
+            // Two that are granted in one step are so in the order of their ids.
+            if !onceBothHold { return looks[a.look].started < looks[b.look].started }
+            return (looks[a.look].id < looks[b.look].id) == (policy.contention.tie == .holder)
+        }
         return policy.contention.tie == .holder ? x < y : x > y
     }
 
