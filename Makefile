@@ -78,7 +78,7 @@ fuzz:
 	$(SWIFT_BUILD) --product explore
 	@.build/release/explore fuzz --seed $(or $(SEED),$(shell date +%s)) --minutes $(or $(MINUTES),10) --keep-going
 
-# What changes nothing, tried behind each line of such stories; the last lines say what is still open.
+# What changes nothing, tried behind each line of such stories. Some of them are part of the tests.
 metamorphoses:
 	@make/packages build
 	$(SWIFT_BUILD) --product explore

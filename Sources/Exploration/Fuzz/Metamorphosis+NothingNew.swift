@@ -23,24 +23,37 @@ extension Metamorphosis {
         case .policyLoaded: return []
         case .timePassed: return [.timePassed]
 
-        // MARK: Clients
         case .connected, .declared, .declaredPresence, .loweredPriority, .loweredAttribute:
             return state.clientSlots.slots.flatMap { said(again: kind, of: $0, state, policy) }
         case .disconnected: return [.disconnected(ClientID(0))]
 
-        // MARK: Sessions
-        case .startRunning: return state.ids { $0.request != nil }.map { .startRunning($0) }
-        case .stopRunning: return state.ids { $0.request == nil }.map { .stopRunning($0) }
-        case .continueAfterSensitiveContent:
-            return state.ids { !$0.has.contains(.sensitiveContent) }.map { .continueAfterSensitiveContent($0) }
+        case .startRunning, .stopRunning, .continueAfterSensitiveContent: return saidOfSessions(again: kind, state)
+        case .sourceAttached, .sourceGone, .operatorChose, .modeSet, .calendar, .loginSession, .loginSessionEnded:
+            return saidOfDesktops(again: kind, state)
+        case .placed, .unplaced, .microphone, .sensitiveContent, .attribute:
+            return state.namedApps.flatMap { said(again: kind, of: $0, state, policy) }
+        case .answered, .questionsWatched, .ownPrivacy, .answersForgotten: return saidByUsers(again: kind, state)
+        case .cameraDisappeared, .privacy, .heldOutside, .pressure, .sleep: return saidOfMachine(again: kind, state)
+        case .recorderStreaming, .recorderCut, .recorderClosedStreams, .recorderConfigured,
+            .recorderRefusedConfiguration, .rampFinished, .cameraStateChanged, .recordingFinished:
+            return saidByRecorders(again: kind, state)
+        }
+    }
 
-        // MARK: The user's world
+    private static func saidOfSessions(again kind: EventKind, _ state: State) -> [Event] {
+        switch kind {
+        case .startRunning: state.ids { $0.request != nil }.map { .startRunning($0) }
+        case .stopRunning: state.ids { $0.request == nil }.map { .stopRunning($0) }
+        default: state.ids { !$0.has.contains(.sensitiveContent) }.map { .continueAfterSensitiveContent($0) }
+        }
+    }
+
+    private static func saidOfDesktops(again kind: EventKind, _ state: State) -> [Event] {
+        switch kind {
         case .sourceAttached:
             return state.sources.filter(\.state.isAttached).map { .sourceAttached($0.kind, user: $0.user) }
         case .sourceGone:
             return state.sources.filter { !$0.state.isAttached }.map { .sourceGone($0.kind, user: $0.user) }
-        case .placed, .unplaced, .microphone, .sensitiveContent, .attribute:
-            return state.namedApps.flatMap { said(again: kind, of: $0, state, policy) }
         case .operatorChose: return [.operatorChose(state.world.operatorChoice.map { state.id($0) })]
         case .modeSet:
             guard let byHand = state.modeWords.byHand else { return [.modeSet(nil, by: .root)] }
@@ -51,22 +64,12 @@ extension Metamorphosis {
                 let login = Slot<Login>(row)
                 return state.facts(of: login).map { .loginSession(state.id(login), $0) }
             }
-        case .loginSessionEnded: return [.loginSessionEnded(LoginSessionID("nobody's"))]
-        case .answered:
-            return state.words.flatMap { word in
-                let said = word.answer.map { Event.answered(word.app, isClaimed: word.isClaimed, $0, by: word.origin) }
-                let denied = Event.answered(word.app, isClaimed: false, .deny, by: .permissionStore)
-                return (said.map { [$0] } ?? []) + (word.isDenied ? [denied] : [])
-            }
-                + state.namedApps.map { state.id($0) }.filter { app in
-                    !state.words.contains { $0.app == app } && app.user != 0
-                }.flatMap { app in
-                    [
-                        .answered(app, isClaimed: false, nil, by: .user),
-                        .answered(app, isClaimed: true, nil, by: .user),
-                        .answered(app, isClaimed: false, nil, by: .permissionStore),
-                    ]
-                }
+        default: return [.loginSessionEnded(LoginSessionID("nobody's"))]
+        }
+    }
+
+    private static func saidByUsers(again kind: EventKind, _ state: State) -> [Event] {
+        switch kind {
         case .questionsWatched:
             return state.someUsers.map { .questionsWatched(user: $0, state.questionWatchers.contains($0)) }
         case .ownPrivacy: return state.someUsers.map { .ownPrivacy(user: $0, on: state.privateUsers.contains($0)) }
@@ -75,8 +78,27 @@ extension Metamorphosis {
                 !state.privateUsers.contains(user) && !state.words.contains { $0.app.user == user }
             }
             .map { .answersForgotten(user: $0) }
+        default:
+            let unasked = state.namedApps.map { state.id($0) }.filter { app in
+                !state.words.contains { $0.app == app } && app.user != 0
+            }
+            return state.words.flatMap { word in
+                let said = word.answer.map { Event.answered(word.app, isClaimed: word.isClaimed, $0, by: word.origin) }
+                let denied = Event.answered(word.app, isClaimed: false, .deny, by: .permissionStore)
+                return (said.map { [$0] } ?? []) + (word.isDenied ? [denied] : [])
+            }
+                + unasked.flatMap { app in
+                    [
+                        .answered(app, isClaimed: false, nil, by: .user),
+                        .answered(app, isClaimed: true, nil, by: .user),
+                        .answered(app, isClaimed: false, nil, by: .permissionStore),
+                    ]
+                }
+        }
+    }
 
-        // MARK: The machine
+    private static func saidOfMachine(again kind: EventKind, _ state: State) -> [Event] {
+        switch kind {
         case .cameraDisappeared:
             return state.cameraOrder.filter { !state.cameras[$0].isPresent }.map { .cameraDisappeared(state.id($0)) }
         case .privacy:
@@ -88,27 +110,27 @@ extension Metamorphosis {
             // The level that was said last: the lowest of those that have not lasted yet.
             let falling = state.timers.filter { $0.kind == .falling }.map { UInt8($0.amount) }.min()
             return SystemPressure(rawValue: falling ?? state.world.pressureLevel).map { [.pressure($0)] } ?? []
-        case .sleep: return [.sleep(state.world.isAsleep)]
+        default: return [.sleep(state.world.isAsleep)]
+        }
+    }
 
-        // MARK: Recorders, of a grant that is over
-        case .recorderStreaming:
-            return state.cameraOrder.map { .recorderStreaming(state.id($0), GrantID(0), inForce: Configuration()) }
-        case .recorderCut: return state.cameraOrder.map { .recorderCut(state.id($0), GrantID(0)) }
-        case .recorderClosedStreams:
-            return state.cameraOrder.map { .recorderClosedStreams(state.id($0), GrantID(0), SessionID(0)) }
-        case .recorderConfigured:
-            return state.cameraOrder.map {
-                .recorderConfigured(state.id($0), GrantID(0), asked: Configuration(), inForce: Configuration())
+    /// Of a grant that is over.
+    private static func saidByRecorders(again kind: EventKind, _ state: State) -> [Event] {
+        if kind == .recordingFinished {
+            return [.recordingFinished(0, why: .stopped, frames: 0, duration: .zero, bytes: 0)]
+        }
+        return state.cameraOrder.map { state.id($0) }.map { camera in
+            switch kind {
+            case .recorderStreaming: .recorderStreaming(camera, GrantID(0), inForce: Configuration())
+            case .recorderCut: .recorderCut(camera, GrantID(0))
+            case .recorderClosedStreams: .recorderClosedStreams(camera, GrantID(0), SessionID(0))
+            case .recorderConfigured:
+                .recorderConfigured(camera, GrantID(0), asked: Configuration(), inForce: Configuration())
+            case .recorderRefusedConfiguration:
+                .recorderRefusedConfiguration(camera, GrantID(0), asked: Configuration(), message: "late")
+            case .rampFinished: .rampFinished(camera, GrantID(0), videoZoomFactor: 1)
+            default: .cameraStateChanged(camera, GrantID(0), Configuration())
             }
-        case .recorderRefusedConfiguration:
-            return state.cameraOrder.map {
-                .recorderRefusedConfiguration(state.id($0), GrantID(0), asked: Configuration(), message: "late")
-            }
-        case .rampFinished:
-            return state.cameraOrder.map { .rampFinished(state.id($0), GrantID(0), videoZoomFactor: 1) }
-        case .cameraStateChanged:
-            return state.cameraOrder.map { .cameraStateChanged(state.id($0), GrantID(0), Configuration()) }
-        case .recordingFinished: return [.recordingFinished(0, why: .stopped, frames: 0, duration: .zero, bytes: 0)]
         }
     }
 

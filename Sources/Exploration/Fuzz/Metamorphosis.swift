@@ -9,10 +9,15 @@ public struct Metamorphosis: Sendable {
     public let rule: String
     /// The events that change nothing in a state; each is tried by itself.
     let events: @Sendable (Stage) -> [Event]
-    /// Whether the state is as it was, too, and not only nobody hears anything.
-    var keepsState = true
     /// Whether the contract has somebody hear of such an event all the same.
     let isExcused: @Sendable (Stage.Step) -> Bool
+
+    package init(
+        rule: String, events: @escaping @Sendable (Stage) -> [Event],
+        isExcused: @escaping @Sendable (Stage.Step) -> Bool
+    ) {
+        (self.rule, self.events, self.isExcused) = (rule, events, isExcused)
+    }
 
     public static let all: [Metamorphosis] = [.samePolicy, .nothingNew]
 
@@ -20,8 +25,6 @@ public struct Metamorphosis: Sendable {
     public static let samePolicy = Metamorphosis(
         rule: "loading the policy that is in force changes nothing",
         events: { [.policyLoaded($0.arbiter.policy)] },
-        // Who waits is looked at anew, also where only starts are decided.
-        keepsState: false,
         isExcused: { step in
             step.effects.contains {
                 if case .notify(_, _, _, .sessionStopped(.deniedByPolicy, _)) = $0 { true } else { false }
@@ -51,6 +54,9 @@ public struct MetamorphosisJudge: FuzzJudge {
         now.checksEverything = false
         now.perform(.event(.timePassed))
         let before = now.arbiter.fingerprint()
+        // Where only starts are decided, a session waits by the rule of the start that it lost to, and by
+        // `re-decide: open` once it is looked at again.
+        let keepsState = stage.arbiter.policy.contention.reDecide == .facts
         for metamorphosis in metamorphoses {
             for event in metamorphosis.events(stage) {
                 var copy = stage
@@ -60,7 +66,7 @@ public struct MetamorphosisJudge: FuzzJudge {
                 guard let step = copy.takeSteps().first, !metamorphosis.isExcused(step) else { continue }
                 let sentence = "\(metamorphosis.rule), and \(event.kind.rawValue)"
                 if let effect = step.effects.first { return "\(sentence) leads to \(Self.name(effect))" }
-                if metamorphosis.keepsState, copy.arbiter.fingerprint() != before {
+                if keepsState, copy.arbiter.fingerprint() != before {
                     return "\(sentence) leaves another state"
                 }
             }
