@@ -21,7 +21,7 @@ package struct Heartbeat: Hashable, Sendable {
     package static let step: Int64 = 250_000_000
     /// From an answer to the next question. With `answerStepsMax` and a killed process's end, a session hears within 3 s.
     package static let pause = 2 * step
-    /// Steps that an answer may take: 2 s, forty times a frame in dim light (5 fps), so that a machine that is merely busy
+    /// Steps that an answer may take: 2 s, ten frames in dim light (5 fps), so that a machine that is merely busy
     /// does not lose its camera.
     package static let answerStepsMax = 8
     /// While the device is started: as long as the answer to any call.
