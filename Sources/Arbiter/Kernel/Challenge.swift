@@ -157,6 +157,18 @@ extension Seating {
             (looks[a].strength, looks[a].rank.rule), (looks[b].strength, looks[b].rank.rule))
     }
 
+    /// A bid lost to one that a later bid beat, or a later bid took a seat that is in its way, too: for whom it waits is found
+    /// in the next round.
+    var namesLosers: Bool {
+        rulings.indices.contains { look in
+            guard rulings[look].kind == .waits else { return false }
+            let opponent = rulings[look].opponent
+            if opponent >= 0, rulings[opponent].hasLost { return true }
+            guard policy.hasConflicts else { return false }
+            return seats.contains { $0.kind == .won && $0.look != opponent && excludes($0, stage(of: look)) }
+        }
+    }
+
     // MARK: Another policy, or a dearer format
 
     /// Cameras that are held or promised side by side may exclude each other now: the stronger stay.

@@ -26,10 +26,6 @@ struct Seating {
     /// The strongest app took a seat beyond the budget: the bids that were looked at before are weighed against it in the next
     /// round.
     var takesBeyondBudget: Bool { seats.contains { $0.kind == .won && $0.exceeds } }
-    /// A bid lost to one that a later bid beat: it waits for that one, as the next round finds.
-    var namesLosers: Bool {
-        rulings.contains { $0.kind == .waits && $0.opponent >= 0 && rulings[$0.opponent].hasLost }
-    }
     /// The looks in the order of their sessions' ids, whatever their cameras.
     private(set) var order: [Int] = []
     private var challengers: [Int] = []
