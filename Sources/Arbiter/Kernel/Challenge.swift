@@ -157,16 +157,22 @@ extension Seating {
             (looks[a].strength, looks[a].rank.rule), (looks[b].strength, looks[b].rank.rule))
     }
 
-    /// A bid lost to one that a later bid beat, or a later bid took a seat that is in its way, too: for whom it waits is found
-    /// in the next round.
+    /// A bid lost to a holder that a later bid beat, or a later bid took a seat that is in its way, too: for whom it waits is
+    /// found in the next round. There that holder has no camera any more, and nobody won that seat anew.
     var namesLosers: Bool {
-        rulings.indices.contains { look in
+        guard seats.contains(where: { $0.kind == .won }) else { return false }
+        return rulings.indices.contains { look in
             guard rulings[look].kind == .waits else { return false }
             let opponent = rulings[look].opponent
-            if opponent >= 0, rulings[opponent].hasLost { return true }
+            if opponent >= 0, rulings[opponent].hasLost, hadCamera(opponent) { return true }
             guard policy.hasConflicts else { return false }
             return seats.contains { $0.kind == .won && $0.look != opponent && excludes($0, stage(of: look)) }
         }
+    }
+
+    private func hadCamera(_ look: Int) -> Bool {
+        let camera = cameras[stage(of: look)]
+        return camera.holder == looks[look].session || camera.promise?.session == looks[look].session
     }
 
     // MARK: Another policy, or a dearer format
