@@ -53,6 +53,11 @@ extension Round {
         if bid.cools { return false }
         let isDecided = occasion.starter == bid.id || warning(of: seat)?.winner == bid.id
         if policy.contention.decidesAtOpen, !isDecided { return false }
+        return isBefore(bid, seat)
+    }
+
+    /// Whether a bid beats the seat's, whenever that is asked.
+    private func isBefore(_ bid: Bid, _ seat: Seat) -> Bool {
         if bid.strength != seat.bid.strength { return bid.beats(seat.bid) }
         // A newcomer is one that began to contend after the holder was granted.
         return policy.contention.tie == .newcomer && holding(seat)?.granted.map { $0 < bid.bidSince } ?? false
@@ -111,9 +116,14 @@ extension Round {
     /// One with a conflict stops counting when it is looked at. The strongest app is beaten by none, and spares its own
     /// cameras.
     private func longestHeld(_ excluded: [Seat], _ bid: Bid, _ budget: Int) -> [Seat]? {
+        // A start that was decided stays so while it waits, also where only starts are.
+        let hasWon = world.cameras[bid.camera]?.holding?.warning?.winner == bid.id
         let isStrongest =
             policy.contention.strongestMayExceed
-            && seats.allSatisfy { $0.bid.app == bid.app || wins(bid, against: $0) }
+            && seats.allSatisfy { seat in
+                seat.bid.app == bid.app || wins(bid, against: seat)
+                    || hasWon && seat.kind != .kept && isBefore(bid, seat)
+            }
         var rivals = excluded
         var sum = policy.cost(bid.camera) + seats.reduce(0) { $0 + cost($1) }
         for seat in seats.sorted(by: isHeldLonger) {
