@@ -118,8 +118,7 @@ extension Seating {
     /// the sum stays above.
     private mutating func addLongestHeld(_ rivals: inout [Int], _ look: Int, on camera: Int, _ budget: Int) -> Bool {
         // A start that was decided stays so while it waits for the holder's time, also where only starts are.
-        let contest = cameras[camera].held?.contest ?? cameras[camera].promise?.contest
-        let hasWon = contest?.beneficiary == looks[look].session
+        let hasWon = cameras[camera].contest?.beneficiary == looks[look].session
         let isStrongest =
             policy.contention.strongestMayExceed
             && seats.indices.allSatisfy { index in

@@ -87,6 +87,9 @@ struct Seating {
             isStuck = camera.isStuck
             hasSurvivor = camera.tenancy.survivor != nil
         }
+
+        /// The bid that its holder, or the session that it is promised to, has to make way for.
+        var contest: Contest? { held?.contest ?? promise?.contest }
     }
 
     /// A camera that is spoken for.

@@ -61,7 +61,7 @@ extension Arbiter {
         if case .interrupted(let told, let before) = state.sessions[slot].shown, told == causes,
             by == nil || by?.isOfSameName(as: before) == true
         {
-            if let by { state.sessions[slot].shown = .interrupted(causes, by: by) }
+            if let by, by != before { state.sessions[slot].shown = .interrupted(causes, by: by) }
             return
         }
         guard let reason = causes.reason else {
