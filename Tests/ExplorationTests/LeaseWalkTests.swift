@@ -153,6 +153,43 @@ struct LeaseWalkTests {
         #expect(broken.finding?.statement == "both wait")
     }
 
+    /// What a second policy says otherwise, with the leases of the first.
+    private static let changes = [
+        ("[\"call\", \"booth\", \"other\"]", "[\"booth\", \"call\", \"other\"]"),
+        ("tie = \"newcomer\"", "tie = \"holder\""),
+        ("tie = \"newcomer\"", "tie = \"newcomer\"\nnewcomer = \"refuse\""),
+        ("tie = \"newcomer\"", "tie = \"newcomer\"\nre-decide = \"open\""),
+    ]
+
+    @Test("Two policies differ as they do with leases counted, and what is not allowed is found as soon")
+    func differences() throws {
+        var whole = 0
+        for times in Self.times.prefix(6) {
+            for (said, instead) in Self.changes {
+                let policies = try [times.text, times.text.replacing(said, with: instead)].map {
+                    try PolicyFile.parse($0, file: "times")
+                }
+                for allowed in [Set(DifferenceKind.allCases), [.winner, .timing], []] {
+                    let reports = try [false, true].map { counts in
+                        try PolicyDifference(
+                            policies[0], policies[1], clients: 2, cameras: 1, scope: .policy, countsLeases: counts
+                        ).run(SearchBounds(statesMax: Self.statesMax), allowed: allowed)
+                    }
+                    guard reports.allSatisfy({ $0.cutOffBy == nil }) else { continue }
+                    let (without, counted) = (reports[0], reports[1])
+                    #expect(without.forbidden == counted.forbidden)
+                    #expect(without.witness?.inputs == counted.witness?.inputs)
+                    let (found, all) = (Set(without.differences.map(\.kind)), Set(counted.differences.map(\.kind)))
+                    #expect(found.isSubset(of: all) && all.isSubset(of: found.union(without.perhaps)))
+                    #expect(without.isExhausted == counted.isExhausted)
+                    #expect(allowed.isSuperset(of: without.perhaps) && counted.perhaps.isEmpty)
+                    if counted.isExhausted { whole += 1 }
+                }
+            }
+        }
+        #expect(whole > 20)
+    }
+
     @Test("Two states that are taken for one go on alike", arguments: times)
     func audit(_ times: Times) throws {
         let policy = try PolicyFile.parse(times.text, file: "times")

@@ -159,10 +159,8 @@ def fleet():
         diff = json.loads(camclient(None, "policy", "diff", kiosk, kiosk, "--second-dir", change, "--clients", "2", "--cameras", "1",
                                     "--json", status=1).stdout)
         assert diff["difference"] and diff["kinds"], diff
-        # All of it is minutes of work, because the staff's choice stops and begins leases: cut off, it says that it is.
-        found = camclient(None, "policy", "diff", kiosk, kiosk, "--second-dir", change, "--clients", "2", "--cameras", "1",
-                          "--allow", "stricter,laxer,other", "--max-time", "5s", status=6).stdout
-        assert "Only what is allowed was found so far, and that is not the whole." in found, found[-400:]
+        camclient(None, "policy", "diff", kiosk, kiosk, "--second-dir", change, "--clients", "2", "--cameras", "1",
+                  "--allow", "stricter,laxer,other")
         traces = recorded_fleet(folder, MACHINES)
         assert len(traces) == MACHINES, len(traces)
         same = camclient(None, "trace", "replay", *map(str, traces), "--policy", kiosk).stdout

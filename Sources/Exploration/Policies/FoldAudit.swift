@@ -79,7 +79,7 @@ extension PolicyWalk {
     private func reached(_ world: SmallWorld, _ leases: Leases?, _ statesMax: Int) -> (
         states: Int, seen: Set<Fingerprint>
     )? {
-        let (own, view) = (cast(of: world, leases), cast(of: world, Leases(policy, isReplaced: scope.machineEvents)))
+        let (own, view) = (cast(of: world, leases), cast(of: world, Leases([policy], isReplaced: scope.machineEvents)))
         var fold = StateFold()
         var known: Set<Fingerprint> = []
         var seen: Set<Fingerprint> = []

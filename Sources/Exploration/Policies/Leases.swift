@@ -26,13 +26,19 @@ struct Leases: Sendable {
     private static let momentsMax: Int64 = 64
 
     /// Nil: the policy has no leases, or its times have too little in common for this to be of use.
-    /// - Parameter isReplaced: another policy may be loaded, and this one again: a camera that is held since then may have
-    ///   been held for longer than a lease before.
-    init?(_ policy: Policy, isReplaced: Bool) {
-        let rules = policy.rankRules
-        guard let longest = rules.compactMap(\.lease).max() else { return nil }
-        var others = rules.flatMap { [$0.grace, $0.minHold, $0.grace + $0.minHold] } + [policy.contention.coolDown]
-        if !PolicyReads([policy]).pressures.isEmpty { others.append(policy.pressureSettle) }
+    /// - Parameters:
+    ///   - policies: one, or two that are walked in step.
+    ///   - isReplaced: another policy may be loaded, and this one again: a camera that is held since then may have been held for
+    ///     longer than a lease before.
+    init?(_ policies: [Policy], isReplaced: Bool) {
+        let rules = policies.flatMap(\.rankRules)
+        // What was used of a lease is forgotten after the cool-down.
+        guard let longest = rules.compactMap(\.lease).max(), Set(policies.map(\.contention.coolDown)).count == 1 else {
+            return nil
+        }
+        var others = rules.flatMap { [$0.grace, $0.minHold, $0.grace + $0.minHold] }
+        others += policies.map(\.contention.coolDown)
+        if !PolicyReads(policies).pressures.isEmpty { others += policies.map(\.pressureSettle) }
         let step = (rules.compactMap(\.lease) + others).map(\.wholeNanoseconds).reduce(0, commonDivisor)
         guard step > 0, (others.max() ?? .zero).wholeNanoseconds / step <= Self.momentsMax else { return nil }
         change = isReplaced || rules.contains { $0.when.contains { !$0.isOfNames } }
@@ -43,11 +49,11 @@ struct Leases: Sendable {
     /// Calls with every way in which time may pass from a state: a number, the state with what is left of its leases
     /// chosen so, and the moment that comes then. False where the body said so, and nil where a deadline is not a
     /// multiple of the step: then this walk is worth nothing.
-    func forEachPassing(
-        from state: ExploredState, _ body: (_ choice: Int, _ before: ExploredState, _ now: Moment) -> Bool
+    func forEachPassing<Walked: Leasing>(
+        from state: Walked, _ body: (_ choice: Int, _ before: Walked, _ now: Moment) -> Bool
     ) -> Bool? {
-        let leased = state.arbiter.leasedCameras
-        let other = state.arbiter.earliestDeadline(leases: false) ?? .distantFuture
+        guard let leased = state.leasedCameras else { return nil }
+        let other = state.earliestOtherDeadline
         if other < .distantFuture {
             guard (other - state.now).wholeNanoseconds % step.wholeNanoseconds == 0 else { return nil }
             let moment = max(other, state.now)
@@ -60,14 +66,14 @@ struct Leases: Sendable {
         for ending in Self.someOf(leased) {
             // Once every time that is remembered is over, it is the same when the lease ends.
             var last = min(state.now + longest, other)
-            if other == .distantFuture { last = min(last, state.arbiter.lastUnwatchedTime(besides: ending) + step) }
-            for camera in ending { last = min(last, state.now + (state.arbiter.leaseLength(on: camera) ?? .zero)) }
+            if other == .distantFuture { last = min(last, state.lastUnwatchedTime(besides: ending) + step) }
+            for camera in ending { last = min(last, state.now + state.leaseLength(on: camera)) }
             let rest = leased.filter { !ending.contains($0) }
             var moment = change ? state.now : state.now + step
             while moment <= last {
                 choice -= 1
                 if var before = lasting(state, rest, beyond: moment) {
-                    for camera in ending { before.arbiter.endLease(on: camera, at: moment) }
+                    for camera in ending { before.endLease(on: camera, at: moment) }
                     guard body(choice, before, moment) else { return false }
                 }
                 moment = moment + step
@@ -77,11 +83,13 @@ struct Leases: Sendable {
     }
 
     /// Nil: one of the leases is over by then, however little of it was used.
-    private func lasting(_ state: ExploredState, _ leased: [Slot<Camera>], beyond moment: Moment) -> ExploredState? {
+    private func lasting<Walked: Leasing>(
+        _ state: Walked, _ leased: [Slot<Camera>], beyond moment: Moment
+    ) -> Walked? {
         var state = state
         for camera in leased {
-            guard moment + step - state.now <= state.arbiter.leaseLength(on: camera) ?? .zero else { return nil }
-            state.arbiter.endLease(on: camera, at: moment + step)
+            guard moment + step - state.now <= state.leaseLength(on: camera) else { return nil }
+            state.endLease(on: camera, at: moment + step)
         }
         return state
     }
@@ -91,6 +99,46 @@ struct Leases: Sendable {
         (0..<1 << cameras.count).dropFirst().map { bits in
             cameras.indices.filter { bits >> $0 & 1 == 1 }.map { cameras[$0] }
         }
+    }
+}
+
+/// What a walk takes its steps from, as far as time and leases go: a state, or two that look alike so far.
+protocol Leasing {
+    var now: Moment { get }
+    /// The cameras whose holders' leases run, in the order of their ids; nil: not the same leases under both policies.
+    var leasedCameras: [Slot<Camera>]? { get }
+    /// Leases apart.
+    var earliestOtherDeadline: Moment { get }
+    func lastUnwatchedTime(besides cameras: [Slot<Camera>]) -> Moment
+    func leaseLength(on camera: Slot<Camera>) -> Duration
+    mutating func endLease(on camera: Slot<Camera>, at moment: Moment)
+}
+
+extension ExploredState: Leasing {
+    var leasedCameras: [Slot<Camera>]? { arbiter.leasedCameras }
+    var earliestOtherDeadline: Moment { arbiter.earliestDeadline(leases: false) ?? .distantFuture }
+    func lastUnwatchedTime(besides cameras: [Slot<Camera>]) -> Moment { arbiter.lastUnwatchedTime(besides: cameras) }
+    func leaseLength(on camera: Slot<Camera>) -> Duration { arbiter.leaseLength(on: camera) ?? .zero }
+    mutating func endLease(on camera: Slot<Camera>, at moment: Moment) { arbiter.endLease(on: camera, at: moment) }
+}
+
+extension JointState: Leasing {
+    var now: Moment { first.now }
+    var leasedCameras: [Slot<Camera>]? {
+        let cameras = first.arbiter.leasedCameras
+        let areSame =
+            cameras == second.arbiter.leasedCameras
+            && cameras.allSatisfy { first.leaseLength(on: $0) == second.leaseLength(on: $0) }
+        return areSame ? cameras : nil
+    }
+    var earliestOtherDeadline: Moment { min(first.earliestOtherDeadline, second.earliestOtherDeadline) }
+    func lastUnwatchedTime(besides cameras: [Slot<Camera>]) -> Moment {
+        max(first.lastUnwatchedTime(besides: cameras), second.lastUnwatchedTime(besides: cameras))
+    }
+    func leaseLength(on camera: Slot<Camera>) -> Duration { first.leaseLength(on: camera) }
+    mutating func endLease(on camera: Slot<Camera>, at moment: Moment) {
+        first.endLease(on: camera, at: moment)
+        second.endLease(on: camera, at: moment)
     }
 }
 

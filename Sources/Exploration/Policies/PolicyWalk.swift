@@ -94,7 +94,7 @@ public struct PolicyWalk: Sendable {
         self.scope = scope
         self.isFolded = isFolded
         self.pairsOnly = pairsOnly
-        leases = countsLeases ? nil : Leases(policy, isReplaced: scope.machineEvents)
+        leases = countsLeases ? nil : Leases([policy], isReplaced: scope.machineEvents)
         let casting = Casting(PolicyReads([policy]), clients: clients, pairsOnly: pairsOnly)
         castsInAll = casting.castsInAll
         worlds = try SmallWorld.worlds([policy], casting, cameras: cameras, scope: scope)

@@ -42,6 +42,12 @@ struct DifferenceReport {
         for difference in report.differences {
             for line in lines(difference) { Output.line("# \(line)") }
         }
+        if !report.perhaps.isEmpty {
+            let kinds = report.perhaps.map(\.rawValue).joined(separator: ", ")
+            Output.line(
+                "#   \(kinds) (allowed): perhaps, in more than \(report.depth) steps, where nearly all of a lease is used up"
+            )
+        }
         if !allowed.isEmpty { Output.line("# \(verdict)") }
     }
 
@@ -118,6 +124,7 @@ struct DifferenceReport {
             "difference": report.witness.map(json) ?? .null,
             "forbidden": .optional(report.forbidden?.rawValue),
             "differences": .array(report.differences.map(json)),
+            "perhaps": .strings(report.perhaps.map(\.rawValue)),
             "kinds": .array(
                 report.kinds.map { kind in
                     .object([
