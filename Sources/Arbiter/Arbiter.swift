@@ -68,17 +68,19 @@ public struct Arbiter: Sendable {
     private mutating func take(_ event: Event, at now: Moment, _ notes: inout StepNotes, _ seating: inout Seating) {
         precondition(now >= state.now, "the clock went back from \(state.now.nanoseconds) to \(now.nanoseconds) ns")
         state.now = now
-        defer {
-            if notes.hasCut { nameFollowers(&notes) }
-            deadline = earliestDeadline()
-        }
+        decide(event, &notes, &seating)
+        if notes.hasCut { nameFollowers(&notes) }
+        deadline = earliestDeadline()
+    }
+
+    private mutating func decide(_ event: Event, _ notes: inout StepNotes, _ seating: inout Seating) {
         if let continued = decision(continuedBy: event) {
             current = continued
         } else {
             state.ledger.decision += 1
             current = state.ledger.decision
         }
-        if let deadline, deadline <= now {
+        if let deadline, deadline <= state.now {
             meetDeadlines(&notes)
             settle(&notes, &seating)
         }
@@ -127,8 +129,6 @@ struct StepNotes {
     /// Another policy was just loaded.
     var isReload = false
     var effects: [Effect] = []
-    /// Up to here notices have their numbers.
-    var numbered = 0
     /// Some holder's stream is cut.
     var hasCut = false
     /// What the step comes to tell holders of their warnings, in the order of the places.
@@ -166,7 +166,6 @@ struct StepNotes {
     mutating func begin() {
         isReload = false
         if !effects.isEmpty { effects.removeAll(keepingCapacity: true) }
-        numbered = 0
         hasCut = false
         if !warnings.isEmpty { warnings.removeAll(keepingCapacity: true) }
         cameras = CameraSet()

@@ -3,6 +3,7 @@ package import Vocabulary
 extension State {
     /// Every moment at which something ends by itself, in one place: all code that looks for the earliest one, meets
     /// those that are due, or checks them reads this list.
+    @inline(__always)
     package func forEachDeadline(leases: Bool = true, _ body: (Moment) -> Void) {
         for slot in cameraOrder {
             if let contest = cameras[slot].promise?.contest { body(contest.due) }
@@ -30,6 +31,8 @@ extension State {
 }
 
 extension Arbiter {
+    // Each step asks: as calls of their own they would copy the whole state.
+    @inline(__always)
     package func earliestDeadline(leases: Bool = true) -> Moment? {
         var earliest = Moment.distantFuture
         var isAny = false

@@ -17,7 +17,7 @@ extension Arbiter {
             seating.begin(state.policy, now: state.now, occasion(notes))
             for camera in state.cameraOrder where cameras.contains(camera) { look(at: camera, &seating, &notes) }
             var hasExpired = false
-            for camera in state.cameraOrder where cameras.contains(camera) {
+            for camera in state.cameraOrder where state.policy.longestLease > 0 && cameras.contains(camera) {
                 // Of a rank without grace that a holder came to just now.
                 if expireUsedUp(on: camera, &notes) { hasExpired = true }
             }
@@ -44,7 +44,6 @@ extension Arbiter {
             }
         }
         tellWarnings(&notes)
-        number(&notes)
         askUsers(&notes)
         announcePriorities(&notes)
     }
@@ -90,7 +89,7 @@ extension Arbiter {
             seating.add(look)
             noteBid(of: slot, &seating)
             // Whoever loses the camera for a cause loses it with the lease that ran.
-            if look.bids { followRank(look) }
+            if look.bids, state.policy.longestLease > 0 { followRank(look) }
             place = state.sessions[slot].nextOnCamera
         }
         var stage = Seating.Stage(

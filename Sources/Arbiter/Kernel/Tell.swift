@@ -263,24 +263,25 @@ extension Arbiter {
 
     // MARK: The notice itself
 
-    func notify(_ slot: Slot<Session>, _ event: SessionEvent, _ notes: inout StepNotes) {
-        notes.effects.append(notice(slot, event))
+    mutating func notify(_ slot: Slot<Session>, _ event: SessionEvent, _ notes: inout StepNotes) {
+        // Where a warning may still come before it, it is numbered behind that.
+        if notes.warnings.isEmpty { state.sessions[slot].ledger.sequence += 1 }
+        let sequence = notes.warnings.isEmpty ? state.sessions[slot].ledger.sequence : 0
+        notes.effects.append(notice(slot, sequence: sequence, event))
     }
 
-    /// Its number is given when all that is told before it is decided.
-    func notice(_ slot: Slot<Session>, _ event: SessionEvent) -> Effect {
-        .notify(state.id(state.sessions[slot].client), state.id(slot), sequence: 0, event)
+    func notice(_ slot: Slot<Session>, sequence: UInt64 = 0, _ event: SessionEvent) -> Effect {
+        .notify(state.id(state.sessions[slot].client), state.id(slot), sequence: sequence, event)
     }
 
-    /// Numbers what sessions are told, for each without a gap.
-    mutating func number(_ notes: inout StepNotes) {
-        for place in notes.numbered..<notes.effects.count {
+    /// Numbers what is told from the first warning on, for each session without a gap.
+    mutating func number(_ notes: inout StepNotes, from first: Int) {
+        for place in first..<notes.effects.count {
             guard case .notify(let client, let id, _, let event) = notes.effects[place], let slot = state.session(id)
             else { continue }
             state.sessions[slot].ledger.sequence += 1
             notes.effects[place] = .notify(client, id, sequence: state.sessions[slot].ledger.sequence, event)
         }
-        notes.numbered = notes.effects.count
     }
 }
 

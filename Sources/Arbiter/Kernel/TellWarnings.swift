@@ -17,6 +17,8 @@ extension Arbiter {
 
     /// Announces contests and withdraws warnings, each where the step noted it.
     mutating func tellWarnings(_ notes: inout StepNotes) {
+        guard let first = notes.warnings.first?.place else { return }
+        defer { number(&notes, from: first) }
         // From the last one on, so that the places of those before it stay. Of two for one session the later one counts.
         while let warning = notes.warnings.popLast() {
             let tenancy = state.cameras[warning.camera].tenancy

@@ -54,8 +54,7 @@ extension Arbiter {
     mutating func end(_ slot: Slot<Session>, _ notes: inout StepNotes) {
         let session = state.sessions[slot]
         withdrawRequest(slot, why: .sessionEnded, &notes)
-        // What it was told before has its numbers now: its row goes.
-        number(&notes)
+        assert(notes.warnings.isEmpty, "what a session is told is numbered before it ends")
         state.remove(slot, from: session.client)
         state.timers.removeAll { $0.session == slot }
         state.sessionSlots.remove(session.id)
