@@ -142,8 +142,9 @@ public struct PolicyDifference: Sendable {
             }
         }
         report.depth = max(walk.depth, ahead?.depth ?? 0)
-        report.isExhausted = walk.isExhausted || ahead?.isExhausted ?? false
-        if let ahead, !walk.isExhausted {
+        report.isExhausted = walk.isExhausted
+        if let ahead, effort.cut == nil, !walk.isExhausted {
+            report.isExhausted = ahead.isExhausted
             report.perhaps = DifferenceKind.allCases.filter { ahead.examples[$0] != nil && walk.examples[$0] == nil }
         }
         report.states = effort.states
