@@ -177,11 +177,14 @@ extension Round {
     // MARK: Who may not stay
 
     /// The stronger first, and among equals the one that ties favour. Of two that both wait for their cameras, none of
-    /// which is a holder, the one that asked first.
-    private var bySeniority: [Seat] {
+    /// which is a holder, the one that asked first; once both hold, they were granted in the order of their ids.
+    private func bySeniority(onceBothHold: Bool = false) -> [Seat] {
         seats.sorted { a, b in
             if a.bid.strength != b.bid.strength { return a.bid.beats(b.bid) }
-            if a.kind == .won, b.kind == .won { return a.bid.started < b.bid.started }
+            if a.kind == .won, b.kind == .won {
+                guard onceBothHold else { return a.bid.started < b.bid.started }
+                return (a.bid.id < b.bid.id) == (policy.contention.tie == .holder)
+            }
             let isLonger = isHeldLonger(a, b)
             return policy.contention.tie == .holder ? isLonger : !isLonger && isHeldLonger(b, a)
         }
@@ -191,10 +194,10 @@ extension Round {
     /// weaker of them go, with their time. Where only starts are decided, nobody goes between them.
     mutating func bindAllButStrongest() {
         guard policy.contention.strongestMayExceed, !policy.contention.decidesAtOpen, let budget,
-            let strongest = bySeniority.first?.bid
+            let strongest = bySeniority(onceBothHold: true).first?.bid
         else { return }
         var sum = 0
-        for seat in bySeniority where seat.bid.app != strongest.app {
+        for seat in bySeniority(onceBothHold: true) where seat.bid.app != strongest.app {
             let cost = policy.cost(seat.bid.camera)
             if cost == 0 || sum + cost <= budget {
                 sum += cost
@@ -212,7 +215,7 @@ extension Round {
 
     /// Another policy may exclude cameras that are held side by side: the stronger stay.
     mutating func expel() {
-        let all = bySeniority
+        let all = bySeniority()
         seats = []
         for seat in all {
             if rivals(of: seat.bid)?.isEmpty == true {
