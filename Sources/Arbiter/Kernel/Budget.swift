@@ -35,7 +35,8 @@ extension Seating {
             for index in seats.indices { seats[index].exceeds = false }
             return false
         }
-        return seats.indices.reduce(0) { seats[$1].exceeds ? $0 : $0 + cost($1) } > budget
+        // A survivor may cost more than the budget; what costs nothing gives none of it back.
+        return seats.indices.reduce(0) { seats[$1].exceeds ? $0 : $0 + cost($1) } > max(0, budget)
     }
 
     // MARK: The strongest app
