@@ -17,6 +17,7 @@ extension Arbiter {
             seating.begin(state.policy, now: state.now, occasion(notes))
             for camera in state.cameraOrder where cameras.contains(camera) { look(at: camera, &seating, &notes) }
             var hasExpired = false
+            // Without leases in the policy nobody comes to one; what runs of a policy before ends by its deadline.
             for camera in state.cameraOrder where state.policy.longestLease > 0 && cameras.contains(camera) {
                 // Of a rank without grace that a holder came to just now.
                 if expireUsedUp(on: camera, &notes) { hasExpired = true }
