@@ -5,6 +5,54 @@ import Glibc
 import Loop
 import Testing
 
+/// A program that has files open, for a test whose own process may not: another thread that starts a child at that
+/// moment gives it a copy, and the kernel tells of a close only when the last copy is closed.
+private final class OpeningProgram {
+    private let ours: Int32
+    private let child: ChildProcess
+    private let path: String
+    private var free = Array(4...7)
+
+    init(of path: String, on loop: EventLoop) throws {
+        self.path = path
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+        ours = ends[0]
+        defer { Glibc.close(ends[1]) }
+        // A shell without a child of its own, ended by the end of what it reads.
+        child = try ChildProcess(
+            path: "/bin/sh",
+            arguments: ["-c", "file=\(path); while read -r line <&3; do eval \"$line\"; echo >&3; done"],
+            passing: ends[1], on: loop
+        ) { _ in }
+    }
+
+    deinit { Glibc.close(ours) }
+
+    func open() throws -> Int {
+        let last = free.popLast()
+        let number = try #require(last)
+        try run("exec \(number)<$file")
+        return number
+    }
+
+    func close(_ number: Int) throws {
+        free.append(number)
+        try run("exec \(number)<&-")
+    }
+
+    func openAndClose(times: Int) throws {
+        try run("i=0; while [ $i -lt \(times) ]; do exec 8<$file; exec 8<&-; i=$((i + 1)); done")
+    }
+
+    private func run(_ line: String) throws {
+        let bytes = Array((line + "\n").utf8)
+        try #require(send(ours, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count)
+        var answer: UInt8 = 0
+        try #require(recv(ours, &answer, 1, 0) == 1, "the program that opens the file has ended")
+    }
+}
+
 /// A file that stands for a camera's node, and what a broker and its recorder core would do with it.
 private final class WatchedFile: NodeObserverOwner {
     let path: String
@@ -18,6 +66,7 @@ private final class WatchedFile: NodeObserverOwner {
     private(set) var told: [String?] = []
     var whenLooked: () -> Void = {}
     private(set) lazy var watch = NodeObserver(self, on: loop)
+    let program: OpeningProgram
 
     init() throws {
         loop = try EventLoop()
@@ -26,11 +75,10 @@ private final class WatchedFile: NodeObserverOwner {
         try #require(descriptor >= 0)
         close(descriptor)
         path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        program = try OpeningProgram(of: path, on: loop)
     }
 
     deinit { unlink(path) }
-
-    func open() -> Int32 { Glibc.open(path, O_RDONLY | O_CLOEXEC) }
 
     func watchNode(_ descriptor: Int32, _ done: @escaping (Result<Void, BrokerError>) -> Void) {
         guard isReadable else { return done(.failure(BrokerError(.deviceFault, "cannot watch it: not permitted"))) }
@@ -41,7 +89,7 @@ private final class WatchedFile: NodeObserverOwner {
     /// As a recorder core does it: the node is open meanwhile.
     func lookAtNode(_ done: @escaping (Result<String, BrokerError>) -> Void) {
         looks += 1
-        if nodeUse == .none { close(open()) }
+        if nodeUse == .none { #expect(throws: Never.self) { try program.openAndClose(times: 1) } }
         whenLooked()
         done(.success("PID 77 (cheese)"))
     }
@@ -65,9 +113,10 @@ struct NodeObserverTests {
     func opens() throws {
         let file = try WatchedFile()
         file.watch.begin()
-        let outside = file.open()
+        #expect(file.watch.trouble == nil)
+        let outside = try file.program.open()
         try file.wait("the program to be seen") { file.told.last == Self.cheese }
-        close(outside)
+        try file.program.close(outside)
         try file.wait("its end") { file.told.last == .some(nil) }
         #expect(file.told == [Self.cheese, nil], "the looks' own openings are nobody's")
     }
@@ -76,33 +125,35 @@ struct NodeObserverTests {
     func ours() throws {
         let file = try WatchedFile()
         file.watch.begin()
+        #expect(file.watch.trouble == nil)
         file.nodeUse = .opening
-        let own = file.open()
+        let own = try file.program.open()
         // Read before the next one comes: the kernel would make one of two that are alike.
         while try file.loop.turn(timeout: 0) {}
         file.nodeUse = .open
         file.watch.ownUseChanged()
         let looks = file.looks
-        let outside = file.open()
+        let outside = try file.program.open()
         try file.wait("the program to be seen") { file.told.last == Self.cheese }
-        close(outside)
+        try file.program.close(outside)
         try file.wait("its end") { file.told.last == .some(nil) }
         #expect(file.told == [Self.cheese, nil])
         #expect(file.looks > looks)
-        close(own)
+        try file.program.close(own)
     }
 
     @Test("A program that streams holds the camera and does not merely have it open; a look follows its close at once")
     func streams() throws {
         let file = try WatchedFile()
         file.watch.begin()
+        #expect(file.watch.trouble == nil)
         file.whenLooked = { [unowned file] in file.isHeldOutside = true }
-        let outside = file.open()
+        let outside = try file.program.open()
         try file.wait("the look that finds it") { file.isHeldOutside }
         #expect(file.told == [])
         var isClosed = false
         file.whenLooked = { [unowned file] in if isClosed { file.isHeldOutside = false } }
-        close(outside)
+        try file.program.close(outside)
         isClosed = true
         try file.wait("the look that finds it gone") { !file.isHeldOutside }
         #expect(file.told == [])
@@ -113,8 +164,9 @@ struct NodeObserverTests {
         let file = try WatchedFile()
         let began = EventLoop.now
         file.watch.begin()
+        #expect(file.watch.trouble == nil)
         for _ in 0..<2000 {
-            close(file.open())
+            try file.program.openAndClose(times: 1)
             _ = try file.loop.turn(timeout: 0)
         }
         // However slow the machine: one for each pause that there was time for, one at the beginning and one at the end.
@@ -126,13 +178,14 @@ struct NodeObserverTests {
     func overflows() throws {
         let file = try WatchedFile()
         file.watch.begin()
-        let outside = file.open()
+        #expect(file.watch.trouble == nil)
+        let outside = try file.program.open()
         // Two for each, and a queue has 16,384 unless the administrator says otherwise.
-        for _ in 0..<9000 { close(file.open()) }
+        try file.program.openAndClose(times: 9000)
         file.nodeUsersMost = 1
         try file.wait("the program to be seen") { file.told.last == Self.cheese }
         file.nodeUsersMost = 0
-        close(outside)
+        try file.program.close(outside)
         try file.wait("its end") { file.told.last == .some(nil) }
     }
 
