@@ -1,7 +1,7 @@
 """camclient from outside: its exit statuses, its logs, and what it does when it is interrupted."""
 import json, os, signal, subprocess, tempfile, xml.etree.ElementTree
 
-from harness import CAMERA, PATIENCE, PROGRAMS, ROOT, SHELL, Daemon, claim, die_with_parent, played, wait_until
+from harness import CAMERA, COMPUTING_PATIENCE, PATIENCE, PROGRAMS, ROOT, SHELL, Daemon, claim, die_with_parent, played, wait_until
 
 PROGRAM = str(PROGRAMS / "camclient")
 
@@ -10,7 +10,7 @@ def camclient(daemon, *words, status=0, typed=""):
     """Runs a command to its end; the exit status must be the documented one."""
     address = ["--address", daemon.address] if daemon else []
     done = subprocess.run(
-        [PROGRAM, *words, *address], input=typed, capture_output=True, text=True, timeout=PATIENCE * 2,
+        [PROGRAM, *words, *address], input=typed, capture_output=True, text=True, timeout=COMPUTING_PATIENCE,
         preexec_fn=die_with_parent)
     assert done.returncode == status, f"{words} ended with {done.returncode}, not {status}:\n{done.stdout}{done.stderr}"
     return done

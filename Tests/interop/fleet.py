@@ -2,7 +2,7 @@
 import csv, io, json, os, re, subprocess
 
 from camclient import camclient
-from harness import PATIENCE, PROGRAMS, ROOT, Daemon, claim
+from harness import COMPUTING_PATIENCE, PROGRAMS, ROOT, Daemon, claim
 from libraries import PYTHON, fetched
 from traces import Folder, place, walk
 
@@ -36,12 +36,13 @@ def million():
         stats = json.loads(camclient(None, "trace", "stats", "--json", str(folder / "traces")).stdout)
         assert stats["machines"] == stats["files"] == MACHINES and stats["steps"] >= MACHINES * STEPS, stats
         with open(folder / "decisions.csv", "wb") as table:
-            subprocess.run([PROGRAMS / "camclient", "trace", "table", folder / "traces"], stdout=table, check=True, timeout=PATIENCE)
+            subprocess.run([PROGRAMS / "camclient", "trace", "table", folder / "traces"], stdout=table, check=True, timeout=COMPUTING_PATIENCE)
         queries = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.S)
-        program = "import duckdb, json, sys; print(json.dumps([duckdb.sql(q).fetchall() for q in json.load(sys.stdin)], default=str))"
+        # Its bar of progress, shown from two seconds on, goes to where the answer does.
+        program = "import duckdb, json, sys; duckdb.sql('SET enable_progress_bar = false'); print(json.dumps([duckdb.sql(q).fetchall() for q in json.load(sys.stdin)], default=str))"
         done = subprocess.run(
             [PYTHON, "-c", program], input=json.dumps(queries + ["SELECT count(DISTINCT (machine, step)) FROM 'decisions.csv'"]),
-            cwd=folder, env={**os.environ, "PYTHONPATH": str(fetched("DuckDB", "duckdb"))}, capture_output=True, text=True, timeout=PATIENCE)
+            cwd=folder, env={**os.environ, "PYTHONPATH": str(fetched("DuckDB", "duckdb"))}, capture_output=True, text=True, timeout=COMPUTING_PATIENCE)
         assert done.returncode == 0, done.stderr
         interruptions, waits, steps = json.loads(done.stdout)
         assert sum(row[2] for row in interruptions) == sum(row["count"] for row in stats["interruptions"]) > 0, interruptions

@@ -15,6 +15,8 @@ BROKER = DBusAddress("/org/camarb/Broker1", "org.camarb", "org.camarb.Broker1")
 SHELL = DBusAddress("/org/camarb/Shell1", "org.camarb", "org.camarb.Shell1")
 # Long enough for a loaded machine of two cores; a test that passes never waits this long.
 PATIENCE = 20.0
+# So long may a command compute, in seconds: minutes beside seven others on two cores are no mistake of its own.
+COMPUTING_PATIENCE = 300.0
 CAMERA = "front"
 # How camarbd is told of its cameras: NAME=simulated[:MODEL] or NAME=file:PATH.
 SIMULATED = f"{CAMERA}=simulated"
