@@ -126,14 +126,17 @@ public struct ReferenceArbiter: Sendable {
         }
         noteWhoAsks()
         // Granted in one moment: the contract leaves open which held longer, so that their ids decide.
-        for seat in round.seats.sorted(by: { $0.bid.id < $1.bid.id }) where seat.kind != .kept {
+        let seats = round.seats.filter { $0.kind != .kept }.sorted { $0.bid.id < $1.bid.id }
+        // A shared camera passes on as it is.
+        let passing = policy.contention.shares ? left.intersection(seats.map(\.bid.camera)) : []
+        for seat in seats {
             if world.cameras[seat.bid.camera]?.holding == nil {
                 world.cameras[seat.bid.camera]?.holding = WholeWorld.Holding(seat.bid.id)
                 if let (app, warning) = warnings[seat.bid.camera], app == seat.bid.app {
                     world.cameras[seat.bid.camera]?.holding?.warning = warning
                 }
             }
-            guard world.cameras[seat.bid.camera]?.holding?.granted == nil, !mustWait(seat.bid.camera) else {
+            guard world.cameras[seat.bid.camera]?.holding?.granted == nil, !mustWait(seat.bid.camera, passing) else {
                 continue
             }
             grant(seat.bid)
@@ -145,10 +148,11 @@ public struct ReferenceArbiter: Sendable {
         for camera in world.cameras.keys { world.cameras[camera]?.holding?.warning = round.warnings[camera] }
     }
 
-    /// Something that excludes the camera is being cut in this moment. A shared camera passes on as it is.
-    private func mustWait(_ camera: CameraID) -> Bool {
-        if policy.contention.shares, left.contains(camera) { return false }
-        return left.union(beingCut).contains { other in
+    /// Something that excludes the camera is being cut in this moment.
+    /// - Parameter passing: cameras that nobody cuts, although their holders have left them.
+    private func mustWait(_ camera: CameraID, _ passing: Set<CameraID>) -> Bool {
+        if passing.contains(camera) { return false }
+        return left.subtracting(passing).union(beingCut).contains { other in
             let bothCost = policy.cost(other) > 0 && policy.cost(camera) > 0
             return other == camera || policy.excludes(other, camera) || (policy.contention.budget != nil && bothCost)
         }
