@@ -35,9 +35,11 @@ extension Arbiter {
         let client = state.sessions.rows[Int(slot.index)].client
         guard !state.clients.rows[Int(client.index)].hasLoweredItself else { return nil }
         let app = state.clients.rows[Int(client.index)].app
-        // What takes over a place of its app has what is left of a warning, however short (semantics §5). The one that had
-        // the place does not ask for it any more.
-        if moment == .granted, state.clients(of: app).reduce(0, { $0 + state.sessions(of: $1).count }) > 1 { return nil }
+        // A session that takes its app's place over has what is left of a warning, however short (semantics §5). The session
+        // that had the place does not ask for it any more.
+        if moment == .granted, state.clients(of: app).reduce(0, { $0 + state.sessions(of: $1).count }) > 1 {
+            return nil
+        }
         for other in state.requesting where other != slot {
             let row = state.sessions.rows[Int(other.index)]
             if state.clients.rows[Int(row.client.index)].app == app { return nil }
