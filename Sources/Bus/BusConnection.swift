@@ -294,10 +294,9 @@ public final class BusConnection {
 
     func finish() {
         guard isOpen, let end = pendingEnd else { return }
+        let left = unreadBytes
         shut()
-        // What it left lies scattered between what others have left: the next messages fit into a part of it only, and every
-        // such end would cost some 60 KiB more for good.
-        if end == .tooMuchQueued { camarb_give_back_heap() }
+        if isServer, end == .tooMuchQueued, traffic.unread.isWorthGivingBack(left) { camarb_give_back_heap() }
         failCalls()
         let owner = delegate
         delegate = nil

@@ -4,6 +4,11 @@ struct UnreadBytes {
     /// Of the peers that have left something.
     private var behind: [ObjectIdentifier: (bytes: Int, connection: BusConnection)] = [:]
     private var inAll = 0
+    /// What peers that left too much had left when they went, since the heap was last given back.
+    private var freed = 0
+
+    /// Giving the heap back looks through all of it, some milliseconds. To be left so much unread again takes a broker longer.
+    private static let worthwhileBytes = 4 * 1024 * 1024
 
     /// A peer has left so many bytes; 0: it has read everything, or is gone. Where it is too much in all, the peer goes that has
     /// left most: whoever reads is never that one.
@@ -19,5 +24,14 @@ struct UnreadBytes {
         // Of equals the one that came first.
         let most = staying.max { ($0.bytes, $1.connection.number) < ($1.bytes, $0.connection.number) }
         most?.connection.endSoon(.tooMuchQueued)
+    }
+
+    /// A peer has gone that had left so many bytes. They lie scattered between what others have left, so that the next messages
+    /// fit into a part of them only: every such peer would cost some 60 KiB more for good.
+    mutating func isWorthGivingBack(_ bytes: Int) -> Bool {
+        freed += bytes
+        guard freed >= Self.worthwhileBytes else { return false }
+        freed = 0
+        return true
     }
 }
