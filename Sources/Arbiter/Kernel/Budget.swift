@@ -58,6 +58,17 @@ extension Seating {
         }
     }
 
+    /// A holder that has no room beside whoever came in this round makes way in the same round: a round that dropped the
+    /// warning it was given would let the next one set another deadline.
+    mutating func warnBeyondBudget() {
+        guard let (strongest, beyond) = beyondBudget() else { return }
+        for index in beyond where seats[index].kind == .held && contests[seats[index].camera] == nil {
+            let seat = seats[index]
+            let due = earliestCut(seat, by: strongest)
+            if due > now { contests[seat.camera] = contest(seat, by: strongest, due: due, .law(.budget)) }
+        }
+    }
+
     /// Somebody took a seat in this round beside whom another one may not exceed the budget any more.
     var isBeyondBudget: Bool {
         beyondBudget().map { $0.seats.contains { contests[seats[$0].camera] == nil } } ?? false

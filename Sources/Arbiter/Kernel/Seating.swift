@@ -201,6 +201,7 @@ struct Seating {
         for look in returning { seat(look, returns: true) }
         sort(&challengers)
         for look in challengers { seat(look, returns: false) }
+        warnBeyondBudget()
         challengers.removeAll(keepingCapacity: true)
         returning.removeAll(keepingCapacity: true)
         swap(&challengers, &self.challengers)

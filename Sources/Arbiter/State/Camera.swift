@@ -15,7 +15,7 @@ package struct Camera: Sendable, Codable, BitwiseCopyable {
     /// Faults in a row: how long the next wait is.
     package var faults: UInt8 = 0
     /// The grant it was last given, and the decision that its present cut or grant came from.
-    var grant = GrantID(0)
+    package var grant = GrantID(0)
     var handover: DecisionID = 0
     /// Its place in the policy's table, negative where that says nothing of it, and its number in the rules.
     var place: Int8 = -1
@@ -156,7 +156,7 @@ package struct Cut: Hashable, Sendable, Codable, BitwiseCopyable {
 package struct Held: Hashable, Sendable, Codable, BitwiseCopyable {
     package var session: Slot<Session>
     package var granted: Ordinal
-    var since: Moment
+    package var since: Moment
     /// Its first frame; nil: still to come.
     package var streamingSince: Moment?
     /// Stronger bids wait until then, unless they are immediate.

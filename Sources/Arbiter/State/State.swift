@@ -47,7 +47,7 @@ package struct State: Sendable {
     /// What was said of the machine's mode; which one is in force follows from it and the policy (`world.mode`).
     package var modeWords = ModeWords()
     package var world = Machine()
-    var lastOrdinal: Ordinal = 0
+    package var lastOrdinal: Ordinal = 0
     var generation: UInt16 = 0
     package var ledger = Ledger()
 

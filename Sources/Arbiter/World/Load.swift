@@ -22,6 +22,10 @@ extension Arbiter {
         identifyAll()
         // A policy's leave to run beside others is asked again only of a session, and a survivor has none.
         for camera in state.cameraOrder { endSurvivor(camera, &notes) }
+        // Beyond a budget that binds everybody nobody is let in.
+        if !state.policy.contention.strongestMayExceed {
+            state.forEachSession { state.set(.exceeds, false, of: $0) }
+        }
         for camera in state.cameraOrder { shortenTimes(on: camera) }
         // A shorter lease may be over already.
         for camera in state.cameraOrder { _ = expireUsedUp(on: camera, &notes) }
