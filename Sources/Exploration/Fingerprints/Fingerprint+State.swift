@@ -1,5 +1,7 @@
 public import Arbiter
 import ArbiterProtocol
+import PolicyFile
+import Synchronization
 
 extension Arbiter {
     /// What exploration remembers of a state: the same for two arbiters that will do the same for ever, and not otherwise.
@@ -20,10 +22,27 @@ extension Arbiter {
 }
 
 extension Policy {
-    var fingerprint: Fingerprint {
-        var writer = FingerprintWriter()
-        write(into: &writer)
-        return writer.finished()
+    /// Of the policy's text, so that no key can be forgotten.
+    var fingerprint: Fingerprint { PolicyFingerprints.of(self) }
+}
+
+/// A walk loads the same few policies at every other step, and a text takes as long as some thirty steps.
+private enum PolicyFingerprints {
+    /// More than a walk or a story loads.
+    private static let rememberedMax = 8
+    private static let remembered = Mutex<[(policy: Policy, fingerprint: Fingerprint)]>([])
+
+    static func of(_ policy: Policy) -> Fingerprint {
+        remembered.withLock { remembered in
+            if let known = remembered.first(where: { $0.policy == policy }) { return known.fingerprint }
+            var writer = FingerprintWriter()
+            // Users and groups count by their numbers.
+            writer.combine(PolicyWriter.text(policy, numbersOnly: true))
+            let fingerprint = writer.finished()
+            if remembered.count == rememberedMax { remembered.removeFirst() }
+            remembered.append((policy, fingerprint))
+            return fingerprint
+        }
     }
 }
 
