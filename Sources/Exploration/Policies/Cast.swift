@@ -29,7 +29,8 @@ struct Casting {
 
     /// - Parameter pairsOnly: only enough casts that every two kinds meet, each kind also itself.
     init(_ reads: PolicyReads, clients: Int, pairsOnly: Bool) {
-        let kinds = Character.all(reads)
+        let classes = Character.classes(reads)
+        let kinds = classes.map { $0[0] }
         let every = [Int](kinds.indices).multisets(of: clients, from: 0)
         var chosen = pairsOnly ? Self.pairing(every, kinds.count) : every
         let needed = Self.actors(reads, kinds)
@@ -43,11 +44,18 @@ struct Casting {
         for (number, cast) in chosen.enumerated() {
             let sessions = cast.map { kinds[$0] }
             casts.append(Cast(sessions: sessions, clients: Array(cast.indices), number: number))
-            // One client with two sessions, of each kind that is there twice.
-            for first in cast.indices.dropLast()
-            where cast[first] == cast[first + 1] && cast.firstIndex(of: cast[first]) == first {
-                let clients = cast.indices.map { $0 <= first ? $0 : $0 - 1 }
-                casts.append(Cast(sessions: sessions, clients: clients, number: number))
+            // One client with two sessions: of every two members that can be one client, once for each two kinds.
+            var seen: Set<[Int]> = []
+            for first in cast.indices {
+                for second in cast.indices where second > first {
+                    let pair = [cast[first], cast[second]]
+                    guard let two = Character.sessionsOfOneClient(classes[pair[0]], classes[pair[1]]),
+                        seen.insert(pair).inserted
+                    else { continue }
+                    let rest = cast.indices.filter { $0 != first && $0 != second }.map { kinds[cast[$0]] }
+                    casts.append(
+                        Cast(sessions: two + rest, clients: [0, 0] + rest.indices.map { $0 + 1 }, number: number))
+                }
             }
         }
     }

@@ -19,14 +19,36 @@ struct Character: Hashable {
     var group: UInt32?
     var isWeak = false
 
-    /// Every kind of client that the policies tell apart, those that rules name first.
-    static func all(_ reads: PolicyReads) -> [Character] {
-        var found: [Character] = []
-        var natures: Set<Nature> = []
-        for character in candidates(reads) where natures.insert(Nature(character, reads)).inserted {
-            found.append(character)
+    /// Every kind of client that the policies tell apart, those that rules name first: all that are of one kind.
+    static func classes(_ reads: PolicyReads) -> [[Character]] {
+        var found: [[Character]] = []
+        var places: [Nature: Int] = [:]
+        for character in candidates(reads) {
+            let nature = Nature(character, reads)
+            if let place = places[nature] {
+                found[place].append(character)
+            } else {
+                places[nature] = found.count
+                found.append([character])
+            }
         }
         return found
+    }
+
+    /// A client may have two sessions of different kinds: what a session is by itself, it chooses for each.
+    /// - Returns: one of either kind whose clients are the same; nil: there are none.
+    static func sessionsOfOneClient(_ first: [Character], _ second: [Character]) -> [Character]? {
+        for one in first {
+            if let other = second.first(where: { $0.client == one.client }) { return [one, other] }
+        }
+        return nil
+    }
+
+    /// Without what is a session's.
+    private var client: Character {
+        var plain = self
+        (plain.usesAudio, plain.watches) = (false, false)
+        return plain
     }
 
     static func candidates(_ reads: PolicyReads) -> [Character] {

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import PolicyFile
 
 /// Whether two policies say the same, whatever they call it and in whatever order where that is nothing: then nobody can
 /// ever notice which of them is in force, and no walk is needed to know.
@@ -17,10 +18,9 @@ struct PolicyEquality {
 
     /// False also where it would take too long to tell.
     var holds: Bool {
-        guard first.sources == second.sources, haveSameRanks, first.contention == second.contention,
-            first.pressureSettle == second.pressureSettle, first.pressure == second.pressure,
-            (first.shellUnit, first.agentUnit) == (second.shellUnit, second.agentUnit), haveSameRights,
-            haveSameAttributes, first.modes == second.modes, haveSameCameras
+        // Rules, ranks and cameras may say the same in other words; whatever else there is has one way to be written.
+        let differ = first.keysThatDiffer(from: second).subtracting([PolicyKey("", "ranks")])
+        guard differ.allSatisfy({ ["cause", "rank", "camera"].contains($0.table) }), haveSameRanks, haveSameCameras
         else { return false }
         for cause in CauseRule.causes {
             let lists = [first, second].map { policy in
@@ -57,20 +57,6 @@ struct PolicyEquality {
         let byRules = policy.rankRules.filter { !$0.deny }.map(\.rank)
         let matchesAll = policy.rankRules.contains { $0.when.isEmpty }
         return Set(byRules + (matchesAll && !byRules.isEmpty ? [] : [policy.ranks.count - 1])).sorted()
-    }
-
-    /// By numbers: what a file calls them makes no difference.
-    private var haveSameRights: Bool {
-        func numbers(_ accounts: [Rights.Account]) -> Set<UInt32> { Set(accounts.compactMap(\.number)) }
-        let (one, other) = (first.rights, second.rights)
-        return one.seat == other.seat && one.identity == other.identity && one.apps == other.apps
-            && Set(one.services) == Set(other.services)
-            && numbers(one.users) == numbers(other.users) && numbers(one.groups) == numbers(other.groups)
-    }
-
-    /// In any order: rules and the order list find them by their names.
-    private var haveSameAttributes: Bool {
-        first.attributes.count == second.attributes.count && first.attributes.allSatisfy(second.attributes.contains)
     }
 
     private var haveSameCameras: Bool {

@@ -47,6 +47,30 @@ struct PolicyReads {
         return first.ranks.last { rank in policies.allSatisfy { $0.ranks.contains(rank) } }.map { [$0] } ?? []
     }
 
+    /// Some policy has users asked about their apps.
+    var asks: Bool { policies.contains { $0.rights.apps == .ask } }
+
+    /// The formats of a camera by which its cost differs: of each cost that a format has, under all policies together, the
+    /// first format, the cheapest first. Empty: the cost is the same with every format.
+    func formats(of camera: CameraID) -> [String] {
+        let keys = policies.flatMap { $0.cost(camera).formats }
+        guard !keys.isEmpty else { return [] }
+        let named = keys.map {
+            CameraFormat(
+                pixelFormat: $0.pixelFormat ?? "420v", width: $0.width, height: $0.height, minFrameRate: 1,
+                maxFrameRate: $0.frameRate)
+        }
+        // The last is one that no key names.
+        let formats =
+            unique(named) + [
+                CameraFormat(pixelFormat: "420v", width: 2, height: 2, minFrameRate: 1, maxFrameRate: 1)
+            ]
+        let costs = formats.map { format in policies.map { $0.cost(camera).of(format, at: format.maxFrameRate) } }
+        let order = formats.indices.sorted { (costs[$0].reduce(0, +), $0) < (costs[$1].reduce(0, +), $1) }
+        var seen: Set<[Int]> = []
+        return order.filter { seen.insert(costs[$0]).inserted }.map { formats[$0].name }
+    }
+
     /// Every level that a rule names, and the one below all.
     var pressures: [SystemPressure] {
         let named = tests.compactMap { if case .pressure(let level) = $0 { level } else { nil } }

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+public import PolicyFile
 
 /// What a verdict has to say besides what was walked.
 extension PolicyWalk {
@@ -36,43 +37,18 @@ extension PolicyWalk {
     }
 
     /// What is the same in all worlds, in words, although it could be otherwise on a machine.
-    public var neverVaried: [String] { WorldLimits([policy], scope).neverVaried }
+    public var neverVaried: [String] { WalkLimits([policy], worlds, scope).neverVaried }
+
+    /// Keys that the policy says and that no walk reads: a verdict says nothing of what they do.
+    public var keysNotWalked: [PolicyKey] { WalkLimits([policy], worlds, scope).keysNotWalked }
 }
 
 extension PolicyDifference {
     /// What is the same in all worlds, in words, although it could be otherwise on a machine.
-    public var neverVaried: [String] { WorldLimits(policies, scope).neverVaried }
-}
+    public var neverVaried: [String] { WalkLimits(policies, worlds, scope).neverVaried }
 
-/// What small worlds leave out.
-private struct WorldLimits {
-    private let reads: PolicyReads
-    private let scope: WalkScope
-
-    init(_ policies: [Policy], _ scope: WalkScope) {
-        reads = PolicyReads(policies)
-        self.scope = scope
-    }
-
-    var neverVaried: [String] {
-        var found: [String] = []
-        if !scope.machineEvents {
-            found += [
-                "reloads", "sleep", "the privacy switch", "configurations", "unplugged cameras", "vanishing clients",
-                "late recorders",
-            ]
-        } else if reads.policies.count > 1 {
-            found += ["reloads", "late recorders"]
-        }
-        if scope.machineEvents { found.append("two of the machine's and the configuration's changes at once") }
-        found.append("more than two sessions of a client")
-        if reads.users.count == 1 { found.append("other users") }
-        if !reads.sources.isEmpty { found.append("presence sources that leave") }
-        if reads.policies.contains(where: { $0.ranks.count > 2 }) { found.append("lowering to a rank between") }
-        if reads.policies.contains(where: { !$0.attributes.isEmpty }) { found.append("lowering an attribute") }
-        if !reads.modes.isEmpty { found.append("modes set by hand (the calendar says each)") }
-        return found + ["sensitive content", "faults of devices and recorders", "programs outside the broker"]
-    }
+    /// Keys by which the two differ and that no walk reads: what they change no comparison sees.
+    public var keysNotCompared: [PolicyKey] { WalkLimits(policies, worlds, scope).keysNotCompared }
 }
 
 extension FactTest {

@@ -75,14 +75,13 @@ extension SmallWorld {
         return lines + logins(reads, active: 0)
     }
 
-    /// Where a policy has users asked about their apps, they have said yes: what becomes of one that is not answered is the
-    /// core's, whatever the policy.
-    static func answerLines(_ reads: PolicyReads, _ members: [Member]) -> [String] {
-        guard reads.policies.contains(where: { $0.rights.apps == .ask }) else { return [] }
-        return unique(
-            members.filter { $0.app.user != 0 }.map {
-                "answer \(text($0.app)) allow\($0.character.isClaimed ? " claimed" : "")"
-            })
+    /// Where a policy has users asked about their apps, they may say either at any time.
+    private static func answers(_ reads: PolicyReads, _ members: [Member]) -> [[String]] {
+        guard reads.asks else { return [] }
+        let lines = unique(
+            members.filter { $0.app.user != 0 }.map { ($0.app, $0.character.isClaimed ? " claimed" : "") }
+                .flatMap { app, claimed in ["allow", "deny"].map { "answer \(text(app)) \($0)\(claimed)" } })
+        return lines.map { [$0] }
     }
 
     /// One login session at most is the active one; nil: none is.
@@ -109,6 +108,8 @@ extension SmallWorld {
                 moves += [microphone + ["record \(name)"], ["stop-record \(name)"]]
             }
             if reads.graces { moves.append(["ready \(name)"]) }
+            let formats = reads.formats(of: member.camera)
+            if formats.count > 1 { moves += formats.map { ["configure \(name) activeFormat=\"\($0)\""] } }
         }
         for rank in reads.lowering { moves += clients.map { ["lower \(quoted($0)) \(quoted(rank))"] } }
         let apps = unique(members.map(\.app))
@@ -120,6 +121,7 @@ extension SmallWorld {
                 moves += values.map { ["attribute \(text(app)) \(attribute)" + ($0.map { " \($0)" } ?? "")] }
             }
         }
+        moves += answers(reads, members)
         if reads.operatorChoice { moves.append(["operator none"]) }
         if reads.microphone {
             for user in users(members) {

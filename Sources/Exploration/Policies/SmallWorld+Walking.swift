@@ -70,7 +70,9 @@ extension SmallWorld {
         case .cameraDisappeared, .privacy(_, on: true), .sleep(true), .policyLoaded(.firstCome):
             return state.isUndisturbed && !state.arbiter.isKnown(event)
         case .configure(let session, let batch):
-            guard batch[.sharingMode] != nil || state.isUndisturbed else { return false }
+            // What a policy can see may be at any time.
+            let isSeen = batch[.sharingMode] != nil || batch[.activeFormat] != nil
+            guard isSeen || state.isUndisturbed else { return false }
             return !state.duties.areConfiguring && !state.arbiter.isConfigured(session, batch)
         default: return !state.arbiter.isKnown(event)
         }

@@ -78,9 +78,12 @@ struct SmallWorld: Sendable {
         _ reads: PolicyReads, _ cast: Cast, _ stage: Stage, _ placing: [Int], _ scope: WalkScope
     ) throws(ScenarioError) {
         castNumber = cast.number
-        cameraLines = stage.map { "camera \(quoted($0.id.name)) \($0.position.rawValue)" }
+        cameraLines = stage.map { camera in
+            let formats = reads.formats(of: camera.id).map { " format=\"\($0)\"" }.joined()
+            return "camera \(quoted(camera.id.name)) \(camera.position.rawValue)\(formats)"
+        }
         let members = Self.members(cast, stage.map(\.id), placing)
-        var setupLines = Self.sourceLines(reads) + Self.answerLines(reads, members)
+        var setupLines = Self.sourceLines(reads)
         for member in members { setupLines += member.entry }
         self.setupLines = setupLines
         let text =

@@ -17,10 +17,6 @@ struct TimedWorlds: Sendable {
     let isStepped: Bool
     private let isFolded: Bool
 
-    /// Counting what every obligation has lasted makes a world some hundred times as large. Two clients are the fewest of
-    /// whom one waits for the other.
-    static let clientsMax = 2
-    static let camerasMax = 2
     /// More steps in the longest time than this, and a world is not walked to its end in minutes: half an hour out of two
     /// hours in steps of ten seconds is within it.
     private static let stepsMax: Int64 = 720
@@ -33,8 +29,8 @@ struct TimedWorlds: Sendable {
         timed.statements = places.map { policy.statements[$0] }
         self.policy = timed
         self.isFolded = isFolded
-        self.clients = min(clients, Self.clientsMax)
-        self.cameras = min(cameras, Self.camerasMax)
+        self.clients = clients
+        self.cameras = cameras
         let reads = PolicyReads([timed])
         let casting = Casting(reads, clients: self.clients, pairsOnly: pairsOnly).about(
             timed.statements.compactMap(\.roles.first))

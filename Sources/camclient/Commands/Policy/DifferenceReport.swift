@@ -9,6 +9,8 @@ struct DifferenceReport {
     let names: [String]
     let allowed: Set<DifferenceKind>
     let neverVaried: [String]
+    /// By which the two differ, and which no walk compares.
+    let notCompared: [String]
     let took: Duration
     let files: [String]
     let everything: Bool
@@ -22,7 +24,9 @@ struct DifferenceReport {
             + "in \(took.shortText)"
         guard let witness = report.witness else {
             let cut = report.cutOffBy.map { "NOT COMPLETE, cut off \($0.sentence): no difference so far" }
-            Output.line("\(cut ?? "no difference") in any world \(size); \(figures)")
+            let keys = notCompared.isEmpty ? nil : "NOT COMPARED: \(unseen); no other difference"
+            Output.line("\(cut ?? keys ?? "no difference") in any world \(size); \(figures)")
+            if cut != nil, keys != nil { Output.line("  not compared: \(unseen)") }
             return Output.line("  never varied: \(neverVaried.joined(separator: ", "))")
         }
         Output.line(
@@ -48,6 +52,7 @@ struct DifferenceReport {
                 "#   \(kinds) (allowed): perhaps, in more than \(report.depth) steps, where nearly all of a lease is used up"
             )
         }
+        if !notCompared.isEmpty { Output.line("# Not compared: \(unseen).") }
         if !allowed.isEmpty { Output.line("# \(verdict)") }
     }
 
@@ -61,10 +66,14 @@ struct DifferenceReport {
                     : "\n  no rule gives the rank \(idle): only a program that lowers itself to it by name could tell"))
     }
 
+    private var unseen: String {
+        "they differ in \(notCompared.joined(separator: ", ")), which no walk reads"
+    }
+
     /// What `--allow` comes to.
     private var verdict: String {
         if let forbidden = report.forbidden { return "Not allowed: \(forbidden.rawValue)." }
-        return report.cutOffBy == nil
+        return report.cutOffBy == nil && notCompared.isEmpty
             ? "Only what is allowed was found." : "Only what is allowed was found so far, and that is not the whole."
     }
 
@@ -116,6 +125,7 @@ struct DifferenceReport {
             "idleRanks": .strings(report.idleRanks),
             "everything": .bool(everything), "casts": .integer(Int64(report.casts)),
             "castsInAll": .integer(Int64(report.castsInAll)), "neverVaried": .strings(neverVaried),
+            "notCompared": .strings(notCompared),
             "worlds": .integer(Int64(report.worlds)),
             "states": .integer(Int64(report.states)), "transitions": .integer(Int64(report.transitions)),
             "steps": .integer(Int64(report.depth)), "exhausted": .bool(report.isExhausted),

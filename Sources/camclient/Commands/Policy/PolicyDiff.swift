@@ -22,7 +22,9 @@ struct PolicyDiff: AsyncParsableCommand {
             --allow names kinds, or a whole direction (stricter, laxer, other), that are no reason to say no: the worlds are \
             then walked whole, and not only a few steps behind the first difference. A path ends at its first difference; what \
             follows from that one is no other.
-            Exit status 0: no difference, or only allowed ones. 1: another one. 6: cut off by a bound, and none so far.
+            Keys by which the two differ and that no walk reads (units, hours of modes, what the machine measures) are named.
+            Exit status 0: no difference, or only allowed ones. 1: another one. 6: cut off by a bound, or keys differ that no
+            walk reads, and no other difference was found.
             Examples:
               camclient policy diff policies/ios9.toml policies/ipados16.toml
               camclient policy diff kiosk.toml kiosk-new.toml --clients 2 --depth 8
@@ -91,7 +93,7 @@ struct PolicyDiff: AsyncParsableCommand {
         let allowed = try allowed()
         let begin = Moment.now
         var report = PolicyDifference.Report()
-        var neverVaried: [String] = []
+        var (neverVaried, notCompared): ([String], [String]) = ([], [])
         if let idle = PolicyDifference.idleRanksOfEquals(policies[0], policies[1]) {
             report = .nothingToWalk(idle)
         } else {
@@ -100,6 +102,7 @@ struct PolicyDiff: AsyncParsableCommand {
                     policies[0], policies[1], clients: search.clients, cameras: search.cameras, pairsOnly: search.pairs,
                     scope: everything ? .everything : .policy)
                 neverVaried = difference.neverVaried
+                notCompared = difference.keysNotCompared.map(\.description)
                 report = difference.run(
                     SearchBounds(statesMax: search.maxStates, depthMax: depth ?? .max), allowed: allowed,
                     limiter: search.limiter("\(first) and \(second)", since: begin))
@@ -114,12 +117,12 @@ struct PolicyDiff: AsyncParsableCommand {
         let names =
             policies[0].name == policies[1].name ? sides : policies.map(\.name)
         let shown = DifferenceReport(
-            report: report, names: names, allowed: allowed, neverVaried: neverVaried, took: took,
-            files: [first, second],
-            everything: everything, clients: search.clients, cameras: search.cameras)
+            report: report, names: names, allowed: allowed, neverVaried: neverVaried,
+            notCompared: notCompared, took: took, files: [first, second], everything: everything,
+            clients: search.clients, cameras: search.cameras)
         if output.json { Output.line(shown.json.text) } else { shown.show() }
         if report.forbidden != nil { throw Failure(.answerIsNo, "") }
-        if report.cutOffBy != nil { throw Failure(.cutOff, "") }
+        if report.cutOffBy != nil || !notCompared.isEmpty { throw Failure(.cutOff, "") }
     }
 
     /// The files; of one file with two folders of drop-ins, also those.

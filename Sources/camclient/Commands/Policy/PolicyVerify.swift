@@ -27,10 +27,9 @@ struct PolicyVerify: AsyncParsableCommand {
             Worlds are walked on all cores, also those of several policies; the verdict is the same with any number of
             threads. With --resume the worlds that were walked whole are kept in a file, and a walk that was stopped or
             cut off goes on where it was.
-            Statements about time (within, warned, at-most) are walked in worlds of their own, of two clients at most,
-            where time also passes between deadlines; the verdict says in which steps.
+            Statements about time (within, warned, at-most) are walked in worlds of their own, where time also passes between deadlines; the verdict says in which steps.
             Exit status 0: everything was walked, and holds. 1: something is broken, or a problem. 6: cut off by a
-            bound before everything was walked, and nothing is broken so far.
+            bound before everything was walked, or the policy says a key that no walk reads, and nothing is broken so far.
             Examples:
               camclient policy verify policies/kiosk.toml
               camclient policy verify /etc/camarb/policy.toml --policy-dir /etc/camarb/policy.d
@@ -114,7 +113,7 @@ struct PolicyVerify: AsyncParsableCommand {
         if verdicts.contains(where: { $0.report.finding != nil || !$0.problems.isEmpty }) {
             throw Failure(.answerIsNo, "")
         }
-        if verdicts.contains(where: { $0.report.cutOffBy != nil }) { throw Failure(.cutOff, "") }
+        if verdicts.contains(where: { $0.report.cutOffBy != nil || !$0.isWhole }) { throw Failure(.cutOff, "") }
     }
 
     /// With what is looked for once all states are walked: courses of events, and the changes that repair what is broken.

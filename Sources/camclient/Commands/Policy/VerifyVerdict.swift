@@ -2,6 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import Exploration
 import JSONText
+import PolicyFile
 import Timeline
 
 /// What a walk of a policy's worlds came to, in words and for programs. It says no more than was walked: how much of how
@@ -28,17 +29,28 @@ struct VerifyVerdict {
             Output.line(finding.scenario.hasSuffix("\n") ? String(finding.scenario.dropLast()) : finding.scenario)
             return
         }
+        // What is said of time is walked while the machine does nothing by itself.
+        let timed = everything ? report.timed?.applied.count ?? 0 : 0
+        let others = statements.count - timed
         let held =
-            statements.isEmpty
-            ? "the broker's promises hold"
-            : "the broker's promises and \(Self.count(statements.count, "statement")) hold"
+            others == 0
+            ? "the broker's promises hold" : "the broker's promises and \(Self.count(others, "statement")) hold"
         if let cut = report.cutOffBy {
             Output.line(
                 "\(file): NOT COMPLETE, cut off \(cut.sentence) to a depth of \(report.depth): \(held) as far as it "
                     + "went, in \(casts), \(size)")
             Output.line("  to walk all of it: \(advice)")
+        } else if !isWhole {
+            Output.line(
+                "\(file): NOT WHOLE, no walk reads \(notWalked.joined(separator: ", ")), which the policy says: "
+                    + "\(held) in what was walked, every state of \(casts), \(size)")
         } else {
             Output.line("\(file): \(held) in every state of \(casts), \(size)")
+        }
+        if timed > 0 {
+            Output.line(
+                "  \(Self.count(timed, "statement")) about time: held in what follows, while the machine does nothing by itself"
+            )
         }
         Output.line("  \(figures)")
         if let fair = report.fairness {
@@ -54,6 +66,12 @@ struct VerifyVerdict {
         for gap in larger { Output.line("  larger worlds may differ: \(gap)") }
         Output.line("  never varied: \(walk.neverVaried.joined(separator: ", "))")
     }
+
+    /// Keys that the policy says and no walk reads.
+    private var notWalked: [String] { walk.keysNotWalked.map(\.description) }
+
+    /// Nothing that the policy says was left out.
+    var isWhole: Bool { notWalked.isEmpty }
 
     /// Why a larger world may break what holds in these.
     private var larger: [String] {
@@ -128,6 +146,7 @@ struct VerifyVerdict {
                     .object(["name": .string(statement.name), "applied": .integer(Int64(applied))])
                 }),
             "problems": .strings(problems), "neverVaried": .strings(walk.neverVaried),
+            "notWalked": .strings(notWalked),
             "largerMayDiffer": .strings(larger),
             "complete": .bool(report.isComplete), "fairness": report.fairness?.json ?? .null,
             "timed": report.timed.map(json) ?? .null,
