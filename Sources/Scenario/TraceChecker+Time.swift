@@ -25,10 +25,12 @@ public enum HoldMoment: Hashable, Sendable {
 extension Arbiter {
     /// The times of a session's rank, read from the words of the policy and of the session's facts: what the kernel made
     /// of them is not asked. Nil where none are promised, or where a session that is not seen from here may cut them
-    /// short: an immediate rank, its own app, whoever shares its camera.
+    /// short: an immediate rank, its own app, whoever shares its camera, or a format that costs more.
     package func holdTerms(of session: SessionID, _ moment: HoldMoment) -> HoldTerms? {
         let policy = policy
-        guard policy.contention.sharing == .none,
+        // Where formats cost, a holder may become too dear for the budget, and the weakest wait at once (semantics §6).
+        let isWeighed = policy.contention.budget != nil && policy.cameras.contains(where: \.cost.isByFormat)
+        guard policy.contention.sharing == .none, !isWeighed,
             policy.rankRules.contains(where: { $0.grace > .zero || $0.minHold > .zero }),
             let slot = state.session(session), var facts = facts(of: session)
         else { return nil }

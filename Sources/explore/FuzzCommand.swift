@@ -1,6 +1,7 @@
 import Arbiter
 import Exploration
 import Glibc
+import PolicyFile
 import Scenario
 import Synchronization
 
@@ -189,6 +190,10 @@ struct FuzzCommand {
         var lines = ["met in stories: \(met.joined(separator: ", "))"]
         if !unmet.isEmpty { lines.append("never met: \(unmet.joined(separator: ", "))") }
         if !events.isEmpty { lines.append("events that never happened: \(events.joined(separator: ", "))") }
+        // In the order of the language; a policy's own attributes stand behind it.
+        let own = tally.said.keys.filter { !PolicyFile.language.contains($0) }.sorted()
+        let said = (PolicyFile.language + own).map { "\($0) \(tally.said[$0] ?? 0)" }
+        lines.append("policies that said each key: \(said.joined(separator: ", "))")
         let compared =
             judging == .reference ? "compared with the reference" : "compared with what should change nothing"
         lines.append(

@@ -28,15 +28,21 @@ import Testing
         #expect(try FuzzCampaign.story(0, seed: Self.seed + 1).text("Once.") != texts[0])
     }
 
-    @Test("Every key of a policy file is written sooner or later")
+    @Test("Ten thousand random policies say every key of the language, each with something else than holds anyway")
     func keys() throws {
-        var written: Set<String> = []
-        for policy in try policies(600) {
-            let words = PolicyWriter.text(policy).split { " \n{},".contains($0) }
-            for (word, next) in zip(words, words.dropFirst()) where next == "=" { written.insert(String(word)) }
-        }
+        var said: Set<PolicyKey> = []
+        for policy in try policies(10_000) { said.formUnion(policy.saidKeys) }
         // A text stands on no other file.
-        #expect(Set(PolicyFile.keys).subtracting(written) == ["include"])
+        #expect(Set(PolicyFile.language).subtracting(said) == [PolicyKey("", "include")])
+    }
+
+    @Test("Taken apart as far as it goes, every policy says nothing but its name")
+    func takenApart() throws {
+        for policy in try policies(300) {
+            var least = policy
+            while let simpler = least.simplifications.first { least = simpler }
+            #expect(least.saidKeys == [PolicyKey("", "name")], "\(PolicyWriter.text(least))")
+        }
     }
 
     @Test("Every fact with each of its values, and every subset of access, stands in some rule")
@@ -75,6 +81,7 @@ import Testing
         #expect(Set(all.map(\.strongestMayExceed)).count == 2 && Set(all.map(\.backfill)).count == 2)
         #expect(Set(all.map(\.coolDown)).count > 3 && Set(all.map(\.budget)).count > 3)
         let keys = Set(all.flatMap(\.order))
+        #expect(Set(all.filter { $0.sharing == .readOnly }.map(\.shareWith)) == Set(Contention.ShareWith.allCases))
         #expect(keys == Set(Contention.OrderKey.builtIn + [.attribute("duty"), .attribute("place")]))
         let sharing = all.filter { $0.sharing == .readOnly }.count
         #expect((250...350).contains(sharing), "\(sharing) of 600 share")
@@ -84,6 +91,8 @@ import Testing
         ] { #expect(rules.contains(where: has)) }
         let cameras = policies.flatMap(\.cameras)
         #expect(cameras.contains { !$0.conflicts.isEmpty } && cameras.contains { $0.cost.dearest > 0 })
+        #expect(cameras.contains { $0.cost.isByFormat && $0.cost.formats.contains { $0.pixelFormat != nil } })
+        #expect(policies.flatMap(\.modes).contains { !$0.at.isEmpty })
     }
 
     @Test("Without sharing, no policy shares, and none that is reloaded does")
@@ -227,6 +236,7 @@ import Testing
         verdict.compared = 3
         verdict.features.insert(.lease)
         verdict.kinds.insert(.timePassed)
+        verdict.said = [PolicyKey("", "sources"): 1, PolicyKey("contention", "tie"): 2]
         for outcome in [verdict.outcome, .kept, .unreadable("no\nscenario"), .broken(.init("it ended"))] {
             verdict.outcome = outcome
             #expect(!verdict.line.contains("\n"))

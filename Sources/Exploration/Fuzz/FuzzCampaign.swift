@@ -1,5 +1,6 @@
 public import Arbiter
 import ArbiterProtocol
+public import PolicyFile
 import Synchronization
 
 /// Which stories a run lives, and what it found: many threads take numbers and bring verdicts.
@@ -41,6 +42,8 @@ public final class FuzzCampaign: Sendable {
         public var broken = 0
         public var features: [FuzzFeature: Int] = [:]
         public var kinds = CaseSet<EventKind>()
+        /// In how many of the policies each key was said.
+        public var said: [PolicyKey: Int] = [:]
     }
 
     private struct State {
@@ -106,6 +109,7 @@ public final class FuzzCampaign: Sendable {
             state.tally.policies += verdict.policies
             state.tally.compared += verdict.compared
             state.tally.kinds.formUnion(verdict.kinds)
+            state.tally.said.merge(verdict.said, uniquingKeysWith: +)
             for feature in FuzzFeature.allCases where verdict.features.contains(feature) {
                 state.tally.features[feature, default: 0] += 1
             }

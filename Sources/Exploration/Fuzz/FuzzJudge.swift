@@ -12,7 +12,7 @@ public protocol FuzzJudge: Sendable {
     mutating func rest(_ stage: Stage) -> String?
     /// How often it compared all that is to be seen with what it expects, in this story.
     var comparisons: Int { get }
-    /// It had something to say to all of the story.
+    /// It judged up to the end of the story, faults under way excepted.
     var judgedAll: Bool { get }
 }
 

@@ -12,6 +12,11 @@ enum FuzzNames {
         ("duty", ["high", "mid", "low"]), ("place", ["desk", "door"]),
     ]
 
+    /// What cameras of stories can do, and policies tell apart.
+    static let formats: [(pixelFormat: String, width: Int, height: Int, frameRate: Double)] = [
+        ("420v", 1920, 1080, 30), ("420v", 1280, 720, 60), ("420v", 640, 480, 15), ("MJPG", 1920, 1080, 24),
+    ]
+
     /// An app as a line names it.
     static func app(_ name: String, user: UInt32) -> String { user == 1000 ? name : "\(name)@\(user)" }
 }

@@ -1,4 +1,5 @@
 import Arbiter
+import PolicyFile
 import Scenario
 
 /// Lives one story with every check on.
@@ -9,7 +10,8 @@ public struct FuzzRun {
     private var spotter = FeatureSpotter()
     private var judge: (any FuzzJudge)?
     private var steps = 0
-    private var policies = 1
+    private var policies = 0
+    private var said: [PolicyKey: Int] = [:]
 
     /// - Parameter judge: also looks at each step.
     public static func run(_ text: String, judge: (any FuzzJudge)? = nil) -> FuzzVerdict {
@@ -25,6 +27,7 @@ public struct FuzzRun {
             verdict.compared = run.judge?.comparisons ?? 0
             if run.judge?.judgedAll == true { verdict.features.insert(.compared) }
             verdict.kinds = run.spotter.kinds
+            verdict.said = run.said
             return verdict
         } catch {
             return FuzzVerdict(.unreadable("\(error)"))
@@ -35,6 +38,12 @@ public struct FuzzRun {
         stage = Stage(Arbiter(policy: scenario.world.policy))
         self.judge = judge
         self.judge?.begin(scenario.world.policy)
+        count(scenario.world.policy)
+    }
+
+    private mutating func count(_ policy: Policy) {
+        policies += 1
+        for key in policy.saidKeys { said[key, default: 0] += 1 }
     }
 
     /// Up to the first broken promise: what comes after it is not promised.
@@ -71,7 +80,7 @@ public struct FuzzRun {
         var isNews = false
         for step in stage.takeSteps() {
             steps += 1
-            if case .policyLoaded = step.event { policies += 1 }
+            if case .policyLoaded(let policy) = step.event { count(policy) }
             spotter.note(step)
             isNews = isNews || step.effects.contains { if case .notify = $0 { true } else { false } }
             // After an objection a judge knows nothing any more.

@@ -1,4 +1,4 @@
-import Arbiter
+package import Arbiter
 import ArbiterProtocol
 
 extension FuzzShrinker {
@@ -46,7 +46,7 @@ extension FuzzShrinker {
 
 extension Policy {
     /// Simpler by one thing each, the large things first. Each is one that a policy file can say.
-    var simplifications: [Policy] {
+    package var simplifications: [Policy] {
         var simpler = [Policy](wholes) + rules + settings
         simpler.removeAll { $0 == self }
         return simpler
@@ -64,14 +64,19 @@ extension Policy {
             with { $0.rankRules = [] },
             with { $0.cameras = [] }, with { $0.contention = Contention() }, with { $0.sources = [] },
             with { $0.summary = "" }, with { if $0.rankRules.isEmpty { $0.ranks = Policy(name: "").ranks } },
-            with { $0.pressureSettle = Policy(name: "").pressureSettle },
+            with { $0.pressureSettle = Policy(name: "").pressureSettle }, with { $0.pressure = .usual },
+            with { $0.shellUnit = nil }, with { $0.agentUnit = nil },
         ]
     }
 
     private var rules: [Policy] {
         var simpler: [Policy] = []
         for index in attributes.indices { simpler.append(without(attributes[index])) }
-        for index in modes.indices { simpler.append(without(modes[index])) }
+        for index in modes.indices {
+            simpler.append(without(modes[index]))
+            simpler.append(with { $0.modes[index].at = [] })
+            simpler.append(with { $0.modes[index].setBy = Mode.Setter.allCases })
+        }
         for index in causeRules.indices.reversed() {
             simpler.append(with { $0.causeRules.remove(at: index) })
             for fact in causeRules[index].when.indices.reversed() {
@@ -96,6 +101,13 @@ extension Policy {
                 simpler.append(with { $0.cameras[index].conflicts.remove(at: other) })
             }
             simpler.append(with { $0.cameras[index].cost = 0 })
+            let cost = cameras[index].cost
+            for left in cost.formats.indices {
+                var formats = cost.formats
+                formats.remove(at: left)
+                let fewer = formats.isEmpty ? CameraCost(cost.other) : CameraCost(formats: formats, other: cost.other)
+                simpler.append(with { $0.cameras[index].cost = fewer })
+            }
         }
         for rank in ranks.indices.dropFirst().reversed() { simpler.append(withoutRank(rank)) }
         for index in sources.indices.reversed() { simpler.append(with { $0.sources.remove(at: index) }) }
@@ -121,7 +133,8 @@ extension Policy {
             with { $0.contention.tie = usual.tie }, with { $0.contention.sameApp = usual.sameApp },
             with { $0.contention.ownConflict = usual.ownConflict },
             with { $0.contention.newcomer = usual.newcomer }, with { $0.contention.loser = usual.loser },
-            with { $0.contention.sharing = usual.sharing }, with { $0.contention.reDecide = usual.reDecide },
+            with { $0.contention.sharing = usual.sharing }, with { $0.contention.shareWith = usual.shareWith },
+            with { $0.contention.reDecide = usual.reDecide },
             with { $0.contention.coolDown = usual.coolDown }, with { $0.contention.budget = usual.budget },
             with { $0.contention.givesWay = usual.givesWay },
             with { $0.contention.strongestMayExceed = usual.strongestMayExceed },

@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+public import PolicyFile
 
 /// What became of one story.
 public struct FuzzVerdict: Hashable, Sendable {
@@ -11,6 +12,8 @@ public struct FuzzVerdict: Hashable, Sendable {
     public var compared = 0
     public var features = CaseSet<FuzzFeature>()
     public var kinds = CaseSet<EventKind>()
+    /// How many of the policies say each key.
+    public var said: [PolicyKey: Int] = [:]
 
     public enum Outcome: Hashable, Sendable {
         /// Every promise was kept.
@@ -46,6 +49,7 @@ extension FuzzVerdict {
     /// What a process that ran the story tells the one that asked: one line of fields.
     public var line: String {
         var fields = ["\(steps)", "\(policies)", "\(compared)", "\(features.bits)", "\(kinds.bits)"]
+        fields.append(said.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }.joined(separator: " "))
         switch outcome {
         case .kept: fields.append("kept")
         case .broken(let broken):
@@ -58,15 +62,16 @@ extension FuzzVerdict {
     /// Nil when the line is something else that the process said.
     public init?(line: String) {
         let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map { Self.unescape($0) }
-        guard fields.count >= 6, let steps = Int(fields[0]), let policies = Int(fields[1]),
-            let compared = Int(fields[2]), let features = UInt64(fields[3]), let kinds = UInt64(fields[4])
+        guard fields.count >= 7, let steps = Int(fields[0]), let policies = Int(fields[1]),
+            let compared = Int(fields[2]), let features = UInt64(fields[3]), let kinds = UInt64(fields[4]),
+            let said = Self.said(fields[5])
         else { return nil }
-        switch (fields[5], fields.count) {
-        case ("kept", 6): self.init(.kept)
-        case ("broken", 9):
-            guard let moment = Int64(fields[7]) else { return nil }
-            self.init(.broken(Broken(fields[8], lines: Int(fields[6]), moment: Moment(nanoseconds: moment))))
-        case ("unreadable", 7): self.init(.unreadable(fields[6]))
+        switch (fields[6], fields.count) {
+        case ("kept", 7): self.init(.kept)
+        case ("broken", 10):
+            guard let moment = Int64(fields[8]) else { return nil }
+            self.init(.broken(Broken(fields[9], lines: Int(fields[7]), moment: Moment(nanoseconds: moment))))
+        case ("unreadable", 8): self.init(.unreadable(fields[7]))
         default: return nil
         }
         self.steps = steps
@@ -74,6 +79,17 @@ extension FuzzVerdict {
         self.compared = compared
         self.features = CaseSet(bits: features)
         self.kinds = CaseSet(bits: kinds)
+        self.said = said
+    }
+
+    private static func said(_ field: String) -> [PolicyKey: Int]? {
+        var said: [PolicyKey: Int] = [:]
+        for word in field.split(separator: " ") {
+            let parts = word.split(separator: ":")
+            guard parts.count == 2, let count = Int(parts[1]) else { return nil }
+            said[PolicyKey(spoken: parts[0])] = count
+        }
+        return said
     }
 
     /// One line, whatever the text is: also for a story on its way to be run.

@@ -113,9 +113,13 @@ extension PolicyGenerator {
         var statements = statements
         for index in statements.indices {
             if random.chance(30) { statements[index].unless = [excuse(attributes, byPercent: 0)] }
-            guard case .never(let players) = statements[index].assertion else { continue }
-            statements[index].isAcrossCameras = players.count > 1 && random.chance(50)
-            guard players.contains(where: \.part.isKeptOut) else { continue }
+            switch statements[index].assertion {
+            case .never(let players):
+                statements[index].isAcrossCameras = players.count > 1 && random.chance(50)
+                guard players.contains(where: \.part.isKeptOut) else { continue }
+            case .always(_, let part): guard part.isKeptOut else { continue }
+            case .within, .warned, .atMost, .fair: continue
+            }
             if random.chance(40) { statements[index].by = facts(attributes, emptyPercent: 30) }
             if random.chance(40) { statements[index].unless.append(excuse(attributes, byPercent: 70)) }
         }

@@ -88,6 +88,8 @@ public struct PolicyGenerator: Sendable {
         // Nor do these: the speakers are decided before the core hears of them.
         if random.chance(5) { policy.shellUnit = "shell.service" }
         if random.chance(5) { policy.agentUnit = "camagent.service" }
+        // Nor does this: the machine is measured before the core hears of it.
+        if random.chance(5) { policy.pressure = pressure() }
         return policy
     }
 
@@ -108,9 +110,28 @@ public struct PolicyGenerator: Sendable {
 
     private mutating func modes() -> [Mode] {
         some(FuzzNames.modes, atLeast: 1).map { name in
-            // Calendars are the caller's: a story says when one holds.
-            Mode(name: name, setBy: random.chance(70) ? Mode.Setter.allCases : [random.pick(Mode.Setter.allCases)])
+            // A story says when a mode begins, whatever its hours.
+            Mode(
+                name: name, at: random.chance(40) ? [random.pick(Self.spans)] : [],
+                setBy: random.chance(70) ? Mode.Setter.allCases : [random.pick(Mode.Setter.allCases)])
         }
+    }
+
+    private static let spans = [
+        CalendarSpan(from: 22 * 60, to: 6 * 60), CalendarSpan(days: [.mon, .fri], from: 8 * 60, to: 18 * 60),
+    ]
+
+    private mutating func pressure() -> PressureSettings {
+        var pressure = PressureSettings.usual
+        pressure.isWatched = random.chance(50)
+        let levels: [WritableKeyPath<PressureSettings, PressureSettings.Levels>] = [
+            \.memory, \.processor, \.temperature,
+        ]
+        for level in levels where random.chance(60) {
+            pressure[keyPath: level] = PressureSettings.Levels(serious: 60, critical: random.chance(50) ? 80 : nil)
+        }
+        if random.chance(60) { pressure.throttling = random.pick(SystemPressure.allCases) }
+        return pressure
     }
 
     private mutating func attributes() -> [Attribute] {
@@ -132,6 +153,8 @@ public struct PolicyGenerator: Sendable {
         if random.chance(35) { contention.newcomer = .refuse }
         if random.chance(35) { contention.loser = .evict }
         if shares, random.chance(50) { contention.sharing = .readOnly }
+        // Without sharing it says nothing, and may be said.
+        if random.chance(40) { contention.shareWith = random.pick(Contention.ShareWith.allCases) }
         if random.chance(35) { contention.reDecide = .open }
         if random.chance(60) { contention.coolDown = random.pick(Self.coolDowns) }
         if random.chance(40) { contention.budget = random.pick([0, 1, 50, 75, 100, 150]) }
@@ -150,8 +173,22 @@ public struct PolicyGenerator: Sendable {
             return CameraRule(
                 camera: CameraID(name),
                 conflicts: random.chance(60) ? some(others, atLeast: 1).map { CameraID($0) } : [],
-                cost: random.pick([0, 1, 50, 75, 100, 200]))
+                cost: cost())
         }
+    }
+
+    private static let costs = [0, 1, 50, 75, 100, 200]
+
+    /// One number, or numbers for some of the formats that cameras of stories have, and for others.
+    private mutating func cost() -> CameraCost {
+        guard random.chance(35) else { return CameraCost(random.pick(Self.costs)) }
+        let formats = some(Array(FuzzNames.formats.indices), atLeast: 1).map { index in
+            let (pixelFormat, width, height, rate) = FuzzNames.formats[index]
+            return CameraCost.Format(
+                width: width, height: height, frameRate: rate, pixelFormat: random.chance(40) ? pixelFormat : nil,
+                cost: random.pick(Self.costs))
+        }
+        return CameraCost(formats: formats, other: random.chance(60) ? random.pick(Self.costs) : nil)
     }
 
     // MARK: Chance
