@@ -152,7 +152,7 @@ let package = Package(
             ]),
         library(
             "Exploration",
-            ["Arbiter", "ArbiterProtocol", "EventTable", "PolicyFile", "ReferenceArbiter", "Scenario"]),
+            ["Arbiter", "ArbiterProtocol", "CaptureModel", "EventTable", "PolicyFile", "ReferenceArbiter", "Scenario"]),
         library("Trace", ["Arbiter", "ArbiterProtocol", "EventTable", "JSONText", "PolicyFile", "Scenario"]),
         // Traces of many machines as figures and as a table: their lines are read in passing, and no core is stepped.
         library(

@@ -13,6 +13,10 @@ struct Bid {
     var strength: [Int]
     /// It was sent away a moment ago.
     var cools: Bool
+    /// What its camera counts while it has it.
+    var cost: Int
+    /// It was let in beyond the budget.
+    var exceeds: Bool
     /// What it may do beside a holder, if it may watch at all.
     var watching: Access
 
@@ -62,7 +66,15 @@ extension WholeWorld {
             id: id, app: app, camera: session.camera, started: started, bidSince: session.bidSince ?? started,
             watches: wish(session, policy) != .all, manners: manners,
             strength: [manners.rank] + policy.order(sight, started: started), cools: cools && !manners.isImmediate,
+            cost: policy.cost(session), exceeds: session.exceeds,
             watching: policy.limits(sight).reduce(.sharer) { $0.intersection($1.access) })
+    }
+
+    /// Whose a session is, and how strong its bid would be.
+    public func strength(of id: SessionID, _ policy: any HousePolicy) -> (app: App, strength: [Int])? {
+        guard let session = sessions[id] else { return nil }
+        let order = policy.order(sight(session, policy), started: session.started ?? 0)
+        return (app(session), [manners(session, policy).rank] + order)
     }
 
     /// With what its client gave up.

@@ -37,7 +37,7 @@ extension Round {
         let gone = rivals.map(\.bid.id)
         seats.removeAll { gone.contains($0.bid.id) }
         outcomes[bid.id] = .has
-        seats.append(Seat(kind: .won, bid: bid))
+        seats.append(Seat(kind: .won, bid: bid, exceeds: exceeds))
     }
 
     private func isSame(_ a: Seat, _ b: Seat) -> Bool { a.bid.id == b.bid.id }
@@ -66,7 +66,8 @@ extension Round {
     // MARK: What is in its way
 
     /// Holders before bids that only wait, and then the strongest first; nil: the budget has no room.
-    private func rivals(of bid: Bid) -> [Seat]? {
+    private mutating func rivals(of bid: Bid) -> [Seat]? {
+        exceeds = false
         let excluded = seats.filter {
             $0.bid.camera == bid.camera || policy.excludes($0.bid.camera, bid.camera)
         }
@@ -87,24 +88,29 @@ extension Round {
     /// A survivor's camera costs what it cost, and nobody there can be beaten.
     private var budget: Int? {
         policy.contention.budget.map { whole in
-            world.cameras.filter { $0.value.survivor != nil }.reduce(whole) { $0 - policy.cost($1.key) }
+            world.cameras.filter { $0.value.survivor != nil }.reduce(whole) { $0 - policy.dearest($1.key) }
         }
     }
 
     /// A camera costs once, and one that is kept for a waiting bid cannot be won.
     private func cost(_ seat: Seat) -> Int {
         let counted = seats.first { $0.kind == .kept && $0.bid.camera == seat.bid.camera } ?? seat
-        return counted.bid.id == seat.bid.id ? policy.cost(seat.bid.camera) : 0
+        guard counted.bid.id == seat.bid.id else { return 0 }
+        // Of a camera that is kept, its holder's pictures count, too.
+        return seats.filter { $0.bid.camera == seat.bid.camera }.map(\.bid.cost).max() ?? 0
     }
 
     /// As few as it takes, the weakest first; the strongest app may exceed the budget.
-    private func weakest(_ excluded: [Seat], _ bid: Bid, _ budget: Int) -> [Seat]? {
-        let cost = policy.cost(bid.camera)
+    private mutating func weakest(_ excluded: [Seat], _ bid: Bid, _ budget: Int) -> [Seat]? {
         let isStrongest = seats.allSatisfy { $0.bid.app == bid.app || bid.beats($0.bid) }
-        if cost == 0 || (policy.contention.strongestMayExceed && isStrongest) { return excluded }
+        if bid.cost == 0 { return excluded }
         var rivals = excluded
         let others = seats.filter { seat in self.cost(seat) > 0 && !excluded.contains { isSame($0, seat) } }
-        var sum = cost + others.reduce(0) { $0 + self.cost($1) }
+        var sum = bid.cost + others.reduce(0) { $0 + self.cost($1) }
+        if policy.contention.strongestMayExceed, isStrongest {
+            exceeds = sum > budget
+            return excluded
+        }
         for seat in others.sorted(by: { $1.bid.isBefore($0.bid) }) where sum > budget {
             sum -= self.cost(seat)
             rivals.append(seat)
@@ -115,7 +121,7 @@ extension Round {
     /// One look at each, the longest held first: a seat that costs something and is beaten goes, until the sum fits.
     /// One with a conflict stops counting when it is looked at. The strongest app is beaten by none, and spares its own
     /// cameras.
-    private func longestHeld(_ excluded: [Seat], _ bid: Bid, _ budget: Int) -> [Seat]? {
+    private mutating func longestHeld(_ excluded: [Seat], _ bid: Bid, _ budget: Int) -> [Seat]? {
         // A start that was decided stays so while it waits, also where only starts are.
         let hasWon = world.cameras[bid.camera]?.holding?.warning?.winner == bid.id
         let isStrongest =
@@ -125,7 +131,7 @@ extension Round {
                     || hasWon && seat.kind != .kept && isBefore(bid, seat)
             }
         var rivals = excluded
-        var sum = policy.cost(bid.camera) + seats.reduce(0) { $0 + cost($1) }
+        var sum = bid.cost + seats.reduce(0) { $0 + cost($1) }
         for seat in seats.sorted(by: isHeldLonger) {
             if excluded.contains(where: { isSame($0, seat) }) {
                 sum -= cost(seat)
@@ -136,6 +142,7 @@ extension Round {
                 rivals.append(seat)
             }
         }
+        exceeds = sum > budget
         return sum <= budget || isStrongest ? rivals : nil
     }
 
@@ -190,15 +197,25 @@ extension Round {
         }
     }
 
+    /// Pictures of somebody's camera have become dearer than what it was weighed with.
+    mutating func isOverspent() -> Bool {
+        guard policy.weighsPictures || policy.contention.strongestMayExceed, let budget else { return false }
+        if seats.map(cost).reduce(0, +) <= budget {
+            for index in seats.indices { seats[index].exceeds = false }
+            return false
+        }
+        return seats.filter { !$0.exceeds }.map(cost).reduce(0, +) > max(0, budget)
+    }
+
     /// The budget does not bind the strongest app, whichever is that now. What all others have fits by itself: the
     /// weaker of them go, with their time. Where only starts are decided, nobody goes between them.
     mutating func bindAllButStrongest() {
         guard policy.contention.strongestMayExceed, !policy.contention.decidesAtOpen, let budget,
-            let strongest = bySeniority(onceBothHold: true).first?.bid
+            let strongest = bySeniority(onceBothHold: true).first(where: { $0.kind != .kept })?.bid
         else { return }
         var sum = 0
-        for seat in bySeniority(onceBothHold: true) where seat.bid.app != strongest.app {
-            let cost = policy.cost(seat.bid.camera)
+        for seat in bySeniority(onceBothHold: true) where seat.kind != .kept && seat.bid.app != strongest.app {
+            let cost = seat.bid.cost
             if cost == 0 || sum + cost <= budget {
                 sum += cost
                 continue
@@ -219,7 +236,7 @@ extension Round {
         seats = []
         for seat in all {
             if rivals(of: seat.bid)?.isEmpty == true {
-                seats.append(seat)
+                seats.append(Seat(kind: seat.kind, bid: seat.bid, exceeds: exceeds))
             } else {
                 outcomes[seat.bid.id] = .waits()
             }

@@ -71,5 +71,12 @@ extension HousePolicy {
         }
     }
 
-    func cost(_ camera: CameraID) -> Int { cameras.first { $0.camera == camera }?.cost ?? 0 }
+    /// Whatever its pictures.
+    public func dearest(_ camera: CameraID) -> Int { cameras.first { $0.camera == camera }?.dearest ?? 0 }
+
+    public func cost(_ session: WholeWorld.Session) -> Int {
+        cameras.first { $0.camera == session.camera }?.cost(of: session.pictures) ?? 0
+    }
+
+    public var weighsPictures: Bool { cameras.contains { !$0.costs.isEmpty } }
 }

@@ -33,10 +33,43 @@ public struct HouseContention: Sendable {
 public struct HouseCamera: Sendable {
     public var camera: CameraID
     public var conflicts: [CameraID]
+    /// With every picture that no line of `costs` is about.
+    public var cost: Int
+    public var costs: [HouseCost]
+
+    public init(camera: CameraID, conflicts: [CameraID], cost: Int, costs: [HouseCost] = []) {
+        (self.camera, self.conflicts, self.cost, self.costs) = (camera, conflicts, cost, costs)
+    }
+
+    /// What it counts where nobody knows its pictures.
+    var dearest: Int { ([cost] + costs.map(\.cost)).max() ?? 0 }
+
+    /// A line about the pixel format is closer than one about any; of those as close the one with the lowest rate that is
+    /// enough.
+    func cost(of pictures: WholeWorld.Pictures?) -> Int {
+        guard let pictures else { return dearest }
+        let fitting = costs.filter { line in
+            line.width == pictures.width && line.height == pictures.height
+                && line.frameRate > pictures.frameRate * 0.999999
+                && (line.pixelFormat == nil || line.pixelFormat == pictures.pixelFormat)
+        }
+        let named = fitting.filter { $0.pixelFormat != nil }
+        return (named.isEmpty ? fitting : named).min { $0.frameRate < $1.frameRate }?.cost ?? cost
+    }
+}
+
+/// What a camera counts with pictures of a size, up to a rate.
+public struct HouseCost: Sendable {
+    public var width: Int
+    public var height: Int
+    public var frameRate: Double
+    /// Nil: any.
+    public var pixelFormat: String?
     public var cost: Int
 
-    public init(camera: CameraID, conflicts: [CameraID], cost: Int) {
-        (self.camera, self.conflicts, self.cost) = (camera, conflicts, cost)
+    public init(width: Int, height: Int, frameRate: Double, pixelFormat: String?, cost: Int) {
+        (self.width, self.height, self.frameRate) = (width, height, frameRate)
+        (self.pixelFormat, self.cost) = (pixelFormat, cost)
     }
 }
 

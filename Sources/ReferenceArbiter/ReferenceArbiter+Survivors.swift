@@ -14,7 +14,10 @@ extension ReferenceArbiter {
         world.cameras[id]?.survivor = survivor
         world.cameras[id]?.wasGiven = true
         let others = world.cameras.filter { $0.key != id && ($0.value.holding != nil || $0.value.survivor != nil) }.keys
-        let cost = others.reduce(policy.cost(id)) { $0 + policy.cost($1) }
+        let cost = others.reduce(policy.dearest(id)) { sum, other in
+            let holder = world.cameras[other]?.holding.flatMap { world.sessions[$0.session] }
+            return sum + (holder.map(policy.cost) ?? policy.dearest(other))
+        }
         let isTooMuch = !policy.contention.strongestMayExceed && policy.contention.budget.map { cost > $0 } ?? false
         if isTooMuch || others.contains(where: { policy.excludes($0, id) }) { endSurvivor(on: id) }
     }
@@ -37,6 +40,7 @@ extension ReferenceArbiter {
         } else {
             // It has the camera as it had it before; whatever keeps it from running is seen in the look that follows.
             world.cameras[session.camera]?.survivor = nil
+            world.sessions[id]?.exceeds = policy.contention.strongestMayExceed
             hold(session.camera, id, world.app(session), manners(session))
         }
         return true

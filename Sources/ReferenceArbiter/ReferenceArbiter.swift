@@ -83,6 +83,12 @@ public struct ReferenceArbiter: Sendable {
         return true
     }
 
+    /// Looks at the world anew, with nothing under way.
+    public mutating func settle() {
+        (opening, beingCut, left) = ([], [], [])
+        judge()
+    }
+
     /// Recorders answer at once, and one after the other in the order of their cameras.
     private mutating func takeAnswer() -> Bool {
         guard let camera = beingCut.union(opening).min() else { return false }
@@ -125,6 +131,7 @@ public struct ReferenceArbiter: Sendable {
             if outcome == .evicted || outcome == .replaced { stop(id) }
         }
         noteWhoAsks()
+        noteWhoExceeds(round)
         // Granted in one moment: the contract leaves open which held longer, so that their ids decide.
         let seats = round.seats.filter { $0.kind != .kept }.sorted { $0.bid.id < $1.bid.id }
         // A shared camera passes on as it is.
@@ -148,12 +155,17 @@ public struct ReferenceArbiter: Sendable {
         for camera in world.cameras.keys { world.cameras[camera]?.holding?.warning = round.warnings[camera] }
     }
 
+    private mutating func noteWhoExceeds(_ round: Round) {
+        if !round.isSuccession { for id in world.sessions.keys { world.sessions[id]?.exceeds = false } }
+        for seat in round.seats where seat.exceeds && seat.kind != .kept { world.sessions[seat.bid.id]?.exceeds = true }
+    }
+
     /// Something that excludes the camera is being cut in this moment.
     /// - Parameter passing: cameras that nobody cuts, although their holders have left them.
     private func mustWait(_ camera: CameraID, _ passing: Set<CameraID>) -> Bool {
         if passing.contains(camera) { return false }
         return left.subtracting(passing).union(beingCut).contains { other in
-            let bothCost = policy.cost(other) > 0 && policy.cost(camera) > 0
+            let bothCost = policy.dearest(other) > 0 && policy.dearest(camera) > 0
             return other == camera || policy.excludes(other, camera) || (policy.contention.budget != nil && bothCost)
         }
     }

@@ -13,6 +13,8 @@ struct Round {
     var warnings: [CameraID: WholeWorld.Warning] = [:]
     /// Only places inside an app, or between watching and control, changed hands: all else is for the next look.
     var isSuccession = false
+    /// Whether the bid whose rivals were looked for last exceeds the budget beside all others.
+    var exceeds = false
 
     struct Seat {
         enum Kind {
@@ -23,6 +25,8 @@ struct Round {
         }
         var kind: Kind
         var bid: Bid
+        /// It is let in beyond the budget.
+        var exceeds = false
     }
 
     enum Outcome: Equatable {
@@ -65,17 +69,20 @@ struct Round {
                     outcomes[bid.id] = isReplaced ? .replaced : .waits()
                 } else if let holding = world.cameras[camera]?.holding, holding.session == bid.id {
                     outcomes[bid.id] = .has
-                    seats.append(Seat(kind: holding.granted == nil ? .won : .held, bid: bid))
+                    let kind = holding.granted == nil ? Seat.Kind.won : .held
+                    seats.append(Seat(kind: kind, bid: bid, exceeds: bid.exceeds))
                 } else {
                     challengers.append(bid)
                 }
             }
         }
-        if occasion.isReload { expel() }
+        if isOverspent() || occasion.isReload { expel() }
         bindAllButStrongest()
         // A bid that was just cut comes behind all that wait.
         for bid in challengers.sorted(by: { $0.cools != $1.cools ? $1.cools : $0.isBefore($1) }) { seat(bid) }
         for bid in bids where outcomes[bid.id] == nil { outcomes[bid.id] = .waits() }
+        // Beside whoever has just come.
+        bindAllButStrongest()
         letWatch()
     }
 
@@ -108,7 +115,7 @@ struct Round {
             policy.contention.sameApp == .replace && successor.app == holder.app && successor.watches == holder.watches
         outcomes[holder.id] = isReplaced ? .replaced : .waits()
         outcomes[successor.id] = .has
-        seats.append(Seat(kind: .won, bid: successor))
+        seats.append(Seat(kind: .won, bid: successor, exceeds: holder.exceeds))
     }
 
     private func isHolder(_ bid: Bid) -> Bool { world.cameras[bid.camera]?.holding?.session == bid.id }

@@ -48,6 +48,8 @@ public struct WholeWorld: Sendable {
     public struct Question: Hashable, Sendable {
         public var app: App
         public var until: Moment
+
+        public init(app: App, until: Moment) { (self.app, self.until) = (app, until) }
     }
 
     /// An app that the kernel vouches for and one that only claims its name are two.
@@ -78,6 +80,11 @@ public struct WholeWorld: Sendable {
     public struct Session: Sendable {
         public var client: ClientID
         public var camera: CameraID
+        /// What it asked of each camera, and the pictures that this comes to on its own; nil: the camera has no such.
+        public var asked: [CameraID: Configuration] = [:]
+        public var pictures: Pictures?
+        /// It has its camera beyond the budget, as the strongest app may.
+        public var exceeds = false
         public var usesAudio = false
         /// It asked to watch only.
         public var watches = false
@@ -103,7 +110,21 @@ public struct WholeWorld: Sendable {
         /// It does not ask to run any more.
         public mutating func stop() {
             (started, bidSince, hasRun, isReestablished, isRecording) = (nil, nil, false, false, false)
-            (isPaused, hasMicrophone) = (false, false)
+            (isPaused, hasMicrophone, exceeds) = (false, false, false)
+        }
+    }
+
+    /// What a camera's pictures are, as far as it says what they cost.
+    public struct Pictures: Hashable, Sendable {
+        public var pixelFormat: String
+        public var width: Int
+        public var height: Int
+        /// At most.
+        public var frameRate: Double
+
+        public init(pixelFormat: String, width: Int, height: Int, frameRate: Double) {
+            (self.pixelFormat, self.width, self.height) = (pixelFormat, width, height)
+            self.frameRate = frameRate
         }
     }
 
@@ -111,6 +132,7 @@ public struct WholeWorld: Sendable {
         public var position: CameraPosition
         public var seat: SeatID
         public var findsObjects = false
+        public var capabilities: CameraCapabilities?
         public var isPresent = true
         public var isPrivate = false
         public var isHeldOutside = false
@@ -146,7 +168,7 @@ public struct WholeWorld: Sendable {
         public var leaseSince: Moment?
         public var warning: Warning?
 
-        init(_ session: SessionID) { self.session = session }
+        public init(_ session: SessionID) { self.session = session }
     }
 
     /// Somebody has won the camera, and waits for the holder's times.
@@ -158,6 +180,10 @@ public struct WholeWorld: Sendable {
         public var toldUntil: Moment?
         /// It said that it needs no more time.
         public var isReady = false
+
+        public init(winner: SessionID, due: Moment, toldUntil: Moment? = nil, isReady: Bool = false) {
+            (self.winner, self.due, self.toldUntil, self.isReady) = (winner, due, toldUntil, isReady)
+        }
     }
 
     /// A shell or an agent: of one user, or (nil) believed for all.
@@ -197,6 +223,10 @@ public struct WholeWorld: Sendable {
         public var app: App
         public var camera: CameraID
         public var until: Moment
+
+        public init(app: App, camera: CameraID, until: Moment) {
+            (self.app, self.camera, self.until) = (app, camera, until)
+        }
     }
 
     /// What an app has used of its lease on a camera.
@@ -206,5 +236,9 @@ public struct WholeWorld: Sendable {
         public var used: Duration
         /// The app does not ask for the camera any more; then all is forgotten. Nil: it asks.
         public var until: Moment?
+
+        public init(app: App, camera: CameraID, used: Duration, until: Moment? = nil) {
+            (self.app, self.camera, self.used, self.until) = (app, camera, used, until)
+        }
     }
 }

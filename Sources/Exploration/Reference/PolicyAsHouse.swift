@@ -16,9 +16,14 @@ struct PolicyAsHouse: HousePolicy {
         self.policy = policy
         contention = HouseContention(policy.contention)
         rights = HouseRights(policy.rights)
-        // Generated policies have numbers only: the naive arbiter knows of no formats.
-        cameras = policy.cameras.map {
-            HouseCamera(camera: $0.camera, conflicts: $0.conflicts, cost: $0.cost.dearest)
+        cameras = policy.cameras.map { rule in
+            HouseCamera(
+                camera: rule.camera, conflicts: rule.conflicts, cost: rule.cost.other,
+                costs: rule.cost.formats.map {
+                    HouseCost(
+                        width: $0.width, height: $0.height, frameRate: $0.frameRate, pixelFormat: $0.pixelFormat,
+                        cost: $0.cost)
+                })
         }
         scales = policy.attributes.map { HouseScale(name: $0.name, values: $0.values, unknown: $0.defaultValue) }
         modes = policy.modes.map { HouseMode(name: $0.name, setBy: $0.setBy.map(\.rawValue)) }

@@ -23,8 +23,11 @@ extension ReferenceArbiter {
             self = before
             return false
         case .beginConfiguration(let id): world.sessions[id]?.batches += 1
-        case .commitConfiguration(let id): occasion.starter = commit(id)
+        case .commitConfiguration(let id):
+            guard hasRoom(for: event) else { return false }
+            occasion.starter = commit(id)
         case .configure(let id, let batch):
+            guard hasRoom(for: event) else { return false }
             if let session = world.sessions[id], session.batches > 0 {
                 world.sessions[id]?.batch.merge(batch)
             } else {
@@ -55,6 +58,7 @@ extension ReferenceArbiter {
         case .attribute(let app, let name, let value): guard tell(app, name, value) else { return false }
         default: guard world.take(event) else { return false }
         }
+        if case .cameraAppeared(let camera, _, _) = event { lookAtPictures(on: camera) }
         judge(occasion)
         return true
     }
@@ -120,6 +124,7 @@ extension ReferenceArbiter {
         session.watches = configuration[.sharingMode] == .text("sharedReadOnly")
         session.isReestablished = reestablished
         world.sessions[id] = session
+        ask(configuration, id)
     }
 
     private mutating func end(_ id: SessionID) {
@@ -208,6 +213,8 @@ extension ReferenceArbiter {
         }
         if let mode = batch[.sharingMode] { world.sessions[id]?.watches = mode == .text("sharedReadOnly") }
         guard case .text(let name)? = batch[.camera], CameraID(name) != session.camera else {
+            if mayExceed(with: batch, id) { world.sessions[id]?.exceeds = true }
+            ask(batch, id)
             return session.watches && batch[.sharingMode] == .text("exclusiveControl") ? id : nil
         }
         // It leaves one camera and asks for the other; its start request and its age stay.
@@ -215,6 +222,7 @@ extension ReferenceArbiter {
         world.sessions[id]?.camera = CameraID(name)
         world.sessions[id]?.bidSince = nil
         world.sessions[id]?.hasRun = false
+        ask(batch, id)
         return nil
     }
 }

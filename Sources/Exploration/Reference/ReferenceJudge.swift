@@ -8,8 +8,8 @@ public import Scenario
 /// each session is in, and which ones record.
 ///
 /// It judges while recorders behave. Once one fails, is late or refuses, and once a camera came back without what a
-/// session needs, it knows nothing any more and is silent. It does not look at what happens between an order and its
-/// answer either.
+/// session needs, it only notes facts until nothing of that is left, and goes on from what came of it. It does not look at
+/// what happens between an order and its answer either.
 public struct ReferenceJudge: FuzzJudge {
     private var reference = ReferenceArbiter(policy: PolicyAsHouse(.firstCome))
     private var recordings: [RecordingID: SessionID] = [:]
@@ -19,6 +19,7 @@ public struct ReferenceJudge: FuzzJudge {
     private var survivors: [GrantID: RecordingID] = [:]
     /// When each recorder was told to begin or to end, while it has not answered.
     private var orders: [CameraID: Moment] = [:]
+    /// A fault is under way.
     private var isSilent = false
     public private(set) var comparisons = 0
     /// What both last agreed on; nil: something happened since.
@@ -43,17 +44,33 @@ public struct ReferenceJudge: FuzzJudge {
             questions[question.id] = WholeWorld.App(question.app, isClaimed: question.isClaimed)
         }
         if isLate(step) { isSilent = true }
-        if isSilent { return nil }
         switch step.event {
-        case .recorderGone, .deviceFailed, .recorderRefusedConfiguration:
-            isSilent = true
+        case .recorderGone, .deviceFailed, .recorderRefusedConfiguration: isSilent = true
+        default: break
+        }
+        if isSilent {
+            note(step)
             return nil
+        }
+        switch step.event {
         case .recorderTrouble, .timePassed, .openStream, .capturePhoto, .capturePhotoBracket: return nil
         case _ where step.event.described.traits.contains(.answer): return nil
         default: break
         }
         reference.pass(to: step.moment)
         return take(step)
+    }
+
+    /// Facts are noted during a fault, too. What the naive arbiter makes of them meanwhile is forgotten.
+    private mutating func note(_ step: Stage.Step) {
+        switch step.event {
+        case .reserved(_, _, let survivor?): survivors[survivor.grant] = survivor.recording
+        case .recordingFinished(let id, _, _, _, _, _, _): recordings[id] = nil
+        default: break
+        }
+        let isRefused = step.effects.contains { if case .refused = $0 { true } else { false } }
+        reference.pass(to: step.moment)
+        if !isRefused { _ = reference.take(step.event) }
     }
 
     /// Times of a grant whose order was answered late run longer than where answers take no time.
@@ -75,7 +92,13 @@ public struct ReferenceJudge: FuzzJudge {
     }
 
     private mutating func take(_ step: Stage.Step) -> String? {
-        let isRefused = step.effects.contains { if case .refused = $0 { true } else { false } }
+        let refusal = step.effects.lazy.compactMap { if case .refused(let refusal) = $0 { refusal } else { nil } }.first
+        let isRefused = refusal != nil
+        if let refusal, refusal.error.kind == .unsupportedConfiguration, refusal.rule == Law.budget.text,
+            reference.hasRoom(for: step.event)
+        {
+            return "the reference has room for a configuration where the core has none"
+        }
         switch step.event {
         case .reserved(_, _, let survivor?): survivors[survivor.grant] = survivor.recording
         case .reclaimed(let session, let grant) where !isRefused:
@@ -113,8 +136,12 @@ public struct ReferenceJudge: FuzzJudge {
 
     public mutating func rest(_ stage: Stage) -> String? {
         // What is due at this very moment happens with the next line, and on both sides then.
-        if isSilent || stage.nextMoment.map({ $0 <= stage.now }) == true { return nil }
+        if stage.nextMoment.map({ $0 <= stage.now }) == true { return nil }
         reference.pass(to: stage.now)
+        if isSilent {
+            guard reference.resume(from: stage.arbiter) else { return nil }
+            (isSilent, orders) = (false, [:])
+        }
         if reference.judgement == agreed { return nil }
         let status = stage.arbiter.status()
         guard status.cameras.allSatisfy({ [.free, .streaming, .reserved].contains($0.tenancy) }) else {

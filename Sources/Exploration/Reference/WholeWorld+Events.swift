@@ -39,6 +39,7 @@ extension WholeWorld {
             camera.position = capabilities.position
             camera.findsObjects = !capabilities.availableMetadataObjectTypes.isEmpty
             camera.seat = seat
+            camera.capabilities = capabilities
             camera.isPresent = true
             cameras[id] = camera
         case .cameraDisappeared(let id): cameras[id]?.isPresent = false
