@@ -131,3 +131,54 @@ def loop():
         path.write_text(UNFAIR.replace('rank = "weak"', 'rank = "strong"').replace(', "weak"]', "]"), encoding="utf-8")
         assert "looked for loops in" in camclient(None, "policy", "verify", str(path)).stdout
     return f"{len(said['repairs'])} repairs"
+
+
+STATEMENTS = ROOT / "Tests" / "statements"
+
+
+@claim("a false statement has the exit status 1 and a scenario that passes, and where nothing that breaks it is walked, that is named")
+def false_statements():
+    broken = ["c-waits-for-one-lease-at-most", "an-app-never-interrupts-itself-at-a-camera-beside",
+              "an-app-that-may-be-asked-about-is-never-interrupted", "at-one-camera-nobody-waits-for-another-whatever-its-format"]
+    with tempfile.TemporaryDirectory() as folder:
+        for name in broken:
+            said = camclient(None, "policy", "verify", str(STATEMENTS / "false" / f"{name}.toml"), "--no-repairs", status=1)
+            scenario = pathlib.Path(folder) / "broken.scenario"
+            scenario.write_text(said.stdout, encoding="utf-8")
+            camclient(None, "test", str(scenario), "--policies", str(STATEMENTS / "false"))
+    said = camclient(None, "policy", "verify", str(STATEMENTS / "named" / "an-app-is-never-interrupted-by-a-lock.toml")).stdout
+    assert re.search(r"^  never varied: .*\blogin sessions, ", said, re.M), said
+    return f"{len(broken)} broken, one named"
+
+
+GUARD = """name = "ward"
+ranks = ["guard", "rest"]
+[[rank]]
+name = "The guard at night"
+app = "guard"
+mode = "night"
+rank = "guard"
+[[mode]]
+name = "night"
+at = "22:00-06:00"
+set-by = ["root"]
+"""
+
+
+@claim("policies that differ have another exit status than 0: they are told apart, or the keys that no walk compares are named")
+def apart():
+    asks = 'name = "who"\n[access]\napps = '
+    pairs = [(asks + '"all"\n', asks + '"ask"\n', 1, "# Kinds of differences"),
+             (GUARD, GUARD.replace("22:00", "23:00"), 6, "NOT COMPARED: they differ in mode.at, which no walk reads; no other difference"),
+             (GUARD, GUARD.replace("root", "operator"), 6, "NOT COMPARED: they differ in mode.set-by, which no walk reads"),
+             (GUARD, GUARD + '[shell]\nunit = "shell.service"\n', 6, "NOT COMPARED: they differ in shell.unit, which no walk reads"),
+             (GUARD, GUARD + '[pressure]\nwatch = false\n', 6, "NOT COMPARED: they differ in pressure.watch, which no walk reads")]
+    with tempfile.TemporaryDirectory() as folder:
+        files = [pathlib.Path(folder) / name for name in ("first.toml", "second.toml")]
+        for first, second, status, words in pairs:
+            for path, text in zip(files, (first, second)):
+                path.write_text(text, encoding="utf-8")
+            for order in (files, files[::-1]):
+                said = camclient(None, "policy", "diff", *map(str, order), status=status)
+                assert words in said.stdout, said.stdout
+    return f"{len(pairs)} pairs, either way round"

@@ -32,7 +32,8 @@ struct Nature: Hashable {
 
     init(_ character: Character, _ reads: PolicyReads) {
         login = character.login
-        user = character.login == nil && !reads.sharing && !reads.declares ? nil : character.user
+        let isCounted = reads.sharing || reads.declares || reads.foregroundApps || reads.microphone
+        user = character.login == nil && !isCounted ? nil : character.user
         watches = character.watches
         for policy in reads.policies {
             rights.append(Self.right(of: character, policy.rights))

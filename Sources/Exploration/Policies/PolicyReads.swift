@@ -15,7 +15,9 @@ struct PolicyReads {
     init(_ policies: [Policy], variesRights: Bool = false, namesCount: Bool = false) {
         self.policies = policies
         self.namesCount = namesCount
-        differInRights = variesRights || Set(policies.map(\.rights)).count > 1
+        // Where the seat gives no right, nobody would have any.
+        differInRights =
+            variesRights || Set(policies.map(\.rights)).count > 1 || policies.contains { !$0.rights.seat }
         tests = policies.flatMap { policy in
             policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when)
                 + policy.statements.flatMap(\.testsRead)
@@ -31,7 +33,10 @@ struct PolicyReads {
     var presence: Bool {
         layout || focus || reads("presence") || reads("foreground-apps") || order.contains(.foreground)
     }
+    /// They are counted for each user.
+    var foregroundApps: Bool { reads("foreground-apps") }
     var microphone: Bool { reads("microphone") }
+    var multitasking: Bool { reads("multitasking") }
     /// Some policy lets clients watch beside whoever has the camera.
     var sharing: Bool { policies.contains { $0.contention.sharing != .none } }
     var bids: Bool { reads("bid") }
@@ -87,13 +92,17 @@ struct PolicyReads {
 
     /// Whether somebody else than a shell or an agent says where apps are.
     var sources: [PresenceSource] { unique(policies.compactMap(\.sources.first)) }
+    /// Those that no world has, since none of the policies believes them first.
+    var sourcesUnheard: [PresenceSource] {
+        presence ? unique(policies.flatMap(\.sources)).filter { !sources.contains($0) } : []
+    }
     var login: Bool { reads("login-session") || sources.contains(.loginSession) }
 
     /// An app's word about itself counts otherwise where another user's sessions ask to run.
     var declares: Bool { sources.contains(.selfDeclared) }
 
-    // Rights to use cameras at all. Where all policies agree, every client in a world has them, as its user sits at the
-    // seat.
+    // Rights to use cameras at all. Where all policies agree and the seat gives one, every client in a world has them, as its
+    // user sits there.
     private let differInRights: Bool
     /// By the number of its user.
     var entitledUsers: [UInt32] {

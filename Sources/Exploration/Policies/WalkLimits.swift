@@ -79,6 +79,8 @@ private enum WalkedEvents {
         .recorderStreaming, .recorderCut, .recorderClosedStreams, .recorderConfigured, .recordingFinished, .timePassed,
     ]
 
+    static let declaredLater = "what clients say of multitasking later"
+
     /// How an event is called where it happens in no world, and under which policies it matters. An event that is not here is
     /// named by its own name, under every policy.
     static let remarks: [EventKind: Remark] = {
@@ -101,7 +103,8 @@ private enum WalkedEvents {
         }
         add("sessions that are ready", [.ready]) { $0.graces }
         add("lowering a rank", [.loweredPriority]) { $0.policies.contains { $0.ranks.count > 1 } }
-        add("attributes", [.attribute, .declared]) { !$0.attributes(among: 1).isEmpty }
+        add("attributes", [.attribute]) { !$0.attributes(among: 1).isEmpty }
+        add(declaredLater, [.declared]) { $0.multitasking }
         add("lowering an attribute", [.loweredAttribute]) { $0.policies.contains { !$0.attributes.isEmpty } }
         add("presence", [.placed]) { $0.presence && ($0.sources.contains(.shell) || $0.sources.contains(.agent)) }
         add("apps that leave the screen", [.unplaced]) {
@@ -111,7 +114,9 @@ private enum WalkedEvents {
         add("presence sources that leave", [.sourceAttached, .sourceGone]) { !$0.sources.isEmpty }
         add("the operator's choice", [.operatorChose]) { $0.operatorChoice }
         add("microphones", [.microphone]) { $0.microphone }
-        add("login sessions", [.loginSession, .loginSessionEnded]) { $0.login }
+        // A lock and another login session count under every policy.
+        add("login sessions", [.loginSession])
+        add("login sessions that end", [.loginSessionEnded])
         add("pressure", [.pressure]) { !$0.pressures.isEmpty }
         add("modes", [.calendar]) { !$0.modes.isEmpty }
         add("modes set by hand (the calendar says each)", [.modeSet]) { !$0.modes.isEmpty }
@@ -162,7 +167,10 @@ struct WalkLimits {
     var keysNotWalked: [PolicyKey] { WalkedKeys.notWalked(policies.flatMap(\.decidingKeys), policies) }
 
     var keysNotCompared: [PolicyKey] {
-        WalkedKeys.notCompared(policies[0].keysThatDiffer(from: policies[1]), policies)
+        let different = policies[0].keysThatDiffer(from: policies[1])
+        let sources = PolicyKey("", "sources")
+        let isUnheard = different.contains(sources) && !reads.sourcesUnheard.isEmpty
+        return (WalkedKeys.notCompared(different, policies) + (isUnheard ? [sources] : [])).sorted()
     }
 
     /// Events that happen in no world, and then what else is the same in all of them.
@@ -184,7 +192,16 @@ struct WalkLimits {
         var found: [String] = []
         if !scope.lateRecorders { found.append("late recorders") }
         if scope.machineEvents { found.append("two of the machine's and the configuration's changes at once") }
-        if scope.machineEvents { found.append("configurations but zoom, sharing and formats") }
+        if scope.machineEvents {
+            found += ["configurations but zoom, sharing and formats", "reloads of other policies"]
+        } else if happens.contains(.configure) {
+            found.append("configurations but formats")
+        }
+        // A client that is back says what it said before.
+        if reads.multitasking { found.append(WalkedEvents.declaredLater) }
+        if reads.microphone { found.append("microphones that apps with sessions take") }
+        if reads.foregroundApps { found.append("apps that require the full screen") }
+        if !reads.sourcesUnheard.isEmpty { found.append("what sources behind the first say") }
         found += ["more than two sessions of a client", "two clients with two sessions each"]
         if reads.users.count == 1 { found.append("other users") }
         if policies.contains(where: { $0.ranks.count > 2 }) { found.append("lowering to a rank between") }

@@ -36,7 +36,7 @@ public struct SizeArgument: Sendable {
     private func holds(_ gap: Gap) -> Bool {
         switch gap {
         case .statement: false
-        case .foregroundApps: readsForegroundApps && clients < most + 2
+        case .foregroundApps: PolicyReads([policy]).foregroundApps && clients < most + 2
         case .budget: needsMoreForBudget
         case .cameras: !needsMoreForBudget && linked > cameras
         }
@@ -68,12 +68,6 @@ public struct SizeArgument: Sendable {
             let losing = parts.filter { $0 == .waiting || $0 == .interrupted }.count
             let hasHolder = parts.contains { [.holder, .running, .restricted, .recording].contains($0) }
             return parts.count + losing + (parts.contains(.sharer) && !hasHolder ? 1 : 0) > clients
-        }
-    }
-
-    private var readsForegroundApps: Bool {
-        PolicyReads([policy]).tests.contains { test in
-            if case .foregroundApps = test { true } else { false }
         }
     }
 

@@ -137,6 +137,7 @@ struct TimedStatements: Sendable {
         else { return }
         let session = after.state.sessions.rows[Int(slot.index)]
         // Nobody keeps from a client what it gave away.
+        if held.contest?.announced?.isReady == true { return }
         if after.state.clients.rows[Int(session.client.index)].hasLoweredItself { return }
         let own = before.state.look(at: held.session).app
         let isOver = held.leaseUntil.map { $0 <= after.state.now } ?? false

@@ -11,7 +11,8 @@ struct TimedWorlds: Sendable {
     let clients: Int
     let cameras: Int
     let worlds: [SmallWorld]
-    /// Every time of the policy and of the statements is a multiple of it.
+    /// Every time of the policy and of the statements is a multiple of it, and none is as short, where that leaves few enough
+    /// steps: else nothing would happen while the shortest one passes.
     let unit: Duration
     /// Time passes by one unit after the other; else from one deadline to the next, and no event comes between.
     let isStepped: Bool
@@ -38,9 +39,12 @@ struct TimedWorlds: Sendable {
         var times = timed.rankRules.flatMap { [$0.grace, $0.minHold] + ($0.lease.map { [$0] } ?? []) }
         times += [timed.contention.coolDown] + (reads.pressures.isEmpty ? [] : [timed.pressureSettle])
         times += timed.statements.flatMap(\.durations)
-        let unit = times.map(\.wholeNanoseconds).reduce(0, commonDivisor)
+        let lengths = times.map(\.wholeNanoseconds).filter { $0 > 0 }
+        let longest = lengths.max() ?? 0
+        var unit = lengths.reduce(0, commonDivisor)
+        if lengths.contains(unit), unit % 2 == 0, longest / (unit / 2) <= Self.stepsMax { unit /= 2 }
         self.unit = .nanoseconds(unit)
-        isStepped = (times.max() ?? .zero).wholeNanoseconds / max(unit, 1) <= Self.stepsMax
+        isStepped = longest / max(unit, 1) <= Self.stepsMax
     }
 
     func cast(of world: SmallWorld) -> FoldedCast {
