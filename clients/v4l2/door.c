@@ -12,8 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a program's call may wait for the broker's list of cameras. */
-#define LEARNING_TIME_MAX (2 * SECOND)
+/* How long a program's call may wait for the list of cameras, of a broker that is there: as long as libcamarb lets that take to
+ * authenticate. One that was just started describes its cameras first. */
+#define LEARNING_TIME_MAX (10 * SECOND)
 /* Programs try one number after the other; they get one picture of the machine. */
 #define KNOWLEDGE_AGE_MAX SECOND
 
@@ -479,7 +480,8 @@ void *door_map(int descriptor, void *at, size_t length, int protection, int flag
         struct stat status;
         struct buffer *buffer;
         int found = file->is_void ? -ENODEV : queue_map(file->device, (uint64_t)offset, length, &buffer);
-        if (!found && !(flags & (MAP_SHARED | MAP_SHARED_VALIDATE))) found = -EINVAL;
+        /* MAP_SHARED_VALIDATE has its bit, too. */
+        if (!found && !(flags & MAP_SHARED)) found = -EINVAL;
         /* The program may have closed our memory's descriptor in a way that no hook sees, and have another file there. */
         if (!found && (fstat(queue->file, &status) < 0 || status.st_dev != queue->file_device || status.st_ino != queue->file_inode))
             found = -ENODEV;

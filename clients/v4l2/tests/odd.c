@@ -26,9 +26,12 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { WIDTH = 640, HEIGHT = 480, BUFFERS = 4, PATIENCE = 10000 };
+/* Microseconds from one picture to the next, at the 30 a second that a camera gives unasked. */
+#define INTERVAL INT64_C(33333)
 
 #define REQUIRE(condition)                                                                                                                 \
     do {                                                                                                                                   \
@@ -88,6 +91,12 @@ static void wait_for(int camera, const char *how, int polled) {
     }
 }
 
+static int64_t microseconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
+}
+
 static int pictures(const char *how) {
     bool is_user = strcmp(how, "userptr") == 0, is_blocking = strcmp(how, "blocking") == 0;
     int camera = open(node, O_RDWR | (is_blocking ? 0 : O_NONBLOCK));
@@ -111,6 +120,7 @@ static int pictures(const char *how) {
             if (write(1, picture, WIDTH * HEIGHT) != WIDTH * HEIGHT) return 0;
         }
     }
+    int64_t begun = microseconds_now();
     begin(camera, is_user ? V4L2_MEMORY_USERPTR : V4L2_MEMORY_MMAP);
     int polled = epoll_create1(0);
     struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET};
@@ -124,7 +134,10 @@ static int pictures(const char *how) {
             if (error < 0 && errno == EAGAIN) break;
             REQUIRE(error == 0 && !(buffer.flags & V4L2_BUF_FLAG_ERROR) && buffer.bytesused == bytes);
             int64_t moment = buffer.timestamp.tv_sec * INT64_C(1000000) + buffer.timestamp.tv_usec;
-            REQUIRE(moment > before);
+            /* A moment that has been since the stream began, behind those before it, and no sooner than so many take: the camera
+             * may come back in the midst of a slate's time. */
+            REQUIRE(moment > before && moment >= begun && moment <= microseconds_now());
+            REQUIRE(moment - begun >= buffer.sequence * INTERVAL / 2);
             before = moment;
             if (write(1, memory[buffer.index], WIDTH * HEIGHT) != WIDTH * HEIGHT) return 0;
             REQUIRE(ioctl(camera, VIDIOC_QBUF, &buffer) == 0);
