@@ -71,6 +71,99 @@ import Testing
         #expect(try file.bytes() == [0])
     }
 
+    @Test("A file that was longer has nothing of what was in it, and one that is opened again has all of it")
+    func empties() throws {
+        let house = FileWriters()
+        let file = try TemporaryFile()
+        try file.write([UInt8](repeating: 0xA5, count: 300_000))
+        var writer: FileWriter? = try house.start(try envelope(file.open()))
+        writer?.wantAnswer()
+        #expect(writer?.settle() == nil)
+        #expect(try file.bytes() == [])
+        let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }
+        bytes.withUnsafeBytes { writer?.put($0, at: 0) }
+        writer?.wantAnswer()
+        #expect(writer?.settle() == nil)
+        #expect(try file.bytes() == bytes)
+        writer = nil
+
+        let passed = try envelope(file.open())
+        var mark: Int32 = -1
+        let written = camarb_open_envelope(passed, &mark)
+        try #require(written >= 0 && mark >= 0)
+        close(written)
+        close(mark)
+        let again = try house.start(passed, again: true)
+        #expect(try again.openedAgain() == 1000)
+        #expect(try again.read(4, at: 998) == Array(bytes[998...]), "and no more than there is")
+        #expect(try again.read(4, at: 500) == Array(bytes[500..<504]))
+        #expect(try again.read(4, at: 1000) == [])
+        [UInt8(9)].withUnsafeBytes { again.put($0, at: 999) }
+        again.wantAnswer()
+        #expect(again.settle() == nil)
+        #expect(try file.bytes() == bytes.dropLast() + [9])
+    }
+
+    @Test("A photo, and a recording, into a longer file leave nothing of what was in it")
+    func longerFiles() async throws {
+        let test = try CaptureUnderTest()
+        let (picture, film) = (try TemporaryFile(".jpg"), try TemporaryFile(".mkv"))
+        for file in [picture, film] { try file.write([UInt8](repeating: 0xA5, count: 8 << 20)) }
+        try await test.open(1)
+        let stream = try await test.stream(1)
+        try await test.photo(1, 1, try picture.open())
+        let photo = try await test.photoCaptured()
+        #expect(photo.error == nil && photo.bytes > 0)
+        let jpeg = try picture.bytes()
+        #expect(jpeg.count == Int(photo.bytes) && jpeg.suffix(2) == [0xFF, 0xD9], "it ends as a JPEG ends")
+        try await test.record(1, 1, try film.open())
+        while (try? DecodedVideo(film.path).marks.isEmpty) ?? true { _ = try #require(try stream.mark()) }
+        // While it is written, too: a process that is killed cuts nothing off.
+        #expect(try film.bytes().count < 8 << 20)
+        try await test.stopRecording(1)
+        let finished = try await test.recordingFinished()
+        #expect(finished.why == .stopped)
+        #expect(try film.bytes().count == Int(finished.bytes))
+    }
+
+    @Test("After an error all is passed over until it was answered, and each error is answered once")
+    func errors() throws {
+        let house = FileWriters()
+        let file = try TemporaryFile()
+        let writer = try house.start(try envelope(file.open()))
+        // Three orders that fail or are passed over, and one answer.
+        writer.truncate(to: .max)
+        [UInt8(1), 2, 3].withUnsafeBytes { writer.put($0, at: 0) }
+        writer.truncate(to: 2)
+        writer.wantAnswer()
+        #expect(writer.settle() == .system(EFBIG))
+        #expect(try file.bytes() == [])
+        writer.wantAnswer()
+        #expect(writer.settle() == nil)
+        // Answers do not get mixed up where several are wanted at once.
+        [UInt8(1), 2, 3].withUnsafeBytes { writer.put($0, at: 0) }
+        writer.wantAnswer()
+        writer.truncate(to: .max)
+        writer.wantAnswer()
+        writer.truncate(to: 2)
+        writer.wantAnswer()
+        #expect(writer.settle() == .system(EFBIG))
+        #expect(try file.bytes() == [1, 2])
+    }
+
+    @Test("What is put behind the end of a file leaves a hole of zeros, and a part of an order is written whole")
+    func parts() throws {
+        let house = FileWriters()
+        let file = try TemporaryFile()
+        let writer = try house.start(try envelope(file.open()))
+        let part = Int(CAMARB_WRITER_PART_MAX)
+        let bytes = (0..<2 * part + 1).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        bytes.withUnsafeBytes { writer.put($0, at: 5) }
+        writer.wantAnswer()
+        #expect(writer.settle() == nil)
+        #expect(try file.bytes() == [0, 0, 0, 0, 0] + bytes)
+    }
+
     @Test("One that does not answer is given up, and with four that hang no further file is begun")
     func hangs() throws {
         let house = FileWriters()
