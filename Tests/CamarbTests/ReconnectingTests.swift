@@ -175,6 +175,42 @@ struct ReconnectingTests {
         try await session.close()
     }
 
+    @Test("A recording that was cut, and whose end was not said, has ended with the broker that cut it")
+    func cutRecording() async throws {
+        let (first, second) = (Self.broker(firstSession: 7), Self.broker(firstSession: 7))
+        let client = CameraClient(over: try Brokers([first, second]).transport(holdMax: .seconds(600)))
+        let session = try await client.makeSession(camera: "front")
+        try await session.startRunning()
+        var events = session.events.makeAsyncIterator()
+        let busy = CauseSet([.videoDeviceInUseByAnotherClient])
+        first.send(.didStartRunning(grant: GrantID(4)), sequence: 1)
+        first.send(.recordingStarted(5), sequence: 2)
+        first.send(
+            .wasInterrupted(id: 1, causes: busy, interrupter: .app("notes"), cutting: 5, rule: "r"), sequence: 3)
+        first.send(.didStopRunning, sequence: 4)
+        for _ in 0..<4 { _ = await events.next() }
+        first.end(Self.gone)
+        guard case .recordingFinished(let finished)? = await events.next() else {
+            Issue.record("the recording did not end")
+            return
+        }
+        #expect(finished.recording == 5 && finished.why == .interrupted && finished.cause == .brokerRestarted)
+        #expect(finished.nextChance == .whenInterruptionEnds && finished.frames == 0 && finished.bytes == 0)
+        // The interruption goes on, and the next broker's recordings have numbers of its own.
+        _ = await second.waitForCall("StartRunning")
+        second.send(.interruptionEnded(id: 1, causesItHad: busy, duration: .zero, willResume: true), sequence: 1)
+        second.send(.didStartRunning(grant: GrantID(1)), sequence: 2)
+        second.send(.recordingStarted(1), sequence: 3)
+        guard case .interruptionEnded(let end)? = await events.next() else {
+            Issue.record("something else was told, or the interruption did not end")
+            return
+        }
+        #expect(end.id == 1 && end.recording == 5)
+        #expect(await events.next() == .didStartRunning(GrantID(1)))
+        #expect(await events.next() == .recordingStarted(1))
+        try await session.close()
+    }
+
     @Test("A stop that closed an interruption leaves none open: the broker's end then is one of its own")
     func stopCloses() async throws {
         let (first, second) = (Self.broker(firstSession: 7), Self.broker(firstSession: 7))

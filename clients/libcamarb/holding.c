@@ -76,7 +76,24 @@ static void tell_interruption(camarb_session *session) {
     memory_tell(session, event);
 }
 
-/* What the program is told of a broker's end. A recording ends here, and its figures are known to nobody any more: they are 0. */
+/* A recording ends with its broker, also one that was cut and whose end was not said yet. Its figures are known to nobody any more: they
+ * are 0. The next broker counts from 1. */
+static void recording_lost(camarb_session *session) {
+    camarb_client *client = session->client;
+    struct memory *memory = &session->memory;
+    struct event *event = memory->recording ? event_new(client, CAMARB_EVENT_RECORDING_FINISHED) : NULL;
+    if (event) {
+        event->told.recording = memory->recording;
+        event->reason = text_copy(client, "interrupted");
+        event->cause = text_copy(client, CAUSE_BROKER_RESTARTED);
+        event->next_chance = text_copy(client, "when-interruption-ends");
+        memory_tell(session, event);
+    }
+    memory->recording = 0;
+    memory->last_recording_finished = 0;
+}
+
+/* What the program is told of a broker's end. */
 static void loss(camarb_session *session) {
     camarb_client *client = session->client;
     struct memory *memory = &session->memory;
@@ -96,16 +113,7 @@ static void loss(camarb_session *session) {
     sharers_gone(session);
     if (memory->is_running) memory_tell(session, event_new(client, CAMARB_EVENT_DID_STOP_RUNNING));
     memory_runs_no_more(memory);
-    struct event *event = memory->recording ? event_new(client, CAMARB_EVENT_RECORDING_FINISHED) : NULL;
-    if (event) {
-        event->told.recording = memory->recording;
-        event->reason = text_copy(client, "interrupted");
-        event->cause = text_copy(client, CAUSE_BROKER_RESTARTED);
-        event->next_chance = text_copy(client, "when-interruption-ends");
-        memory_tell(session, event);
-    }
-    memory->recording = 0;
-    memory->last_recording_finished = 0;
+    recording_lost(session);
 }
 
 static void photos_lost(camarb_session *session) {
@@ -133,7 +141,10 @@ void memory_lost(camarb_session *session) {
         runs = memory_is_reclaimable(memory);
         waits = !runs && memory->wants_to_run && memory->open.is_open
             && !words_have(memory->open.causes, CAUSE_BROKER_RESTARTED);
-        if (waits) memory->open.is_carried = true;
+        if (waits) {
+            memory->open.is_carried = true;
+            recording_lost(session);
+        }
         if (!runs && !waits) loss(session);
     }
     /* Another broker may have ended before anything was settled: time goes on. */

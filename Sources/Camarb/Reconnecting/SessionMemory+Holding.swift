@@ -37,6 +37,7 @@ extension SessionMemory {
             if wantsToRun, let known = open, !known.causes.contains(.brokerRestarted) {
                 open?.isCarried = true
                 hold = .waiting(until: now + SessionHold.holdMax, isBack: false, said: nil)
+                events += recordingLost()
             } else {
                 events += loss(at: now)
             }
@@ -51,8 +52,19 @@ extension SessionMemory {
         offset = open.map { $0.id - 1 } ?? lastInterruption
     }
 
-    /// What the client is told of a broker's end. A recording ends here, and its figures are known to nobody any more: they
-    /// are 0.
+    /// A recording ends with its broker, also one that was cut and whose end was not said yet. Its figures are known to nobody
+    /// any more: they are 0. The next broker counts from 1.
+    private mutating func recordingLost() -> [SessionEvent] {
+        defer { (recording, lastRecordingFinished) = (nil, 0) }
+        guard let recording else { return [] }
+        var end = RecordingFinished(
+            recording: recording, why: .interrupted, frames: 0, duration: .zero, bytes: 0,
+            nextChance: .whenInterruptionEnds)
+        end.cause = .brokerRestarted
+        return [.recordingFinished(end)]
+    }
+
+    /// What the client is told of a broker's end.
     private mutating func loss(at now: ContinuousClock.Instant) -> [SessionEvent] {
         var events: [SessionEvent] = []
         if var known = open {
@@ -80,16 +92,7 @@ extension SessionMemory {
         events += sharersGone()
         if isRunning { events.append(.didStopRunning) }
         runsNoMore()
-        if let recording {
-            var end = RecordingFinished(
-                recording: recording, why: .interrupted, frames: 0, duration: .zero, bytes: 0,
-                nextChance: .whenInterruptionEnds)
-            end.cause = .brokerRestarted
-            events.append(.recordingFinished(end))
-        }
-        recording = nil
-        lastRecordingFinished = 0
-        return events
+        return events + recordingLost()
     }
 
     /// The next broker begins with nobody, and says nothing while that is so.

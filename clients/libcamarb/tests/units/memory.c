@@ -524,10 +524,45 @@ static void recordings(void) {
     says_number(CAMARB_EVENT_RECORDING_FINISHED, 6);
     REQUIRE_TEXT(told(),
         "runs 1\nrecords 5\npaused\nresumed\npaused\nrecorded 5   \nrecords 6\npaused\nrecorded 6   \n");
-    memory_remember_recording(session, 7);
+    /* The broker ends over the one whose answer has come, and over none that has ended. */
+    memory_remember_recording(session, 6);
+    broker_ends();
+    REQUIRE_TEXT(told(), "interrupted 1 (" RESTARTED ")\nstops\n");
+    /* The next broker counts from 1. */
+    runs(1);
+    memory_remember_recording(session, 1);
     broker_ends();
     REQUIRE_TEXT(told(),
-        "interrupted 1 (" RESTARTED ") cutting 7\nstops\nrecorded 7 interrupted " RESTARTED " when-interruption-ends\n");
+        "ended 1 (" RESTARTED ") resumes\nruns 1\n"
+        "interrupted 2 (" RESTARTED ") cutting 1\nstops\nrecorded 1 interrupted " RESTARTED " when-interruption-ends\n");
+    end();
+}
+
+/* A recording that was cut, and whose end the broker had not said yet: no other broker knows of it. */
+static void cut_recordings(void) {
+    begin();
+    runs(1);
+    says_number(CAMARB_EVENT_RECORDING_STARTED, 5);
+    interrupts(1, WORDS(IN_USE), "booth", 5);
+    says_number(CAMARB_EVENT_DID_STOP_RUNNING, 0);
+    REQUIRE_TEXT(told(), "runs 1\nrecords 5\ninterrupted 1 (" IN_USE ") by booth cutting 5\nstops\n");
+    broker_ends();
+    REQUIRE_TEXT(told(), "recorded 5 interrupted " RESTARTED " when-interruption-ends\n");
+    memory_is_back(session);
+    ends(1, WORDS(IN_USE));
+    runs(1);
+    REQUIRE_TEXT(told(), "ended 1 (" IN_USE ") cut 5 resumes\nruns 1\n");
+    /* The next broker's numbers are its own: an answer of its is kept, whose recording is lost with it. */
+    memory_remember_recording(session, 1);
+    broker_ends();
+    REQUIRE_TEXT(told(),
+        "interrupted 2 (" RESTARTED ") cutting 1\nstops\nrecorded 1 interrupted " RESTARTED " when-interruption-ends\n");
+    runs(1);
+    memory_remember_recording(session, 1);
+    broker_ends();
+    REQUIRE_TEXT(told(),
+        "ended 2 (" RESTARTED ") cut 1 resumes\nruns 1\n"
+        "interrupted 3 (" RESTARTED ") cutting 1\nstops\nrecorded 1 interrupted " RESTARTED " when-interruption-ends\n");
     end();
 }
 
@@ -590,6 +625,7 @@ int main(void) {
         {"a stop while there is no broker ends what stands", stopped_while_away},
         {"a broker's stop ends what stands, and the next broker's end is nothing to it", stopped_by_a_broker},
         {"a recording ends once, and a pause is told once", recordings},
+        {"a recording that was cut is lost with its broker, and the next one's numbers are its own", cut_recordings},
         {"a photo is there or lost, whichever of its answer and its end comes first", photos},
         {"what is in force is known as it was said last", settings},
     };
