@@ -315,11 +315,13 @@ let package = Package(
         tests("CamarbTests", ["Camarb", "BusTesting", "ArbiterProtocol", "Bus", "FrameStream", "Loop", "CLinux"]),
         // What tests of loops and connections wait with.
         .target(
-            name: "BusTesting", dependencies: ["Bus", "Loop", "CLinux"], path: "Tests/BusTesting", swiftSettings: strict
+            name: "BusTesting", dependencies: ["ArbiterProtocol", "Bus", "Loop", "CLinux"], path: "Tests/BusTesting",
+            swiftSettings: strict
         ),
         tests("LoopTests", ["Loop", "BusTesting", "CLinux"]),
         tests("BusTests", ["Bus", "Loop", "BusTesting", "ArbiterProtocol", "CLinux"]),
         tests("IdentityTests", ["Identity", "Loop", "BusTesting", "Machine", "CLinux"]),
+        tests("MachineTests", ["Machine", "Bus", "Loop", "BusTesting", "ArbiterProtocol"]),
         tests("VideoNodesTests", ["VideoNodes"]),
         tests("FuzzTargetsTests", ["FuzzTargets"]),
         tests("MachineLoadTests", ["MachineLoad", "Vocabulary"]),
@@ -334,8 +336,9 @@ let package = Package(
         tests(
             "BrokerTests",
             [
-                "Broker", "Arbiter", "ArbiterProtocol", "PolicyFile", "Bus", "Loop", "Machine", "Camarb", "FrameStream",
-                "CLinux",
+                "Broker", "Arbiter", "ArbiterProtocol", "PolicyFile", "Bus", "BusTesting", "Loop", "Machine",
+                "MachineLoad",
+                "Camarb", "FrameStream", "CLinux",
             ]),
     ] + (isForFuzzing ? fuzzer : [])).filter { !isForThreads || !withoutThreads.contains($0.name) },
     swiftLanguageModes: [.v6],

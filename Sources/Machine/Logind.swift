@@ -41,7 +41,7 @@ public final class Logind {
     private var asked = 0
     private var waiting: [String] = []
     /// A system bus lets each of its peers have 128 calls under way, and answers the others with an error.
-    private static let askedMax = 32
+    package static let askedMax = 32
     private var isKnown = false
     /// Sessions beyond the bound.
     public private(set) var leftOut = 0

@@ -24,11 +24,12 @@ final class BrokerProcess {
     /// - Parameters:
     ///   - policy: its name under `policies/`, or a path; nil: none.
     ///   - descriptorsMax: a limit of the system's on open descriptors.
+    ///   - given: where others of the test's are served, too.
     init(
         policy: String? = "desktop", cameras: [String] = ["front=simulated"], recorder: String = "tinyrecorder",
-        arguments: [String] = [], descriptorsMax: Int? = nil
+        arguments: [String] = [], descriptorsMax: Int? = nil, on given: EventLoop? = nil
     ) throws {
-        loop = try EventLoop()
+        loop = try given ?? EventLoop()
         var template = Array("/tmp/camarb-test-XXXXXX".utf8CString)
         directory = try #require(
             template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!).map { String(cString: $0) } })

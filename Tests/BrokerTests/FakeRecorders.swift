@@ -72,11 +72,13 @@ final class FakeRecorder: BusConnectionDelegate {
         connection?.close()
     }
 
-    func say(_ member: String, _ words: String...) {
+    func say(_ member: String, _ words: String...) { say(member, words.map { .string($0) }) }
+
+    func say(_ member: String, _ arguments: [WireValue]) {
         guard let connection else { return }
         let signal = BusMessage.signal(
             on: connection, path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member)
-        for word in words { signal?.append(.string(word)) }
+        for argument in arguments { signal?.append(argument) }
         _ = signal?.send()
     }
 
