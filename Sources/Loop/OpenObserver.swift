@@ -28,13 +28,28 @@ public final class OpenObserver {
     private var source: IOSource?
     private var pause: Timer?
     private let handler: (OpenNews) -> Void
-    private var turns = 0
-    private var turnsSince: Int64 = 0
+    private var turns = TurnsOfASecond()
 
-    /// Turns of the loop that news may take within a second, before they wait for the next one: programs that open and close a
-    /// camera without end are let wait. Read at once, as long as they are few, since the kernel makes one of two that are alike.
-    static let turnsMax = 200
-    private static let second: Int64 = 1_000_000_000
+    /// Turns of the loop that news take, each counted in the second that began with the first of it.
+    package struct TurnsOfASecond {
+        private var count = 0
+        private var since: Int64 = 0
+
+        /// Turns that news may take within a second, before they wait for the next one: programs that open and close a camera
+        /// without end are let wait. Read at once, as long as they are few, since the kernel makes one of two that are alike.
+        package static let max = 200
+        private static let second: Int64 = 1_000_000_000
+
+        package init() {}
+
+        /// Takes one.
+        /// - Returns: when the next may be taken; nil: at once.
+        package mutating func take(at now: Int64) -> Int64? {
+            if now - since >= Self.second { (count, since) = (0, now) }
+            count += 1
+            return count < Self.max ? nil : since + Self.second
+        }
+    }
 
     /// - Parameter handler: called with each bufferful of news.
     public init(on loop: EventLoop, _ handler: @escaping (OpenNews) -> Void) throws(SystemFault) {
@@ -52,12 +67,9 @@ public final class OpenObserver {
     }
 
     private func isReadable() {
-        let now = EventLoop.now
-        if now - turnsSince >= Self.second { (turns, turnsSince) = (0, now) }
-        turns += 1
-        if turns > Self.turnsMax {
+        if let next = turns.take(at: EventLoop.now) {
             source?.isEnabled = false
-            pause?.arm(at: turnsSince + Self.second)
+            pause?.arm(at: next)
         }
         takeOne()
     }

@@ -1,57 +1,10 @@
 import ArbiterProtocol
 import Broker
+import BusTesting
 import CLinux
 import Glibc
 import Loop
 import Testing
-
-/// A program that has files open, for a test whose own process may not: another thread that starts a child at that
-/// moment gives it a copy, and the kernel tells of a close only when the last copy is closed.
-private final class OpeningProgram {
-    private let ours: Int32
-    private let child: ChildProcess
-    private let path: String
-    private var free = Array(4...7)
-
-    init(of path: String, on loop: EventLoop) throws {
-        self.path = path
-        var ends: [Int32] = [-1, -1]
-        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
-        ours = ends[0]
-        defer { Glibc.close(ends[1]) }
-        // A shell without a child of its own, ended by the end of what it reads.
-        child = try ChildProcess(
-            path: "/bin/sh",
-            arguments: ["-c", "file=\(path); while read -r line <&3; do eval \"$line\"; echo >&3; done"],
-            passing: ends[1], on: loop
-        ) { _ in }
-    }
-
-    deinit { Glibc.close(ours) }
-
-    func open() throws -> Int {
-        let last = free.popLast()
-        let number = try #require(last)
-        try run("exec \(number)<$file")
-        return number
-    }
-
-    func close(_ number: Int) throws {
-        free.append(number)
-        try run("exec \(number)<&-")
-    }
-
-    func openAndClose(times: Int) throws {
-        try run("i=0; while [ $i -lt \(times) ]; do exec 8<$file; exec 8<&-; i=$((i + 1)); done")
-    }
-
-    private func run(_ line: String) throws {
-        let bytes = Array((line + "\n").utf8)
-        try #require(send(ours, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count)
-        var answer: UInt8 = 0
-        try #require(recv(ours, &answer, 1, 0) == 1, "the program that opens the file has ended")
-    }
-}
 
 /// A file that stands for a camera's node, and what a broker and its recorder core would do with it.
 private final class WatchedFile: NodeObserverOwner {
