@@ -1,7 +1,15 @@
-import Arbiter
+package import Arbiter
 import ArbiterProtocol
-import Loop
+package import Loop
 import Machine
+
+/// What the observer asks and tells, on the loop's thread.
+package protocol CalendarObserverOwner: AnyObject {
+    /// The one in force.
+    var policy: Policy { get }
+    /// The calendar says another mode, or none any more.
+    func calendarSays(_ mode: String?)
+}
 
 /// The policy's calendar as a fact for the core: which mode it says now, by the machine's local time.
 ///
@@ -10,47 +18,55 @@ import Machine
 /// another zone. Without a calendar in the policy nothing wakes the broker.
 ///
 /// Threading: on the loop's thread.
-final class CalendarObserver {
-    private unowned let broker: Broker
+package final class CalendarObserver {
+    private unowned let owner: any CalendarObserverOwner
+    private let now: () -> Int64
+    private let offset: (Int64) -> Int64
     private var timer: WallTimer?
-    /// As the core was told last.
-    private var said: String?
+    /// The mode that the calendar says, whatever was set by hand; as the owner was told last.
+    package private(set) var mode: String?
     /// When it says something else, in seconds since 1970; nil: never, or there is no calendar.
-    private(set) var change: Int64?
+    package private(set) var change: Int64?
+    /// When it is looked at next, likewise; nil: only when the clock is set, or the machine wakes.
+    package private(set) var next: Int64? { didSet { timer?.arm(at: next) } }
 
-    init(_ broker: Broker) throws(SystemFault) {
-        self.broker = broker
-        timer = try WallTimer(broker.loop) { [unowned self] in look(at: self.broker.arbiter.policy) }
-        look(at: broker.arbiter.policy)
+    /// - Parameters:
+    ///   - now: the clock on the wall, in seconds since 1970.
+    ///   - offset: by how many seconds local time is ahead of UTC, at such a moment.
+    package init(
+        _ owner: any CalendarObserverOwner, on loop: EventLoop, now: @escaping () -> Int64 = { WallClock.now },
+        offset: @escaping (Int64) -> Int64 = { WallClock.offset(at: $0) }
+    ) throws(SystemFault) {
+        self.owner = owner
+        self.now = now
+        self.offset = offset
+        timer = try WallTimer(loop) { [unowned self] in look(at: self.owner.policy) }
+        look(at: owner.policy)
     }
-
-    /// The mode that the calendar says, whatever was set by hand.
-    var mode: String? { said }
 
     /// Tells the core what the calendar says now. Of a policy that is about to be loaded it is told beforehand, so that no
     /// mode ends for a moment.
-    func look(at policy: Policy) {
+    package func look(at policy: Policy) {
         guard policy.hasCalendar else {
             change = nil
-            timer?.arm(at: nil)
+            next = nil
             return say(nil)
         }
         WallClock.rereadZone()
-        let now = WallClock.now
-        let clock = CalendarClock(policy, offset: WallClock.offset)
+        let now = now()
+        let clock = CalendarClock(policy, offset: offset)
         change = clock.change(after: now)
         let quarter = (now / CalendarClock.quarter + 1) * CalendarClock.quarter
-        timer?.arm(at: min(change ?? quarter, quarter))
+        next = min(change ?? quarter, quarter)
         say(clock.mode(at: now)?.name)
     }
 
     private func say(_ mode: String?) {
-        guard mode != said else { return }
-        said = mode
-        broker.step(.calendar(mode))
-        broker.journal.send(.notice, "the calendar says \(mode.map { "mode \($0)" } ?? "no mode")")
+        guard mode != self.mode else { return }
+        self.mode = mode
+        owner.calendarSays(mode)
     }
 
     /// The change in the machine's local time, as people write it; empty when there is none.
-    var changeWords: String { change.map { LocalDate($0 + WallClock.offset(at: $0)).words } ?? "" }
+    package var changeWords: String { change.map { LocalDate($0 + offset($0)).words } ?? "" }
 }

@@ -3,6 +3,7 @@ import ArbiterProtocol
 import Bus
 import Loop
 import Machine
+import MachineLoad
 
 /// The facts around the cameras: the clients that speak for users' desktops, what they and the machine said, and what
 /// follows from it for the core (`FactBoard`).
@@ -24,9 +25,10 @@ final class Desktops {
 
     /// Asks logind, and looks at the machine's figures where the policy wants that.
     func begin() throws(SystemFault) {
-        pressure = try PressureObserver(self, root: broker.options.machine)
+        let files = LoadFiles(root: broker.options.machine)
+        pressure = try PressureObserver(self, on: broker.loop) { files.read() }
         pressure?.policyChanged()
-        calendar = try CalendarObserver(broker)
+        calendar = try CalendarObserver(self, on: broker.loop)
         logins = try LoginSessionObserver(self, address: broker.options.systemBus ?? MessageBus.Kind.systemAddress)
     }
 
@@ -70,5 +72,17 @@ final class Desktops {
         forgetAsking(client)
         if more.knowsClients { clientLists -= 1 }
         if more.wantsUse { useLists -= 1 }
+    }
+}
+
+extension Desktops: PressureObserverOwner, CalendarObserverOwner {
+    package var policy: Policy { broker.arbiter.policy }
+    package var isAskedToRun: Bool { broker.arbiter.isAskedToRun }
+    package func measured(_ level: SystemPressure?) { say { $0.say(pressure: level, by: .gauge) } }
+    package func pressureChanged(_ words: String) { broker.journal.send(.notice, words) }
+
+    package func calendarSays(_ mode: String?) {
+        broker.step(.calendar(mode))
+        broker.journal.send(.notice, "the calendar says \(mode.map { "mode \($0)" } ?? "no mode")")
     }
 }

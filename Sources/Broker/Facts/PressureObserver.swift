@@ -1,8 +1,19 @@
-import Arbiter
-import ArbiterProtocol
-import Loop
-import Machine
-import MachineLoad
+package import Arbiter
+package import ArbiterProtocol
+package import Loop
+package import MachineLoad
+
+/// What the observer asks and tells, on the loop's thread.
+package protocol PressureObserverOwner: AnyObject {
+    /// The one in force.
+    var policy: Policy { get }
+    /// Somebody asks for a camera.
+    var isAskedToRun: Bool { get }
+    /// - Parameter level: as the machine's figures have it; nil: nobody looks any more.
+    func measured(_ level: SystemPressure?)
+    /// A sentence for the journal.
+    func pressureChanged(_ words: String)
+}
 
 /// The machine's own figures as a fact for the core, while they matter: while a rule of the policy reads pressure, the
 /// policy does not forbid it, and somebody asks for a camera. Else nothing is read, and nothing wakes the broker.
@@ -12,10 +23,10 @@ import MachineLoad
 /// says nothing, until it comes back.
 ///
 /// Threading: on the loop's thread.
-final class PressureObserver {
-    private unowned let desktops: Desktops
-    private var broker: Broker { desktops.broker }
-    private let files: LoadFiles
+package final class PressureObserver {
+    private unowned let owner: any PressureObserverOwner
+    private let readings: @Sendable () -> LoadReading
+    private let times: Times
     private let side: SideWork
     private var timer: Timer?
     private var gauge = PressureGauge()
@@ -28,34 +39,46 @@ final class PressureObserver {
     /// As it was last told; nil while nobody looks.
     private var measured: SystemPressure?
     /// Why the machine's figures are not known although they are wanted; empty when they are.
-    private(set) var trouble = ""
+    package private(set) var trouble = ""
 
-    /// How long a reading may take before it counts as none, in nanoseconds. Whole machines are read in a few milliseconds.
-    static let readTimeMax: Int64 = 5_000_000_000
+    /// In nanoseconds.
+    package struct Times {
+        /// From one reading to the next.
+        package var interval = PressureGauge.interval
+        /// How long a reading may take before it counts as none. Whole machines are read in a few milliseconds.
+        package var readMax: Int64 = 5_000_000_000
 
-    init(_ desktops: Desktops, root: String) throws(SystemFault) {
-        self.desktops = desktops
-        files = LoadFiles(root: root)
-        side = try SideWork(on: desktops.broker.loop)
-        timer = try desktops.broker.loop.addTimer { [unowned self] in timerRang() }
+        package init() {}
+    }
+
+    /// - Parameter readings: reads the machine once, beside the loop.
+    package init(
+        _ owner: any PressureObserverOwner, on loop: EventLoop, times: Times = Times(),
+        _ readings: @escaping @Sendable () -> LoadReading
+    ) throws(SystemFault) {
+        self.owner = owner
+        self.readings = readings
+        self.times = times
+        side = try SideWork(on: loop)
+        timer = try loop.addTimer { [unowned self] in timerRang() }
     }
 
     /// The reading that says that the machine is pressed; empty while it is not.
-    var why: String { gauge.why }
+    package var why: String { gauge.why }
 
     // MARK: What may begin or end it
 
     /// Another policy is in force.
-    func policyChanged() {
-        settings = broker.arbiter.policy.pressure
-        isWanted = settings.isWatched && broker.arbiter.policy.readsPressure
+    package func policyChanged() {
+        settings = owner.policy.pressure
+        isWanted = settings.isWatched && owner.policy.readsPressure
         if isLooking && !isWanted { end() }
         lookWhereWanted()
     }
 
     /// Called after every step: begins where somebody asks for a camera now.
-    func lookWhereWanted() {
-        guard isWanted, !isLooking, broker.arbiter.isAskedToRun else { return }
+    package func lookWhereWanted() {
+        guard isWanted, !isLooking, owner.isAskedToRun else { return }
         isLooking = true
         read()
     }
@@ -63,33 +86,32 @@ final class PressureObserver {
     // MARK: Readings
 
     private func read() {
-        let files = files
-        let isBegun = side.begin({ files.read() }, done: { [unowned self] reading in take(reading) })
+        let isBegun = side.begin(readings, done: { [unowned self] reading in take(reading) })
         // Without a thread there is no reading this time.
-        timer?.arm(at: EventLoop.now + (isBegun ? Self.readTimeMax : PressureGauge.interval))
+        timer?.arm(at: EventLoop.now + (isBegun ? times.readMax : times.interval))
     }
 
     private func timerRang() {
         guard isLooking else { return }
-        guard side.isBusy else { return broker.arbiter.isAskedToRun ? read() : end() }
-        trouble = "the machine's sensors have not answered for \(Self.readTimeMax / 1_000_000_000) s"
+        guard owner.isAskedToRun else { return end() }
+        guard side.isBusy else { return read() }
+        trouble = "the machine's sensors have not answered for \(times.readMax / 1_000_000_000) s"
         weigh(LoadReading())
-        timer?.arm(at: EventLoop.now + Self.readTimeMax)
+        timer?.arm(at: EventLoop.now + times.readMax)
     }
 
     private func take(_ reading: LoadReading) {
         guard isLooking else { return }
         trouble = reading.isEmpty ? "this machine has neither /proc/pressure nor a thermal zone that can be read" : ""
         weigh(reading)
-        timer?.arm(at: EventLoop.now + PressureGauge.interval)
+        timer?.arm(at: EventLoop.now + times.interval)
     }
 
     private func weigh(_ reading: LoadReading) {
         let changed = gauge.take(reading, settings) != nil
         if measured == nil || changed { tell(gauge.level) }
         if changed {
-            broker.journal.send(
-                .notice,
+            owner.pressureChanged(
                 "the machine's pressure is \(gauge.level.wireName)" + (gauge.why.isEmpty ? "" : ": \(gauge.why)"))
         }
     }
@@ -105,6 +127,6 @@ final class PressureObserver {
 
     private func tell(_ level: SystemPressure?) {
         measured = level
-        desktops.say { $0.say(pressure: level, by: .gauge) }
+        owner.measured(level)
     }
 }

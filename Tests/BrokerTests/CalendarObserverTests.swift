@@ -1,0 +1,156 @@
+import Arbiter
+import Broker
+import BusTesting
+import Loop
+import PolicyFile
+import Testing
+
+/// A broker with a calendar, at a moment that a test sets. Moments of long ago are due at once for the real timer beneath.
+private final class Office: CalendarObserverOwner {
+    let loop: EventLoop
+    /// Seconds since 1970.
+    var now = Office.monday
+    /// By how many seconds local time is ahead.
+    var offset: (Int64) -> Int64 = { _ in 0 }
+    var policy: Policy
+    private(set) var watch: CalendarObserver!
+    private(set) var told: [String?] = []
+
+    /// 2001-09-17, midnight in UTC.
+    static let monday: Int64 = 1_000_684_800
+    static let hour: Int64 = 3600
+
+    init(_ modes: String, at now: Int64, offset: @escaping (Int64) -> Int64 = { _ in 0 }) throws {
+        loop = try EventLoop()
+        policy = try Self.policy(modes)
+        self.now = now
+        self.offset = offset
+        watch = try CalendarObserver(
+            self, on: loop, now: { [unowned self] in self.now }, offset: { [unowned self] in self.offset($0) })
+    }
+
+    static func policy(_ modes: String) throws -> Policy {
+        try PolicyFile.parse("name = \"p\"\n" + modes, file: "p.toml")
+    }
+
+    func calendarSays(_ mode: String?) { told.append(mode) }
+
+    /// At the moment for which its timer is set, the timer rings.
+    func ring() throws {
+        now = try #require(watch.next)
+        let before = watch.next
+        try loop.turn(until: { watch.next != before }, "the timer")
+    }
+}
+
+@Suite("The policy's calendar, by the clock on the wall", .timeLimit(.minutes(10)))
+struct CalendarObserverTests {
+    static let day = """
+        [[mode]]
+        name = "day"
+        at = "mon-fri 08:00-18:00"
+        """
+    private static let (monday, hour, quarter) = (Office.monday, Office.hour, CalendarClock.quarter)
+
+    @Test("A broker that begins within a span says its mode at once, and one that begins outside says nothing")
+    func begins() throws {
+        let inside = try Office(Self.day, at: Self.monday + 12 * Self.hour)
+        #expect(inside.told == ["day"] && inside.watch.mode == "day")
+        let outside = try Office(Self.day, at: Self.monday + 5 * 24 * Self.hour + 12 * Self.hour)
+        #expect(outside.told == [] && outside.watch.mode == nil)
+    }
+
+    @Test("Each boundary is told at its minute, once, whatever is looked at in between")
+    func boundaries() throws {
+        let office = try Office(Self.day, at: Self.monday + 7 * Self.hour)
+        var told: [(Int64, String?)] = []
+        while office.now < Self.monday + 33 * Self.hour {
+            let count = office.told.count
+            try office.ring()
+            for mode in office.told.dropFirst(count) { told.append((office.now - Self.monday, mode)) }
+        }
+        #expect(told.map(\.0) == [8 * Self.hour, 18 * Self.hour, 32 * Self.hour])
+        #expect(told.map(\.1) == ["day", nil, "day"])
+    }
+
+    @Test(
+        "It is looked at each quarter of an hour, and at a boundary that comes before",
+        arguments: [
+            // From 07:44:59 on, after so many seconds, until 08:06.
+            ("08:00-18:00", 7 * 3600 + 44 * 60 + 59, [7 * 3600 + 2700, 8 * 3600]),
+            ("07:50-08:05", 7 * 3600 + 45 * 60, [7 * 3600 + 3000, 8 * 3600, 8 * 3600 + 300]),
+            // A span that never ends has no boundary, and the zone may still change.
+            ("00:00-24:00", 8 * 3600 + 1, [8 * 3600 + 900]),
+        ] as [(String, Int64, [Int64])])
+    func looks(_ span: String, _ from: Int64, _ next: [Int64]) throws {
+        let office = try Office("[[mode]]\nname = \"m\"\nat = \"\(span)\"\n", at: Self.monday + from)
+        var found: [Int64] = []
+        for _ in next {
+            found.append(try #require(office.watch.next) - Self.monday)
+            try office.ring()
+        }
+        #expect(found == next)
+    }
+
+    @Test(
+        "Local time counts, and the change is said in it", arguments: [-8 * 3600, 2 * 3600, 5 * 3600 + 2700] as [Int64])
+    func local(_ ahead: Int64) throws {
+        let office = try Office(
+            Self.day, at: Self.monday + 8 * Self.hour - ahead - 1, offset: { _ in ahead })
+        #expect(office.told == [] && office.watch.change == Self.monday + 8 * Self.hour - ahead)
+        #expect(office.watch.changeWords == "2001-09-17 08:00")
+        try office.ring()
+        #expect(office.told == ["day"] && office.watch.change == Self.monday + 18 * Self.hour - ahead)
+        #expect(office.watch.changeWords == "2001-09-17 18:00")
+    }
+
+    @Test("A machine that is given another zone is in it a quarter of an hour later at the latest")
+    func zone() throws {
+        let office = try Office(Self.day, at: Self.monday + 6 * Self.hour + 60)
+        office.offset = { _ in 2 * Self.hour }
+        try office.ring()
+        #expect(office.now == Self.monday + 6 * Self.hour + Self.quarter && office.told == ["day"])
+        #expect(office.watch.change == Self.monday + 16 * Self.hour)
+    }
+
+    @Test("A clock that somebody sets back or forward is looked at where it is now")
+    func clockSet() throws {
+        let office = try Office(Self.day, at: Self.monday + 12 * Self.hour)
+        office.now = Self.monday + 3 * Self.hour
+        office.watch.look(at: office.policy)
+        #expect(office.told == ["day", nil] && office.watch.change == Self.monday + 8 * Self.hour)
+        office.now = Self.monday + 36 * Self.hour
+        office.watch.look(at: office.policy)
+        #expect(office.told == ["day", nil, "day"] && office.watch.change == Self.monday + 42 * Self.hour)
+    }
+
+    @Test("Without a calendar nothing wakes the broker, and the mode that an earlier one said ends")
+    func withoutCalendar() throws {
+        let none = try Office("", at: Self.monday + 12 * Self.hour)
+        #expect(none.told == [] && none.watch.next == nil && none.watch.changeWords == "")
+        let office = try Office(Self.day, at: Self.monday + 12 * Self.hour)
+        office.policy = none.policy
+        office.watch.look(at: office.policy)
+        #expect(office.told == ["day", nil] && office.watch.mode == nil)
+        #expect(office.watch.next == nil && office.watch.change == nil)
+        while try office.loop.turn(timeout: 0) {}
+        #expect(office.told == ["day", nil])
+        // And the next one that has a calendar is followed.
+        office.policy = try Office.policy(Self.day)
+        office.watch.look(at: office.policy)
+        #expect(office.told == ["day", nil, "day"])
+        try office.ring()
+        #expect(office.watch.next != nil)
+    }
+
+    @Test("Of a policy that is about to be loaded its own calendar is told beforehand, and no mode ends for a moment")
+    func beforehand() throws {
+        let office = try Office(Self.day, at: Self.monday + 12 * Self.hour)
+        let longer = try Office.policy(Self.day.replacing("18:00", with: "20:00"))
+        office.watch.look(at: longer)
+        #expect(office.told == ["day"] && office.watch.change == Self.monday + 20 * Self.hour)
+        office.policy = longer
+        office.watch.look(at: try Office.policy(Self.day.replacing("\"day\"", with: "\"open\"")))
+        #expect(office.told == ["day", "open"])
+    }
+}
