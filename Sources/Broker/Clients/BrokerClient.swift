@@ -7,7 +7,7 @@ import Loop
 /// say, once, that the connection is another process (`Broker+StandFor`).
 ///
 /// Kept small: a broker has many clients that hardly ever say anything.
-final class BrokerClient {
+final class BrokerClient: SlowAsker {
     let id: ClientID
     let connection: BusConnection
     private(set) var pid: Int32

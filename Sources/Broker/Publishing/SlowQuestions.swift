@@ -1,5 +1,12 @@
-import ArbiterProtocol
-import Loop
+package import ArbiterProtocol
+package import Loop
+
+/// Who asks a slow question.
+package protocol SlowAsker: AnyObject {
+    var uid: UInt32 { get }
+    /// Nobody waits for its answers any more.
+    var isGone: Bool { get }
+}
 
 /// Questions whose answers take longer than a turn of the loop: plans and explanations. They are worked out beside the
 /// loop, on copies of the values they are about, one at a time for all clients: a broker has one processor's worth of
@@ -7,30 +14,30 @@ import Loop
 ///
 /// The others wait, few of each user: refused at once they would never be answered beside a client that asks without
 /// end, and the last of a full queue waits two seconds at the most, far less than a caller's 25.
-final class SlowQuestions {
+package final class SlowQuestions {
     /// Of one user, the one under way counted.
-    static let ofUserMax = 2
+    package static let ofUserMax = 2
     /// The same for a trusted user: tools that ask several things at once.
-    static let ofTrustedMax = 8
+    package static let ofTrustedMax = 8
     /// In all; the last places are for trusted users.
-    static let countMax = 32
-    static let keptForTrusted = 8
+    package static let countMax = 32
+    package static let keptForTrusted = 8
 
     private struct Question {
-        var client: BrokerClient
+        var client: any SlowAsker
         /// False: it could not be begun, and has been answered.
         var begin: () -> Bool
     }
 
     private var waiting: [Question] = []
-    private var current: BrokerClient?
+    private var current: (any SlowAsker)?
     private let side: SideWork
     private let isTrusted: (UInt32) -> Bool
 
     /// One is under way, even if nobody waits for it any more.
-    var isBusy: Bool { side.isBusy || !waiting.isEmpty }
+    package var isBusy: Bool { side.isBusy || !waiting.isEmpty }
 
-    init(on loop: EventLoop, isTrusted: @escaping (UInt32) -> Bool) throws(SystemFault) {
+    package init(on loop: EventLoop, isTrusted: @escaping (UInt32) -> Bool) throws(SystemFault) {
         side = try SideWork(on: loop)
         self.isTrusted = isTrusted
     }
@@ -40,8 +47,8 @@ final class SlowQuestions {
     ///   - prepare: called when the question's time has come, on the loop's thread: takes what the work is about, as it is
     ///     then.
     ///   - done: gets the result on the loop's thread, or why there is none.
-    func ask<Answer: Sendable>(
-        _ client: BrokerClient,
+    package func ask<Answer: Sendable>(
+        _ client: any SlowAsker,
         prepare: @escaping () throws(BrokerError) -> @Sendable () -> Answer,
         done: @escaping (Result<Answer, BrokerError>) -> Void
     ) throws(BrokerError) {

@@ -1,0 +1,245 @@
+import ArbiterProtocol
+import Broker
+import BusTesting
+import Dispatch
+import Loop
+import Synchronization
+import Testing
+
+private final class Asker: SlowAsker {
+    let uid: UInt32
+    var isGone = false
+    init(_ uid: UInt32) { self.uid = uid }
+}
+
+/// Questions whose work takes until the test lets it end, and their answers in the order in which they came.
+private final class Desk {
+    /// Where work waits.
+    final class Gate: Sendable {
+        private struct State {
+            var open = 0
+            var begun: [String] = []
+            var underWay = 0
+            var mostUnderWay = 0
+        }
+        private let state = Mutex(State())
+        private let turn = DispatchSemaphore(value: 0)
+
+        func pass(_ name: String) -> String {
+            state.withLock { state in
+                state.begun.append(name)
+                state.underWay += 1
+                state.mostUnderWay = max(state.mostUnderWay, state.underWay)
+            }
+            turn.wait()
+            state.withLock { $0.underWay -= 1 }
+            return name
+        }
+
+        func letOneEnd() { turn.signal() }
+        var begun: [String] { state.withLock { $0.begun } }
+        var mostUnderWay: Int { state.withLock { $0.mostUnderWay } }
+    }
+
+    let loop: EventLoop
+    let gate = Gate()
+    private(set) var questions: SlowQuestions!
+    private(set) var prepared: [String] = []
+    private(set) var answers: [String] = []
+    /// What else is done with an answer.
+    var whenAnswered: (String) -> Void = { _ in }
+    private var letEnd = 0
+
+    static let root: UInt32 = 0
+
+    init() throws {
+        loop = try EventLoop()
+        questions = try SlowQuestions(on: loop) { $0 == Self.root }
+    }
+
+    deinit {
+        // A thread that waits ends, too.
+        gate.letOneEnd()
+    }
+
+    /// - Parameter fault: it cannot be prepared.
+    func ask(_ name: String, _ asker: Asker, fault: BrokerError? = nil) throws(BrokerError) {
+        let gate = gate
+        try questions.ask(asker) { [unowned self] () throws(BrokerError) in
+            prepared.append(name)
+            if let fault { throw fault }
+            return { gate.pass(name) }
+        } done: { [unowned self] (result: Result<String, BrokerError>) in
+            switch result {
+            case .success(let answer): answers.append(answer)
+            case .failure(let error): answers.append("\(name): \(error.message)")
+            }
+            whenAnswered(name)
+        }
+    }
+
+    func refused(_ name: String, _ asker: Asker, _ words: String, at place: SourceLocation = #_sourceLocation) {
+        BrokerTests.refused(.limitExceeded, words, at: place) { try ask(name, asker) }
+    }
+
+    /// The work under way ends, and its answer comes.
+    func answer(_ count: Int = 1) throws {
+        for _ in 0..<count {
+            let before = answers.count
+            gate.letOneEnd()
+            try loop.turn(until: { answers.count > before }, "an answer")
+        }
+    }
+}
+
+@Suite("Questions that take longer than a turn of the loop", .timeLimit(.minutes(10)))
+struct SlowQuestionsTests {
+    @Test("They are worked out one at a time, in the order of asking, and each is answered once")
+    func inOrder() throws {
+        let desk = try Desk()
+        let names = (1...6).map { "question \($0)" }
+        for (number, name) in names.enumerated() { try desk.ask(name, Asker(UInt32(1000 + number / 2))) }
+        #expect(desk.answers == [] && desk.questions.isBusy)
+        for answered in 1...6 {
+            try desk.answer()
+            #expect(desk.answers == Array(names.prefix(answered)))
+            #expect(desk.questions.isBusy == (answered < 6))
+        }
+        #expect(desk.gate.begun == names && desk.gate.mostUnderWay == 1)
+    }
+
+    @Test("What a question is about is taken when its time has come")
+    func prepared() throws {
+        let desk = try Desk()
+        try desk.ask("first", Asker(1000))
+        try desk.ask("second", Asker(1001))
+        #expect(desk.prepared == ["first"])
+        try desk.answer()
+        #expect(desk.prepared == ["first", "second"])
+        try desk.answer()
+    }
+
+    @Test(
+        "A user has two of them, the one under way counted, whichever of its clients asks, and another when one is answered"
+    )
+    func ofUser() throws {
+        let desk = try Desk()
+        let (one, two) = (Asker(1000), Asker(1000))
+        try desk.ask("under way", one)
+        try desk.ask("waits", two)
+        desk.refused("too many", one, "2 plans or explanations of user 1000")
+        desk.refused("too many", two, "2 plans or explanations of user 1000")
+        try desk.ask("another's", Asker(1001))
+        try desk.answer()
+        try desk.ask("again", one)
+        desk.refused("too many", two, "2 plans or explanations of user 1000")
+        try desk.answer(3)
+        #expect(desk.answers == ["under way", "waits", "another's", "again"])
+        try desk.ask("afterwards", two)
+        try desk.ask("and one more", two)
+        try desk.answer(2)
+    }
+
+    @Test("The last places are for trusted users, who have more of them each")
+    func places() throws {
+        let desk = try Desk()
+        var user: UInt32 = 1000
+        func next() -> Asker {
+            user += 1
+            return Asker(user)
+        }
+        try desk.ask("under way", next())
+        let open = SlowQuestions.countMax - SlowQuestions.keptForTrusted
+        for number in 0..<open { try desk.ask("\(number)", next()) }
+        desk.refused("too many", next(), "\(open) plans or explanations are waiting")
+        let root = Asker(Desk.root)
+        for number in 0..<SlowQuestions.ofTrustedMax { try desk.ask("root's \(number)", root) }
+        desk.refused("too many", root, "\(SlowQuestions.ofTrustedMax) plans or explanations of user 0")
+        #expect(SlowQuestions.ofTrustedMax == SlowQuestions.keptForTrusted)
+        // One of root's has been answered: the place is root's again, and nobody else's.
+        try desk.answer(open + 2)
+        #expect(desk.answers.last == "root's 0")
+        try desk.ask("root's again", root)
+        desk.refused("too many", root, "\(SlowQuestions.ofTrustedMax) plans or explanations of user 0")
+        for number in 0..<(open - SlowQuestions.ofTrustedMax + 1) { try desk.ask("\(number) again", next()) }
+        desk.refused("too many", next(), "\(open) plans or explanations are waiting")
+        while desk.questions.isBusy { try desk.answer() }
+        #expect(desk.answers.count == 1 + open + SlowQuestions.ofTrustedMax + 1 + open - SlowQuestions.ofTrustedMax + 1)
+        #expect(desk.gate.mostUnderWay == 1)
+    }
+
+    @Test("There are never more of them than in all there may be, whoever asks")
+    func inAll() throws {
+        // Everybody is trusted.
+        let loop = try EventLoop()
+        let questions = try SlowQuestions(on: loop) { _ in true }
+        let gate = Desk.Gate()
+        var answered = 0
+        func ask(_ user: UInt32) throws(BrokerError) {
+            try questions.ask(Asker(user)) { () throws(BrokerError) in
+                { gate.pass("") }
+            } done: {
+                (_: Result<String, BrokerError>) in
+                answered += 1
+            }
+        }
+        try ask(1)
+        for user in 0..<UInt32(SlowQuestions.countMax) { try ask(100 + user) }
+        refused(.limitExceeded, "\(SlowQuestions.countMax) plans or explanations are waiting") { try ask(999) }
+        for _ in 0...SlowQuestions.countMax { gate.letOneEnd() }
+        try loop.turn(until: { answered == SlowQuestions.countMax + 1 })
+        #expect(!questions.isBusy)
+    }
+
+    @Test("A client that is gone is passed over, and what it left under way is waited for and keeps nobody out")
+    func gone() throws {
+        let desk = try Desk()
+        let (left, also, stays) = (Asker(1000), Asker(1001), Asker(1002))
+        try desk.ask("under way", left)
+        try desk.ask("left behind", left)
+        try desk.ask("left behind, too", also)
+        try desk.ask("wanted", stays)
+        left.isGone = true
+        also.isGone = true
+        #expect(desk.questions.isBusy)
+        try desk.answer()
+        #expect(desk.prepared == ["under way", "wanted"])
+        try desk.answer()
+        #expect(desk.answers == ["under way", "wanted"] && !desk.questions.isBusy)
+        // Of its user nothing is counted any more.
+        try desk.ask("one", Asker(1000))
+        try desk.ask("two", Asker(1000))
+        try desk.answer(2)
+    }
+
+    @Test("A question that cannot be prepared is told why, and the next one has its turn")
+    func cannotBePrepared() throws {
+        let desk = try Desk()
+        let denied = BrokerError(.accessDenied, "not for you")
+        try desk.ask("at once", Asker(1000), fault: denied)
+        #expect(desk.answers == ["at once: not for you"] && !desk.questions.isBusy)
+        try desk.ask("under way", Asker(1000))
+        try desk.ask("denied", Asker(1001), fault: denied)
+        try desk.ask("denied, too", Asker(1002), fault: denied)
+        try desk.ask("after it", Asker(1003))
+        try desk.answer(1)
+        #expect(
+            desk.answers == ["at once: not for you", "under way", "denied: not for you", "denied, too: not for you"])
+        try desk.answer(1)
+        #expect(desk.answers.last == "after it" && !desk.questions.isBusy)
+    }
+
+    @Test("A question that is asked in the answer of another is answered, behind those that waited before")
+    func nested() throws {
+        let desk = try Desk()
+        let asker = Asker(1000)
+        desk.whenAnswered = { name in
+            if name == "first" { #expect(throws: Never.self) { try desk.ask("of the answer", asker) } }
+        }
+        try desk.ask("first", asker)
+        try desk.ask("second", asker)
+        try desk.answer(3)
+        #expect(desk.answers == ["first", "second", "of the answer"] && desk.gate.mostUnderWay == 1)
+        desk.whenAnswered = { _ in }
+    }
+}
