@@ -271,6 +271,7 @@ import Testing
     @Test("A capture says again that it has nothing to do: its owner may have had a question just then")
     func idleAgain() async throws {
         let (events, continuation) = AsyncStream.makeStream(of: RecorderEvent.self)
+        let began = ContinuousClock.now
         let capture = Capture(try CameraSpec(parsing: "simulated:iphone5-back"), idleLimit: .milliseconds(20)) {
             continuation.yield($0)
         }
@@ -279,6 +280,8 @@ import Testing
         for await event in events {
             #expect(event == .idle)
             count += 1
+            // Each after as long as the first.
+            #expect(ContinuousClock.now - began >= .milliseconds(20) * count)
             if count == 3 { break }
         }
     }

@@ -314,6 +314,22 @@ def comes_back():
         assert kept(daemon) == 42 and client(daemon, ALICE).call(BROKER, "GetStatus")[0]["ownPrivacy"] == ("b", True)
 
 
+@claim("answers that cannot be read are left as they are: what a user says counts for the broker's life, and the journal says why")
+def unreadable():
+    with broker() as daemon:
+        daemon.answers.mkdir(parents=True)
+        (daemon.answers / "kept").write_text("as it was")
+        agent = asked(daemon)
+        app, session = starting(daemon, "photos")
+        agent.call(SHELL, "AnswerQuestion", "us", agent.wait("Question")[0], "allow")
+        app.wait("DidStartRunning")
+        agent.call(SHELL, "SetOwnPrivacy", "b", True)
+        app.wait("WasInterrupted")
+        assert f"what user {ALICE} said of apps cannot be read" in daemon.said(), daemon.said()
+        assert [(path.name, path.read_text()) for path in daemon.answers.iterdir()] == [("kept", "as it was")]
+        assert [path.name for path in daemon.answers.parent.iterdir()] == [str(ALICE)]
+
+
 SANDBOXES = ("app-flatpak-org.example.Mirror-1.scope", "snap.mirror.mirror-3dcfaa86-60a3-4a4f-9f83-4b83a6f4a7c1.scope",
              "libpod-1.scope")
 
