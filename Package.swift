@@ -9,7 +9,7 @@ let isForFuzzing = Context.environment["CAMARB_FUZZ"] == "1"
 // itself, since the sanitizer's is a library of its own.
 let isForThreads = Context.environment["CAMARB_THREADS"] == "1"
 let withoutThreads: Set<String> = [
-    "TraceFigures", "Agent", "CPipeWire", "CSlate",
+    "TraceFigures", "Agent", "AgentTests", "CPipeWire", "CSlate",
     "camagent",
     "camclient", "camplay",
     "explore",
@@ -319,6 +319,12 @@ let package = Package(
             swiftSettings: strict
         ),
         tests("LoopTests", ["Loop", "BusTesting", "CLinux"]),
+        tests(
+            "AgentTests",
+            [
+                "Agent", "ArbiterProtocol", "BusTesting", "Camarb", "CLinux", "CPipeWire", "DesktopFacts",
+                "FrameStream", "Loop",
+            ]),
         tests("BusTests", ["Bus", "Loop", "BusTesting", "ArbiterProtocol", "CLinux"]),
         tests("IdentityTests", ["Identity", "Loop", "BusTesting", "Machine", "CLinux"]),
         tests("MachineTests", ["Machine", "Bus", "Loop", "BusTesting", "ArbiterProtocol"]),

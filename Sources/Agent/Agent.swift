@@ -40,7 +40,11 @@ public final class Agent {
             options.windows, display: options.display, variable: environment, isThere: { access($0, F_OK) == 0 })
         switch found {
         case .x11: windows = try X11Source(on: loop, display: options.display) { [unowned self] in look() }
-        case .sway(let socket): windows = try SwaySource(on: loop, socket: socket) { [unowned self] in look() }
+        case .sway(let socket):
+            windows = try SwaySource(on: loop, socket: socket, folder: environment("XDG_RUNTIME_DIR")) {
+                [unowned self] in
+                look()
+            }
         case .kwin: windows = try KWinSource(on: loop) { [unowned self] in look() }
         case .none(let why): windowTrouble = why
         }

@@ -1,8 +1,8 @@
-import DesktopFacts
+package import DesktopFacts
 
 /// Whatever knows the windows of this user's desktop, and follows them on the loop. It looks again by itself for what went
 /// away.
-protocol DesktopSource: AnyObject {
+package protocol DesktopSource: AnyObject {
     /// Nil while the windows are not known; `trouble` then says why.
     var desktop: Desktop? { get }
     var trouble: String? { get }
@@ -13,5 +13,5 @@ protocol DesktopSource: AnyObject {
 
 extension DesktopSource {
     /// It is known, or known why not.
-    var isSettled: Bool { desktop != nil || trouble != nil }
+    package var isSettled: Bool { desktop != nil || trouble != nil }
 }

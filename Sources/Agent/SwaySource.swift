@@ -1,9 +1,9 @@
 import Bus
-import DesktopFacts
+package import DesktopFacts
 import Glibc
 import Identity
 import JSONText
-import Loop
+package import Loop
 import Machine
 
 /// The windows of a sway session, over its socket, followed by its events.
@@ -13,28 +13,30 @@ import Machine
 /// sway names each window's process by what the kernel said when that connected. Of an X11 program's window it knows only
 /// what the window says of itself, so the X server inside sway is asked for those, once there is one. Nothing here waits for
 /// sway: what it says last stands while it is stopped.
-final class SwaySource: DesktopSource {
+package final class SwaySource: DesktopSource {
     /// From one reading to the next at the earliest: whoever changes something all the time costs twenty trees a second. The
     /// first change after a pause is read at once.
-    private static let pace: Int64 = 50_000_000
+    package static let pace = Duration.milliseconds(50)
     private static let readBytes = 64 * 1024
     /// What of its version is shown: `1.7`, or a branch's name.
     private static let versionBytesMax = 32
     /// What changes of a window without changing where it is.
     private static let idleChanges: Set<String> = ["title", "mark", "urgent"]
 
-    private(set) var desktop: Desktop?
-    private(set) var trouble: String?
-    private(set) var name = "sway"
+    package private(set) var desktop: Desktop?
+    package private(set) var trouble: String?
+    package private(set) var name = "sway"
 
     private let loop: EventLoop
     private let socket: String?
+    private let folder: String?
+    private let pace: Duration
     private let onChange: () -> Void
     private var descriptor: Int32 = -1
     private var source: IOSource?
     private var settling: Timer?
     private var retry: Timer?
-    private var backOff = BackOff.desktop
+    private var backOff: BackOff
     private var order = ReadingOrder()
     private var messages = SwayMessages()
     private var buffer = [UInt8](repeating: 0, count: SwaySource.readBytes)
@@ -47,10 +49,18 @@ final class SwaySource: DesktopSource {
 
     /// - Parameters:
     ///   - socket: what `$SWAYSOCK` says.
+    ///   - folder: where sockets of sway's are looked for when nobody listens there.
+    ///   - backOff: how long it waits before it tries again.
     ///   - onChange: `desktop` or `trouble` is another.
-    init(on loop: EventLoop, socket: String?, onChange: @escaping () -> Void) throws(SystemFault) {
+    package init(
+        on loop: EventLoop, socket: String?, folder: String?,
+        pace: Duration = SwaySource.pace, backOff: BackOff = .desktop, onChange: @escaping () -> Void
+    ) throws(SystemFault) {
         self.loop = loop
         self.socket = socket
+        self.folder = folder
+        self.pace = pace
+        self.backOff = backOff
         self.onChange = onChange
         settling = try loop.addTimer { [unowned self] in read() }
         retry = try loop.addTimer { [unowned self] in open() }
@@ -58,9 +68,9 @@ final class SwaySource: DesktopSource {
 
     deinit { close() }
 
-    func open() {
+    package func open() {
         do throws(SystemFault) {
-            descriptor = try SwaySocket.connect(socket)
+            descriptor = try SwaySocket.connect(socket, in: folder)
             source = try loop.addIO(descriptor, .readable) { [unowned self] _ in turn() }
         } catch {
             return lost("sway does not answer: \(error.reason)")
@@ -140,7 +150,7 @@ final class SwaySource: DesktopSource {
 
     private func due(changed: Bool, complete: Bool) {
         guard order.isDue(changed: changed, complete: complete), settling?.deadline == nil else { return }
-        settling?.arm(at: max(EventLoop.now, readAt + Self.pace))
+        settling?.arm(at: max(EventLoop.now, readAt + pace.nanoseconds))
     }
 
     private func take(version json: JSON?) {
@@ -196,9 +206,9 @@ private enum SwaySocket {
     private static let triedMax = 16
 
     /// The one that is named, else one of those in the user's folder: a sway that was started anew has another name there.
-    static func connect(_ named: String?) throws(SystemFault) -> Int32 {
+    static func connect(_ named: String?, in folder: String?) throws(SystemFault) -> Int32 {
         var fault = SystemFault("find sway's socket", ENOENT)
-        for path in [named].compactMap(\.self) + others().prefix(triedMax) {
+        for path in [named].compactMap(\.self) + others(in: folder).prefix(triedMax) {
             do throws(SystemFault) {
                 return try connectToOwn(path)
             } catch {
@@ -223,8 +233,8 @@ private enum SwaySocket {
     }
 
     /// `sway-ipc.1000.4711.sock`
-    private static func others() -> [String] {
-        guard let folder = environment("XDG_RUNTIME_DIR"), let listing = opendir(folder) else { return [] }
+    private static func others(in folder: String?) -> [String] {
+        guard let folder, let listing = opendir(folder) else { return [] }
         defer { closedir(listing) }
         var found: [String] = []
         while let entry = readdir(listing) {

@@ -59,9 +59,15 @@ struct DoorCamera: Equatable, Sendable {
 }
 
 /// What a consumer's stream was set to.
-struct DoorFormat: Hashable, Sendable {
-    var width: Int
-    var height: Int
+package struct DoorFormat: Hashable, Sendable {
+    package var width: Int
+    package var height: Int
     /// Frames a second.
-    var rate: Double
+    package var rate: Double
+
+    package init(width: Int, height: Int, rate: Double) {
+        self.width = width
+        self.height = height
+        self.rate = rate
+    }
 }

@@ -1,20 +1,46 @@
 import ArbiterProtocol
-import CPipeWire
+package import CPipeWire
 import FrameStream
-import Loop
+package import Loop
+
+/// Where a consumer's streams come from: its session at the broker.
+package protocol DoorSupply: AnyObject {
+    func want(_ format: DoorFormat?)
+    func streamEnded(_ number: Int)
+    func close()
+}
+
+/// What a consumer sees: its node in PipeWire.
+package protocol DoorScreen {
+    func show(_ slate: DoorSlate)
+    /// Copied before it returns.
+    func show(_ picture: camarb_door_picture)
+}
+
+struct DoorNode: DoorScreen {
+    var door: OpaquePointer
+    var consumer: UInt32
+
+    func show(_ slate: DoorSlate) {
+        camarb_door_show_slate(door, consumer, slate.kind.rawValue, slate.reason, slate.interrupter)
+    }
+
+    func show(_ picture: camarb_door_picture) {
+        withUnsafePointer(to: picture) { camarb_door_show_frame(door, consumer, $0) }
+    }
+}
 
 /// A program's stream that means a camera: its session at the broker, and what it is shown.
-final class DoorConsumer {
-    let number: UInt32
+package final class DoorConsumer {
     let camera: UInt32
     /// Whose it is, for the bounds of one program's.
-    enum Owner: Hashable {
+    package enum Owner: Hashable {
         case process(Int32)
         /// Unknown: its connection to PipeWire stands for it.
         case connection(UInt32)
 
         /// The same for the same one only.
-        var number: UInt64 {
+        package var number: UInt64 {
             switch self {
             case .process(let process): UInt64(UInt32(bitPattern: process))
             case .connection(let client): 1 << 32 | UInt64(client)
@@ -22,11 +48,11 @@ final class DoorConsumer {
         }
     }
     let owner: Owner
-    private(set) var app: String?
+    package private(set) var app: String?
 
     private let loop: EventLoop
-    private let door: OpaquePointer
-    private let session: DoorSession
+    private let screen: any DoorScreen
+    private let session: any DoorSupply
     private let onFrame: () -> Void
     private var receiver: FrameReceiver?
     /// The session's number of the stream that it receives.
@@ -37,34 +63,33 @@ final class DoorConsumer {
     private var slate = DoorSlate.waiting
 
     /// - Parameter onFrame: a frame was shown, and the door may have news since.
-    init(
-        _ number: UInt32, camera: UInt32, owner: Owner, of door: OpaquePointer, on loop: EventLoop,
-        _ session: DoorSession, onFrame: @escaping () -> Void
+    package init(
+        camera: UInt32, owner: Owner, on screen: any DoorScreen, _ loop: EventLoop, _ session: any DoorSupply,
+        onFrame: @escaping () -> Void
     ) {
-        self.number = number
         self.camera = camera
         self.owner = owner
-        self.door = door
+        self.screen = screen
         self.loop = loop
         self.session = session
         self.onFrame = onFrame
     }
 
-    func close() {
+    package func close() {
         endStream()
         session.close()
     }
 
     // MARK: What PipeWire says
 
-    func runs(_ format: DoorFormat) {
+    package func runs(_ format: DoorFormat) {
         // In another format it is shown what it was shown.
         if !isRunning { show(.waiting) }
         isRunning = true
         session.want(format)
     }
 
-    func pauses() {
+    package func pauses() {
         isRunning = false
         endStream()
         session.want(nil)
@@ -72,7 +97,7 @@ final class DoorConsumer {
 
     // MARK: What the broker says
 
-    func take(_ news: DoorSession.News) {
+    package func take(_ news: DoorSession.News) {
         switch news {
         case .named(let name): app = name
         case .slate(let slate):
@@ -87,7 +112,7 @@ final class DoorConsumer {
 
     private func show(_ slate: DoorSlate) {
         self.slate = slate
-        camarb_door_show_slate(door, number, slate.kind.rawValue, slate.reason, slate.interrupter)
+        screen.show(slate)
     }
 
     private func begin(_ descriptor: Int32) {
@@ -137,10 +162,10 @@ final class DoorConsumer {
         receiver.withBytes(of: frame) { bytes in
             guard let start = bytes.baseAddress, bytes.count >= layout.bytes else { return }
             let pixels = start.assumingMemoryBound(to: UInt8.self)
-            var picture = camarb_door_picture(
-                luma: pixels, chroma: pixels + layout.lumaBytes, stride: UInt32(layout.stride),
-                width: UInt32(layout.width), height: UInt32(layout.height), captured: frame.record.timestamp)
-            camarb_door_show_frame(door, number, &picture)
+            screen.show(
+                camarb_door_picture(
+                    luma: pixels, chroma: pixels + layout.lumaBytes, stride: UInt32(layout.stride),
+                    width: UInt32(layout.width), height: UInt32(layout.height), captured: frame.record.timestamp))
         }
     }
 }

@@ -1,19 +1,24 @@
 import ArbiterProtocol
-import Camarb
+package import Camarb
 
 /// What a consumer wants: a format, and in which round, where each pause begins another.
-struct DoorWish: Hashable, Sendable {
-    var format: DoorFormat
-    var round: Int
+package struct DoorWish: Hashable, Sendable {
+    package var format: DoorFormat
+    package var round: Int
+
+    package init(format: DoorFormat, round: Int) {
+        self.format = format
+        self.round = round
+    }
 }
 
 /// Where a consumer's session is: what it was asked for, whether it runs and may be looked at, and whether the consumer has
 /// a stream of it.
-struct DoorCourse {
+package struct DoorCourse {
     /// What the session was started for; nil: it does not ask to run.
-    private(set) var asked: DoorWish?
+    package private(set) var asked: DoorWish?
     /// There was no stream to be had a moment ago; the next try is due later.
-    var isLate = false
+    package var isLate = false
     private var isRunning = false
     private var hasPreview = true
     /// Stopped for good. Only a consumer that pauses and goes on starts it again.
@@ -24,19 +29,21 @@ struct DoorCourse {
     /// What the session's events called for last.
     private var slate = DoorSlate.waiting
 
+    package init() {}
+
     /// Somebody takes pictures, there are some to be had, and none come.
-    var wantsStream: Bool { asked != nil && isRunning && hasPreview && stream == nil && !isLate }
+    package var wantsStream: Bool { asked != nil && isRunning && hasPreview && stream == nil && !isLate }
 
     /// A stream is the consumer's.
     /// - Returns: its number.
-    mutating func opened() -> Int {
+    package mutating func opened() -> Int {
         count += 1
         stream = count
         return count
     }
 
     /// - Returns: false: it is not the one that the consumer has now.
-    mutating func streamEnded(_ number: Int) -> Bool {
+    package mutating func streamEnded(_ number: Int) -> Bool {
         guard stream == number else { return false }
         stream = nil
         isLate = true
@@ -45,11 +52,11 @@ struct DoorCourse {
 
     // MARK: Wishes
 
-    func isToStart(for wish: DoorWish) -> Bool { asked == nil || (isStopped && wish.round != asked?.round) }
+    package func isToStart(for wish: DoorWish) -> Bool { asked == nil || (isStopped && wish.round != asked?.round) }
 
     /// The session is as it is wished.
     /// - Returns: what is to be shown; a consumer that paused and went on unnoticed still shows that it waits.
-    mutating func goesOn(with wish: DoorWish) -> DoorSlate? {
+    package mutating func goesOn(with wish: DoorWish) -> DoorSlate? {
         let (isStarted, isNewRound) = (isToStart(for: wish), asked?.round != wish.round)
         if isNewRound {
             isStopped = false
@@ -60,7 +67,7 @@ struct DoorCourse {
         return isNewRound && !isStarted && !isRunning ? slate : nil
     }
 
-    mutating func stopped() {
+    package mutating func stopped() {
         asked = nil
         (isRunning, isStopped, stream) = (false, false, nil)
     }
@@ -68,7 +75,7 @@ struct DoorCourse {
     // MARK: Events
 
     /// - Returns: what is to be shown from now on.
-    mutating func take(_ event: ClientEvent) -> [DoorSlate] {
+    package mutating func take(_ event: ClientEvent) -> [DoorSlate] {
         var shown: [DoorSlate] = []
         switch event {
         case .didStartRunning:

@@ -14,8 +14,8 @@ import Synchronization
 /// A task of its own does what is wished, one thing after the other; what comes of it is posted. While the session runs, may
 /// be looked at, and the consumer has no stream, one is opened: at once when that begins, and a second after one ended or
 /// could not be had.
-final class DoorSession: Sendable {
-    enum News: Sendable {
+package final class DoorSession: Sendable, DoorSupply {
+    package enum News: Sendable {
         /// What the broker takes it for.
         case named(String)
         /// By its number, for `streamEnded`.
@@ -56,7 +56,7 @@ final class DoorSession: Sendable {
     }
 
     /// - Parameter wish: nil: the consumer has paused.
-    func want(_ format: DoorFormat?) {
+    package func want(_ format: DoorFormat?) {
         state.withLock { state in
             if format == nil { state.round += 1 }
             state.wish = format.map { DoorWish(format: $0, round: state.round) }
@@ -65,10 +65,10 @@ final class DoorSession: Sendable {
     }
 
     /// A stream of the consumer's ended by itself.
-    func streamEnded(_ number: Int) { state.withLock { _ = $0.steps?.yield(.streamEnded(number)) } }
+    package func streamEnded(_ number: Int) { state.withLock { _ = $0.steps?.yield(.streamEnded(number)) } }
 
     /// The connection ends, and with it what it held.
-    func close() {
+    package func close() {
         state.withLock { state in
             state.isClosed = true
             state.steps?.finish()

@@ -1,22 +1,22 @@
-import ArbiterProtocol
-import Camarb
+package import ArbiterProtocol
+package import Camarb
 
 /// What a consumer is shown in the camera's place. The drawing, and the sentences for causes, are the C library's.
-struct DoorSlate: Hashable, Sendable {
+package struct DoorSlate: Hashable, Sendable {
     /// The numbers of `enum camarb_slate_kind`.
-    enum Kind: Int32, Hashable, Sendable {
+    package enum Kind: Int32, Hashable, Sendable {
         case waiting, interrupted, switchedOff, noAccess, noBroker
     }
 
-    var kind: Kind
+    package var kind: Kind
     /// A cause or a terminal stop by its name on the wire, or a sentence.
-    var reason = ""
-    var interrupter = ""
+    package var reason = ""
+    package var interrupter = ""
 
-    static let waiting = DoorSlate(kind: .waiting)
+    package static let waiting = DoorSlate(kind: .waiting)
 
     /// What an event of the session calls for; nil: nothing else than before.
-    init?(_ event: ClientEvent) {
+    package init?(_ event: ClientEvent) {
         switch event {
         case .wasInterrupted(let interruption), .interruptionChanged(let interruption):
             let reason = interruption.reason
@@ -32,13 +32,13 @@ struct DoorSlate: Hashable, Sendable {
         }
     }
 
-    init(kind: Kind, reason: String = "", interrupter: String = "") {
+    package init(kind: Kind, reason: String = "", interrupter: String = "") {
         self.kind = kind
         self.reason = reason
         self.interrupter = interrupter
     }
 
-    init(_ error: BrokerError) {
+    package init(_ error: BrokerError) {
         self = error.isOfTheConnection ? DoorSlate(kind: .noBroker) : DoorSlate(kind: .noAccess, reason: error.message)
     }
 }

@@ -2,10 +2,10 @@ import Glibc
 import Synchronization
 
 /// A descriptor on its way to a receiver that may be gone.
-final class PassedOn: Sendable {
+package final class PassedOn: Sendable {
     private let descriptor: Mutex<Int32>
 
-    init(owning descriptor: Int32) { self.descriptor = Mutex(descriptor) }
+    package init(owning descriptor: Int32) { self.descriptor = Mutex(descriptor) }
 
     deinit {
         let left = take()
@@ -13,7 +13,7 @@ final class PassedOn: Sendable {
     }
 
     /// The caller's from now on; -1: it was taken before.
-    func take() -> Int32 {
+    package func take() -> Int32 {
         descriptor.withLock { descriptor in
             defer { descriptor = -1 }
             return descriptor

@@ -189,7 +189,7 @@ final class PipeWireDoor {
         let (number, mailbox) = (lastSession, mailbox)
         let session = DoorSession(camera, identity, address: address) { mailbox.post((number, $0)) }
         let consumer = DoorConsumer(
-            event.consumer, camera: event.camera, owner: owner, of: door, on: loop, session
+            camera: event.camera, owner: owner, on: DoorNode(door: door, consumer: event.consumer), loop, session
         ) { [unowned self] in turnIfNeeded() }
         consumers[event.consumer] = (number, consumer)
         journal.send(.info, "stream \(event.consumer) wants camera \(camera.id): \(identity.words)")

@@ -5,6 +5,7 @@
 #pragma once
 #include "door.h"
 #include "microphone.h"
+#include "pixels.h"
 
 #include <stdbool.h>
 #include <stdint.h>

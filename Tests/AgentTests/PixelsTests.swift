@@ -1,0 +1,184 @@
+import CPipeWire
+import Testing
+
+/// What a program in PipeWire gets of a picture, by V4L2's definition of each format.
+@Suite("Pictures in the formats of programs in PipeWire")
+struct PixelsTests {
+    private static let formats = [camarb_pixels_nv12, camarb_pixels_yuy2, camarb_pixels_i420]
+    /// Before and behind what may be written.
+    private static let marginBytes = 4096
+    /// In rows, behind their pixels: no picture here has it.
+    private static let padding: UInt8 = 0xEE
+
+    /// NV12 in memory, with rows as long as its maker likes.
+    private struct Picture {
+        var width, height, stride: Int
+        var luma, chroma: [UInt8]
+
+        /// Pixels without any order, the same on each run.
+        init(_ width: Int, _ height: Int, stride: Int) {
+            self.width = width
+            self.height = height
+            self.stride = stride
+            var state = UInt32(width * 31 + height)
+            func plane(rows: Int) -> [UInt8] {
+                (0..<rows * stride).map { place in
+                    state = state &* 1_664_525 &+ 1_013_904_223
+                    return place % stride < width ? UInt8(state >> 24) % 0xEE : padding
+                }
+            }
+            luma = plane(rows: height)
+            chroma = plane(rows: height / 2)
+        }
+
+        /// In this format and size; every byte before and behind it was left alone, and every byte of it was written.
+        func converted(
+            to pixels: camarb_pixels, _ width: Int, _ height: Int, at place: SourceLocation = #_sourceLocation
+        ) -> [UInt8] {
+            let bytes = Int(camarb_pixels_bytes(pixels, UInt32(width), UInt32(height)))
+            let results = [UInt8(0xA5), 0x5A].map { blank in
+                var memory = [UInt8](repeating: blank, count: bytes + 2 * marginBytes)
+                luma.withUnsafeBufferPointer { luma in
+                    chroma.withUnsafeBufferPointer { chroma in
+                        memory.withUnsafeMutableBufferPointer { memory in
+                            var picture = camarb_door_picture(
+                                luma: luma.baseAddress, chroma: chroma.baseAddress, stride: UInt32(stride),
+                                width: UInt32(self.width), height: UInt32(self.height), captured: 0)
+                            camarb_pixels_convert(
+                                &picture, pixels, UInt32(width), UInt32(height), memory.baseAddress! + marginBytes)
+                        }
+                    }
+                }
+                let margins = memory.prefix(marginBytes) + memory.suffix(marginBytes)
+                #expect(margins.allSatisfy { $0 == blank }, "something was written beyond", sourceLocation: place)
+                return Array(memory[marginBytes..<marginBytes + bytes])
+            }
+            #expect(results[0] == results[1], "a byte was left out", sourceLocation: place)
+            return results[0]
+        }
+    }
+
+    /// Four squares of four pixels: red and green above blue and white, in BT.601.
+    private var squares: Picture {
+        var picture = Picture(4, 4, stride: 5)
+        picture.luma = [
+            81, 81, 145, 145, Self.padding, 81, 81, 145, 145, Self.padding,
+            41, 41, 235, 235, Self.padding, 41, 41, 235, 235, Self.padding,
+        ]
+        picture.chroma = [90, 240, 54, 34, Self.padding, 240, 110, 128, 128, Self.padding]
+        return picture
+    }
+
+    @Test("NV12 is a plane of luma, and one in which blue and red alternate")
+    func nv12() {
+        #expect(
+            squares.converted(to: camarb_pixels_nv12, 4, 4) == [
+                81, 81, 145, 145, 81, 81, 145, 145, 41, 41, 235, 235, 41, 41, 235, 235,
+                90, 240, 54, 34, 240, 110, 128, 128,
+            ])
+    }
+
+    @Test("I420 is a plane of luma, one of blue, and then one of red")
+    func i420() {
+        #expect(
+            squares.converted(to: camarb_pixels_i420, 4, 4) == [
+                81, 81, 145, 145, 81, 81, 145, 145, 41, 41, 235, 235, 41, 41, 235, 235,
+                90, 54, 240, 128,
+                240, 34, 110, 128,
+            ])
+    }
+
+    @Test("YUY2 is pairs of pixels: luma, blue, luma, red")
+    func yuy2() {
+        let above: [UInt8] = [81, 90, 81, 240, 145, 54, 145, 34]
+        let below: [UInt8] = [41, 240, 41, 110, 235, 128, 235, 128]
+        #expect(squares.converted(to: camarb_pixels_yuy2, 4, 4) == above + above + below + below)
+    }
+
+    @Test("A format's name, bytes, rows and planes are those by which programs read it")
+    func planes() {
+        #expect(Self.formats.map { String(cString: camarb_pixels_fourcc($0)) } == ["NV12", "YUYV", "YU12"])
+        #expect(Self.formats.count == Int(camarb_pixels_count.rawValue))
+        for (width, height) in [(2, 2), (6, 4), (10, 6), (640, 480), (1920, 1080)] as [(UInt32, UInt32)] {
+            #expect(Self.formats.map { camarb_pixels_stride($0, width) } == [width, width * 2, width])
+            let (yuv420, yuv422) = (width * height * 3 / 2, width * height * 2)
+            #expect(Self.formats.map { camarb_pixels_bytes($0, width, height) } == [yuv420, yuv422, yuv420])
+            // What a format has no third, or second, plane for is nobody's.
+            for (format, expected) in [
+                (camarb_pixels_nv12, [(0, width), (width * height, width)]),
+                (camarb_pixels_yuy2, [(0, width * 2)]),
+                (camarb_pixels_i420, [(0, width), (width * height, width / 2), (width * height * 5 / 4, width / 2)]),
+            ] as [(camarb_pixels, [(UInt32, UInt32)])] {
+                var bytes = [UInt8](repeating: 0, count: Int(yuv422))
+                var planes = [UnsafeMutablePointer<UInt8>?](repeating: nil, count: 3)
+                var strides: [UInt32] = [0, 0, 0]
+                let offsets = bytes.withUnsafeMutableBufferPointer { bytes in
+                    camarb_pixels_planes(format, width, height, bytes.baseAddress, &planes, &strides)
+                    return planes.map { plane in plane.map { UInt32($0 - bytes.baseAddress!) } }
+                }
+                #expect(Array(offsets.prefix(expected.count)) == expected.map(\.0))
+                #expect(Array(strides.prefix(expected.count)) == expected.map(\.1))
+            }
+        }
+    }
+
+    /// By the definitions, pixel by pixel: the nearest of the picture, with the chroma that it has there.
+    private func expected(_ picture: Picture, as format: camarb_pixels, _ width: Int, _ height: Int) -> [UInt8] {
+        func luma(_ x: Int, _ y: Int) -> UInt8 {
+            picture.luma[y * picture.height / height * picture.stride + x * picture.width / width]
+        }
+        /// Of the pixel at this place: 0 is blue, 1 is red.
+        func chroma(_ part: Int, _ x: Int, _ y: Int) -> UInt8 {
+            let row = y * picture.height / height / 2
+            let pair = (x / 2) * (picture.width / 2) / (width / 2)
+            return picture.chroma[row * picture.stride + 2 * pair + part]
+        }
+        let (rows, pixels) = (0..<height, 0..<width)
+        let (everySecondRow, pairs) = (stride(from: 0, to: height, by: 2), stride(from: 0, to: width, by: 2))
+        let plane = rows.flatMap { y in pixels.map { luma($0, y) } }
+        switch format {
+        case camarb_pixels_nv12:
+            return plane + everySecondRow.flatMap { y in pairs.flatMap { [chroma(0, $0, y), chroma(1, $0, y)] } }
+        case camarb_pixels_i420:
+            return plane + [0, 1].flatMap { part in everySecondRow.flatMap { y in pairs.map { chroma(part, $0, y) } } }
+        default:
+            return rows.flatMap { y in
+                pairs.flatMap { [luma($0, y), chroma(0, $0, y), luma($0 + 1, y), chroma(1, $0, y)] }
+            }
+        }
+    }
+
+    @Test(
+        "A picture of any even size and any rows is whole in each format and size, by its nearest pixels, and nothing is written beyond",
+        arguments: [(2, 2), (6, 4), (10, 6), (18, 14), (34, 66), (128, 72)], [0, 1, 7, 64])
+    func sizes(size: (Int, Int), behindRows: Int) {
+        let picture = Picture(size.0, size.1, stride: size.0 + behindRows)
+        for (width, height) in [size, (2, 2), (6, 10), (14, 4), (50, 38), (256, 144)] {
+            for format in Self.formats {
+                let found = picture.converted(to: format, width, height)
+                #expect(
+                    found == expected(picture, as: format, width, height),
+                    "\(size) as \(width)x\(height) in format \(format.rawValue)")
+                #expect(!found.contains(Self.padding))
+            }
+        }
+    }
+
+    @Test("The widest picture is written, and one that is wider is not")
+    func widest() {
+        let picture = Picture(18, 2, stride: 18)
+        for format in Self.formats {
+            #expect(picture.converted(to: format, 16_384, 2) == expected(picture, as: format, 16_384, 2))
+            var memory = [UInt8](repeating: 0xA5, count: 16_386 * 4)
+            picture.luma.withUnsafeBufferPointer { luma in
+                picture.chroma.withUnsafeBufferPointer { chroma in
+                    var from = camarb_door_picture(
+                        luma: luma.baseAddress, chroma: chroma.baseAddress, stride: 18, width: 18, height: 2,
+                        captured: 0)
+                    camarb_pixels_convert(&from, format, 16_386, 2, &memory)
+                }
+            }
+            #expect(memory.allSatisfy { $0 == 0xA5 })
+        }
+    }
+}

@@ -1,0 +1,351 @@
+import Agent
+import BusTesting
+import DesktopFacts
+import Glibc
+import Loop
+import Testing
+
+/// What follows a sway, with one that says what the test lets it say.
+@Suite("A sway's windows, over its socket", .timeLimit(.minutes(10)))
+struct SwaySourceTests {
+    /// A source that has been opened, and its sway.
+    private final class Followed {
+        let loop: EventLoop
+        let sway: ScriptedSway
+        let folder: TestFolder
+        private(set) var source: SwaySource!
+        /// How often it was said that something is another.
+        private(set) var changes = 0
+
+        /// - Parameter pace: no time, unless a test is about it.
+        init(pace: Duration = .zero, backOff: BackOff = BackOff(first: .milliseconds(1), longest: .seconds(1))) throws {
+            loop = try EventLoop()
+            folder = try TestFolder()
+            sway = try ScriptedSway(at: folder.path + "/socket")
+            source = try SwaySource(on: loop, socket: sway.path, folder: nil, pace: pace, backOff: backOff) {
+                [unowned self] in changes += 1
+            }
+            source.open()
+        }
+
+        /// Until sway has been asked this and nothing else since it was made, and all is done that was due.
+        func hears(_ asked: [ScriptedSway.Message], at place: SourceLocation = #_sourceLocation) throws {
+            try loop.turn(until: { sway.hasHeard(asked.count) }, "\(asked.count) requests")
+            try loop.turnWhatIsDue()
+            sway.look()
+            #expect(sway.asked == asked, sourceLocation: place)
+        }
+
+        /// Until the windows are these; nil: until they are not known.
+        func becomes(_ windows: [UInt32]?) throws {
+            try loop.turn(until: { source.desktop?.windows.map(\.id) == windows }, "the windows to be \(windows ?? [])")
+        }
+
+        func becomes(trouble: String) throws {
+            try loop.turn(until: { source.trouble == trouble }, "“\(trouble)”, and not “\(source.trouble ?? "")”,")
+        }
+    }
+
+    private typealias Message = ScriptedSway.Message
+    private let greeting = Message.greeting
+
+    // MARK: Asking
+
+    @Test("A sway is asked who it is, to tell of changes, and for its tree, whose windows are known from then on")
+    func greets() throws {
+        let followed = try Followed()
+        try followed.hears(greeting)
+        #expect(!followed.source.isSettled && followed.source.name == "sway" && followed.changes == 0)
+        followed.sway.say(
+            ScriptedSway.version("1.7-0123 (Aug 1 2021, branch 'x')"), Message(kind: 2, text: #"{"success":true}"#),
+            ScriptedSway.tree(5, 6))
+        try followed.becomes([5, 6])
+        func window(_ id: UInt32) -> Window {
+            Window(id: id, process: 1000 + Int32(id), frame: Window.Frame(x: 0, y: 25, width: 400, height: 575))
+        }
+        #expect(followed.source.desktop == Desktop(windows: [window(5), window(6)], active: 6))
+        #expect(followed.source.trouble == nil)
+        #expect(followed.source.name == "sway 1.7-0123")
+        #expect(followed.changes == 1)
+        try followed.hears(greeting)
+    }
+
+    @Test("After a change the tree is asked for once, and after another title, mark or urgency it is not")
+    func changes() throws {
+        let followed = try Followed()
+        try followed.hears(greeting)
+        followed.sway.say(ScriptedSway.tree(5))
+        try followed.becomes([5])
+        for change in ["title", "mark", "urgent"] { followed.sway.say(ScriptedSway.event(change)) }
+        try followed.hears(greeting)
+        for (count, change) in ["focus", "new", "close", "fullscreen_mode", "move", "floating"].enumerated() {
+            followed.sway.say(ScriptedSway.event(change))
+            try followed.hears(greeting + Array(repeating: .tree, count: count + 1))
+            followed.sway.say(ScriptedSway.tree(5, 10 + count))
+            try followed.becomes([5, 10 + UInt32(count)])
+        }
+    }
+
+    @Test("A change while a tree is under way is asked about when that has come, without a further event, and once")
+    func changeDuringAReading() throws {
+        let followed = try Followed()
+        try followed.hears(greeting)
+        followed.sway.say(ScriptedSway.event("focus"), ScriptedSway.event("new"), ScriptedSway.event("focus"))
+        try followed.hears(greeting)
+        followed.sway.say(ScriptedSway.tree(5))
+        try followed.hears(greeting + [.tree])
+        followed.sway.say(ScriptedSway.tree(5, 6))
+        try followed.becomes([5, 6])
+        try followed.hears(greeting + [.tree])
+    }
+
+    @Test("Nobody is told of a tree that says what is known")
+    func sameTree() throws {
+        let followed = try Followed()
+        try followed.hears(greeting)
+        followed.sway.say(ScriptedSway.tree(5))
+        try followed.becomes([5])
+        followed.sway.say(ScriptedSway.event("focus"))
+        try followed.hears(greeting + [.tree])
+        followed.sway.say(ScriptedSway.tree(5))
+        try followed.loop.turnWhatIsDue()
+        #expect(followed.changes == 1)
+    }
+
+    @Test("What sway said last stands while it says nothing, whatever it was asked")
+    func silence() throws {
+        let followed = try Followed()
+        try followed.hears(greeting)
+        followed.sway.say(ScriptedSway.tree(5), ScriptedSway.event("focus"))
+        try followed.hears(greeting + [.tree])
+        #expect(followed.source.desktop?.windows.map(\.id) == [5] && followed.source.trouble == nil)
+        #expect(followed.changes == 1)
+    }
+
+    @Test("From one tree to the next is a pace at least, however often something changes")
+    func pace() throws {
+        let began = EventLoop.now
+        let followed = try Followed(pace: SwaySource.pace)
+        for count in 0..<4 {
+            let asked = greeting + Array(repeating: Message.tree, count: count)
+            try followed.loop.turn(until: { followed.sway.hasHeard(asked.count) }, "\(asked.count) requests")
+            #expect(EventLoop.now - began >= Int64(count) * 50_000_000)
+            #expect(followed.sway.asked == asked)
+            followed.sway.say(ScriptedSway.tree(5 + count))
+            for _ in 0..<20 { followed.sway.say(ScriptedSway.event("focus")) }
+            try followed.becomes([5 + UInt32(count)])
+        }
+    }
+
+    // MARK: What comes in pieces, and what cannot be read
+
+    @Test("An answer that comes byte by byte is one, and those that come together are each heard")
+    func pieces() throws {
+        let followed = try Followed()
+        try followed.hears(greeting)
+        for byte in ScriptedSway.version("1.8").bytes + ScriptedSway.tree(5).bytes {
+            followed.sway.send([byte])
+            while try followed.loop.turn(timeout: 0) {}
+        }
+        try followed.becomes([5])
+        #expect(followed.source.name == "sway 1.8" && followed.changes == 1)
+        followed.sway.say(ScriptedSway.event("focus"), ScriptedSway.version("1.9"), ScriptedSway.event("title"))
+        try followed.hears(greeting + [.tree])
+        #expect(followed.source.name == "sway 1.9")
+    }
+
+    @Test("A tree that cannot be read leaves the windows not known, which is said, and the next one is read")
+    func unreadableTree() throws {
+        let followed = try Followed()
+        try followed.hears(greeting)
+        var asked = greeting
+        for text in ["{", "[]", #"{"type":"con","nodes":[]}"#, "{}", ""] {
+            followed.sway.say(ScriptedSway.tree(5))
+            try followed.becomes([5])
+            #expect(followed.source.trouble == nil)
+            followed.sway.say(ScriptedSway.event("new"))
+            asked.append(.tree)
+            try followed.hears(asked)
+            followed.sway.say(Message(kind: 4, text: text))
+            try followed.becomes(trouble: "sway's list of windows cannot be read")
+            #expect(followed.source.desktop == nil)
+            followed.sway.say(ScriptedSway.event("new"))
+            asked.append(.tree)
+            try followed.hears(asked)
+        }
+        #expect(followed.sway.connections == 1)
+    }
+
+    @Test(
+        "What does not speak as sway does, says too much, refuses, or is i3, is left with a sentence, and tried again",
+        arguments: [
+            (Array("HTTP/1.1 400 Bad Request".utf8), "what listens at sway's socket does not speak as sway does"),
+            (
+                Array("i3-ipc".utf8) + [1, 0, 64, 0] + [4, 0, 0, 0],
+                "sway's list of windows has 4194305 bytes; 4194304 are read at most"
+            ),
+            (
+                ScriptedSway.Message(kind: 2, text: #"{"success":false}"#).bytes,
+                "sway does not tell when its windows change"
+            ),
+            (
+                ScriptedSway.Message(kind: 7, text: #"{"human_readable":"4.22 (2023)","major":4,"minor":22}"#).bytes,
+                "this is i3, which runs on X11 and names no processes: --windows x11 is for it"
+            ),
+        ])
+    func strangers(said: [UInt8], sentence: String) throws {
+        let followed = try Followed()
+        try followed.hears(greeting)
+        followed.sway.send(said)
+        try followed.becomes(trouble: sentence)
+        #expect(followed.source.desktop == nil)
+        followed.sway.die()
+        try followed.loop.turn(until: { followed.sway.hasHeard(6) }, "another try")
+        followed.sway.say(ScriptedSway.tree(5))
+        try followed.becomes([5])
+        #expect(followed.source.trouble == nil)
+        #expect(followed.sway.asked == greeting + greeting)
+    }
+
+    @Test("A message of as many bytes as are read at most is waited for")
+    func longest() throws {
+        let followed = try Followed()
+        try followed.hears(greeting)
+        followed.sway.send(Array("i3-ipc".utf8) + [0, 0, 64, 0] + [4, 0, 0, 0])
+        try followed.loop.turnWhatIsDue()
+        #expect(!followed.source.isSettled)
+    }
+
+    // MARK: A sway that ends
+
+    @Test("A sway that dies leaves the windows not known, and is read again when it is back")
+    func dies() throws {
+        let followed = try Followed()
+        for round in 1...3 {
+            try followed.loop.turn(until: { followed.sway.hasHeard(3 * round) }, "round \(round)")
+            followed.sway.say(ScriptedSway.tree(4 + round))
+            try followed.becomes([4 + UInt32(round)])
+            followed.sway.die()
+            try followed.becomes(trouble: "sway went away")
+            #expect(followed.source.desktop == nil)
+        }
+        #expect(followed.sway.asked == greeting + greeting + greeting)
+        #expect(followed.changes == 6)
+    }
+
+    @Test("A sway that dies between a request for its tree and the answer is read again when it is back")
+    func diesWhileItIsRead() throws {
+        let followed = try Followed()
+        for round in 1...3 {
+            try followed.loop.turn(until: { followed.sway.hasHeard(3 * round) }, "round \(round)")
+            followed.sway.die()
+            try followed.becomes(trouble: "sway went away")
+        }
+        try followed.hears(greeting + greeting + greeting + greeting)
+        followed.sway.say(ScriptedSway.tree(5))
+        try followed.becomes([5])
+    }
+
+    @Test("Half an answer of a sway that died is not put before what the next one says")
+    func diesWhileItAnswers() throws {
+        let followed = try Followed()
+        try followed.hears(greeting)
+        followed.sway.send(ScriptedSway.tree(5).bytes.dropLast(7))
+        try followed.loop.turnWhatIsDue()
+        followed.sway.die()
+        try followed.hears(greeting + greeting)
+        followed.sway.say(ScriptedSway.tree(6))
+        try followed.becomes([6])
+        #expect(followed.sway.connections == 2)
+    }
+
+    @Test("What changed in a sway that died is not asked about at the next one, whose first tree is newer")
+    func changeBeforeDeath() throws {
+        let followed = try Followed()
+        try followed.hears(greeting)
+        followed.sway.say(ScriptedSway.event("focus"))
+        try followed.loop.turnWhatIsDue()
+        followed.sway.die()
+        try followed.hears(greeting + greeting)
+        followed.sway.say(ScriptedSway.tree(5))
+        try followed.becomes([5])
+        try followed.hears(greeting + greeting)
+    }
+
+    @Test("A sway that is known is tried again after the shortest wait each time it dies")
+    func backOffIsReset() throws {
+        // Twice as long each time would be nine hours by then.
+        let followed = try Followed(backOff: BackOff(first: .milliseconds(1), longest: .seconds(100_000)))
+        for round in 1...25 {
+            try followed.loop.turn(until: { followed.sway.hasHeard(3 * round) }, "round \(round)")
+            followed.sway.say(ScriptedSway.tree(5))
+            try followed.becomes([5])
+            followed.sway.die()
+            try followed.becomes(nil)
+        }
+    }
+
+    @Test("What never becomes known is tried less and less often")
+    func backOffGrows() throws {
+        let began = EventLoop.now
+        let followed = try Followed(backOff: BackOff(first: .milliseconds(1), longest: .seconds(1)))
+        for round in 0..<7 {
+            try followed.loop.turn(until: { followed.sway.hasHeard(3 * (round + 1)) }, "try \(round)")
+            #expect(EventLoop.now - began >= (1 << Int64(round) - 1) * 1_000_000)
+            followed.sway.say(ScriptedSway.version("1.7"), Message(kind: 4, text: "{}"))
+            try followed.becomes(trouble: "sway's list of windows cannot be read")
+            followed.sway.die()
+            try followed.becomes(trouble: "sway went away")
+        }
+    }
+
+    // MARK: Where it listens
+
+    @Test("Where nobody listens, the reason is said, and a sway that starts later is found")
+    func notThere() throws {
+        let (loop, folder) = (try EventLoop(), try TestFolder())
+        let path = folder.path + "/socket"
+        let backOff = BackOff(first: .milliseconds(1), longest: .milliseconds(1))
+        let source = try SwaySource(on: loop, socket: path, folder: folder.path, backOff: backOff) {}
+        source.open()
+        #expect(source.trouble == "sway does not answer: No such file or directory")
+        let sway = try ScriptedSway(at: path)
+        try loop.turn(until: { sway.hasHeard(3) }, "it to be found")
+        #expect(sway.asked == greeting && source.desktop == nil)
+    }
+
+    @Test(
+        "A sway that is started anew is found under its new name in the user's folder, and nothing is taken for it that is not named so"
+    )
+    func otherNames() throws {
+        let (loop, folder) = (try EventLoop(), try TestFolder())
+        let names = [
+            "sway-ipc.\(geteuid() + 1).1.sock", "sway-ipc.\(geteuid()).1", "i3-ipc.\(geteuid()).1.sock",
+            "xsway-ipc.\(geteuid()).1.sock",
+        ]
+        let others = try names.map { try ScriptedSway(at: "\(folder.path)/\($0)") }
+        let sway = try ScriptedSway(at: "\(folder.path)/sway-ipc.\(geteuid()).4711.sock")
+        for (count, named) in [nil, folder.path + "/gone"].enumerated() {
+            let source = try SwaySource(on: loop, socket: named, folder: folder.path) {}
+            source.open()
+            try loop.turn(until: { sway.hasHeard(3 * count + 3) }, "it to be found")
+            #expect(source.trouble == nil)
+            sway.die()
+        }
+        for other in others { other.look() }
+        #expect(others.map(\.connections) == [0, 0, 0, 0])
+        #expect(sway.connections == 2)
+    }
+
+    @Test("The socket that is named comes before all others")
+    func namedFirst() throws {
+        let (loop, folder) = (try EventLoop(), try TestFolder())
+        let other = try ScriptedSway(at: "\(folder.path)/sway-ipc.\(geteuid()).1.sock")
+        let sway = try ScriptedSway(at: folder.path + "/socket")
+        let source = try SwaySource(on: loop, socket: sway.path, folder: folder.path) {}
+        source.open()
+        try loop.turn(until: { sway.hasHeard(3) }, "its greeting")
+        other.look()
+        #expect(other.connections == 0 && source.trouble == nil)
+    }
+}
