@@ -194,6 +194,7 @@ struct DoorCourseTests {
         #expect(course.goesOn(with: wish(1)) == nil, "it has been started, and waits")
         #expect(!course.isToStart(for: wish(1)))
         #expect(!course.isToStart(for: wish(2)), "it was stopped once")
+        #expect(course.goesOn(with: wish(2)) == .waiting, "what stopped it is over")
     }
 
     @Test("A program that paused and went on unnoticed during an interruption sees its slate again")
@@ -260,6 +261,7 @@ struct DoorCourseTests {
         _ = course.opened()
         let lost = DoorSlate(kind: .interrupted, reason: "sensitive-content-mitigation-activated")
         #expect(course.take(access(.none, .sensitiveContentMitigationActivated)) == [lost])
+        #expect(course.goesOn(with: wish(1)) == lost, "it paused and went on unnoticed, and nothing is to be seen yet")
         #expect(!course.wantsStream)
         #expect(course.take(access([.preview])) == [.waiting])
         #expect(course.wantsStream)

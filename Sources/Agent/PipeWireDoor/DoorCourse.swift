@@ -55,7 +55,8 @@ package struct DoorCourse {
     package func isToStart(for wish: DoorWish) -> Bool { asked == nil || (isStopped && wish.round != asked?.round) }
 
     /// The session is as it is wished.
-    /// - Returns: what is to be shown; a consumer that paused and went on unnoticed still shows that it waits.
+    /// - Returns: what is to be shown; a consumer that paused and went on unnoticed still shows that it waits, also where it runs
+    ///   and may not be looked at.
     package mutating func goesOn(with wish: DoorWish) -> DoorSlate? {
         let (isStarted, isNewRound) = (isToStart(for: wish), asked?.round != wish.round)
         if isNewRound {
@@ -64,7 +65,8 @@ package struct DoorCourse {
             stream = nil
         }
         asked = wish
-        return isNewRound && !isStarted && !isRunning ? slate : nil
+        if isStarted { slate = .waiting }
+        return isNewRound && !isStarted && !(isRunning && hasPreview) ? slate : nil
     }
 
     package mutating func stopped() {
