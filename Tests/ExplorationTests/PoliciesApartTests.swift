@@ -3,27 +3,78 @@ import Exploration
 import PolicyFile
 import Testing
 
-/// Pairs of policies that differ for somebody, each by one line: a comparison sees it, or names the key.
+/// Pairs of policies that differ for somebody, each by what one key says: a comparison sees it, or names the key.
 @Suite("Policies that differ")
 struct PoliciesApartTests {
     struct Pair: Sendable, CustomTestStringConvertible {
-        var what: String
         var first: String
         var second: String
-        /// Empty: the walk tells the two apart.
-        var keys: [String] = []
-        var testDescription: String { what }
+        /// By which they differ.
+        var key: String
+        /// No walk compares it.
+        var isNamed = false
+        var testDescription: String { "\(key)\(isNamed ? " (named)" : "")" }
+
+        init(_ key: String, _ first: String, _ second: String, isNamed: Bool = false) {
+            (self.key, self.first, self.second, self.isNamed) = (key, first, second, isNamed)
+        }
+
+        /// The second has this in place of that.
+        init(_ key: String, _ first: String, _ that: String, _ this: String, isNamed: Bool = false) {
+            self.init(key, first, first.replacing(that, with: this), isNamed: isNamed)
+        }
+
+        var policies: [Policy] {
+            get throws { try [first, second].map { try PolicyFile.parse("name = \"p\"\n" + $0, file: "p") } }
+        }
     }
 
-    private static let costs = """
+    private static let desk = """
+        ranks = ["call", "booth"]
+        [[rank]]
+        name = "The call"
+        app = "call"
+        rank = "call"
+
+        """
+    private static let rest = "[[rank]]\nname = \"Rest\"\nrank = \"booth\"\n"
+    private static let hidden = """
+        sources = ["shell"]
+        [[cause]]
+        name = "Hidden"
+        when = { presence = "background" }
+        cause = "video-device-not-available-in-background"
+
+        """
+    private static let hot = """
+        pressure-settle = "5s"
+        [[cause]]
+        name = "Hot"
+        when = { pressure = "serious" }
+        cause = "video-device-not-available-due-to-system-pressure"
+
+        """
+    private static let duty = """
+        [[attribute]]
+        name = "duty"
+        values = ["on", "off"]
+        default = "off"
         [contention]
-        budget = 100
-        [[camera]]
-        id = "back"
-        cost = 50
-        [[camera]]
-        id = "front"
-        cost = 50
+        order = ["duty"]
+
+        """
+    private static let night = """
+        ranks = ["guard", "rest"]
+        [[mode]]
+        name = "night"
+        at = "22:00-06:00"
+        set-by = ["root"]
+        [[rank]]
+        name = "The guard at night"
+        app = "guard"
+        mode = "night"
+        rank = "guard"
+
         """
     private static let sound = """
         ranks = ["loud", "quiet"]
@@ -37,74 +88,124 @@ struct PoliciesApartTests {
         [contention]
         newcomer = "refuse"
         same-app = "refuse"
-        """
-    private static let night = """
-        ranks = ["guard", "rest"]
-        [[rank]]
-        name = "The guard at night"
-        app = "guard"
-        mode = "night"
-        rank = "guard"
-        [[mode]]
-        name = "night"
-        at = "22:00-06:00"
-        set-by = ["root"]
-        """
-    private static let hot = """
-        [[cause]]
-        name = "Hot"
-        when = { pressure = "serious" }
-        cause = "video-device-not-available-due-to-system-pressure"
-        """
-    private static let hidden = """
-        sources = ["shell"]
-        [[cause]]
-        name = "Hidden"
-        when = { presence = "background" }
-        cause = "video-device-not-available-in-background"
-        """
 
-    private static let pairs = [
-        Pair(what: "users are asked", first: "[access]\napps = \"all\"", second: "[access]\napps = \"ask\""),
+        """
+    private static let two = "[[camera]]\nid = \"back\"\ncost = 50\n[[camera]]\nid = \"front\"\ncost = 50\n"
+    private static let three = """
+        [[camera]]
+        id = "left"
+        cost = 60
+        [[camera]]
+        id = "right"
+        cost = 30
+        [[camera]]
+        id = "wide"
+        cost = 60
+        [contention]
+        budget = 100
+
+        """
+    private static let budget = "[contention]\nbudget = 100\n"
+    private static let shared = "[contention]\nsharing = \"read-only\"\n"
+    private static let lease =
+        "ranks = [\"all\"]\n[[rank]]\nname = \"Everybody\"\nrank = \"all\"\nlease = \"20s\"\n"
+    private static let focus = "sources = [\"shell\"]\n[contention]\norder = [\"focused\"]\n"
+
+    private static let told = [
+        Pair("sources", hidden, "[\"shell\"]", "[]"), Pair("sources", hidden, "[\"shell\"]", "[\"agent\"]"),
+        Pair("ranks", desk, "[\"call\", \"booth\"]", "[\"booth\", \"call\"]"),
+        Pair("pressure-settle", hot, "5s", "20s"),
+        Pair("access.seat", "", "[access]\nseat = false"), Pair("access.users", "", "[access]\nusers = [1001]"),
+        Pair("access.groups", "", "[access]\ngroups = [44]"),
+        Pair("access.services", "", "[access]\nservices = [\"a.service\"]"),
+        Pair("access.identity", "", "[access]\nidentity = \"strong\""),
+        Pair("access.apps", "[access]\napps = \"all\"", "[access]\napps = \"ask\""),
+        Pair("attribute.values", duty, "[\"on\", \"off\"]", "[\"off\", \"on\"]"),
+        Pair("attribute.default", duty, "= \"off\"", "= \"on\""),
+        Pair("cause.when", hot, "serious", "critical"),
+        Pair("cause.cause", hot, "due-to-system-pressure", "in-background"),
+        Pair("cause.access", hot, hot + "access = [\"preview\"]"),
+        Pair("rank.rank", desk, "rank = \"call\"", "rank = \"booth\""),
+        Pair("rank.deny", desk, "rank = \"call\"", "deny = true"),
         Pair(
-            what: "a format costs more", first: costs,
-            second: costs.replacing("= 50", with: "= { \"1920x1080@30\" = 50, \"1280x720@60\" = 80 }")),
-        Pair(what: "an app's second camera is refused", first: sound, second: sound + "\nown-conflict = \"refuse\""),
+            "rank.immediate", desk + rest + "grace = \"5s\"", desk + "immediate = true\n" + rest + "grace = \"5s\""),
+        Pair("rank.grace", desk + rest, desk + rest + "grace = \"5s\""),
+        Pair("rank.min-hold", desk + rest, desk + rest + "min-hold = \"5s\""),
+        Pair("rank.lease", desk, desk + "lease = \"5s\""),
+        Pair("contention.order", duty, "order = [\"duty\"]", ""),
+        Pair("contention.tie", "", "[contention]\ntie = \"newcomer\""),
+        Pair("contention.same-app", "", "[contention]\nsame-app = \"replace\""),
+        Pair("contention.own-conflict", sound, sound + "own-conflict = \"refuse\""),
+        Pair("contention.newcomer", "", "[contention]\nnewcomer = \"refuse\""),
+        Pair("contention.loser", desk, desk + "[contention]\nloser = \"evict\""),
+        Pair("contention.sharing", "", shared),
+        Pair("contention.share-with", shared, shared + "share-with = \"everyone\""),
+        Pair("contention.re-decide", focus, focus + "re-decide = \"open\""),
+        Pair("contention.cool-down", lease, lease + "[contention]\ncool-down = \"0s\""),
+        Pair("contention.budget", two, two + "[contention]\nbudget = 99"),
+        Pair("contention.gives-way", desk + three, desk + three + "gives-way = \"longest-held\""),
         Pair(
-            what: "the night begins later", first: night, second: night.replacing("22:00", with: "23:00"),
-            keys: ["mode.at"]),
-        Pair(
-            what: "the operator says when it is night", first: night, second: night.replacing("root", with: "operator"),
-            keys: ["mode.set-by"]),
-        Pair(
-            what: "the machine is not measured", first: hot, second: hot + "\n[pressure]\nwatch = false",
-            keys: ["pressure.watch"]),
-        Pair(
-            what: "a unit is the shell", first: hidden, second: hidden + "\n[shell]\nunit = \"shell.service\"",
-            keys: ["shell.unit"]),
-        Pair(
-            what: "the agent is believed behind the shell", first: hidden,
-            second: hidden.replacing("[\"shell\"]", with: "[\"shell\", \"agent\"]"), keys: ["sources"]),
-        Pair(
-            what: "the app is believed before the agent",
-            first: hidden.replacing("[\"shell\"]", with: "[\"shell\", \"agent\", \"self-declared\"]"),
-            second: hidden.replacing("[\"shell\"]", with: "[\"shell\", \"self-declared\", \"agent\"]"),
-            keys: ["sources"]),
-        Pair(
-            what: "the agent is believed in place of the shell", first: hidden,
-            second: hidden.replacing("[\"shell\"]", with: "[\"agent\"]")),
+            "contention.strongest-may-exceed", desk + two + "[contention]\nbudget = 99",
+            desk + two + "[contention]\nbudget = 99\nstrongest-may-exceed = true"),
+        Pair("contention.backfill", desk + three, desk + three + "backfill = true"),
+        Pair("camera.conflicts", "[[camera]]\nid = \"back\"", "[[camera]]\nid = \"back\"\nconflicts = [\"front\"]"),
+        Pair("camera.cost", two + budget, "= 50", "= 60"),
+        Pair("camera.cost", two + budget, "= 50", "= { \"1920x1080@30\" = 50, \"1280x720@60\" = 80 }"),
     ]
 
-    @Test("Each is told apart, or the keys are named", arguments: pairs)
+    /// A rule with each fact, beside none.
+    private static let facts = [
+        "app = \"a\"", "claimed-app = \"a\"", "user = 1001", "login-session = \"active\"", "presence = \"background\"",
+        "layout = \"split\"", "focused = true", "foreground-apps = \"several\"", "client = \"voip\"",
+        "multitasking = true", "camera = \"back\"", "position = \"front\"", "uses-audio = true",
+        "microphone = \"taken\"", "pressure = \"fair\"", "recording = true", "bid = \"standing\"",
+        "operator = \"chosen\"", "mode = \"night\"",
+    ].map { fact in
+        let text = "sources = [\"shell\"]\nranks = [\"first\", \"second\"]\n[[mode]]\nname = \"night\"\n"
+        let key = fact.prefix { $0 != " " }
+        return Pair("rank.\(key)", text, text + "[[rank]]\nname = \"A\"\nrank = \"first\"\n" + fact)
+    }
+
+    private static let named =
+        [
+            Pair("mode.at", night, "22:00", "23:00", isNamed: true),
+            Pair("mode.set-by", night, "root", "operator", isNamed: true),
+            Pair("sources", hidden, "[\"shell\"]", "[\"shell\", \"agent\"]", isNamed: true),
+            Pair(
+                "sources", hidden.replacing("\"shell\"", with: "\"shell\", \"agent\", \"self-declared\""),
+                "\"agent\", \"self-declared\"", "\"self-declared\", \"agent\"", isNamed: true),
+            Pair("shell.unit", hidden, hidden + "[shell]\nunit = \"shell.service\"", isNamed: true),
+            Pair("agent.unit", hidden, hidden + "[agent]\nunit = \"agent.service\"", isNamed: true),
+        ]
+        + [
+            "watch = false", "memory = { critical = 50 }", "processor = { fair = 50 }", "temperature = { fair = 50 }",
+            "throttling = \"critical\"",
+        ].map { Pair("pressure.\($0.prefix { $0 != " " })", hot, hot + "[pressure]\n" + $0, isNamed: true) }
+
+    private static let pairs = told + facts + named
+
+    @Test("Each is told apart, or its key is named, either way round", arguments: pairs)
     func apart(_ pair: Pair) throws {
-        let policies = try [pair.first, pair.second].map { try PolicyFile.parse("name = \"p\"\n" + $0, file: "p") }
+        let policies = try pair.policies
+        let size = ["gives-way", "backfill"].contains { pair.key.hasSuffix($0) } ? 3 : 2
         for (one, other) in [(policies[0], policies[1]), (policies[1], policies[0])] {
+            #expect(one.keysThatDiffer(from: other).map(\.description).contains(pair.key))
             #expect(PolicyDifference.idleRanksOfEquals(one, other) == nil)
-            let difference = try PolicyDifference(one, other, clients: 2, cameras: 2, scope: .policy)
-            let report = difference.run(SearchBounds(statesMax: 100_000))
-            #expect(report.cutOffBy == nil)
-            #expect(difference.keysNotCompared.map(\.description) == pair.keys)
-            #expect((report.witness == nil) == !pair.keys.isEmpty, "\(report.witness?.inputs ?? [])")
+            let difference = try PolicyDifference(one, other, clients: size, cameras: size, scope: .policy)
+            let report = difference.run(SearchBounds(statesMax: 100_000), stepsBehind: 0)
+            #expect(difference.keysNotCompared.map(\.description) == (pair.isNamed ? [pair.key] : []))
+            #expect((report.witness == nil) == pair.isNamed, "\(report.witness?.inputs ?? [])")
+            #expect(!pair.isNamed || report.cutOffBy == nil)
         }
+    }
+
+    @Test("Every key that can decide stands in some pair")
+    func everyKey() {
+        let keys = Set(Self.pairs.map(\.key))
+        // Statements decide nothing, nor do names and what a policy builds on; a camera's id says which one it is.
+        let others = PolicyFile.language.filter { key in
+            !["never", "always"].contains(key.table) && !["name", "summary", "include", "id"].contains(key.name)
+        }
+        #expect(others.map(\.description).filter { !keys.contains($0) } == [])
     }
 }

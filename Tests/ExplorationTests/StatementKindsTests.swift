@@ -161,6 +161,6 @@ struct StatementKindsTests {
         let report = try verify(text)
         #expect(report.timed?.step == nil && report.finding?.message.contains("for longer than 3601s") == true)
         let stepped = try verify(text.replacing("3601s", with: "1h"))
-        #expect(stepped.timed?.step == .seconds(10) && stepped.finding != nil)
+        #expect(stepped.timed?.step == .seconds(20) && stepped.finding != nil)
     }
 }

@@ -21,6 +21,8 @@ struct TimedWorlds: Sendable {
     /// More steps in the longest time than this, and a world is not walked to its end in minutes: half an hour out of two
     /// hours in steps of ten seconds is within it.
     private static let stepsMax: Int64 = 720
+    /// Half as long steps make worlds several times as large, which only those can be that have few.
+    private static let coarseMax: Int64 = 30
 
     /// Nil: the policy has no such statements.
     init?(_ policy: Policy, clients: Int, cameras: Int, pairsOnly: Bool, isFolded: Bool) throws(ScenarioError) {
@@ -42,7 +44,7 @@ struct TimedWorlds: Sendable {
         let lengths = times.map(\.wholeNanoseconds).filter { $0 > 0 }
         let longest = lengths.max() ?? 0
         var unit = lengths.reduce(0, commonDivisor)
-        if lengths.contains(unit), unit % 2 == 0, longest / (unit / 2) <= Self.stepsMax { unit /= 2 }
+        if lengths.contains(unit), unit % 2 == 0, longest / unit <= Self.coarseMax { unit /= 2 }
         self.unit = .nanoseconds(unit)
         isStepped = longest / max(unit, 1) <= Self.stepsMax
     }
