@@ -73,7 +73,8 @@ static int client_fd(camarb_client *client) { return client->bell; }
 
 static int client_dispatch(camarb_client *client) {
     eventfd_t rings;
-    return eventfd_read(client->bell, &rings) < 0 ? 0 : 0;
+    eventfd_read(client->bell, &rings);
+    return 0;
 }
 
 static int client_wait(camarb_client *client, int64_t nanoseconds) {
@@ -531,8 +532,8 @@ static void slates(void) {
         last = moment;
         REQUIRE(puts_in(camera, buffer.index) == 0);
     }
-    script.has_slate = false;
     closes(camera);
+    script.has_slate = false;
 }
 
 /* ── Waiting ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
