@@ -22,6 +22,7 @@ enum CamRecorder {
                           looped), or v4l2:IDENTITY (a camera of the machine); without it, what the broker says first
                           models: \(CameraPlaces.names.joined(separator: ", "))
           --fd N          the socket's descriptor; 3 if not given, also where the service manager passes it
+          --patience N    wait N times as long as usual for a broker, for work and for files. For tests
           --list-cameras  the machine's cameras: identity, node just now, name; tabs in between
           --fault NAME    misbehave, for tests: \(Capture.Fault.allCases.map(\.rawValue).joined(separator: ", "))
           --version, --help
@@ -36,6 +37,8 @@ enum CamRecorder {
         var camera: CameraSpec?
         var descriptor: Int32 = 3
         var faults: Set<Capture.Fault> = []
+        var patience: Int64 = 1
+        var idleLimit: Duration { CamRecorder.idleLimit * Int(patience) }
     }
 
     static func main() {
@@ -54,8 +57,8 @@ enum CamRecorder {
             try loop.addSignal(SIGTERM) { server?.finish() }
             try loop.addSignal(SIGINT) { server?.finish() }
             server = try RecorderServer(
-                descriptor: try connected(options.descriptor), camera: options.camera, idleLimit: idleLimit,
-                faults: options.faults, loop: loop)
+                descriptor: try connected(options), camera: options.camera, idleLimit: options.idleLimit,
+                patience: options.patience, faults: options.faults, loop: loop)
             exit(try loop.run())
         } catch {
             say("camrecorder: \(error)", on: 2)
@@ -64,7 +67,8 @@ enum CamRecorder {
     }
 
     /// The descriptor itself, or the first connection to it where the service manager passed a listening socket.
-    private static func connected(_ descriptor: Int32) throws(SystemFault) -> Int32 {
+    private static func connected(_ options: Options) throws(SystemFault) -> Int32 {
+        let descriptor = options.descriptor
         var listens: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
         guard getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 else {
@@ -73,7 +77,7 @@ enum CamRecorder {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         guard listens != 0 else { return descriptor }
         var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        _ = camarb_poll(&waited, 1, idleLimit.wholeNanoseconds)
+        _ = camarb_poll(&waited, 1, options.idleLimit.wholeNanoseconds)
         let accepted = camarb_unix_accept(descriptor)
         guard accepted >= 0 else { throw SystemFault("accept the broker's connection", -accepted) }
         return accepted
@@ -91,10 +95,10 @@ enum CamRecorder {
                 for camera in MachineCamera.all() { say("\(camera.identity)\t\(camera.node)\t\(camera.name)", on: 1) }
                 exit(0)
             }
-            guard ["--camera", "--fd", "--fault"].contains(flag) else {
+            guard ["--camera", "--fd", "--fault", "--patience"].contains(flag) else {
                 throw BrokerError(
                     .invalidValue,
-                    "\(flag.quotedShort) is no option; there are --camera, --fd, --list-cameras, --fault, --version, --help."
+                    "\(flag.quotedShort) is no option; there are --camera, --fd, --list-cameras, --fault, --patience, --version, --help."
                 )
             }
             guard let value = rest.popFirst() else { throw BrokerError(.invalidValue, "\(flag) takes a value.") }
@@ -105,6 +109,12 @@ enum CamRecorder {
                     throw BrokerError(.invalidValue, "--fd is \(value.quotedShort); it takes a number from 0.")
                 }
                 options.descriptor = number
+            case "--patience":
+                guard let number = Int64(value), (1...1_000_000).contains(number) else {
+                    throw BrokerError(
+                        .invalidValue, "--patience is \(value.quotedShort); it takes a number from 1 to 1000000.")
+                }
+                options.patience = number
             default:
                 guard let fault = Capture.Fault(rawValue: value) else {
                     let known = Capture.Fault.allCases.map(\.rawValue).joined(separator: ", ")

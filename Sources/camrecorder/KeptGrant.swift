@@ -26,6 +26,7 @@ final class KeptGrant {
     let grant: UInt64
     private let loop: EventLoop
     private let brokersUser: UInt32
+    private let patience: Int64
     private let client: ProcessHandle
     private let listener: Int32
     private let onBroker: (Int32) -> Void
@@ -43,16 +44,18 @@ final class KeptGrant {
     /// - Parameters:
     ///   - client: a pidfd of the holder's process; this object's from here on, as the listener is, also when it throws.
     ///   - brokersUser: the user whose processes may be a broker, beside root's.
+    ///   - patience: how many times as long as usual a broker may be away; 1 but in tests.
     ///   - onBroker: gets the connection of the next broker.
     ///   - onOver: the recorder core has to end, and why: a clause. Called once, never before the broker's end.
     init(
-        _ grant: UInt64, client: Int32, listener: Int32, brokersUser: UInt32, on loop: EventLoop,
-        onBroker: @escaping (Int32) -> Void, onOver: @escaping (String) -> Void
+        _ grant: UInt64, client: Int32, listener: Int32, brokersUser: UInt32, patience: Int64,
+        on loop: EventLoop, onBroker: @escaping (Int32) -> Void, onOver: @escaping (String) -> Void
     ) throws(SystemFault) {
         self.grant = grant
         self.client = ProcessHandle(owning: client)
         self.listener = listener
         self.brokersUser = brokersUser
+        self.patience = patience
         self.loop = loop
         self.onBroker = onBroker
         self.onOver = onOver
@@ -90,7 +93,7 @@ final class KeptGrant {
             // Not from inside the connection's own end.
             return loop.defer { [self] in end("\(error)") }
         }
-        timer?.arm(at: min(now + Self.aloneMax, since + Self.undecidedMax))
+        timer?.arm(at: min(now + patience * Self.aloneMax, since + patience * Self.undecidedMax))
     }
 
     private func accept() {
@@ -105,7 +108,7 @@ final class KeptGrant {
         }
         // One broker at a time.
         listenerSource = nil
-        if let aloneSince { timer?.arm(at: aloneSince + Self.undecidedMax) }
+        if let aloneSince { timer?.arm(at: aloneSince + patience * Self.undecidedMax) }
         onBroker(accepted)
     }
 

@@ -12,6 +12,7 @@ import Synchronization
 final class RecorderServer: BusConnectionDelegate {
     private let loop: EventLoop
     private let idleLimit: Duration
+    private let patience: Int64
     private let faults: Set<Capture.Fault>
     private let outbox: Outbox
     /// Nil until the camera is known.
@@ -19,7 +20,7 @@ final class RecorderServer: BusConnectionDelegate {
     /// Why the camera that the broker wanted served is not.
     private var refusal: BrokerError?
     /// Ends a process that nobody tells its camera.
-    private var patience: Timer?
+    private var cameraTimer: Timer?
     private var connection: BusConnection?
     /// Calls that are not answered yet, by a number of our own.
     private var unanswered: [UInt64: Call] = [:]
@@ -62,19 +63,21 @@ final class RecorderServer: BusConnectionDelegate {
     }
 
     init(
-        descriptor: Int32, camera: CameraSpec?, idleLimit: Duration, faults: Set<Capture.Fault>, loop: EventLoop
+        descriptor: Int32, camera: CameraSpec?, idleLimit: Duration, patience: Int64, faults: Set<Capture.Fault>,
+        loop: EventLoop
     ) throws(SystemFault) {
         outbox = Outbox()
         self.loop = loop
         self.idleLimit = idleLimit
+        self.patience = patience
         self.faults = faults
         var user: uid_t = 0
         brokersUser = camarb_peer_user(descriptor, &user) == 0 ? user : nil
         if let camera {
             serve(camera)
         } else {
-            patience = try loop.addTimer { [unowned self] in if serving == nil { finish() } }
-            patience?.arm(at: EventLoop.now + idleLimit.wholeNanoseconds)
+            cameraTimer = try loop.addTimer { [unowned self] in if serving == nil { finish() } }
+            cameraTimer?.arm(at: EventLoop.now + idleLimit.wholeNanoseconds)
         }
         outbox.wake(try loop.addWakeup { [unowned self] in self.empty() })
         // The broker's end of a socketpair belongs to whoever may start recorders: nobody to authenticate.
@@ -82,7 +85,9 @@ final class RecorderServer: BusConnectionDelegate {
     }
 
     private func serve(_ camera: CameraSpec) {
-        let capture = Capture(camera, idleLimit: idleLimit, faults: faults) { [outbox] in outbox.post(.event($0)) }
+        let capture = Capture(camera, idleLimit: idleLimit, patience: patience, faults: faults) { [outbox] in
+            outbox.post(.event($0))
+        }
         serving = (capture, RecorderService(capture))
     }
 
@@ -210,8 +215,8 @@ final class RecorderServer: BusConnectionDelegate {
         descriptors = []
         do throws(SystemFault) {
             kept = try KeptGrant(
-                grant, client: client, listener: listener, brokersUser: brokersUser, on: loop,
-                onBroker: { [unowned self] in taken(by: $0) }, onOver: { [unowned self] in isOver($0) })
+                grant, client: client, listener: listener, brokersUser: brokersUser, patience: patience,
+                on: loop, onBroker: { [unowned self] in taken(by: $0) }, onOver: { [unowned self] in isOver($0) })
         } catch {
             throw BrokerError(.recorderFault, "\(error).")
         }

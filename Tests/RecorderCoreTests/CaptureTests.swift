@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import CLinux
 import FrameStream
 import Glibc
 import RecorderCore
@@ -276,6 +277,7 @@ import Testing
             continuation.yield($0)
         }
         defer { capture.shutDown() }
+        let begun = camarb_monotonic_ns()
         var count = 0
         for await event in events {
             #expect(event == .idle)
@@ -284,5 +286,6 @@ import Testing
             #expect(ContinuousClock.now - began >= .milliseconds(20) * count)
             if count == 3 { break }
         }
+        #expect(camarb_monotonic_ns() - begun >= 40_000_000)
     }
 }

@@ -13,7 +13,7 @@ import Testing
     private func killed(frames: Int) throws -> (bytes: [UInt8], lengths: [Int]) {
         let file = try TemporaryFile(".mkv")
         let recording = try RecordingFile(
-            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil),
+            file: OutputFile(try envelope(file.open()), in: .patient, bytesMax: nil),
             RecordingFile.Plan(layout: Self.layout, frameRate: 30))
         var lengths = [Int(recording.file.committed)]
         for number in 0..<frames {
@@ -56,7 +56,7 @@ import Testing
     }
 
     private func complete(_ envelope: Int32) throws -> RecordingCompletion.Result {
-        try RecordingCompletion.complete(FileWriters().start(envelope, again: true), until: .max)
+        try RecordingCompletion.complete(FileWriters.patient.start(envelope, again: true), until: .max)
     }
 
     /// The file is left as it was, with a sentence that has these words.
@@ -119,7 +119,7 @@ import Testing
     func stopped() throws {
         let file = try TemporaryFile(".mkv")
         let recording = try RecordingFile(
-            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil),
+            file: OutputFile(try envelope(file.open()), in: .patient, bytesMax: nil),
             RecordingFile.Plan(layout: Self.layout, frameRate: 30))
         for number in 0..<35 { try append(number, to: recording) }
         recording.finish()
@@ -258,7 +258,7 @@ import Testing
         let (envelope, mark) = try opened(file)
         close(mark)
         var looks: Int64 = 0
-        let writer = try FileWriters().start(envelope, again: true)
+        let writer = try FileWriters.patient.start(envelope, again: true)
         let result = Result { () throws(CompletionFault) in
             try RecordingCompletion.complete(writer, until: deadline) {
                 looks += 1

@@ -12,7 +12,7 @@ import Testing
         let layout = PictureLayout(width: width, height: height, pixelFormat: "420v")
         let file = try TemporaryFile(".mkv")
         let recording = try RecordingFile(
-            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil),
+            file: OutputFile(try envelope(file.open()), in: .patient, bytesMax: nil),
             RecordingFile.Plan(layout: layout, frameRate: frameRate))
         let interval = Int64(1e9 / frameRate)
         for (index, shade) in Self.shades.enumerated() {

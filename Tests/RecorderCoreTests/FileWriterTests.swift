@@ -45,7 +45,7 @@ import Testing
 
     @Test("What is ordered is in the file when it is answered, and errors come as their numbers")
     func writes() throws {
-        let house = FileWriters()
+        let house = FileWriters.patient
         let file = try TemporaryFile()
         try file.write([9, 9, 9])
         let writer = try house.start(try envelope(file.open()))
@@ -73,7 +73,7 @@ import Testing
 
     @Test("A file that was longer has nothing of what was in it, and one that is opened again has all of it")
     func empties() throws {
-        let house = FileWriters()
+        let house = FileWriters.patient
         let file = try TemporaryFile()
         try file.write([UInt8](repeating: 0xA5, count: 300_000))
         var writer: FileWriter? = try house.start(try envelope(file.open()))
@@ -128,7 +128,7 @@ import Testing
 
     @Test("After an error all is passed over until it was answered, and each error is answered once")
     func errors() throws {
-        let house = FileWriters()
+        let house = FileWriters.patient
         let file = try TemporaryFile()
         let writer = try house.start(try envelope(file.open()))
         // Three orders that fail or are passed over, and one answer.
@@ -153,7 +153,7 @@ import Testing
 
     @Test("What is put behind the end of a file leaves a hole of zeros, and a part of an order is written whole")
     func parts() throws {
-        let house = FileWriters()
+        let house = FileWriters.patient
         let file = try TemporaryFile()
         let writer = try house.start(try envelope(file.open()))
         let part = Int(CAMARB_WRITER_PART_MAX)
@@ -164,15 +164,24 @@ import Testing
         #expect(try file.bytes() == [0, 0, 0, 0, 0] + bytes)
     }
 
-    @Test("One that does not answer is given up, and with four that hang no further file is begun")
-    func hangs() throws {
-        let house = FileWriters()
+    @Test("One that does not answer is given up when its time is over, and not before", arguments: [Int64(1), 5])
+    func hangs(_ patience: Int64) throws {
+        let limit = patience * 2_000_000_000
+        // It stands still until there is something to wait for; then its time is nearly over, and in the end it is.
+        var (looks, isStopped) = (0, false)
+        let house = FileWriters(patience: patience) {
+            guard isStopped else { return 0 }
+            looks += 1
+            return looks <= 2 ? 0 : looks <= 20 ? limit - 1 : limit
+        }
         let file = try TemporaryFile()
         var (writer, process): (FileWriter?, Int32) = try writer(house, file)
         #expect(kill(process, SIGSTOP) == 0)
+        isStopped = true
         [UInt8(1)].withUnsafeBytes { writer?.put($0, at: 0) }
         writer?.wantAnswer()
         #expect(writer?.settle() == .stuck)
+        #expect((21...22).contains(looks), "given up at look \(looks)")
         // For good: nothing more is taken, nor waited for.
         writer?.wantAnswer()
         #expect(writer?.settle() == .stuck)
@@ -181,9 +190,38 @@ import Testing
         _ = try self.writer(house, file)
     }
 
+    @Test("With four that hang no further file is begun, until one of them is back")
+    func fourHang() throws {
+        var now: Int64 = 0
+        let house = FileWriters { now }
+        let files = try (0..<FileWriters.stuckMax).map { _ in try TemporaryFile() }
+        var stopped: [Int32] = []
+        // A stopped process is not reaped, so that its number stays its own.
+        defer { for process in stopped { kill(process, SIGKILL) } }
+        for file in files {
+            let (writer, process) = try writer(house, file)
+            #expect(kill(process, SIGSTOP) == 0)
+            stopped.append(process)
+            // It is let go here.
+            withExtendedLifetime(writer) {}
+        }
+        let further = try TemporaryFile()
+        now = FileWriter.answerTimeMax - 1
+        _ = try writer(house, further)
+        now += 1
+        #expect(throws: FileFault.tooManyStuck) { _ = try house.start(try envelope(further.open())) }
+        kill(stopped.removeLast(), SIGCONT)
+        while true {
+            do {
+                _ = try house.start(try envelope(further.open()))
+                return
+            } catch FileFault.tooManyStuck { usleep(1000) }
+        }
+    }
+
     @Test("One whose process ends says so, and the next has a process of its own")
     func ends() throws {
-        let house = FileWriters()
+        let house = FileWriters.patient
         let file = try TemporaryFile()
         let (writer, process) = try writer(house, file)
         #expect(kill(process, SIGKILL) == 0)
@@ -195,7 +233,7 @@ import Testing
 
     @Test("An envelope with nothing in it, or with what is no file, is unsuitable or an error")
     func envelopes() throws {
-        let house = FileWriters()
+        let house = FileWriters.patient
         var ours: Int32 = -1
         var empty: Int32 = -1
         #expect(camarb_packet_pair(&ours, &empty) == 0)
@@ -210,7 +248,8 @@ import Testing
 
     @Test("A recording whose file hangs ends with write-error, and the session's frames go on")
     func recordingOfAFileThatHangs() async throws {
-        let test = try CaptureUnderTest()
+        // Not so patient that it would be waited for long, nor so little that a busy machine hangs.
+        let test = try CaptureUnderTest(patience: 5)
         let file = try TemporaryFile(".mkv")
         try await test.open(1)
         let stream = try await test.stream(1)

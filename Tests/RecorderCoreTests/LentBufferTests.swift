@@ -34,7 +34,7 @@ import Testing
             returned.buffers == [2],
             "two are with the client, the newest waits, and the one before is the device's again")
         #expect(!sender.lend(0, sequence: 9, timestamp: 9, flags: []), "the client has this one")
-        guard case .frame(let frame) = try receiver.next(within: .seconds(5)) else {
+        guard case .frame(let frame) = try receiver.next(within: .seconds(30)) else {
             return #expect(Bool(false), "no frame came")
         }
         receiver.release(frame)
@@ -51,7 +51,7 @@ import Testing
         sender.close()
         #expect(returned.buffers.sorted() == [0, 1, 2])
         #expect(!sender.lend(4, sequence: 2, timestamp: 2, flags: []))
-        while case .frame = try receiver.next(within: .seconds(5)) {}
+        while case .frame = try receiver.next(within: .seconds(30)) {}
         #expect(receiver.hasEnded)
     }
 
@@ -72,7 +72,7 @@ import Testing
         let returned = Returned()
         let (sender, receiver) = try open(returned)
         #expect(sender.lend(5, sequence: 1, timestamp: 1, flags: []))
-        guard case .frame(let old) = try receiver.next(within: .seconds(5)) else {
+        guard case .frame(let old) = try receiver.next(within: .seconds(30)) else {
             return #expect(Bool(false), "no frame came")
         }
         try sender.replaceBuffers(layout: Self.layout)
@@ -81,7 +81,7 @@ import Testing
         #expect(sender.takeReleases())
         let index = try #require(sender.writable())
         sender.deliver(index, sequence: 2, timestamp: 2, flags: [])
-        guard case .frame(let new) = try receiver.next(within: .seconds(5)) else {
+        guard case .frame(let new) = try receiver.next(within: .seconds(30)) else {
             return #expect(Bool(false), "no copy came")
         }
         #expect(new.record.index == UInt32(6 + index))

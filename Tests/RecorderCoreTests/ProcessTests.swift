@@ -53,12 +53,16 @@ import Testing
         close(descriptor)
         var lastSeen: Int64 = 0
         for _ in 0..<15 { lastSeen = try #require(try stream.mark()).record.timestamp }
-        // What is flushed by now cannot be lost any more.
-        let flushed = try DecodedVideo(file.path).marks.count
+        // What is flushed by now cannot be lost any more. On a busy machine the preview is long ahead of the file.
+        var flushed = 0
+        while flushed == 0 {
+            lastSeen = try #require(try stream.mark()).record.timestamp
+            flushed = (try? DecodedVideo(file.path).marks.count) ?? 0
+        }
         #expect(recorder.child?.signal(SIGKILL) == true)
         _ = try recorder.ended()
         let video = try DecodedVideo(file.path)
-        #expect(video.marks.count >= flushed && flushed > 0)
+        #expect(video.marks.count >= flushed)
         let numbers = try video.marks.map { try #require($0).frameNumber }
         let first = try #require(numbers.first)
         #expect(numbers == Array(first..<first + UInt32(numbers.count)), "no frame is missing in between")
@@ -115,20 +119,25 @@ import Testing
         #expect(try DecodedVideo(file.path).marks.count > 0)
     }
 
+    /// Four times 3 s: a machine that is busy for less does not make it idle.
+    private static let idle: Int64 = 12_000_000_000
+
     @Test func itGoesWhenItIsIdle() throws {
-        let recorder = try RecorderProcess("camrecorder", Self.camera)
+        let recorder = try RecorderProcess("camrecorder", Self.camera, patience: 4)
         try recorder.call("Open", [.uint64(1), Self.small])
+        let cut = EventLoop.now
         try recorder.call("Cut", [.uint64(1), .string("interrupted"), .dictionary([:])])
         #expect(try recorder.ended() == .exited(0))
+        #expect(EventLoop.now - cut >= Self.idle)
     }
 
     @Test("A recorder core that is asked something just as it wants to leave leaves a little later")
     func itGoesAlthoughItIsAskedJustThen() throws {
-        let recorder = try RecorderProcess("camrecorder", Self.camera)
+        let recorder = try RecorderProcess("camrecorder", Self.camera, patience: 4)
         try recorder.call("Look")
-        // Both come to it at once: that it has had nothing to do for 3 s, and a question.
+        // Both come to it at once: that it has had nothing to do for so long, and a question.
         #expect(recorder.child?.signal(SIGSTOP) == true)
-        try recorder.pass(3_500_000_000)
+        try recorder.pass(Self.idle + 500_000_000)
         var isAnswered = false
         recorder.ask("Look") { isAnswered = true }
         #expect(recorder.child?.signal(SIGCONT) == true)

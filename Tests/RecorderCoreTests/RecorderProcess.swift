@@ -20,15 +20,20 @@ final class RecorderProcess: BusConnectionDelegate {
 
     /// - Parameters:
     ///   - program: `camrecorder` or `tinyrecorder`, from where this test was built.
+    ///   - patience: how many times as long as usual it waits for brokers, work and files: so long that a busy machine is none
+    ///     that hangs, and that no test waits for it.
     ///   - fileBlocksMax: a limit of the system's on the size of files, in blocks of 512 bytes.
-    init(_ program: String, _ arguments: [String] = [], fileBlocksMax: Int? = nil) throws {
+    init(
+        _ program: String, _ arguments: [String] = [], patience: Int = 60, fileBlocksMax: Int? = nil
+    ) throws {
         loop = try EventLoop()
         var ends: [Int32] = [-1, -1]
         try #require(camarb_unix_pair(&ends) == 0)
         var path = Self.directory + "/" + program
         var words = arguments
+        if program == "camrecorder" { words += ["--patience", "\(patience)"] }
         if let fileBlocksMax {
-            words = ["-c", "ulimit -f \(fileBlocksMax); exec \"$0\" \"$@\"", path] + arguments
+            words = ["-c", "ulimit -f \(fileBlocksMax); exec \"$0\" \"$@\"", path] + words
             path = "/bin/sh"
         }
         child = try ChildProcess(path: path, arguments: words, passing: ends[1], on: loop) { [unowned self] in

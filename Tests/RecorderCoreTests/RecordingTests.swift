@@ -129,7 +129,7 @@ import Testing
         let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
         let file = try TemporaryFile(".mkv")
         let recording = try RecordingFile(
-            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil),
+            file: OutputFile(try envelope(file.open()), in: .patient, bytesMax: nil),
             RecordingFile.Plan(layout: layout, frameRate: 30))
         var flushed: [Int] = []
         for number in 1...40 {
@@ -160,7 +160,7 @@ import Testing
         let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
         let file = try TemporaryFile(".mkv")
         let recording = try RecordingFile(
-            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: 300_000),
+            file: OutputFile(try envelope(file.open()), in: .patient, bytesMax: 300_000),
             RecordingFile.Plan(layout: layout, frameRate: 30))
         var number = 0
         while true {
@@ -182,7 +182,7 @@ import Testing
         let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
         let file = try TemporaryFile(".mkv")
         let recording = try RecordingFile(
-            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil),
+            file: OutputFile(try envelope(file.open()), in: .patient, bytesMax: nil),
             RecordingFile.Plan(layout: layout, frameRate: 30))
         // In milliseconds, which is the file's own unit.
         let captures: [Int64] = [1000, 1033, 1067, 1500, 1533, 3000]
@@ -210,7 +210,7 @@ import Testing
         let layout = PictureLayout(width: 3840, height: 2160, pixelFormat: "420v")
         let file = try TemporaryFile(".mkv")
         let recording = try RecordingFile(
-            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil),
+            file: OutputFile(try envelope(file.open()), in: .patient, bytesMax: nil),
             RecordingFile.Plan(layout: layout, frameRate: 30))
         for number in 1...3 {
             var picture = [UInt8](repeating: 128, count: layout.bytes)

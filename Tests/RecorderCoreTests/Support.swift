@@ -53,6 +53,11 @@ func envelope(_ file: Int32) throws -> Int32 {
     return envelope
 }
 
+extension FileWriters {
+    /// Writers that a busy machine may keep waiting.
+    static var patient: FileWriters { FileWriters(patience: 60) }
+}
+
 /// The frames of a file, decoded by libav: their marks and mean luma, until the end or the first that is broken.
 struct DecodedVideo {
     var width = 0
@@ -79,11 +84,19 @@ final class CaptureUnderTest: Sendable {
     private let events: AsyncStream<RecorderEvent>
     private let feeder: Feeder?
 
-    init(_ camera: String = "simulated:iphone5-back", faults: Set<Capture.Fault> = []) throws {
+    /// So patient with files that a busy machine is none that hangs.
+    private static let patience: Int64 = 60
+
+    /// - Parameter patience: how many times as long as usual a file is waited for.
+    init(
+        _ camera: String = "simulated:iphone5-back", patience: Int64 = patience, faults: Set<Capture.Fault> = []
+    ) throws {
         let (events, continuation) = AsyncStream.makeStream(of: RecorderEvent.self)
         self.events = events
         feeder = nil
-        capture = Capture(try CameraSpec(parsing: camera), faults: faults) { continuation.yield($0) }
+        capture = Capture(try CameraSpec(parsing: camera), patience: patience, faults: faults) {
+            continuation.yield($0)
+        }
     }
 
     /// A simulated camera whose frames are due by a clock in the test's hand.
@@ -92,7 +105,7 @@ final class CaptureUnderTest: Sendable {
         self.events = events
         feeder = nil
         capture = Capture(
-            clock: .virtual(clock), onEvent: { continuation.yield($0) },
+            patience: Self.patience, clock: .virtual(clock), onEvent: { continuation.yield($0) },
             makingSource: { () throws(BrokerError) in SimulatedCamera(model) })
     }
 
@@ -100,12 +113,16 @@ final class CaptureUnderTest: Sendable {
     /// - Parameters:
     ///   - feeding: it gives frames all the time.
     ///   - passingLimit: how long it goes on for a grant that is to follow.
-    init(_ camera: ScriptedCamera, feeding: Bool = false, passingLimit: Duration = .seconds(600)) {
+    ///   - clock: says when that is over.
+    init(
+        _ camera: ScriptedCamera, feeding: Bool = false, passingLimit: Duration = .seconds(600),
+        clock: CaptureClock = .real
+    ) {
         feeder = feeding ? Feeder(camera) : nil
         let (events, continuation) = AsyncStream.makeStream(of: RecorderEvent.self)
         self.events = events
         capture = Capture(
-            passingLimit: passingLimit, onEvent: { continuation.yield($0) },
+            passingLimit: passingLimit, patience: Self.patience, clock: clock, onEvent: { continuation.yield($0) },
             makingSource: { () throws(BrokerError) in
                 // A machine that is busy with other tests is no device that stalls.
                 try V4L2Camera(
@@ -119,7 +136,7 @@ final class CaptureUnderTest: Sendable {
         let (events, continuation) = AsyncStream.makeStream(of: RecorderEvent.self)
         self.events = events
         capture = Capture(
-            passingLimit: passingLimit, onEvent: { continuation.yield($0) },
+            passingLimit: passingLimit, patience: Self.patience, onEvent: { continuation.yield($0) },
             makingSource: { () throws(BrokerError) in makingSource() })
     }
 

@@ -17,8 +17,9 @@ import Testing
         let client: ChildProcess
         private let clientsEnd: Int32
 
-        init(grant: UInt64 = 1) throws {
-            recorder = try RecorderProcess("camrecorder", ProcessTests.camera)
+        /// - Parameter patience: by default no test waits until it goes for want of a broker.
+        init(grant: UInt64 = 1, patience: Int = 60) throws {
+            recorder = try RecorderProcess("camrecorder", ProcessTests.camera, patience: patience)
             var template = Array("/tmp/camarb-test-XXXXXX".utf8CString)
             folder = try #require(
                 template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!).map { String(cString: $0) } })
@@ -140,11 +141,13 @@ import Testing
         #expect(try DecodedVideo(file.path).marks.count > 0)
     }
 
-    @Test("A grant that no broker takes up ends by itself, and so does one that was never kept, at once")
+    @Test("A grant that no broker takes up ends by itself after its time, and one that was never kept does so at once")
     func endsByItself() throws {
-        let kept = try Kept()
+        let kept = try Kept(patience: 4)
+        let alone = EventLoop.now
         kept.recorder.disconnect()
         #expect(try kept.recorder.ended() == .exited(0))
+        #expect(EventLoop.now - alone >= 12_000_000_000)
         let other = try Kept()
         try other.recorder.call("Cut", [.uint64(1), .string("interrupted"), .dictionary([:])])
         try other.recorder.call("Open", [.uint64(2), ProcessTests.small])

@@ -58,16 +58,17 @@ public final class Capture: Sendable {
     private let captureThread: Worker
     private let photoThread: Worker
     private let writerThread: Worker
-    private let completer = Completer()
+    private let completer: Completer
 
     /// - Parameters:
     ///   - idleLimit: after each time this long without a grant or anything to write, `.idle` is given; nil for never.
+    ///   - patience: how many times as long as usual files are waited for; 1 but in tests.
     public convenience init(
-        _ spec: CameraSpec, idleLimit: Duration? = nil, faults: Set<Fault> = [],
+        _ spec: CameraSpec, idleLimit: Duration? = nil, patience: Int64 = 1, faults: Set<Fault> = [],
         onEvent: @escaping @Sendable (RecorderEvent) -> Void
     ) {
         self.init(
-            idleLimit: idleLimit, faults: faults, onEvent: onEvent,
+            idleLimit: idleLimit, patience: patience, faults: faults, onEvent: onEvent,
             makingSource: { () throws(BrokerError) in try spec.makeSource() })
     }
 
@@ -76,16 +77,19 @@ public final class Capture: Sendable {
     ///   - clock: says when frames are due.
     ///   - makeSource: called on the capture thread, again when a device was unplugged in between.
     package init(
-        idleLimit: Duration? = nil, passingLimit: Duration? = nil, clock: CaptureClock = .real,
-        faults: Set<Fault> = [], onEvent: @escaping @Sendable (RecorderEvent) -> Void,
+        idleLimit: Duration? = nil, passingLimit: Duration? = nil, patience: Int64 = 1,
+        clock: CaptureClock = .real, faults: Set<Fault> = [], onEvent: @escaping @Sendable (RecorderEvent) -> Void,
         makingSource makeSource: @escaping @Sendable () throws(BrokerError) -> any CameraSource
     ) {
         camarb_ignore_write_signals()
         let commands = commands
         let work = Mailbox<WriterWork>()
         let photos = Mailbox<PhotoLab.Work>()
+        completer = Completer(patience: patience)
         writerThread = Worker {
-            WriterLoop(work, lab: photos, emit: onEvent, done: { commands.post(.writerDone) }).run()
+            WriterLoop(
+                work, lab: photos, emit: onEvent, patience: patience, done: { commands.post(.writerDone) }
+            ).run()
         }
         photoThread = Worker { PhotoLab(photos, writer: work).run() }
         captureThread = Worker {

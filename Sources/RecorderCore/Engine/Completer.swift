@@ -44,8 +44,11 @@ final class Completer: Sendable {
         var waiting = 0
         var isStopping = false
     }
+    private let patience: Int64
     private let state = Mutex(State())
     private let mailbox = Mailbox<Work>()
+
+    init(patience: Int64) { self.patience = patience }
 
     /// May be called from any thread. The answer comes on the completer's, or on this one before the return.
     /// - Parameter file: an envelope whose writer has opened it before; the completer's from here on.
@@ -61,7 +64,7 @@ final class Completer: Sendable {
             return reply(
                 .failure(BrokerError(.limitExceeded, "\(Self.waitingMax) files wait already, the most that may.")))
         }
-        let deadline = camarb_monotonic_ns() + Self.timeMax
+        let deadline = camarb_monotonic_ns() + patience * Self.timeMax
         mailbox.post(.complete(Request(file: file, deadline: deadline, reply: reply)))
     }
 
@@ -76,7 +79,7 @@ final class Completer: Sendable {
     }
 
     private func run() {
-        let house = FileWriters()
+        let house = FileWriters(patience: patience)
         var isStopping = false
         while !isStopping {
             var waited = pollfd(fd: mailbox.descriptor, events: Int16(POLLIN), revents: 0)

@@ -50,7 +50,7 @@ final class PhotoDesk {
         var polled = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
         polled += writing.map { pollfd(fd: $0.writer.descriptor, events: $0.writer.events, revents: 0) }
         let deadline = writing.map(\.writer.deadline).min()
-        _ = camarb_poll(&polled, polled.count, deadline.map { max(0, $0 - camarb_monotonic_ns()) } ?? -1)
+        _ = camarb_poll(&polled, polled.count, deadline.map { max(0, $0 - house.now()) } ?? -1)
     }
 
     private func begin(_ order: Order) {

@@ -30,14 +30,15 @@ final class WriterLoop {
     /// A recording or a photo is off the desk.
     private let done: @Sendable () -> Void
     private var current: RunningRecording?
-    private let house = FileWriters()
+    private let house: FileWriters
     private let photos: PhotoDesk
 
     init(
         _ mailbox: Mailbox<WriterWork>, lab: Mailbox<PhotoLab.Work>, emit: @escaping @Sendable (RecorderEvent) -> Void,
-        done: @escaping @Sendable () -> Void
+        patience: Int64, done: @escaping @Sendable () -> Void
     ) {
         self.mailbox = mailbox
+        house = FileWriters(patience: patience)
         self.emit = emit
         self.done = done
         photos = PhotoDesk(house) { captured in

@@ -73,7 +73,7 @@ package final class FileWriter {
         self.house = house
         let kind = again ? camarb_writer_open_again : camarb_writer_open
         packets = [Packet(bytes: Self.order(kind, 0, [UInt8]()), passed: envelope)]
-        lastProgress = camarb_monotonic_ns()
+        lastProgress = house.now()
     }
 
     /// What was ordered is written; then the process ends by itself.
@@ -126,7 +126,7 @@ package final class FileWriter {
     /// The last order so far is answered when all up to it is done.
     package func wantAnswer() {
         guard !isLost else { return }
-        if isSettled { lastProgress = camarb_monotonic_ns() }
+        if isSettled { lastProgress = house.now() }
         if packets.isEmpty {
             // Everything is sent: an order that changes nothing carries the question.
             packets.append(Packet(bytes: Self.order(camarb_writer_put, 0, [UInt8]())))
@@ -139,7 +139,7 @@ package final class FileWriter {
 
     private func add(_ kind: camarb_writer_kind, _ offset: UInt64, _ data: some Collection<UInt8>) {
         guard !isLost else { return }
-        if isSettled { lastProgress = camarb_monotonic_ns() }
+        if isSettled { lastProgress = house.now() }
         packets.append(Packet(bytes: Self.order(kind, offset, data)))
     }
 
@@ -156,7 +156,7 @@ package final class FileWriter {
     var isSettled: Bool { isLost || packets.isEmpty && answersDue == 0 }
     var events: Int16 { Int16(packets.isEmpty ? POLLIN : POLLIN | POLLOUT) }
     /// When it is given up, on the monotonic clock in nanoseconds.
-    var deadline: Int64 { lastProgress + Self.answerTimeMax }
+    var deadline: Int64 { lastProgress + house.answerTimeMax }
 
     /// Sends and receives what can be just now, and gives it up at its deadline. Never waits.
     func turn() {
@@ -192,7 +192,7 @@ package final class FileWriter {
                 fault = answer.is_unsuitable != 0 ? .unsuitable : .system(answer.error)
             }
         }
-        let now = camarb_monotonic_ns()
+        let now = house.now()
         if hasProgressed {
             lastProgress = now
         } else if now >= deadline {
@@ -206,7 +206,7 @@ package final class FileWriter {
         turn()
         while !isSettled {
             var waited = pollfd(fd: descriptor, events: events, revents: 0)
-            _ = camarb_poll(&waited, 1, max(0, deadline - camarb_monotonic_ns()))
+            _ = camarb_poll(&waited, 1, max(0, deadline - house.now()))
             turn()
         }
         return takeFault()

@@ -16,10 +16,18 @@ package final class FileWriters {
     /// Let go, and not ended when they were last looked at.
     private var left: [Left] = []
     private let program: String?
+    /// `FileWriter.answerTimeMax`, as often as it is patient.
+    let answerTimeMax: Int64
+    let now: () -> Int64
     /// Our end of its socket, and its pidfd.
     private var spare: (socket: Int32, process: Int32)?
 
-    package init() {
+    /// - Parameters:
+    ///   - patience: how many times as long as usual an answer may take; 1 but in tests.
+    ///   - clock: the monotonic one in nanoseconds, but in tests.
+    package init(patience: Int64 = 1, clock: @escaping () -> Int64 = camarb_monotonic_ns) {
+        answerTimeMax = patience * FileWriter.answerTimeMax
+        now = clock
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let length = camarb_own_program(&bytes, bytes.count)
         let own = String(decoding: bytes.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -78,21 +86,19 @@ package final class FileWriters {
 
     /// Those that hang: let go for longer than an answer takes, and still there.
     private var stuck: Int {
-        let now = camarb_monotonic_ns()
         left.removeAll { one in
             var ended = camarb_exit()
             guard camarb_reap(one.process, &ended) != 0 else { return false }
             close(one.process)
             return true
         }
-        return left.count { now - $0.since >= FileWriter.answerTimeMax }
+        return left.count { now() - $0.since >= answerTimeMax }
     }
 
     /// A writer has no more orders.
     /// - Parameter kill: it did not answer. It is not waited for: where it hangs, not even this ends it.
     func hasLet(_ process: Int32, kill: Bool) {
         if kill { _ = camarb_pidfd_kill(process, SIGKILL) }
-        let since = kill ? camarb_monotonic_ns() - FileWriter.answerTimeMax : camarb_monotonic_ns()
-        left.append(Left(process: process, since: since))
+        left.append(Left(process: process, since: kill ? now() - answerTimeMax : now()))
     }
 }

@@ -9,7 +9,7 @@ import Testing
         let layout = PictureLayout(width: width, height: height, pixelFormat: "420v")
         let file = try TemporaryFile(".mkv")
         let recording = try RecordingFile(
-            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil),
+            file: OutputFile(try envelope(file.open()), in: .patient, bytesMax: nil),
             RecordingFile.Plan(layout: layout, frameRate: Double(frameRate)))
         var footage = NoisyFootage(layout)
         let interval = 1_000_000_000 / Int64(frameRate)

@@ -32,7 +32,7 @@ import Testing
         try #require(written >= 0 && mark >= 0)
         close(written)
         close(mark)
-        return try RecordingCompletion.complete(FileWriters().start(envelope, again: true), until: .max)
+        return try RecordingCompletion.complete(FileWriters.patient.start(envelope, again: true), until: .max)
     }
 
     @Test(

@@ -28,7 +28,7 @@ final class TrackedRecording {
             sampleRate: Int32(encoder.sampleRate), channels: 1, configuration: encoder.configuration,
             primingFrames: encoder.primingFrames, bitRate: encoder.bitRate)
         recording = try RecordingFile(
-            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: bytesMax),
+            file: OutputFile(try envelope(file.open()), in: .patient, bytesMax: bytesMax),
             RecordingFile.Plan(
                 layout: Self.layout, frameRate: Double(Self.frameRate), codec: codec, sound: hasSound ? sound : nil,
                 metadata: metadata, orientation: orientation))

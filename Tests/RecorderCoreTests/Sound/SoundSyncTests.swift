@@ -19,7 +19,7 @@ import Testing
     private func record(seconds: Int64, fast: Double, into file: TemporaryFile) throws {
         let encoder = try SoundEncoder(sourceRate: Self.sampleRate, channels: 1)
         let recording = try RecordingFile(
-            file: OutputFile(try envelope(file.open()), in: FileWriters(), bytesMax: nil),
+            file: OutputFile(try envelope(file.open()), in: .patient, bytesMax: nil),
             RecordingFile.Plan(
                 layout: Self.layout, frameRate: 30, codec: .h264,
                 sound: RecordingFile.SoundTrack(
