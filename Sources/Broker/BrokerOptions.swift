@@ -36,6 +36,8 @@ public struct BrokerOptions: Sendable {
     public var trustsClaims = false
     /// Clients are known by their numbers, as on a kernel before 6.5; for tests.
     public var hasWeakIdentities = false
+    /// How many times as long as usual it waits for recorder cores and keepers. For tests.
+    public var patience: Int64 = 1
     public var printsDecisions = false
     /// Where every step of the core is written.
     public var trace: String?
@@ -79,6 +81,7 @@ public struct BrokerOptions: Sendable {
                 case "--machine": options.machine = try flags.value("a folder")
                 case "--service": options.isService = try flags.isThere()
                 case "--weak-identities": options.hasWeakIdentities = try flags.isThere()
+                case "--patience": options.patience = Int64(try count(flag, try flags.value("a number")))
                 case "--trust-claims": options.trustsClaims = try flags.isThere()
                 case "--decisions": options.printsDecisions = try flags.isThere()
                 case "--trace": options.trace = try flags.value("a file")
@@ -203,6 +206,7 @@ public struct BrokerOptions: Sendable {
                             a unit camrecorder@….service
           --machine FOLDER  read how hard the machine is pressed from FOLDER/proc and FOLDER/sys. For tests
           --weak-identities know clients by the numbers of their processes alone, as on Linux before 6.5. For tests
+          --patience N      wait N times as long as usual for recorder cores, and start them so. For tests
           --trust-claims    believe what clients say their app is. For development and demonstrations: any program
                             can then pass for any app, and status says so
           --decisions       print every decision to standard error, in the scenario language

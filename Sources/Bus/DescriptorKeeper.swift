@@ -13,6 +13,7 @@ final class DescriptorKeeper {
     /// How long a keeper may take for one job, in nanoseconds: ten thousand times what it takes. Until then its user
     /// waits, and nobody else.
     static let answerTimeMax: Int64 = 1_000_000_000
+    private let answerTimeMax: Int64
 
     enum State: Hashable { case working, stuck, gone }
 
@@ -45,6 +46,7 @@ final class DescriptorKeeper {
 
     init(_ program: String, _ pool: DescriptorKeepers, on loop: EventLoop) throws(SystemFault) {
         self.pool = pool
+        answerTimeMax = pool.answerTimeMax
         var ours: Int32 = -1
         var its: Int32 = -1
         try check(camarb_packet_pair(&ours, &its), "make a socket for a keeper")
@@ -153,7 +155,7 @@ final class DescriptorKeeper {
     /// One alarm that comes too early is cheaper than setting one for each job.
     private func arm() {
         guard let first = owed.first else { return }
-        let due = first.since + Self.answerTimeMax
+        let due = first.since + answerTimeMax
         if let armed = alarm?.deadline, armed <= due { return }
         alarm?.arm(at: due)
     }
@@ -163,7 +165,7 @@ final class DescriptorKeeper {
         // What it said may be there already: this process may have been the slow one.
         read()
         guard state == .working, let now = owed.first, now.since == first.since,
-            EventLoop.now >= now.since + Self.answerTimeMax
+            EventLoop.now >= now.since + answerTimeMax
         else { return arm() }
         giveUp(first.user)
     }

@@ -37,6 +37,8 @@ public final class DescriptorKeepers {
     }
 
     private let program: String
+    /// `DescriptorKeeper.answerTimeMax`, as often as it is patient.
+    let answerTimeMax: Int64
     private let loop: EventLoop
     private let note: (String) -> Void
     private var keepers: [DescriptorKeeper] = []
@@ -54,9 +56,13 @@ public final class DescriptorKeepers {
 
     /// - Parameters:
     ///   - program: camkeeper's path. It is started when the first descriptor comes.
+    ///   - patience: how many times as long as usual a keeper may take for one job; 1 but in tests.
     ///   - note: gets a sentence for the journal when a keeper hangs, and when it is back.
-    public init(program: String, on loop: EventLoop, note: @escaping (String) -> Void) {
+    public init(
+        program: String, patience: Int64 = 1, on loop: EventLoop, note: @escaping (String) -> Void
+    ) {
         self.program = program
+        answerTimeMax = patience * DescriptorKeeper.answerTimeMax
         self.loop = loop
         self.note = note
     }

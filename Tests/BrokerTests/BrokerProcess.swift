@@ -23,11 +23,13 @@ final class BrokerProcess {
 
     /// - Parameters:
     ///   - policy: its name under `policies/`, or a path; nil: none.
+    ///   - patience: how many times as long as usual recorder cores and keepers are waited for: a busy machine's are none that
+    ///     hang.
     ///   - descriptorsMax: a limit of the system's on open descriptors.
     ///   - given: where others of the test's are served, too.
     init(
         policy: String? = "desktop", cameras: [String] = ["front=simulated"], recorder: String = "tinyrecorder",
-        arguments: [String] = [], descriptorsMax: Int? = nil, on given: EventLoop? = nil
+        arguments: [String] = [], patience: Int = 20, descriptorsMax: Int? = nil, on given: EventLoop? = nil
     ) throws {
         loop = try given ?? EventLoop()
         var template = Array("/tmp/camarb-test-XXXXXX".utf8CString)
@@ -36,7 +38,7 @@ final class BrokerProcess {
         socket = directory + "/socket"
         // Nobody's login session is asked for, so that no test depends on the machine's present user.
         // Nor on how hot or busy the machine is.
-        var words = ["--socket", socket, "--system-bus", ""]
+        var words = ["--socket", socket, "--system-bus", "", "--patience", "\(patience)"]
         if !arguments.contains("--machine") { words += ["--machine", directory] }
         if let policy {
             words += ["--policy", policy.hasPrefix("/") ? policy : Self.root + "/policies/\(policy).toml"]

@@ -7,8 +7,8 @@ import Testing
 /// Recorder cores that die or hang at the worst moment.
 @Suite(.timeLimit(.minutes(10)))
 struct RecorderFailureTests {
-    private func broker(_ recorders: FakeRecorders) throws -> BrokerProcess {
-        let process = try BrokerProcess(recorder: "unix:" + recorders.path)
+    private func broker(_ recorders: FakeRecorders, patience: Int = 20) throws -> BrokerProcess {
+        let process = try BrokerProcess(recorder: "unix:" + recorders.path, patience: patience)
         try recorders.listen(on: process.loop)
         return process
     }
@@ -107,7 +107,7 @@ struct RecorderFailureTests {
         let process = try BrokerProcess(
             policy: nil, cameras: ["front=simulated", "back=simulated:iphone6-back"],
             recorder: "unix:" + recorders.path,
-            arguments: ["--policy", policy.path])
+            arguments: ["--policy", policy.path], patience: 1)
         try recorders.listen(on: process.loop)
         try process.wait("the cameras to be described") {
             recorders.all.count { $0.calls.contains("Describe") } == 2
@@ -169,11 +169,11 @@ struct RecorderFailureTests {
 
     /// A session that records with a fake recorder core, which then crashes; the next does what it is told with `Complete`.
     private func end(
-        ofRecordingCompletedBy complete: @escaping (FakeRecorder, BusMessage) -> Bool,
+        ofRecordingCompletedBy complete: @escaping (FakeRecorder, BusMessage) -> Bool, patience: Int = 20,
         _ body: (BrokerProcess, FakeRecorders, TestSession) throws -> Void = { _, _, _ in }
     ) throws -> RecordingFinished {
         let recorders = try FakeRecorders()
-        let process = try broker(recorders)
+        let process = try broker(recorders, patience: patience)
         let session = try session(process, recorders)
         try session.run()
         let file = try process.file("a")
@@ -219,13 +219,16 @@ struct RecorderFailureTests {
 
     @Test("A completion that is never answered keeps neither the camera, nor its client without an end")
     func neverCompleted() throws {
+        let begun = EventLoop.now
         let end = try end(
-            ofRecordingCompletedBy: { _, _ in true },
+            // Ten seconds: less than any answer may take (`RecorderLife.answerTimeMax`).
+            ofRecordingCompletedBy: { _, _ in true }, patience: 2,
             { process, recorders, session in
                 try session.wait("DidStartRunning", count: 2)
                 #expect(!session.names.contains("RecordingFinished"))
             })
         #expect(end.why == .recorderReset && end.frames == 0)
+        #expect(EventLoop.now - begun >= 10_000_000_000)
     }
 
     @Test("A recorder core that says nonsense about a recording it completed is killed, and not believed")

@@ -45,7 +45,8 @@ class CameraLink {
 
     private let origin: RecorderOrigin
     private(set) lazy var recorder = RecorderLife(
-        camera: camera.name, spec: spec, origin: origin, on: broker.loop, journal: broker.journal, owner: self)
+        camera: camera.name, spec: spec, origin: origin, on: broker.loop, journal: broker.journal,
+        patience: broker.options.patience, owner: self)
     /// Opened or being opened at the recorder, and not cut.
     private(set) var grant: GrantID? {
         didSet {

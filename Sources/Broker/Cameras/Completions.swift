@@ -44,10 +44,11 @@ final class Completions {
         guard let file, !link.recorder.isStopping, underWay.count < Self.atOnceMax else {
             return tell(recording, RecorderNews.Contents(frames: 0, duration: duration, bytes: 0))
         }
+        let timeMax = link.broker.options.patience * Self.timeMax
         let timer = try? link.broker.loop.addTimer { [unowned self] in
-            isOver(recording, because: "it took longer than \(Self.timeMax / 1_000_000_000) s")
+            isOver(recording, because: "it took longer than \(timeMax / 1_000_000_000) s")
         }
-        timer?.arm(at: EventLoop.now + Self.timeMax)
+        timer?.arm(at: EventLoop.now + timeMax)
         underWay[recording] = UnderWay(file: file, duration: duration, timer: timer)
         link.recorder.call("Complete", [.uint64(recording), .fileDescriptor(file.envelope)]) { [self] result in
             // The recorder core has its own of it by now, and the envelope is let go with this closure.

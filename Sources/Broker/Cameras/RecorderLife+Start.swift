@@ -36,7 +36,9 @@ extension RecorderLife {
         let process: ChildProcess
         do throws(SystemFault) {
             process = try ChildProcess(
-                path: path, arguments: ["--fd", "3", "--camera", spec], passing: theirs, on: loop
+                path: path,
+                arguments: ["--fd", "3", "--camera", spec] + (patience == 1 ? [] : ["--patience", "\(patience)"]),
+                passing: theirs, on: loop
             ) { [unowned self] ending in processEnded(.child(ending)) }
         } catch {
             close(ours)
@@ -74,7 +76,7 @@ extension RecorderLife {
         state = .running(process, connection)
         connection.call(
             path: ObjectPath.recorder, interface: InterfaceName.recorder, member: "Survey", [],
-            timeout: Self.surveyTimeMax
+            timeout: patience * Self.surveyTimeMax
         ) { [self] result in
             do throws(BrokerError) {
                 done(.success(try survey(try result.get(), process)))

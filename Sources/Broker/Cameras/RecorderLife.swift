@@ -41,6 +41,8 @@ final class RecorderLife: BusConnectionDelegate {
     let origin: RecorderOrigin
     let loop: EventLoop
     let journal: Journal
+    /// How many times as long as usual it is waited for; 1 but in tests.
+    let patience: Int64
     unowned let owner: any RecorderLifeOwner
 
     var state = State.none
@@ -67,7 +69,7 @@ final class RecorderLife: BusConnectionDelegate {
     ///   - camera: what the journal calls it.
     ///   - spec: what it is told to serve.
     init(
-        camera: String, spec: String, origin: RecorderOrigin, on loop: EventLoop, journal: Journal,
+        camera: String, spec: String, origin: RecorderOrigin, on loop: EventLoop, journal: Journal, patience: Int64,
         owner: any RecorderLifeOwner
     ) {
         self.camera = camera
@@ -75,6 +77,7 @@ final class RecorderLife: BusConnectionDelegate {
         self.origin = origin
         self.loop = loop
         self.journal = journal
+        self.patience = patience
         self.owner = owner
     }
 
@@ -208,7 +211,7 @@ final class RecorderLife: BusConnectionDelegate {
 
     private func armLeaveTimer() {
         if leaveTimer == nil { leaveTimer = try? loop.addTimer { [unowned self] in leaveTimePassed() } }
-        leaveTimer?.arm(at: EventLoop.now + Self.leaveTimeMax)
+        leaveTimer?.arm(at: EventLoop.now + patience * Self.leaveTimeMax)
     }
 
     private func leaveTimePassed() {

@@ -46,7 +46,9 @@ final class Clients {
                 ofUser: broker.options.connectionsPerUserMax, inAll: broker.options.connectionsMax),
             trusted: broker.options.isService ? [0] : [0, broker.trust.ownUser])
         lines = try ClientLines(.faults, journal, on: broker.loop)
-        keepers = DescriptorKeepers(program: program, on: broker.loop) { journal.send(.warning, $0) }
+        keepers = DescriptorKeepers(program: program, patience: broker.options.patience, on: broker.loop) {
+            journal.send(.warning, $0)
+        }
         processes = try ProcessWatcher(on: broker.loop) { [unowned self] tag in processEnded(tag) }
     }
 
