@@ -134,6 +134,7 @@ def presets():
     with Daemon(cameras=IPHONES) as daemon:
         app = daemon.app("photos")
         session = running(app, sessionPreset="photo")
+        assert app.wait("ConfigurationApplied")[2]["sessionPreset"] == ("s", "photo")
         shown = session.property("Configuration")
         assert shown["sessionPreset"] == ("s", "photo") and shown["activeFormat"][1].startswith("420f 4032x3024@30"), shown
         # A preset leaves HDR to the camera.

@@ -21,6 +21,10 @@ CAMERA = "front"
 # How camarbd is told of its cameras: NAME=simulated[:MODEL] or NAME=file:PATH.
 SIMULATED = f"{CAMERA}=simulated"
 
+# Kinds of signals that each object tells in the order in which it comes to be so: each tuple has one order.
+IN_ORDER = (("DidStartRunning", "WasInterrupted", "DidStopRunning", "InterruptionEnded", "SessionStopped"),
+            ("ConfigurationApplied",), ("CameraStateChanged",), ("PropertiesChanged",))
+
 claims = []
 
 
@@ -287,7 +291,8 @@ class App:
         # The library would wait for a second, which a busy machine may well take.
         self.connection = open_dbus_connection(bus=address, enable_fds=True, auth_timeout=PATIENCE)
         self.signals = []
-        self.seen = 0
+        # How many of them waits have looked at, and what of these none has returned.
+        self.seen, self.passed = 0, []
         if name:
             given = {"app": ("s", name), **{key: ("b" if isinstance(value, bool) else "s", value)
                                             for key, value in attributes.items()}}
@@ -337,14 +342,20 @@ class App:
             pass
 
     def wait(self, name, where=lambda body: True, patience=PATIENCE):
-        """The body of the next signal of that name, each seen once, in order; those before it are passed over."""
+        """The body of the first signal of that name that no wait has returned. Those before it are passed over, and are there for a
+        later wait; but of kinds that one object tells in an order (`IN_ORDER`) none is returned after a later one."""
         until = time.monotonic() + patience
+        place = 0
         while True:
-            while self.seen < len(self.signals):
-                path, member, body = self.signals[self.seen]
-                self.seen += 1
+            self.passed += self.signals[self.seen:]
+            self.seen = len(self.signals)
+            for place in range(place, len(self.passed)):
+                path, member, body = self.passed[place]
                 if member == name and where(body):
+                    kinds = next((kinds for kinds in IN_ORDER if member in kinds), ())
+                    self.passed[:place + 1] = [one for one in self.passed[:place] if one[0] != path or one[1] not in kinds]
                     return body
+            place = len(self.passed)
             if time.monotonic() > until:
                 came = ", ".join(member for _, member, _ in self.signals) or "nothing"
                 raise AssertionError(f"waited {patience:.0f} s for {name}; what came: {came}")

@@ -48,7 +48,7 @@ def films(address, seconds, name, camera):
         for number in until(seconds):
             app.poll(0.05)
             app.signals.clear()
-            app.seen = 0
+            app.seen, app.passed = 0, []
             try:
                 if number % 2:
                     with open(os.path.join(folder, "photo"), "w+b") as file:
