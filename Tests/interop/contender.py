@@ -1,17 +1,17 @@
 #!/usr/bin/python3
 """An application in a process of its own, for contention.py.
 
-usage: contender.py ADDRESS APP DESCRIPTOR
+usage: contender.py ADDRESS APP DESCRIPTOR MANY
 
 It runs a session for as long as it lives and reads every frame it is given. On DESCRIPTOR, a SOCK_SEQPACKET socket,
 it says as JSON what happened; the buffers of each grant go along as descriptors, so that the test can look at the very
-memory this process has mapped, also when it is stopped or dead.
+memory this process has mapped, also when it is stopped or dead. After MANY frames of a grant it says so.
 """
 import json, select, socket, sys
 
 from harness import App
 
-address, name, descriptor = sys.argv[1:]
+address, name, descriptor, many = sys.argv[1:]
 report = socket.socket(fileno=int(descriptor))
 
 
@@ -54,6 +54,8 @@ while True:
             if first is None:
                 first = last
                 say([buffer.descriptor for buffer in stream.buffers.values()], what="first", grant=grant, time=first)
+            if frames == int(many):
+                say(what="many", grant=grant)
             stream.release(frame)
     app.poll()
     while app.seen < len(app.signals):

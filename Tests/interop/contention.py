@@ -1,5 +1,5 @@
 """Two real processes contend for one camera: what the loser sees ends before what the winner sees begins."""
-import hashlib, json, mmap, os, pathlib, select, signal, socket, subprocess, tempfile, time
+import hashlib, json, mmap, os, pathlib, select, signal, socket, subprocess, tempfile
 
 from harness import PATIENCE, SHELL, Daemon, claim, die_with_parent, recorded_marks
 
@@ -7,8 +7,8 @@ HANDOVERS = 200
 # Of two that record: each file is decoded.
 RECORDED_HANDOVERS = 8
 SMALL = "420v 640x480@60 binned"
-# The winner streams for this long while the loser's memory must not change: the time is what is tested.
-WATCHED = 2.0
+# Frames that the winner has while the loser's memory must not change.
+MANY = 60
 
 
 class Contender:
@@ -19,7 +19,7 @@ class Contender:
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.process = subprocess.Popen(
             ["/usr/bin/python3", str(pathlib.Path(__file__).parent / "contender.py"), daemon.address, name,
-             str(theirs.fileno())], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
+             str(theirs.fileno()), str(MANY)], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
         theirs.close()
         self.buffers = []
 
@@ -106,20 +106,19 @@ def the_loser_sees_nothing(then):
                      for mapping in mappings]
             assert all(blank), f"of the loser's buffers, blank after the cut: {blank}"
             digests = [hashlib.sha256(mapping).digest() for mapping in mappings]
-            # The winner's frames are counted by its own process; only the passing of time is wanted here.
-            time.sleep(WATCHED)
+            # The winner's frames are counted by its own process.
+            blue.until("many", since=held + 1)
             assert [hashlib.sha256(mapping).digest() for mapping in mappings] == digests, "the loser's memory changed"
             if red.process.poll() is None:
                 os.kill(red.process.pid, signal.SIGCONT)
                 cut = red.until("cut", since=held)
                 assert cut["last"] < started["time"], (cut, started)
             give_focus(shell, "red", "blue")
-            won = blue.until("cut", since=started["grant"]) if red.process.poll() is None else None
-            if won:
-                assert won["frames"] > WATCHED * 5, f"the winner streamed only {won['frames']} frames meanwhile"
+            if red.process.poll() is None:
+                blue.until("cut", since=started["grant"])
 
 
-@claim(f"after a cut the loser's whole mapping is blank, and does not change while the winner streams for {WATCHED:.0f} s")
+@claim(f"after a cut the loser's whole mapping is blank, and does not change while the winner streams {MANY} frames")
 def blank():
     the_loser_sees_nothing(lambda loser: None)
 

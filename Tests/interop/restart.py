@@ -5,9 +5,8 @@ from camclient import Running, camclient
 from harness import (BROKER, CAMERA, PATIENCE, PROGRAMS, ROOT, SHELL, SIMULATED, App, Refused, as_user, claim, die_with_parent,
                      played, recorded_marks, recorders_of, wait_until)
 
-# As long as a recorder core goes on without a broker, and what it takes it to finish a file on a loaded machine.
+# As long as a recorder core goes on without a broker, and a client without being told.
 ALONE = 3.0
-FINISHING = 3.0
 # Few frames: encoding them must not be what a loaded machine is too slow for.
 RUN = ("run", "--app", "photos", "--json", "--set", "frameRate=10")
 
@@ -15,7 +14,9 @@ RUN = ("run", "--app", "photos", "--json", "--set", "frameRate=10")
 class Brokers:
     """camarbds one after the other on one socket that never refuses, with a folder that outlives each: as units have it."""
 
-    def __init__(self, *extra, policy="desktop", cameras=(SIMULATED,), users=(), traced=False):
+    def __init__(self, *extra, policy="desktop", cameras=(SIMULATED,), users=(), traced=False, patience=10):
+        """With `patience` a recorder core goes on alone for so many times `ALONE`, and may take so many seconds for its answer to the
+        next broker: a busy machine's is none that hangs."""
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-restart."))
         self.directory.chmod(0o755)
         self.path = self.directory / "socket"
@@ -28,7 +29,7 @@ class Brokers:
         self.path.chmod(0o666)
         self.listener.listen(128)
         self.command = [str(PROGRAMS / "camarbd"), "--policy", str(ROOT / "policies" / f"{policy}.toml"), "--trust-claims",
-                        "--decisions", "--system-bus", "", *map(str, extra)]
+                        "--decisions", "--system-bus", "", "--patience", str(patience), *map(str, extra)]
         if users:
             access = self.directory / "policy.d"
             access.mkdir()
@@ -38,7 +39,7 @@ class Brokers:
             self.command += ["--camera", camera]
         # Each writes a trace of its own.
         self.traced, self.traces = traced, []
-        self.process = None
+        self.process, self.cores = None, set()
         self.start()
 
     def start(self):
@@ -56,6 +57,7 @@ class Brokers:
                 preexec_fn=die_with_parent)
 
     def kill(self, number=signal.SIGKILL):
+        self.cores.update(self.recorders())
         self.process.send_signal(number)
         self.process.wait(timeout=PATIENCE)
 
@@ -69,6 +71,9 @@ class Brokers:
         self.process.kill()
         self.process.wait()
         self.listener.close()
+        # They would go on alone for longer than anybody looks.
+        for core in filter(is_there, self.cores):
+            os.kill(core, signal.SIGKILL)
         if kind is not None:
             print("  the brokers said:\n    " + "\n    ".join(self.log.read_text(errors="replace").splitlines()[-60:]))
         shutil.rmtree(self.directory, ignore_errors=True)
@@ -84,7 +89,7 @@ def is_there(process):
 
 
 class Watched:
-    """A stream that is read all the while, so that no frame is left out for want of a reader."""
+    """A stream that is read all the while. On a busy machine it leaves frames out all the same: they wait for no reader."""
 
     def __init__(self, stream):
         self.stream, self.numbers = stream, []
@@ -99,10 +104,6 @@ class Watched:
     def more(self, count, what):
         begun = len(self.numbers)
         wait_until(f"{count} frames {what}", lambda: len(self.numbers) >= begun + count)
-
-    @property
-    def has_gap(self):
-        return self.numbers != list(range(self.numbers[0], self.numbers[0] + len(self.numbers)))
 
 
 class Holder:
@@ -129,10 +130,15 @@ class Holder:
         self.app.close()
 
 
-def no_gap(film):
-    """How many frames a recording has; fails where one is missing."""
+def no_gap(film, shown=()):
+    """How many frames a recording has; fails where one is missing, and where numbers of frames that were shown go back or, from its
+    first on, are not in it."""
     numbers = [mark[1] for mark in recorded_marks(film)]
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers))), f"frames are missing in {film}: {numbers}"
+    shown = list(shown)
+    assert shown == sorted(set(shown)), shown
+    lost = {number for number in shown if number >= numbers[0]} - set(numbers)
+    assert not lost, f"frames {sorted(lost)} were shown, and are not among {numbers[0]} to {numbers[-1]} of {film}"
     return len(numbers)
 
 
@@ -182,7 +188,7 @@ def outlives_restart():
     return goes_on(signal.SIGTERM)
 
 
-@claim("a preview outlives camarbd: the frames' numbers have no gap, under the same grant, and the session does what it did")
+@claim("a preview outlives camarbd: the frames' numbers go on, under the same grant, and the session does what it did")
 def preview_outlives():
     with Brokers() as brokers:
         holder = Holder(brokers)
@@ -196,7 +202,7 @@ def preview_outlives():
         brokers.start()
         holder.reclaim()
         preview.more(5, "under the next broker")
-        assert not preview.has_gap, preview.numbers
+        shown = list(preview.numbers)
         assert holder.session.property("Running") is True
         # A stream of the new session, a photo, and the end of the recording that ran.
         second = holder.session.stream()
@@ -205,7 +211,7 @@ def preview_outlives():
         holder.session.call("StopRecording")
         finished = holder.app.wait("RecordingFinished")
         assert finished[2:4] == (recording, "stopped") or list(finished[2:4]) == [recording, "stopped"], finished
-        assert no_gap(film) == finished[4]
+        assert no_gap(film, shown) == finished[4]
         assert is_there(core)
         assert "DidStartRunning" not in holder.app.names() and "WasInterrupted" not in holder.app.names()
         # And a later end as every other.
@@ -216,9 +222,9 @@ def preview_outlives():
 
 
 @contextlib.contextmanager
-def killed_in_a_recording(after):
-    """An app has recorded for so long, and its broker was killed: the brokers, the app, its recorder core and its film."""
-    with Brokers() as brokers:
+def killed_in_a_recording(after, **how):
+    """An app has recorded for so long, and its broker was killed: when, the brokers, the app, its recorder core and its film."""
+    with Brokers(**how) as brokers:
         film = brokers.directory / "film.mkv"
         with Running(brokers, *RUN) as app:
             for command, event in (("start", "DidStartRunning"), (f"record {film}", "RecordingStarted")):
@@ -227,31 +233,32 @@ def killed_in_a_recording(after):
             app.type(f"wait {after}")
             app.wait(command=f"wait {after}")
             (core,) = brokers.recorders()
+            begun = time.monotonic()
             brokers.kill()
-            yield brokers, app, core, film
+            yield begun, brokers, app, core, film
 
 
 @claim("while no broker is there, a grant ends with its client: the camera is let go, and the recording is whole")
 def client_ends_alone():
-    with killed_in_a_recording(after="1s") as (_, app, core, film):
+    # Without its client's end it would go on for longer than anything is waited for.
+    with killed_in_a_recording(after="1s", patience=100) as (_, _, app, core, film):
         app.process.kill()
         app.process.wait()
         begun = time.monotonic()
-        wait_until("the recorder core's end", lambda: not is_there(core), ALONE + FINISHING)
+        wait_until("the recorder core's end", lambda: not is_there(core))
         taken = time.monotonic() - begun
         return f"{no_gap(film)} frames, the camera was free after {taken:.2f} s"
 
 
 @claim("no broker comes: the recorder core leaves after 3 s, its recording is whole, and the client is told")
 def nobody_comes():
-    with killed_in_a_recording(after="500ms") as (brokers, app, core, film):
-        begun = time.monotonic()
+    with killed_in_a_recording(after="500ms", patience=1) as (begun, brokers, app, core, film):
         assert app.wait(event="WasInterrupted")["causes"] == ["broker-restarted"]
         told = time.monotonic() - begun
         assert app.wait(event="RecordingFinished")["why"] == "interrupted"
-        wait_until("the recorder core's end", lambda: not is_there(core), ALONE + FINISHING)
+        wait_until("the recorder core's end", lambda: not is_there(core))
         left = time.monotonic() - begun
-        assert left > ALONE / 2, f"it left after {left:.2f} s"
+        assert min(told, left) >= ALONE, f"it was told after {told:.2f} s, and the recorder core left after {left:.2f} s"
         brokers.start()
         assert app.wait(event="InterruptionEnded")["willResume"] is True
         app.wait(event="DidStartRunning")
@@ -302,12 +309,12 @@ def thieves():
 
 @claim("a secret that is late is refused, and the session starts anew; the session that waited had the camera meanwhile")
 def late():
-    with Brokers() as brokers:
+    with Brokers(patience=1) as brokers:
         holder = Holder(brokers)
         (core,) = brokers.recorders()
         brokers.kill()
         # Its own clients alone end it sooner: this one lives.
-        wait_until("the recorder core's end", lambda: not is_there(core), ALONE + FINISHING)
+        wait_until("the recorder core's end", lambda: not is_there(core))
         brokers.start()
         holder.app.close()
         holder.connect()

@@ -197,7 +197,7 @@ class Story:
 @row("killed-brokers", "a broker that is killed interrupts nobody, and no recording loses a frame",
      "500 kills (8 in the short form) at random moments of a busy run: a recording on one camera, handovers on the other")
 def killed_brokers(short):
-    with Brokers(cameras=("front=simulated:iphone5-back", "back=simulated:iphone5-back")) as brokers:
+    with Brokers(cameras=("front=simulated:iphone5-back", "back=simulated:iphone5-back"), patience=1) as brokers:
         story = Story(brokers)
         for _ in range(8 if short else 500):
             story.kill()
@@ -294,7 +294,7 @@ def forge(path, survey):
 def forged_survivors(short):
     taken, slowest, killed, killable = 0, 0.0, 0, 0
     for what, (survey, may_be_killed) in FORGERIES.items():
-        with Brokers() as brokers:
+        with Brokers(patience=1) as brokers:
             brokers.kill()
             (brokers.folder / "holders").write_text(
                 f"0\t{CAMERA}\tkept\t{GRANT}\t1\t-\t{LISTENER}\t{SECRET}\tsimulated\tphotos\n")
