@@ -1,12 +1,19 @@
-import ArbiterProtocol
-import CPipeWire
+package import ArbiterProtocol
+package import CPipeWire
 
 /// A camera of the broker's, as a doorway shows it.
-struct DoorCamera: Equatable, Sendable {
+package struct DoorCamera: Equatable, Sendable {
     var id: CameraID
     var name: String
     var formats: [CameraFormat]
     var isPresent: Bool
+
+    package init(id: CameraID, name: String, formats: [CameraFormat], isPresent: Bool) {
+        self.id = id
+        self.name = name
+        self.formats = formats
+        self.isPresent = isPresent
+    }
 
     /// The size in which a camera is shown first: what calls use, and no browser asks for less than it can show.
     private static let usual = (width: 1280, height: 720)
@@ -14,7 +21,7 @@ struct DoorCamera: Equatable, Sendable {
     private static let pixelsMax = 1920 * 1088
 
     /// Nothing where the camera has none that programs here could take.
-    var sizes: [camarb_door_size] {
+    package var sizes: [camarb_door_size] {
         var sizes: [camarb_door_size] = []
         for format in formats {
             // Rows of all formats then lie as programs expect them that were told no strides.
@@ -41,7 +48,7 @@ struct DoorCamera: Equatable, Sendable {
     }
 
     /// What a session asks for so that its frames come in this size, and not faster than they are taken.
-    func configuration(for format: DoorFormat) -> Configuration {
+    package func configuration(for format: DoorFormat) -> Configuration {
         let fitting = formats.filter { $0.width == format.width && $0.height == format.height }
         // As brokers say rates: 30000/1001 is 29.97.
         let rate = (format.rate * 100).rounded() / 100

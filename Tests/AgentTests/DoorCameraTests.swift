@@ -1,0 +1,113 @@
+import Agent
+import ArbiterProtocol
+import CPipeWire
+import Testing
+
+/// What a doorway offers of a camera's formats, and what is asked of the camera for it.
+@Suite("A camera's sizes and rates in PipeWire")
+struct DoorCameraTests {
+    private func format(
+        _ width: Int, _ height: Int, _ rates: ClosedRange<Double> = 1...30, binned: Bool = false
+    ) -> CameraFormat {
+        CameraFormat(
+            pixelFormat: "420v", width: width, height: height, minFrameRate: rates.lowerBound,
+            maxFrameRate: rates.upperBound, isBinned: binned, fieldOfView: 60)
+    }
+
+    private func camera(_ formats: [CameraFormat]) -> DoorCamera {
+        DoorCamera(id: CameraID("front"), name: "Front", formats: formats, isPresent: true)
+    }
+
+    private struct Size: Hashable {
+        var width, height: UInt32
+        var rate: Double
+    }
+
+    private func sizes(_ formats: CameraFormat...) -> [Size] {
+        camera(formats).sizes.map { Size(width: $0.width, height: $0.height, rate: $0.rate_max) }
+    }
+
+    @Test(
+        "The size that calls use comes first, then what is nearest to it, and of two as near the camera's own order holds"
+    )
+    func order() {
+        #expect(
+            sizes(format(1920, 1080), format(640, 480), format(1272, 720), format(1280, 720), format(1288, 720)) == [
+                Size(width: 1280, height: 720, rate: 30), Size(width: 1272, height: 720, rate: 30),
+                Size(width: 1288, height: 720, rate: 30), Size(width: 640, height: 480, rate: 30),
+                Size(width: 1920, height: 1080, rate: 30),
+            ])
+    }
+
+    @Test("Formats of one size are one, with the fastest of their rates, of which 240 are the most")
+    func rates() {
+        #expect(
+            sizes(format(640, 480, 1...30), format(640, 480, 1...60, binned: true), format(640, 480, 1...15)) == [
+                Size(width: 640, height: 480, rate: 60)
+            ])
+        #expect(sizes(format(640, 480, 1...241)) == [Size(width: 640, height: 480, rate: 240)])
+        #expect(sizes(format(640, 480, 1...239.5)) == [Size(width: 640, height: 480, rate: 239.5)])
+    }
+
+    @Test("Sizes at the bounds are shown, and those beyond are not")
+    func bounds() {
+        func isShown(_ format: CameraFormat) -> Bool { !sizes(format).isEmpty }
+        for good in [(64, 48), (72, 48), (64, 50), (1920, 1088), (1088, 1920)] {
+            #expect(isShown(format(good.0, good.1)))
+        }
+        for bad in [(56, 48), (64, 46), (68, 48), (66, 48), (64, 49), (1928, 1088), (1920, 1090), (3840, 2160)] {
+            #expect(!isShown(format(bad.0, bad.1)), "\(bad)")
+        }
+        #expect(isShown(format(640, 480, 0.5...1)))
+        #expect(!isShown(format(640, 480, 0.5...0.99)))
+        #expect(sizes() == [])
+    }
+
+    // MARK: What is asked
+
+    private func asked(_ rate: Double, of formats: [CameraFormat], width: Int = 640, height: Int = 480) -> Configuration
+    {
+        camera(formats).configuration(for: DoorFormat(width: width, height: height, rate: rate))
+    }
+
+    private func configuration(_ format: CameraFormat, _ rate: Double) -> Configuration {
+        var configuration = Configuration()
+        configuration[.activeFormat] = .text(format.name)
+        configuration[.frameRate] = .number(rate)
+        return configuration
+    }
+
+    @Test(
+        "Of the formats in a size the slowest that is fast enough is asked for, and a binned one only where no other is"
+    )
+    func slowest() {
+        let (slow, usual, fast) = (format(640, 480, 5...15), format(640, 480, 5...30), format(640, 480, 5...120))
+        let binned = format(640, 480, 5...60, binned: true)
+        let all = [format(1280, 720, 5...30), fast, binned, usual, slow]
+        #expect(asked(15, of: all) == configuration(slow, 15))
+        #expect(asked(15.01, of: all) == configuration(usual, 15.01))
+        #expect(asked(30, of: all) == configuration(usual, 30))
+        #expect(asked(50, of: all) == configuration(fast, 50))
+        #expect(asked(50, of: [binned, usual]) == configuration(binned, 50))
+    }
+
+    @Test("A rate beyond what a size has is as near as it comes, by its fastest format")
+    func beyond() {
+        let (slow, usual) = (format(640, 480, 5...15), format(640, 480, 10...30))
+        #expect(asked(60, of: [slow, usual]) == configuration(usual, 30))
+        #expect(asked(1, of: [usual]) == configuration(usual, 10))
+    }
+
+    @Test("A rate is said as brokers say it, with two places")
+    func places() {
+        let usual = format(640, 480, 5...29.97)
+        #expect(asked(30_000.0 / 1001, of: [usual, format(640, 480, 5...30)]) == configuration(usual, 29.97))
+    }
+
+    @Test("Of a size that the camera does not have nothing is asked")
+    func noSuchSize() {
+        #expect(asked(30, of: [format(640, 480)], width: 480, height: 640) == Configuration())
+        #expect(asked(30, of: [format(640, 480)], width: 640, height: 360) == Configuration())
+        #expect(asked(30, of: []) == Configuration())
+    }
+}
