@@ -66,22 +66,26 @@ def status_of_thousands(short):
 
 
 def plans(address, seconds):
-    """Four plans of 16 KiB at a time, one behind the other, without end; how many were answered and refused."""
+    """Four plans of 16 KiB at a time, one behind the other, without end: what became of each four, by how often."""
     app = App(address, "zoom")
     app.session()
     text = "start zoom\nstop zoom\n" * (16 * 1024 // 21)
     until = time.monotonic() + seconds
-    answered, refused = 0, {}
+    fours = {}
     while time.monotonic() < until:
         for _ in range(4):
             app.connection.send(new_method_call(BROKER, "Plan", "s", (text,)),
                                 serial=next(app.connection.outgoing_serial))
-        some, why = answers(app, 4)
-        answered += some
-        for name, count in why.items():
-            refused[name] = refused.get(name, 0) + count
+        answered, refused = answers(app, 4, said=True)
+        became = json.dumps({"answered": answered, **refused}, sort_keys=True)
+        fours[became] = fours.get(became, 0) + 1
     app.close()
-    return [answered, refused]
+    return fours
+
+
+# Why a plan may be refused: for the number of those before it, or for the time that it takes itself, when it was begun.
+TOO_MANY = "org.camarb.Error.LimitExceeded: 2 plans or explanations of user "
+TOO_LONG = "org.camarb.Error.LimitExceeded: The plan takes more than "
 
 
 @row("plans", "a plan is worked out beside the loop, in bounded time and one at a time",
@@ -92,8 +96,24 @@ def plans_without_end(short):
         idle = neighbour(daemon, 2).result()
         with Child(ATTACKER, plans, daemon.address, seconds) as child:
             calls = neighbour(daemon, seconds - 1).result(patience=seconds + 60)
-            answered, refused = child.result(patience=seconds + 60)
-        yield Figure("plans answered", answered)
-        yield f"refused: {json.dumps(refused)}"
-        yield Figure("plans answered or refused", answered + sum(refused.values()), least=4)
+            fours = child.result(patience=seconds + 60)
+        begun, refused, others, fewest = 0, 0, [], 4
+        for became, count in fours.items():
+            some = 0
+            for what, many in json.loads(became).items():
+                if what == "answered" or what.startswith(TOO_LONG):
+                    some += many
+                elif what.startswith(TOO_MANY):
+                    refused += many * count
+                else:
+                    others.append(what)
+            begun += some * count
+            fewest = min(fewest, some)
+        yield Figure("plans worked out, or given up for their time", begun, least=4)
+        # As many as one user may have waiting.
+        yield Figure("of any four that were asked at once", fewest, least=2)
+        yield Figure("plans refused for the number before them", refused)
+        for what in others:
+            yield f"another error: {what}"
+        yield Figure("other errors", len(others), most=0)
         yield from beside(daemon, calls, idle)

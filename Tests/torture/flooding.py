@@ -65,9 +65,9 @@ def flood(path, connections, seconds, member, *arguments):
     return [answered, opened, len(peers)]
 
 
-def answers(app, count, patience=60.0):
+def answers(app, count, patience=60.0, said=False):
     """What became of so many calls that were sent one behind the other: how many were answered, and the refusals by
-    name."""
+    name; where it is to be said, by name and sentence."""
     answered, refused = 0, {}
     until = time.monotonic() + patience
     while answered + sum(refused.values()) < count:
@@ -77,6 +77,8 @@ def answers(app, count, patience=60.0):
             answered += 1
         elif kind == "error":
             name = next(value for code, value in message.header.fields.items() if int(code) == 4)
+            if said:
+                name += f": {message.body[0]}"
             refused[name] = refused.get(name, 0) + 1
     return answered, refused
 
