@@ -50,6 +50,13 @@ extension BusMessage {
         return copy
     }
 
+    /// The `v` that comes next, with a value of any type that camarb's own interfaces have, in the message that is.
+    /// - Throws: `InvalidArgs` for every other, and for a descriptor.
+    package func readWireVariant() throws(BrokerError) -> WireValue {
+        var reader = Reader(message: pointer, takesLists: false)
+        return try reader.variant(depth: 1)
+    }
+
     // Lean reads, in the order of the arguments, for messages whose signature was looked at.
 
     public func readUInt64() throws(BrokerError) -> UInt64 { try fixed("t", UInt64(0)) }
@@ -145,14 +152,8 @@ private struct Reader {
             var dictionary = WireDictionary()
             while try enter("e", "sv") {
                 let key = try text(CChar(bitPattern: UInt8(ascii: "s")))
-                var type: CChar = 0
-                var contents: UnsafePointer<CChar>?
-                guard sd_bus_message_peek_type(message, &type, &contents) > 0, let contents else { throw malformed(0) }
-                try enter("v", String(cString: contents))
-                guard let value = try value(depth: depth + 1) else { throw malformed(0) }
+                dictionary[key] = try variant(depth: depth + 1)
                 try leave()
-                try leave()
-                dictionary[key] = value
                 guard dictionary.entries.count <= BusMessage.keysMax else {
                     throw BrokerError(
                         .invalidArguments, "A dictionary of the message has more than \(BusMessage.keysMax) keys.")
@@ -177,6 +178,17 @@ private struct Reader {
         }
         try leave()
         return .array(type: element, values)
+    }
+
+    /// What is in the variant that comes next.
+    mutating func variant(depth: Int) throws(BrokerError) -> WireValue {
+        var type: CChar = 0
+        var contents: UnsafePointer<CChar>?
+        guard sd_bus_message_peek_type(message, &type, &contents) > 0, let contents else { throw malformed(0) }
+        try enter("v", String(cString: contents))
+        guard let value = try value(depth: depth) else { throw malformed(0) }
+        try leave()
+        return value
     }
 
     private func basic<Value>(_ type: CChar, _ empty: Value) throws(BrokerError) -> Value {

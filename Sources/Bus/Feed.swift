@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import Loop
+package import Loop
 
 /// The socket pair by which the intakes of a loop hand libsystemd what they have looked at.
 ///
@@ -18,7 +18,7 @@ package final class Feed {
     /// `MessageFramer.messageBytesMax`.
     package static let halvesMax = 16 * 1024 * 1024
 
-    init() throws(SystemFault) {
+    package init() throws(SystemFault) {
         var ends: [Int32] = [-1, -1]
         try check(camarb_unix_pair(&ends), "make a socket for what is read")
         (outlet, inlet) = (ends[0], ends[1])
@@ -42,7 +42,7 @@ package final class Feed {
     }
 
     /// Takes up bytes for a message that is not whole yet, or gives them back. False: there is no room for more.
-    func hold(_ more: Int, of user: UInt32) -> Bool {
+    package func hold(_ more: Int, of user: UInt32) -> Bool {
         let own = halves[user, default: 0] + more
         inAll += more
         halves[user] = own > 0 ? own : nil

@@ -15,16 +15,16 @@ import Loop
 /// the peer has sent beyond it stays in the kernel, on its account.
 ///
 /// Lives on the loop's thread.
-final class Intake {
+package final class Intake {
     /// How long a message may take from its first byte to its last, in nanoseconds. A peer that sends one in pieces
     /// does so within milliseconds; a slow machine deserves some more.
-    static let wholeTimeMax: Int64 = 10_000_000_000
+    package static let wholeTimeMax: Int64 = 10_000_000_000
     /// The same, where it brought descriptors, which others need meanwhile.
     static let wholeTimeMaxWithDescriptors: Int64 = 1_000_000_000
     /// Bytes looked at for the beginning of a message: nearly every one of ours is shorter.
     private static let lookBytes = 2048
 
-    enum Reading {
+    package enum Reading {
         /// There is nothing to read.
         case nothing
         /// Something is in the feed. `isWhole`: it completes a message. `isAll`: it was all that had arrived.
@@ -50,7 +50,7 @@ final class Intake {
     /// What the present message brought, until it has arrived.
     private var passed: [PassedDescriptor] = []
     /// When the message of which something was read has to be whole; nil between messages.
-    private(set) var wholeBy: Int64?
+    package private(set) var wholeBy: Int64?
     /// Called when a keeper has read, with why the connection is over, if it is.
     var whenRead: (BusConnection.End?) -> Void = { _ in }
 
@@ -63,7 +63,7 @@ final class Intake {
     /// - Parameters:
     ///   - socket: the peer's, which is looked at here and nowhere else. Taken over.
     ///   - keepers: nil where no peer passes descriptors; one that does is disconnected.
-    init(socket: Int32, feed: Feed, user: UInt32, keepers: DescriptorKeepers?) {
+    package init(socket: Int32, feed: Feed, user: UInt32, keepers: DescriptorKeepers?) {
         self.socket = socket
         self.feed = feed
         self.user = user
@@ -83,7 +83,7 @@ final class Intake {
 
     /// What libsystemd is to read next.
     /// - Parameter buffer: to read into, at least `lookBytes` long.
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
         if isAtKeeper { return .atKeeper }
         if let taken {
             self.taken = nil
@@ -113,7 +113,7 @@ final class Intake {
     }
 
     /// After libsystemd has read what was fed, or would not.
-    func clear(_ buffer: UnsafeMutableRawBufferPointer) { feed.clear(buffer) }
+    package func clear(_ buffer: UnsafeMutableRawBufferPointer) { feed.clear(buffer) }
 
     /// What the message that has just arrived brought. Once: what nobody keeps is let go of with it.
     func takePassed() -> [PassedDescriptor] {

@@ -141,6 +141,82 @@ import Testing
         #expect(try ends(whole, pieces: []) == [MessageFramer.messageBytesMax])
     }
 
+    /// Bytes as one piece each; after each of them, what is counted of the message that they end in, and whether they end
+    /// between two.
+    private func counted(
+        _ pieces: [ArraySlice<UInt8>], _ framer: inout MessageFramer
+    ) throws -> [(unfinished: Int, isBetween: Bool)] {
+        try pieces.map { piece in
+            let taken = try piece.withUnsafeBytes { try framer.take($0) }
+            #expect(taken == piece.count)
+            return (framer.unfinishedBytes, framer.isBetween)
+        }
+    }
+
+    @Test(
+        "A message counts whole from the end of its header on, and not at all once it is whole, whatever pieces it comes in",
+        arguments: [false, true])
+    func unfinishedBytes(bigEndian: Bool) throws {
+        let bytes = message(fields: 23, body: 40, bigEndian: bigEndian)
+        let knownAfter = (0...bytes.count).map {
+            $0 < MessageFramer.headerBytes || $0 == bytes.count ? 0 : bytes.count
+        }
+        // In one piece to three, of which the first and the last may be empty, twice in a row.
+        for first in 0...bytes.count {
+            for second in first...bytes.count {
+                var framer = MessageFramer()
+                for _ in 0..<2 {
+                    let found = try counted([bytes[..<first], bytes[first..<second], bytes[second...]], &framer)
+                    #expect(
+                        found.map(\.unfinished) == [first, second, bytes.count].map { knownAfter[$0] },
+                        "cut at \(first) and \(second)")
+                    #expect(
+                        found.map(\.isBetween)
+                            == [first, second, bytes.count].map { $0 == 0 || $0 == bytes.count })
+                }
+            }
+        }
+        var framer = MessageFramer()
+        let each = try counted(bytes.indices.map { bytes[$0...$0] }, &framer)
+        #expect(each.map(\.unfinished) == Array(knownAfter.dropFirst()))
+    }
+
+    @Test(
+        "What follows a message in the same piece is left, and counts as a message of its own", arguments: [15, 16, 40])
+    func theNextMessageIsItsOwn(headersPart: Int) throws {
+        let (one, next) = (
+            message(fields: 8, body: 16, bigEndian: false), message(fields: 8, body: 1000, bigEndian: true)
+        )
+        var framer = MessageFramer()
+        for cut in [0, 7, 16, 20] {
+            let rest = Array(one[cut...] + next[..<headersPart])
+            if cut > 0 { _ = try counted([one[..<cut]], &framer) }
+            #expect(try rest.withUnsafeBytes { try framer.take($0) } == one.count - cut)
+            #expect(framer.isBetween && framer.unfinishedBytes == 0)
+            let begun = try counted([rest[(one.count - cut)...], next[headersPart...]], &framer)
+            #expect(begun.map(\.unfinished) == [headersPart < 16 ? 0 : next.count, 0])
+        }
+    }
+
+    @Test("Nothing of a message that is refused is taken, and nothing counts of it")
+    func refusedMessagesCountNothing() throws {
+        let good = message(fields: 8, body: 4, bigEndian: false)
+        var long = good
+        long[7] = 1
+        for cut in 1...7 {
+            var framer = MessageFramer()
+            _ = try counted([good[..<cut]], &framer)
+            for _ in 0..<2 {
+                #expect(throws: MessageFramer.Fault.tooLong(28 + (1 << 24))) {
+                    try long[cut...].withUnsafeBytes { _ = try framer.take($0) }
+                }
+                #expect(framer.unfinishedBytes == 0 && !framer.isBetween)
+            }
+            _ = try counted([good[cut...]], &framer)
+            #expect(framer.isBetween && framer.unfinishedBytes == 0)
+        }
+    }
+
     @Test func whatIsNoMessageIsKnownByItsFirstByteAndOneWithoutFieldsByItsLength() {
         for byte in 0...255 as ClosedRange<UInt8> where byte != UInt8(ascii: "l") && byte != UInt8(ascii: "B") {
             #expect(throws: MessageFramer.Fault.order(byte)) { try ends([byte], pieces: []) }

@@ -117,6 +117,50 @@ private final class TwoPeers: BusConnectionDelegate {
         try loop.turn(until: { results == [42, 44] })
     }
 
+    @Test("A job that is begun in the handler of another is done, and so on; while a handler runs none is under way")
+    func jobsBegunInHandlers() throws {
+        let loop = try EventLoop()
+        let side = try SideWork(on: loop)
+        var results: [Int] = []
+        func begin(_ number: Int) {
+            let isBegun = side.begin(
+                { number * number },
+                done: { result in
+                    #expect(!side.isBusy)
+                    results.append(result)
+                    if number < 6 { begin(number + 1) }
+                })
+            #expect(isBegun && side.isBusy, "the job \(number)")
+            let isSecondBegun = side.begin({ -1 }, done: { results.append($0) })
+            #expect(!isSecondBegun, "one at a time, in a handler too")
+        }
+        begin(1)
+        try loop.turn(until: { results.count == 6 })
+        #expect(results == [1, 4, 9, 16, 25, 36] && !side.isBusy)
+    }
+
+    @Test("A job runs on a thread of its own and its handler on the loop's, once, whatever it gives, if it is nothing")
+    func whereJobsRun() throws {
+        let loop = try EventLoop()
+        let side = try SideWork(on: loop)
+        let here = pthread_self()
+        var threads: [pthread_t] = []
+        var isBegun = side.begin({ pthread_self() }, done: { threads = [$0, pthread_self()] })
+        #expect(isBegun)
+        try loop.turn(until: { !threads.isEmpty })
+        #expect(threads[0] != here && threads[1] == here)
+        var nothing: [Int?] = []
+        isBegun = side.begin({ Int?.none }, done: { nothing.append($0) })
+        #expect(isBegun)
+        try loop.turn(until: { !nothing.isEmpty })
+        var calls = 0
+        isBegun = side.begin({}, done: { calls += 1 })
+        #expect(isBegun)
+        try loop.turn(until: { calls > 0 })
+        while try loop.turn(timeout: 0) {}
+        #expect(nothing == [nil] && calls == 1 && !side.isBusy)
+    }
+
     @Test func processorTimeIsUsedUpByWork() {
         let time = ProcessorTime(1_000_000)
         var work = 0

@@ -1,0 +1,144 @@
+import Bus
+import BusTesting
+import CLinux
+import Glibc
+import Loop
+import Testing
+
+/// A stranger of some user before an intake, whose bytes are written by hand.
+private final class Sender {
+    private let intake: Intake
+    private let socket: Int32
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
+
+    /// It has authenticated.
+    init(_ feed: Feed, user: UInt32) throws {
+        let (a, b) = try socketPair()
+        intake = Intake(socket: a, feed: feed, user: user, keepers: nil)
+        socket = b
+        let name = String(user).utf8.map { String($0, radix: 16) }.joined()
+        #expect(try say(Array("\0AUTH EXTERNAL \(name)\r\nBEGIN\r\n".utf8)) == nil)
+    }
+
+    deinit {
+        close(socket)
+        buffer.deallocate()
+    }
+
+    var wholeBy: Int64? { intake.wholeBy }
+
+    /// - Returns: how the connection ended over these bytes; nil: it goes on.
+    func say(_ bytes: [UInt8]) throws -> BusConnection.End? {
+        try #require(camarb_pass(socket, bytes, bytes.count, [], 0) == 0)
+        while true {
+            // In the place of libsystemd: what was fed is gone.
+            defer { intake.clear(buffer) }
+            switch intake.read(into: buffer) {
+            case .nothing: return nil
+            case .over(let end): return end
+            case .fed: continue
+            case .atKeeper:
+                Issue.record("nothing was passed, and a keeper reads")
+                return nil
+            }
+        }
+    }
+
+    /// The same, for bytes that come in such pieces, up to the first that ends it.
+    func say(_ pieces: [[UInt8]]) throws -> BusConnection.End? {
+        for piece in pieces { if let end = try say(piece) { return end } }
+        return nil
+    }
+}
+
+/// What messages that are not whole may cost: all the memory that libsystemd takes for one, by user and in all.
+@Suite struct HeldBytesTests {
+    private static let longest = MessageFramer.messageBytesMax
+    private static let user: UInt32 = 7
+    private static let refusal = BusConnection.End.unfit(
+        "user 7 has begun more messages than there is room for until they are whole")
+
+    /// The header of a message as long as any may be.
+    private static var header: [UInt8] {
+        let body = withUnsafeBytes(of: UInt32(longest - 24).littleEndian) { Array($0) }
+        return [UInt8(ascii: "l"), 1, 0, 1] + body + [1, 0, 0, 0, 8, 0, 0, 0]
+    }
+
+    @Test("A user gets half of what the others have left, and again what it gave back; root is not bound, and counts")
+    func halves() throws {
+        let feed = try Feed()
+        let half = Feed.halvesMax / 2
+        /// How much more a user gets, to the byte.
+        func room(of user: UInt32) -> Int {
+            var (low, high) = (0, Feed.halvesMax)
+            while low < high {
+                let middle = (low + high + 1) / 2
+                // Also what is refused is taken up, until it is given back.
+                if feed.hold(middle, of: user) { low = middle } else { high = middle - 1 }
+                #expect(feed.hold(-middle, of: user))
+            }
+            return low
+        }
+        #expect(room(of: 1) == half && room(of: 2) == half)
+        #expect(feed.hold(half, of: 1))
+        #expect(room(of: 1) == 0 && room(of: 2) == half / 2)
+        #expect(feed.hold(-1000, of: 1))
+        #expect(room(of: 1) == 1000 && room(of: 2) == (half + 1000) / 2)
+        #expect(feed.hold(Feed.halvesMax, of: 0))
+        #expect(room(of: 1) == 0 && room(of: 2) == 0)
+        #expect(feed.hold(-Feed.halvesMax, of: 0) && feed.hold(1000 - half, of: 1))
+        #expect(room(of: 1) == half && room(of: 2) == half)
+    }
+
+    @Test(
+        "As many of the longest messages as a user's half has room for may be begun, however their headers are cut",
+        arguments: [[16], [1, 16], [8, 16], [15, 16], [20], [15, 17], Array(1...16)])
+    func headersInPieces(ends: [Int]) throws {
+        let feed = try Feed()
+        let bytes = Self.header + [1, 1, 1, 1]
+        let pieces = zip([0] + ends, ends).map { Array(bytes[$0..<$1]) }
+        let most = Feed.halvesMax / 2 / Self.longest
+        var senders: [Sender] = []
+        for _ in 0..<most {
+            let sender = try Sender(feed, user: Self.user)
+            #expect(try sender.say(pieces) == nil)
+            senders.append(sender)
+        }
+        #expect(try Sender(feed, user: Self.user).say(pieces) == Self.refusal)
+        // One that goes makes room for one.
+        senders.removeLast()
+        senders.append(try Sender(feed, user: Self.user))
+        #expect(try senders.last?.say(pieces) == nil)
+        #expect(try Sender(feed, user: Self.user).say(pieces) == Self.refusal)
+        // And so does one that ends its message, in as many pieces as it likes.
+        let already = try #require(ends.last)
+        let rest = [UInt8](repeating: 7, count: Self.longest - already)
+        for begin in stride(from: 0, to: rest.count, by: 50_000) {
+            #expect(try senders[0].say(Array(rest[begin..<min(begin + 50_000, rest.count)])) == nil)
+        }
+        #expect(senders[0].wholeBy == nil)
+        senders.append(try Sender(feed, user: Self.user))
+        #expect(try senders.last?.say(pieces) == nil)
+        #expect(try senders[0].say(pieces) == Self.refusal)
+        // Another user has its own half of what is left.
+        #expect(try Sender(feed, user: 8).say(pieces) == nil)
+    }
+
+    @Test("A message has its time from its first byte on, not from its last; one that is whole has none")
+    func timeToBeWhole() throws {
+        let sender = try Sender(try Feed(), user: Self.user)
+        let message = Self.header + [UInt8](repeating: 7, count: Self.longest - 16)
+        for _ in 0..<2 {
+            #expect(sender.wholeBy == nil)
+            let before = EventLoop.now
+            #expect(try sender.say(Array(message[..<1])) == nil)
+            let until = try #require(sender.wholeBy)
+            #expect((before...EventLoop.now).contains(until - Intake.wholeTimeMax))
+            for begin in stride(from: 1, to: message.count, by: 30_000) {
+                #expect(sender.wholeBy == until)
+                #expect(try sender.say(Array(message[begin..<min(begin + 30_000, message.count)])) == nil)
+            }
+        }
+        #expect(sender.wholeBy == nil)
+    }
+}
