@@ -172,7 +172,7 @@ import Testing
             session.names.filter { $0 != "RecordingFinished" } == [
                 "DidStartRunning", "RecordingStarted", "WasInterrupted", "DidStopRunning", "InterruptionEnded",
                 "DidStartRunning",
-            ] || session.names.contains("ConfigurationApplied"))
+            ])
         let ends = session.events.compactMap { signal -> RecordingEnd? in
             if case .recordingFinished(let finished) = signal.event { finished.why } else { nil }
         }

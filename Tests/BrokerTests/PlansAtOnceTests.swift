@@ -1,0 +1,97 @@
+import ArbiterProtocol
+import Bus
+import Loop
+import Testing
+
+/// Questions that a broker works out beside its loop, one at a time.
+@Suite("Plans and explanations that are asked at once") struct PlansAtOnceTests {
+    /// Asks all of them before any is answered; the answers' first texts, in the order in which they came.
+    private func ask(
+        _ client: TestClient, _ questions: [(member: String, text: String)]
+    ) throws -> [Result<String, BrokerError>] {
+        var answers: [Result<String, BrokerError>] = []
+        let connection = try #require(client.connection)
+        for (member, text) in questions {
+            connection.call(
+                path: ObjectPath.broker, interface: InterfaceName.broker, member: member, [.string(text)]
+            ) { answer in
+                let values = answer.flatMap { message in
+                    Result { () throws(BrokerError) in try message.arguments() }
+                }
+                answers.append(values.map { $0.first?.string ?? "" })
+            }
+        }
+        try client.process.wait("\(questions.count) answers (so far \(answers))") {
+            answers.count == questions.count
+        }
+        return answers
+    }
+
+    @Test("Of as many as a user may ask at once each is answered, in their order, and so again")
+    func allAreAnswered() throws {
+        let process = try BrokerProcess()
+        let client = try process.client("photos")
+        let session = try client.session()
+        try session.run()
+        let questions = [(member: "Plan", text: "stop photos"), (member: "ExplainApp", text: "photos")]
+        // One after the other, and then as many as may be.
+        let alone = try questions.flatMap { try ask(client, [$0]) }
+        let (plan, standing) = (try alone[0].get(), try alone[1].get())
+        #expect(plan.contains("photos didStopRunning"))
+        #expect(!standing.isEmpty)
+        let order = [0, 1, 0, 0, 1, 1, 0, 1]
+        let expected = order.map { alone[$0] }
+        for _ in 0..<3 {
+            let answers = try ask(client, order.map { questions[$0] })
+            #expect(answers == expected)
+        }
+        #expect(session.names == ["DidStartRunning"])
+    }
+
+    @Test("Beyond them it is refused for their number and for nothing else, and those before it are answered")
+    func tooMany() throws {
+        let process = try BrokerProcess()
+        let client = try process.client("photos")
+        _ = try client.session()
+        let question = (member: "Plan", text: "start photos")
+        let alone = try ask(client, [question])
+        for _ in 0..<3 {
+            let answers = try ask(client, Array(repeating: question, count: 40))
+            var answered = 0
+            for answer in answers {
+                switch answer {
+                case .success:
+                    #expect(answer == alone[0])
+                    answered += 1
+                case .failure(let error):
+                    #expect(error.kind == .limitExceeded, "\(error)")
+                    #expect(error.message.contains("plans or explanations of user"), "\(error)")
+                }
+            }
+            #expect((8...40).contains(answered))
+        }
+    }
+
+    @Test("Who leaves with questions that wait keeps nobody else's from being answered")
+    func whoLeaves() throws {
+        let process = try BrokerProcess()
+        let stays = try process.client("photos")
+        _ = try stays.session()
+        let question = (member: "Plan", text: "start photos")
+        let alone = try ask(stays, [question])
+        // Longer at work than its end takes to be seen.
+        let long = String(repeating: "start photos\nstop photos\n", count: 300)
+        let leaves = try process.client("call")
+        let connection = try #require(leaves.connection)
+        for _ in 0..<4 {
+            connection.call(
+                path: ObjectPath.broker, interface: InterfaceName.broker, member: "Plan", [.string(long)]
+            ) { _ in }
+        }
+        // They are sent.
+        _ = try process.loop.turn(timeout: 0)
+        leaves.close()
+        let answers = try ask(stays, Array(repeating: question, count: 4))
+        #expect(answers == Array(repeating: alone[0], count: 4))
+    }
+}
