@@ -1,5 +1,6 @@
 import ArbiterProtocol
 import CLinux
+import CameraFile
 import FrameStream
 import Glibc
 import RecorderCore
@@ -184,17 +185,24 @@ import Testing
         #expect(arrived == (GrantID(3), 4))
     }
 
-    @Test func aLowerFrameRateSpacesTheFrames() async throws {
-        let test = try CaptureUnderTest()
-        try await test.open(1, Configuration([.activeFormat: .text("420v 192x144"), .frameRate: .number(5)]))
+    @Test("A frame is captured when its interval is over, to the nanosecond, and none before", arguments: [5, 8, 25])
+    func framesAreSpacedByTheirRate(rate: Int64) async throws {
+        let clock = VirtualClock(beginningAt: 1_000_000_000)
+        let test = CaptureUnderTest(simulating: try CameraFile.named("iphone5-back"), by: clock)
+        let batch = Configuration([.activeFormat: .text("420v 192x144"), .frameRate: .number(Double(rate))])
+        #expect(try await test.open(1, batch)[.frameRate] == .number(Double(rate)))
         let stream = try await test.stream(1)
-        let first = try #require(try stream.mark()).record
-        // Over a second: where the first one came late, the next is on time all the same, and right behind it.
-        var last = first
-        for _ in 0..<5 { last = try #require(try stream.mark()).record }
-        let spacing = (last.timestamp - first.timestamp) / Int64(last.sequence - first.sequence)
-        // Never closer than the interval but for the wake-up's own lateness; a busy machine makes it longer.
-        #expect(spacing > 100_000_000)
+        let interval = 1_000_000_000 / rate
+        for index in 1...10 as ClosedRange<Int64> {
+            clock.advance(by: interval - 1)
+            // The capture thread has seen that: it answers before it looks for frames that are due, so twice.
+            for _ in 0..<2 { _ = try await test.describe() }
+            #expect(try stream.next(within: .zero) == .timedOut)
+            clock.advance(by: 1)
+            let record = try #require(try stream.mark()).record
+            // The first frame of the grant was captured when it was opened, before the stream.
+            #expect(record.sequence == UInt64(index + 1) && record.timestamp == 1_000_000_000 + index * interval)
+        }
     }
 
     @Test func aPhotoIsAWholeJPEGWithItsExif() async throws {

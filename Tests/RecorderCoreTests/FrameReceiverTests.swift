@@ -130,6 +130,111 @@ import Testing
         #expect(fault(receiver)?.contains("was not given back") == true)
     }
 
+    /// What was given back on a stream since it was last looked at, in order.
+    private func releases(_ ours: Int32) -> [UInt32] {
+        var given: [UInt32] = []
+        var record = [UInt8](repeating: 0, count: FrameRecord.encodedBytes)
+        var passed: Int32 = -1
+        while camarb_packet_receive(ours, &record, record.count, &passed, 0) == record.count {
+            guard case .release(let index)? = FrameRecord(decoding: record[...]) else { break }
+            given.append(index)
+        }
+        return given
+    }
+
+    @Test("Who asks for the newest frame gets it, and has given back those before it, each once, and no other")
+    func newest() throws {
+        let (ours, receiver) = try pair()
+        defer { close(ours) }
+        for index in 0..<4 as Range<UInt32> { try announce(index, on: ours) }
+        #expect(try receiver.newest(within: .zero) == .timedOut)
+        var sequence: UInt64 = 0
+        // So many frames lie there: one in each buffer at most, in an order that turns.
+        for (turn, count) in [1, 4, 3, 2, 4, 4, 1, 3].enumerated() {
+            let indexes = (0..<count).map { UInt32(($0 + turn) % 4) }
+            for index in indexes {
+                sequence += 1
+                try send(sequence, in: index, on: ours)
+            }
+            guard case .frame(let frame) = try receiver.newest(within: .seconds(20)) else {
+                Issue.record("no frame came")
+                return
+            }
+            #expect(frame.record.sequence == sequence && frame.record.index == indexes.last)
+            #expect(releases(ours) == Array(indexes.dropLast()))
+            #expect(try receiver.newest(within: .zero) == .timedOut)
+            receiver.release(frame)
+            #expect(releases(ours) == Array(indexes.suffix(1)))
+        }
+        // The one that it has is not given back by asking for another.
+        for index in [0, 1, 2] as [UInt32] { try send(100 + UInt64(index), in: index, on: ours) }
+        _ = try receiver.newest(within: .seconds(20))
+        try send(103, in: 3, on: ours)
+        _ = try receiver.newest(within: .seconds(20))
+        #expect(releases(ours) == [0, 1])
+        try send(104, in: 2, on: ours)
+        #expect(fault(receiver)?.contains("buffer 2, which was not given back") == true)
+    }
+
+    @Test("The newest frame before a stream's end comes, and then the end")
+    func newestBeforeTheEnd() throws {
+        let (ours, receiver) = try pair()
+        for index in 0..<2 as Range<UInt32> {
+            try announce(index, on: ours)
+            try send(UInt64(index) + 1, in: index, on: ours)
+        }
+        close(ours)
+        guard case .frame(let frame) = try receiver.newest(within: .seconds(20)) else {
+            Issue.record("no frame came")
+            return
+        }
+        #expect(frame.record.sequence == 2 && !receiver.hasPicture(frame))
+        for limit in [nil, .zero, .seconds(20)] as [Duration?] { #expect(try receiver.newest(within: limit) == .ended) }
+    }
+
+    @Test(
+        "A reader that asks for the newest of each few frames gets one each time, and nothing is kept of the others",
+        arguments: [
+            (1, Array(1...20)), (2, Array(stride(from: 2, through: 20, by: 2))), (5, [2, 6, 11, 16]),
+        ] as [(Int, [UInt64])])
+    func slowReader(framesEach: Int, seen: [UInt64]) throws {
+        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
+        let receiver = FrameReceiver(adopting: theirs)
+        var got: [UInt64] = []
+        for number in 1...20 as ClosedRange<UInt64> {
+            if let index = sender.writable() {
+                sender.deliver(index, sequence: number, timestamp: Int64(number), flags: [])
+            }
+            guard number % UInt64(framesEach) == 0 else { continue }
+            guard case .frame(let frame) = try receiver.newest(within: .zero) else {
+                Issue.record("no frame is there after \(number), of which came \(got)")
+                return
+            }
+            got.append(frame.record.sequence)
+            receiver.release(frame)
+            #expect(sender.takeReleases())
+        }
+        #expect(got == seen)
+        // A client may always have two; those that came while it had were replaced by the newest.
+        #expect(sender.framesDropped == (framesEach <= FrameSender.unreadMax ? 0 : 11))
+        // Of the last ones, which were sent meanwhile.
+        while case .frame(let frame) = try receiver.newest(within: .zero) { receiver.release(frame) }
+        #expect(sender.takeReleases())
+        let free = (0...BufferPool.buffersUsual).map { _ in sender.writable() }
+        #expect(free.compactMap { $0 }.sorted() == Array(0..<BufferPool.buffersUsual))
+    }
+
+    @Test("A wait for a frame lasts as long as was asked, and not for ever")
+    func waits() throws {
+        let (ours, receiver) = try pair()
+        defer { close(ours) }
+        for limit in [0, 1, 120] as [Int64] {
+            let begun = camarb_monotonic_ns()
+            #expect(try receiver.next(within: .milliseconds(limit)) == .timedOut)
+            #expect(camarb_monotonic_ns() - begun >= limit * 1_000_000)
+        }
+    }
+
     @Test func buffersThatAreAnnouncedAfterAFrameAreAnotherGeneration() throws {
         let (sender, theirs) = try FrameSender.open(layout: Self.layout)
         let receiver = FrameReceiver(adopting: theirs)

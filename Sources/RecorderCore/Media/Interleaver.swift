@@ -5,8 +5,8 @@
 /// still in memory when the process is killed does not.
 ///
 /// A pure value: times are the file's, in nanoseconds.
-struct Interleaver<Item> {
-    enum Track: Int {
+package struct Interleaver<Item> {
+    package enum Track: Int {
         // In the order in which they are written at one and the same time: a picture ends a cluster.
         case text, sound, picture
     }
@@ -25,22 +25,20 @@ struct Interleaver<Item> {
 
     /// Nanoseconds between the first and the last that wait: more than sound may be late (250 ms) with what its encoder holds
     /// back, and well under the second that a killed recording may lose.
-    static var spanMax: Int64 { 400_000_000 }
+    package static var spanMax: Int64 { 400_000_000 }
     /// Things that wait: 400 ms of 240 pictures, of the shortest sound packets, and of eight kinds of metadata at 100 a second
     /// are 460.
-    static var itemsMax: Int { 512 }
+    package static var itemsMax: Int { 512 }
     /// Bytes that wait: 400 ms of the largest pictures (4K at 30 a second, 2 MiB each).
-    static var bytesMax: Int { 32 << 20 }
+    package static var bytesMax: Int { 32 << 20 }
 
     /// - Parameter hasSound: otherwise no picture waits.
-    init(hasSound: Bool) { soundKnown = hasSound ? -1 : .max }
-
-    var isEmpty: Bool { waiting.isEmpty }
+    package init(hasSound: Bool) { soundKnown = hasSound ? -1 : .max }
 
     /// - Parameters:
     ///   - time: never before that of the same track's last.
     ///   - until: the end of a sound; up to there the sound is known.
-    mutating func add(_ item: Item, _ track: Track, at time: Int64, bytes: Int, until: Int64 = 0) {
+    package mutating func add(_ item: Item, _ track: Track, at time: Int64, bytes: Int, until: Int64 = 0) {
         var place = waiting.count
         while place > 0, (waiting[place - 1].time, waiting[place - 1].track.rawValue) > (time, track.rawValue) {
             place -= 1
@@ -55,10 +53,10 @@ struct Interleaver<Item> {
     }
 
     /// No sound from before `time` will come.
-    mutating func soundIsComplete(upTo time: Int64) { soundKnown = max(soundKnown, time) }
+    package mutating func soundIsComplete(upTo time: Int64) { soundKnown = max(soundKnown, time) }
 
     /// The next that may be written.
-    mutating func next() -> Item? {
+    package mutating func next() -> Item? {
         guard let first = waiting.first, let last = waiting.last else { return nil }
         let isKnown =
             switch first.track {
@@ -74,7 +72,7 @@ struct Interleaver<Item> {
     }
 
     /// What is left, whatever else might have come.
-    mutating func rest() -> Item? { waiting.isEmpty ? nil : removeFirst() }
+    package mutating func rest() -> Item? { waiting.isEmpty ? nil : removeFirst() }
 
     private mutating func removeFirst() -> Item {
         let first = waiting.removeFirst()
