@@ -9,7 +9,7 @@ struct TraceCheckerTests {
     static let (client, session, camera) = (ClientID(1), SessionID(1), CameraID("back"))
 
     /// A checker that has seen a session begin.
-    private struct Life {
+    struct Life {
         var checker: TraceChecker
         var sequence: UInt64 = 0
         var found: [String] = []
@@ -51,7 +51,7 @@ struct TraceCheckerTests {
             recording: 1, why: .sessionEnded, frames: 1, duration: .seconds(1), bytes: 1, nextChance: .afterStart))
     private static let fileEnd = Event.recordingFinished(
         1, why: .sessionEnded, frames: 1, duration: .seconds(1), bytes: 1)
-    private static let inUse = CauseSet([.videoDeviceInUseByAnotherClient])
+    static let inUse = CauseSet([.videoDeviceInUseByAnotherClient])
 
     // MARK: Times that a rank promises
 
