@@ -30,6 +30,8 @@ struct DoorConsumerTests {
 
     private final class Screen: DoorScreen {
         private(set) var shown: [Shown] = []
+        /// While the picture is there.
+        var whilePicture: () -> Void = {}
 
         func show(_ slate: DoorSlate) { shown.append(.slate(slate)) }
 
@@ -46,6 +48,7 @@ struct DoorConsumerTests {
                     luma: values(picture.luma, rows: picture.height),
                     chroma: values(picture.chroma, rows: picture.height / 2),
                     width: picture.width, height: picture.height, captured: picture.captured))
+            whilePicture()
         }
     }
 
@@ -145,6 +148,25 @@ struct DoorConsumerTests {
         #expect(world.screen.shown == [.picture(21), .picture(31), .picture(41), .picture(51)])
         #expect(sender.framesSent == 8 && sender.framesDropped == 0)
         #expect(world.frames == 4)
+    }
+
+    @Test("A frame goes back when it has been copied, and not before, so that nothing is written into it meanwhile")
+    func givenBackAfterwards() throws {
+        let world = try World()
+        let sender = try world.stream(1)
+        var sent: UInt64?
+        world.screen.whilePicture = {
+            guard sent == nil else { return }
+            // Of three frames, two are with a receiver that has given none back.
+            #expect(sender.takeReleases())
+            #expect(throws: Never.self) { for level in UInt8(21)...22 { try send(level, on: sender) } }
+            sent = sender.framesSent
+        }
+        try send(20, on: sender)
+        try world.shows([.picture(20), .picture(21)])
+        #expect(sent == 2)
+        #expect(sender.takeReleases())
+        try world.shows([.picture(20), .picture(21), .picture(22)])
     }
 
     @Test("With another size in the stream its pictures have that size")

@@ -54,6 +54,8 @@ final class ScriptedSway {
     /// What it was asked over its connections, oldest first.
     private(set) var asked: [Message] = []
     private(set) var connections = 0
+    /// The other end of its connection is closed.
+    private(set) var isLeft = false
 
     init(at path: String) throws {
         self.path = path
@@ -80,9 +82,16 @@ final class ScriptedSway {
             guard accepted >= 0 else { return }
             connection = accepted
             connections += 1
+            isLeft = false
         }
         var bytes = [UInt8](repeating: 0, count: 4096)
-        while case let count = read(connection, &bytes, bytes.count), count > 0 { unread += bytes.prefix(count) }
+        while case let count = read(connection, &bytes, bytes.count), count >= 0 {
+            if count == 0 {
+                isLeft = true
+                break
+            }
+            unread += bytes.prefix(count)
+        }
         while unread.count >= 14 {
             let (length, kind) = unread.withUnsafeBytes {
                 (

@@ -14,8 +14,9 @@ struct SwaySourceTests {
         let sway: ScriptedSway
         let folder: TestFolder
         private(set) var source: SwaySource!
-        /// How often it was said that something is another.
-        private(set) var changes = 0
+        /// What there was to be seen each time that it was said that something is another.
+        private(set) var told: [(windows: [UInt32]?, trouble: String?)] = []
+        var changes: Int { told.count }
 
         /// - Parameter pace: no time, unless a test is about it.
         init(pace: Duration = .zero, backOff: BackOff = BackOff(first: .milliseconds(1), longest: .seconds(1))) throws {
@@ -23,7 +24,7 @@ struct SwaySourceTests {
             folder = try TestFolder()
             sway = try ScriptedSway(at: folder.path + "/socket")
             source = try SwaySource(on: loop, socket: sway.path, folder: nil, pace: pace, backOff: backOff) {
-                [unowned self] in changes += 1
+                [unowned self] in told.append((source.desktop?.windows.map(\.id), source.trouble))
             }
             source.open()
         }
@@ -40,6 +41,8 @@ struct SwaySourceTests {
         func becomes(_ windows: [UInt32]?) throws {
             try loop.turn(until: { source.desktop?.windows.map(\.id) == windows }, "the windows to be \(windows ?? [])")
         }
+
+        func leave() { source = nil }
 
         func becomes(trouble: String) throws {
             try loop.turn(until: { source.trouble == trouble }, "“\(trouble)”, and not “\(source.trouble ?? "")”,")
@@ -68,6 +71,61 @@ struct SwaySourceTests {
         #expect(followed.source.name == "sway 1.7-0123")
         #expect(followed.changes == 1)
         try followed.hears(greeting)
+    }
+
+    @Test(
+        "A sway is called by what its version says first, in 32 bytes at most, and by nothing more where it says nothing",
+        arguments: [
+            ("", "sway"), (" 1.7", "sway"), ("1.7", "sway 1.7"), ("1.7 (Aug 1 2021)", "sway 1.7"),
+            (String(repeating: "x", count: 33), "sway " + String(repeating: "x", count: 32)),
+        ])
+    func names(version: String, name: String) throws {
+        let followed = try Followed()
+        try followed.hears(greeting)
+        followed.sway.say(ScriptedSway.version(version), ScriptedSway.tree(5))
+        try followed.becomes([5])
+        #expect(followed.source.name == name)
+    }
+
+    @Test("Whoever is told that something is another finds windows without trouble, or a trouble without windows")
+    func told() throws {
+        let followed = try Followed()
+        try followed.hears(greeting)
+        followed.sway.say(ScriptedSway.tree(5))
+        try followed.becomes([5])
+        followed.sway.die()
+        try followed.loop.turn(until: { followed.sway.hasHeard(6) }, "another try")
+        followed.sway.say(ScriptedSway.tree(6))
+        try followed.becomes([6])
+        #expect(followed.told.map(\.windows) == [[5], nil, [6]])
+        #expect(followed.told.map(\.trouble) == [nil, "sway went away", nil])
+    }
+
+    @Test("An event that does not say what has changed is a change")
+    func wordlessEvents() throws {
+        let followed = try Followed()
+        try followed.hears(greeting)
+        followed.sway.say(ScriptedSway.tree(5))
+        try followed.becomes([5])
+        for (count, text) in ["{}", "[]", "{", #"{"change":7}"#].enumerated() {
+            followed.sway.say(Message(kind: 0x8000_0000, text: text))
+            try followed.hears(greeting + Array(repeating: .tree, count: count + 1))
+            followed.sway.say(ScriptedSway.tree(5, 10 + count))
+            try followed.becomes([5, 10 + UInt32(count)])
+        }
+    }
+
+    @Test("A source that nobody has any more leaves its sway")
+    func leaves() throws {
+        let followed = try Followed()
+        try followed.hears(greeting)
+        #expect(!followed.sway.isLeft)
+        followed.leave()
+        try followed.loop.turn(
+            until: {
+                followed.sway.look()
+                return followed.sway.isLeft
+            }, "the end of its connection")
     }
 
     @Test("After a change the tree is asked for once, and after another title, mark or urgency it is not")
