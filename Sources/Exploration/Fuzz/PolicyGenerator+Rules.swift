@@ -129,7 +129,9 @@ extension PolicyGenerator {
             .within(when: when, is: random.pick(Statement.Part.allCases), time), .warned(when: when, time),
             .atMost(when: when, time, in: time * 3), .fair(when: when, is: .running),
         ]
-        return statements + timed.enumerated().map { Statement(name: "t\($0.offset)", $0.element) }
+        let by = random.chance(40) ? facts(attributes, emptyPercent: 30) : nil
+        return statements
+            + timed.enumerated().map { Statement(name: "t\($0.offset)", $0.element, by: $0.offset == 0 ? by : nil) }
     }
 
     private mutating func excuse(_ attributes: [Attribute], byPercent: Int) -> Statement.Excuse {
