@@ -50,7 +50,10 @@ final class FakeRecorder: BusConnectionDelegate {
         let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(nothing) }
         child = try ChildProcess(path: "/bin/sleep", arguments: ["600"], passing: nothing, on: loop) {
-            [unowned self] in ending = $0
+            [unowned self] in
+            ending = $0
+            // As a process that ends.
+            connection?.close()
         }
         connection = try BusConnection(adopting: descriptor, as: .server, on: loop, delegate: self, anonymous: true)
     }

@@ -1,5 +1,4 @@
 import ArbiterProtocol
-import CLinux
 import CameraFile
 import FrameStream
 import Glibc
@@ -285,7 +284,6 @@ import Testing
             continuation.yield($0)
         }
         defer { capture.shutDown() }
-        let begun = camarb_monotonic_ns()
         var count = 0
         for await event in events {
             #expect(event == .idle)
@@ -294,6 +292,5 @@ import Testing
             #expect(ContinuousClock.now - began >= .milliseconds(20) * count)
             if count == 3 { break }
         }
-        #expect(camarb_monotonic_ns() - begun >= 40_000_000)
     }
 }

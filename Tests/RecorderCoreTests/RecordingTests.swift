@@ -24,11 +24,14 @@ import Testing
         let frames = try numbers(video)
         #expect(UInt64(frames.count) == finished.frames)
         #expect(try UInt64(file.bytes().count) == finished.bytes)
-        let first = try #require(frames.first)
-        #expect(frames == Array(first..<first + UInt32(frames.count)), "no frame is missing")
-        #expect(video.marks.last??.captureTime == lastCapture)
-        let firstCapture = try #require(video.marks.first??.captureTime)
-        #expect(finished.duration == lastCapture - firstCapture + 33_333_333)
+        #expect(zip(frames, frames.dropFirst()).allSatisfy { $0 < $1 })
+        let (first, last) = (try #require(frames.first), try #require(frames.last))
+        // The encoder leaves frames out on a machine that is too busy for it, and says how many.
+        let missing = UInt64(last - first) + 1 - finished.frames
+        #expect(missing <= finished.framesLeftOut, "no other frame is missing")
+        let (firstKept, lastKept) = (video.marks.first??.captureTime ?? 0, video.marks.last??.captureTime ?? 0)
+        #expect(lastKept == lastCapture || lastKept < lastCapture && missing < finished.framesLeftOut)
+        #expect(finished.duration == lastKept - firstKept + 33_333_333)
     }
 
     @Test func aRecordingNeverGoesOnInALaterGrant() async throws {

@@ -99,8 +99,12 @@ import Testing
         let finished = try recorder.signal("RecordingFinished")
         let marks = try DecodedVideo(file.path).marks.map { try #require($0).frameNumber }
         #expect(finished[2] == .uint64(UInt64(marks.count)))
-        #expect(numbers.allSatisfy { marks.contains(UInt32($0)) }, "what was streamed was recorded, too")
-        #expect(marks == Array(marks[0]..<marks[0] + UInt32(marks.count)), "no frame is missing in between")
+        // On a busy machine the encoder leaves frames out, and says how many.
+        let leftOut = try #require(finished[6].uint64)
+        #expect(numbers.count { !marks.contains(UInt32($0)) } <= leftOut, "what was streamed was recorded, too")
+        #expect(zip(marks, marks.dropFirst()).allSatisfy { $0 < $1 })
+        #expect(
+            UInt64(marks[marks.count - 1] - marks[0]) + 1 <= UInt64(marks.count) + leftOut, "no other frame is missing")
     }
 
     @Test(

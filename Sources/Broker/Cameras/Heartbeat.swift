@@ -100,7 +100,7 @@ final class HeartbeatObserver {
 
     private func arm(after pause: Int64) {
         if timer == nil { timer = try? loop.addTimer { [unowned self] in takeStep() } }
-        timer?.arm(at: EventLoop.now + pause)
+        timer?.arm(at: EventLoop.now + recorder.patience * pause)
     }
 
     private func takeStep() {
