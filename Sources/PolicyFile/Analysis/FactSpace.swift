@@ -2,26 +2,26 @@ package import Arbiter
 import ArbiterProtocol
 
 /// The values that a fact may still have, a bit each.
-struct ValueSet: Hashable {
+package struct ValueSet: Hashable {
     private var words: [UInt64]
 
-    init(count: Int) {
+    package init(count: Int) {
         words = [UInt64](repeating: .max, count: (count + 63) / 64)
         if count % 64 != 0 { words[words.count - 1] = (1 << UInt64(count % 64)) - 1 }
     }
 
     /// The values out of `count` for which `holds`.
-    init(count: Int, where holds: (Int) -> Bool) {
+    package init(count: Int, where holds: (Int) -> Bool) {
         words = [UInt64](repeating: 0, count: (count + 63) / 64)
         for value in 0..<count where holds(value) { words[value / 64] |= 1 << UInt64(value % 64) }
     }
 
-    var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
-    func contains(_ value: Int) -> Bool { words[value / 64] & 1 << UInt64(value % 64) != 0 }
+    package var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
+    package func contains(_ value: Int) -> Bool { words[value / 64] & 1 << UInt64(value % 64) != 0 }
 
-    func intersection(_ other: ValueSet) -> ValueSet { combined(other) { $0 & $1 } }
-    func subtracting(_ other: ValueSet) -> ValueSet { combined(other) { $0 & ~$1 } }
-    func isSubset(of other: ValueSet) -> Bool { subtracting(other).isEmpty }
+    package func intersection(_ other: ValueSet) -> ValueSet { combined(other) { $0 & $1 } }
+    package func subtracting(_ other: ValueSet) -> ValueSet { combined(other) { $0 & ~$1 } }
+    package func isSubset(of other: ValueSet) -> Bool { subtracting(other).isEmpty }
 
     private func combined(_ other: ValueSet, _ operation: (UInt64, UInt64) -> UInt64) -> ValueSet {
         var result = self
