@@ -18,7 +18,7 @@ struct StatementsTests {
 
     /// Without optimization only the smaller worlds are walked whole.
     #if DEBUG
-        private static let statesMax = 1000
+        private static let statesMax = 3000
     #else
         private static let statesMax = 1_000_000
     #endif
