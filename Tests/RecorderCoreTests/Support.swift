@@ -113,16 +113,12 @@ final class CaptureUnderTest: Sendable {
     /// - Parameters:
     ///   - feeding: it gives frames all the time.
     ///   - passingLimit: how long it goes on for a grant that is to follow.
-    ///   - clock: says when that is over.
-    init(
-        _ camera: ScriptedCamera, feeding: Bool = false, passingLimit: Duration = .seconds(600),
-        clock: CaptureClock = .real
-    ) {
+    init(_ camera: ScriptedCamera, feeding: Bool = false, passingLimit: Duration = .seconds(600)) {
         feeder = feeding ? Feeder(camera) : nil
         let (events, continuation) = AsyncStream.makeStream(of: RecorderEvent.self)
         self.events = events
         capture = Capture(
-            passingLimit: passingLimit, patience: Self.patience, clock: clock, onEvent: { continuation.yield($0) },
+            passingLimit: passingLimit, patience: Self.patience, onEvent: { continuation.yield($0) },
             makingSource: { () throws(BrokerError) in
                 // A machine that is busy with other tests is no device that stalls.
                 try V4L2Camera(
