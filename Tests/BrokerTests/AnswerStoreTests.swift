@@ -210,6 +210,10 @@ struct AnswerStoreTests {
         desk.store.keep(1000, "photos", isClaimed: false, nil, .user)
         while !desk.isIdle { desk.work() }
         #expect(desk.store.hasRoom(for: 2000))
+        // One with nothing in it but the privacy switch is a file, too.
+        desk.store.keep(privacy: true, of: 2000)
+        while !desk.isIdle { desk.work() }
+        #expect(desk.store.hasRoom(for: 2000) && !desk.store.hasRoom(for: 1000))
     }
 
     @Test("Where no thread can be had the loop itself writes")
