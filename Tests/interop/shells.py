@@ -25,6 +25,8 @@ class Shells:
                             **environment}
         self.files = [pathlib.Path(share, file) for file in (
             "bash-completion/completions/camclient", "zsh/vendor-completions/_camclient", "fish/vendor_completions.d/camclient.fish")]
+        # Where it is missing, fish fills it from all manual pages, in the background and for longer than the folder is there.
+        self.said("mkdir", "-p", f"{folder}/.local/share/fish/generated_completions")
 
     def said(self, *command):
         return subprocess.run(command, env=self.environment, cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
