@@ -22,7 +22,7 @@ class Peer(blocking.DBusConnection):
 
 class Broker(App):
     def __init__(self, path):
-        self.connection, self.signals, self.seen = Peer(path), [], 0
+        self.connection, self.signals, self.seen, self.passed = Peer(path), [], 0, []
 
 
 class RecorderCore:
