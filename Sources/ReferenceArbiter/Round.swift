@@ -124,8 +124,8 @@ struct Round {
     /// newcomers are refused. Its app's older session always loses to it.
     func opensAnew(_ bid: Bid, over holder: Bid) -> Bool {
         policy.contention.budget != nil && policy.contention.givesWay == .longestHeld
-            && policy.contention.refusesNewcomers && occasion.starter == bid.id && bid.app == holder.app
-            && bid.camera == holder.camera && bid.id != holder.id
+            && policy.contention.refusesNewcomers && occasion.isStart && occasion.starter == bid.id
+            && bid.app == holder.app && bid.camera == holder.camera && bid.id != holder.id
     }
 
     // MARK: Watching

@@ -59,13 +59,15 @@ extension Seating {
     }
 
     /// A holder that has no room beside whoever came in this round makes way in the same round: a round that dropped the
-    /// warning it was given would let the next one set another deadline.
+    /// warning it was given would let the next one set another deadline. A challenger that waits for others, too, does not
+    /// lengthen its time.
     mutating func warnBeyondBudget() {
         guard let (strongest, beyond) = beyondBudget() else { return }
-        for index in beyond where seats[index].kind == .held && contests[seats[index].camera] == nil {
+        for index in beyond where seats[index].kind == .held {
             let seat = seats[index]
             let due = earliestCut(seat, by: strongest)
-            if due > now { contests[seat.camera] = contest(seat, by: strongest, due: due, .law(.budget)) }
+            guard due > now, contests[seat.camera].map({ due < $0.due }) ?? true else { continue }
+            contests[seat.camera] = contest(seat, by: strongest, due: due, .law(.budget))
         }
     }
 

@@ -39,18 +39,8 @@ extension ReferenceArbiter {
             if word.isDenied { world.denied.insert(word.app) }
         }
         takeTimes(state)
-        let kept = world.cameras.mapValues { $0.holding?.session }
         settle()
-        // Such a start was examined while the fault lasted, and beside its app's holder it may watch what it could not have: that
-        // stands until something else happens, and only the step of the start knows it.
-        return !examinesOwnStarts || world.cameras.mapValues { $0.holding?.session } == kept
-    }
-
-    /// A start on a camera that its own app holds is examined like any other newcomer's, and may watch where it loses.
-    private var examinesOwnStarts: Bool {
-        let contention = policy.contention
-        return contention.budget != nil && contention.givesWay == .longestHeld && contention.refusesNewcomers
-            && contention.shares
+        return true
     }
 
     private mutating func takeTimes(_ state: State) {
