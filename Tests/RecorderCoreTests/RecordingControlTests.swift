@@ -42,9 +42,14 @@ import Testing
         let marks = try DecodedVideo(file.path).marks.map { try #require($0) }
         #expect(UInt64(marks.count) == finished.frames && finished.lastCapture == marks.last?.captureTime)
         let holes = zip(marks, marks.dropFirst()).filter { $1.frameNumber != $0.frameNumber + 1 }
-        #expect(holes.count == 1, "there is one pause")
-        let (before, after) = try #require(holes.first)
-        #expect(passed.contains { $0 > before.frameNumber && $0 < after.frameNumber })
+        let pauses = holes.filter { hole in passed.contains { $0 > hole.0.frameNumber && $0 < hole.1.frameNumber } }
+        #expect(pauses.count == 1, "there is one pause")
+        let (before, after) = try #require(pauses.first)
+        let missing = holes.reduce(0) { $0 + UInt64($1.1.frameNumber - $1.0.frameNumber - 1) }
+        let paused = UInt64(after.frameNumber - before.frameNumber - 1)
+        #expect(missing - paused <= finished.framesLeftOut, "no other frame is missing")
+        // A busy machine's encoder leaves frames out, also beside the pause.
+        guard finished.framesLeftOut == 0 else { return }
         // To a tick of the file, a millisecond.
         let reader = try VideoReader(path: file.path, loops: false)
         let times = try marks.map { _ in try reader.next() }
