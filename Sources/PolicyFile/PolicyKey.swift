@@ -70,9 +70,10 @@ extension Policy {
 
     /// All keys that the policy says, without what would hold anyway.
     public var saidKeys: Set<PolicyKey> {
-        let usual = Set(Self.lines(PolicyWriter.text(Policy(name: ""))).map(\.line))
-        return Set(Self.lines(PolicyWriter.text(self)).filter { !usual.contains($0.line) }.map(\.key))
+        Set(Self.lines(PolicyWriter.text(self)).filter { !Self.usualLines.contains($0.line) }.map(\.key))
     }
+
+    private static let usualLines = Set(lines(PolicyWriter.text(Policy(name: ""))).map(\.line))
 
     /// The keys by which two policies differ in what they can decide. Where all lines are the same in another order, the keys
     /// of the tables that are in another place.

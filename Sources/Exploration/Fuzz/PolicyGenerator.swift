@@ -182,11 +182,10 @@ public struct PolicyGenerator: Sendable {
     /// One number, or numbers for some of the formats that cameras of stories have, and for others.
     private mutating func cost() -> CameraCost {
         guard random.chance(35) else { return CameraCost(random.pick(Self.costs)) }
-        let formats = some(Array(FuzzNames.formats.indices), atLeast: 1).map { index in
-            let (pixelFormat, width, height, rate) = FuzzNames.formats[index]
-            return CameraCost.Format(
-                width: width, height: height, frameRate: rate, pixelFormat: random.chance(40) ? pixelFormat : nil,
-                cost: random.pick(Self.costs))
+        let formats = some(FuzzNames.formats, atLeast: 1).map { format in
+            CameraCost.Format(
+                width: format.width, height: format.height, frameRate: Double(format.frameRate),
+                pixelFormat: random.chance(40) ? format.pixelFormat : nil, cost: random.pick(Self.costs))
         }
         return CameraCost(formats: formats, other: random.chance(60) ? random.pick(Self.costs) : nil)
     }

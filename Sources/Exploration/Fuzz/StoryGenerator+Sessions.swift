@@ -12,7 +12,9 @@ extension StoryGenerator {
         if random.chance(30) { words.append("sharingMode=\(random.pick(["sharedReadOnly", "exclusiveControl"]))") }
         // A client that asks for what the camera lacks gets no session, and plays no part in what follows.
         if random.chance(15) { words.append(random.pick(["frameRate=15", "videoZoomFactor=1"])) }
-        if random.chance(15) { words.append("activeFormat=\"\(random.pick(Self.formats.prefix(2).map(\.name)))\"") }
+        if random.chance(15) {
+            words.append("activeFormat=\"\(random.pick(FuzzNames.formats.prefix(2).map(\.name)))\"")
+        }
         if random.chance(3) { words += settings(valid: false) }
         if reestablished || random.chance(4) { words.append("reestablished") }
         sessions.append(Session(name: name, client: client))
@@ -85,7 +87,7 @@ extension StoryGenerator {
     private mutating func settings(valid: Bool) -> [String] {
         let usual = [
             "videoZoomFactor=\(random.pick(["1", "1.5", "2", "4"]))", "frameRate=\(random.pick(["15", "24", "30"]))",
-            "activeFormat=\"\(random.pick(Self.formats).name)\"", "videoZoomFactor=3 videoZoomRampRate=2",
+            "activeFormat=\"\(random.pick(FuzzNames.formats).name)\"", "videoZoomFactor=3 videoZoomRampRate=2",
             "gainMode=locked gain=\(random.pick(["0", "80", "255"]))", "videoMirrored=true",
         ]
         let odd = [
@@ -103,14 +105,6 @@ extension StoryGenerator {
 
     // MARK: Cameras
 
-    /// Of which each camera has some: a camera that is plugged in again may lack what a session needs.
-    private static let formats: [(name: String, line: String)] = [
-        ("420v 1920x1080@30", "format=\"420v 1920x1080@30\" zoom=4 lossless=2"),
-        ("420v 1280x720@60", "format=\"420v 1280x720@60\" zoom=2"),
-        ("420v 640x480@15", "format=\"420v 640x480@15\""),
-        ("MJPG 1920x1080@24", "format=\"MJPG 1920x1080@5-24 binned\" zoom=3"),
-    ]
-
     /// One to three cameras.
     mutating func world() -> [FuzzStory.Camera] {
         FuzzNames.cameras.prefix(random.pick([1, 2, 2, 3, 3])).map { name in
@@ -123,7 +117,7 @@ extension StoryGenerator {
         var words = [random.pick(CameraPosition.allCases).rawValue]
         if random.chance(15) { words.append("seat=seat1") }
         if random.chance(70) {
-            for format in Self.formats where random.chance(50) { words.append(format.line) }
+            for format in FuzzNames.formats where random.chance(50) { words.append(format.line) }
         }
         if random.chance(40) {
             words.append("control=\"gainMode locked,continuousAuto usually continuousAuto\"")

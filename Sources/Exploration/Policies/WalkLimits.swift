@@ -191,9 +191,11 @@ struct WalkLimits {
     private var combinations: [String] {
         var found: [String] = []
         if !scope.lateRecorders { found.append("late recorders") }
-        if scope.machineEvents { found.append("two of the machine's and the configuration's changes at once") }
         if scope.machineEvents {
-            found += ["configurations but zoom, sharing and formats", "reloads of other policies"]
+            found += [
+                "two of the machine's and the configuration's changes at once",
+                "configurations but zoom, sharing and formats", "reloads of other policies",
+            ]
         } else if happens.contains(.configure) {
             found.append("configurations but formats")
         }
