@@ -1,5 +1,5 @@
 """The pages say what is so: the list of targets, and where things are."""
-import re
+import difflib, itertools, re
 
 from harness import ROOT, claim
 
@@ -111,3 +111,78 @@ def glossary():
     twice = {name: sorted(where) for name, where in homes.items() if len(where) > 1 and name not in TWO_ENDS}
     assert not twice, twice
     return f"{len(names)} names, {len(homes)} types"
+
+
+# In the order in which Keep a Changelog lists them; here a version may have them in any.
+KINDS_OF_CHANGE = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
+# Two bullets so much alike, figures apart, are one that was written twice.
+ALIKE = 0.85
+
+
+def changes(text):
+    """[(version, [(section, [bullet])])] of a list of changes; fails at the first line that has no place in one."""
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("## "):
+            version = re.fullmatch(r"## \[(Unreleased|\d+\.\d+\.\d+)\](?(1)( - \d{4}-\d\d-\d\d)?)", line)
+            assert version and (version[1] == "Unreleased") == (version[2] is None), f"{number}: {line} is not [Unreleased] or [X.Y.Z] - DATE"
+            found.append((version[1], []))
+        elif line.startswith("### "):
+            assert found and line[4:] in KINDS_OF_CHANGE, f"{number}: {line[4:]} is not one of {', '.join(KINDS_OF_CHANGE)}"
+            assert line[4:] not in [name for name, _ in found[-1][1]], f"{number}: {found[-1][0]} has “{line[4:]}” twice"
+            found[-1][1].append((line[4:], []))
+        elif line.startswith("- "):
+            assert found and found[-1][1], f"{number}: a bullet of no section"
+            found[-1][1][-1][1].append(line[2:])
+        elif line.startswith("  ") and found and found[-1][1] and found[-1][1][-1][1]:
+            found[-1][1][-1][1][-1] += " " + line.strip()
+        else:
+            assert not line or not (found and found[-1][1]), f"{number}: neither a bullet nor the rest of one: {line}"
+    return found
+
+
+def check_changes(text):
+    """How many bullets a list of changes has, which holds its form."""
+    found = changes(text)
+    versions = [version for version, _ in found]
+    assert versions[:1] == ["Unreleased"] and "Unreleased" not in versions[1:], versions
+    numbers = [tuple(map(int, version.split("."))) for version in versions[1:]]
+    assert all(newer > older for newer, older in itertools.pairwise(numbers)), f"not from the newest to the oldest: {versions}"
+    for version, sections in found:
+        bullets = [bullet for _, bullets in sections for bullet in bullets]
+        assert all(bullets for _, bullets in sections), f"{version} has a section without changes"
+        for bullet in bullets:
+            assert re.match(r"[A-Z`\[“]", bullet) and re.search(r"[.)]$", bullet), f"{version}: no whole sentence: {bullet}"
+        plain = [re.sub(r"\d+", "0", bullet) for bullet in bullets]
+        for one, other in itertools.combinations(plain, 2):
+            match = difflib.SequenceMatcher(None, one, other, autojunk=False)
+            alike = other.startswith(one[:-1]) or one.startswith(other[:-1]) or all(
+                ratio() > ALIKE for ratio in (match.real_quick_ratio, match.quick_ratio, match.ratio))
+            assert not alike, f"{version} has one change twice:\n{one}\n{other}"
+    return sum(len(bullets) for _, sections in found for _, bullets in sections)
+
+
+@claim("the list of changes has each section once, whole sentences, no change twice, and its versions in order; one that has not is refused")
+def changelog():
+    text = (ROOT / "CHANGELOG.md").read_text()
+    count = check_changes(text)
+    assert count > 100, count
+    bullet = next(line for line in text.splitlines() if line.startswith("- ") and line.endswith("."))
+    release = next(line for line in text.splitlines() if re.match(r"## \[\d", line))
+    wrong = {
+        "has “Fixed” twice": text.replace("\n### ", "\n### Fixed\n\n- Another change.\n\n### ", 1),
+        "one change twice": text.replace(bullet, f"{bullet}\n{bullet}", 1),
+        "no whole sentence": text.replace(bullet, bullet[:-1], 1),
+        "is not one of": text.replace("### Fixed", "### Repaired", 1),
+        "neither a bullet": text.replace(bullet, bullet[2:], 1),
+        "from the newest to the oldest": f"{text}\n## [9.0.0] - 2030-01-01\n",
+        "is not [Unreleased] or": text.replace(release, release.split(" - ")[0], 1),
+    }
+    for sentence, spoiled in wrong.items():
+        try:
+            check_changes(spoiled)
+        except AssertionError as refusal:
+            assert sentence in str(refusal), f"{sentence} is refused with {refusal}"
+        else:
+            raise AssertionError(f"a list of changes is taken that is wrong: {sentence}")
+    return f"{count} changes"
