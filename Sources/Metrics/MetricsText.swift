@@ -79,13 +79,13 @@ extension BrokerMetrics {
                 "camarb_pressure", Int(gauges.pressure.rawValue),
                 "How hard the machine is pressed: 0 nominal, 1 fair, 2 serious, 3 critical."
             ),
-            ("process_open_fds", gauges.openDescriptors, "Open descriptors of camarbd."),
+            ("camarb_process_open_fds", gauges.openDescriptors, "Open descriptors of camarbd."),
         ] {
             metrics.family(name, .gauge, help)
             metrics.sample(name, UInt64(clamping: value))
         }
-        metrics.family("process_resident_memory_bytes", .gauge, unit: "bytes", "Memory of camarbd.")
-        metrics.sample("process_resident_memory_bytes", gauges.residentMemory)
+        metrics.family("camarb_process_resident_memory_bytes", .gauge, unit: "bytes", "Memory of camarbd.")
+        metrics.sample("camarb_process_resident_memory_bytes", gauges.residentMemory)
         metrics.family("camarb_budget_used", .gauge, "What is used of each budget that all users share.")
         for budget in gauges.budgets { metrics.sample("camarb_budget_used", budget.used, [("budget", budget.name)]) }
         metrics.family("camarb_budget_limit", .gauge, "The most that may be used of it.")
@@ -107,7 +107,9 @@ extension BrokerMetrics {
             "Interruptions, by the cause that was told as the reason.")
         metrics.counter("camarb_session_stops", by: "reason", counts.stops, "Sessions that were stopped for good.")
         metrics.counter("camarb_refusals", by: "rule", counts.refusals, "Requests that a rule refused.")
-        metrics.counter("camarb_recordings", by: "why", counts.recordings, "Recordings that ended.")
+        metrics.counter(
+            "camarb_recordings", by: "why", counts.recordings, always: RecordingEnd.allCases.map(\.rawValue),
+            "Recordings that ended.")
         metrics.counter("camarb_photos", by: "result", counts.photos, "Photos, taken and failed.")
         metrics.histogram("camarb_wait_seconds", counts.waits, "From a start request to the first frame.")
         metrics.histogram(

@@ -32,9 +32,17 @@ public struct OpenMetrics: Sendable {
 
     /// A whole family of counts by one label. One that never counted has no samples, and is there all the same, so that
     /// its name is known from the first day on.
-    public mutating func counter(_ name: String, by label: String, _ tally: Tally, _ help: String) {
+    /// - Parameter always: values of the label that have a sample before they have counted: an alert on each single one sees
+    ///   the first only where a zero was there before it.
+    public mutating func counter(
+        _ name: String, by label: String, _ tally: Tally, always: [String] = [], _ help: String
+    ) {
         family(name, .counter, help)
-        for (value, count) in tally.sorted { sample("\(name)_total", count, [(label, value)]) }
+        var counts = Dictionary(always.map { ($0, UInt64(0)) }, uniquingKeysWith: { one, _ in one })
+        for (value, count) in tally.sorted { counts[value] = count }
+        for (value, count) in counts.sorted(by: { $0.key < $1.key }) {
+            sample("\(name)_total", count, [(label, value)])
+        }
     }
 
     public mutating func histogram(_ name: String, _ histogram: Histogram, _ help: String) {

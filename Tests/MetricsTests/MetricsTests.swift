@@ -104,6 +104,30 @@ import Vocabulary
         #expect(metrics.text(of: 4711).contains("camarb_wait_seconds_count 0\n"))
     }
 
+    @Test func everyEndOfARecordingIsThereBeforeTheFirstSoThatAnAlertSeesTheFirst() {
+        var metrics = BrokerMetrics()
+        let before = RecordingEnd.allCases.map { "camarb_recordings_total{why=\"\($0.rawValue)\"} 0" }
+        func lines() -> [String] {
+            metrics.text(of: Self.alice).split(separator: "\n").map(String.init).filter {
+                $0.hasPrefix("camarb_recordings_total")
+            }
+        }
+        #expect(lines() == before.sorted())
+        metrics.note(
+            .recorderGone(Self.front),
+            [
+                Self.notice(
+                    1,
+                    .recordingFinished(
+                        RecordingFinished(
+                            recording: RecordingID(1), why: .diskFull, frames: 3, duration: .milliseconds(100),
+                            bytes: 9,
+                            nextChance: .now)))
+            ], at: Self.at(0), asker: nil, sessions: Self.sessions)
+        #expect(lines().count == before.count)
+        #expect(Set(lines()).subtracting(before) == ["camarb_recordings_total{why=\"disk-full\"} 1"])
+    }
+
     @Test func usersBeyondTheBoundAreInTheSumAlone() {
         var metrics = BrokerMetrics()
         for user in 0..<UInt32(BrokerMetrics.usersMax + 10) {

@@ -6,7 +6,7 @@ What it is told, and what it has to hear, is the same for all of them.
 import json, os, pathlib, select, shutil, subprocess, time
 
 from clients import IN_USE, LIFE, Gdbus, Rival, Tool, drive_with, in_order
-from harness import CAMERA, PATIENCE, ROOT, Daemon, Skipped, claim, die_with_parent, wait_until
+from harness import CAMERA, COMPUTING_PATIENCE, PATIENCE, ROOT, Daemon, Skipped, claim, die_with_parent, wait_until
 from shared import Shared
 
 LIBRARIES = ROOT / "Tests" / "interop" / "libraries"
@@ -135,6 +135,23 @@ def fetched(title, name):
         if done.returncode != 0:
             raise Skipped(f"{title} could not be fetched: {done.stdout.strip()[-400:]}")
         shutil.copy(wanted, folder)
+    return folder
+
+
+def unpacked(package, megabytes):
+    """The folder of a Debian package's files: downloaded once and never installed, since an installed one would start its service."""
+    folder = MADE / package
+    if not (folder / "whole").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        print(f"  downloading {package}, {megabytes} MB, once", flush=True)
+        # The user `_apt` may not write here.
+        for command in (["apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", package],
+                        ["sh", "-c", "dpkg-deb --extract ./*.deb . && rm ./*.deb && touch whole"]):
+            done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                  timeout=COMPUTING_PATIENCE)
+            if done.returncode != 0:
+                raise Skipped(f"{package} could not be downloaded: {done.stdout.strip()[-400:]}")
     return folder
 
 
