@@ -96,7 +96,9 @@ public struct BrokerOptions: Sendable {
             return .mistake(error.sentence)
         }
         if options.cameras.isEmpty, !options.followsCameras {
-            options.cameras = [Camera(id: CameraID("simulated"), spec: "simulated")]
+            // Whoever adds a flag to a service must not lose the machine's cameras by it.
+            options.followsCameras = options.isService
+            if !options.isService { options.cameras = [Camera(id: CameraID("simulated"), spec: "simulated")] }
         }
         return .run(options)
     }
@@ -194,7 +196,7 @@ public struct BrokerOptions: Sendable {
                               v4l2:IDENTITY      a camera of the machine, by its serial number or its port;
                                                  camrecorder --list-cameras shows them
                               none               no pictures: to try a policy by its notices alone
-                            without any: simulated=simulated
+                            without any: simulated=simulated, or v4l2 with --service
           --camera v4l2     every camera of the machine, as they are plugged in and out, each under its identity
           --recorder PATH   the recorder core to start for each camera; without it, camrecorder beside camarbd.
                             unix:PATH instead is a socket where each connection gets a recorder core of its own, as

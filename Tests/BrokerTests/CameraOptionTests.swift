@@ -22,6 +22,21 @@ import Testing
         #expect(options.cameras.isEmpty)
     }
 
+    @Test(
+        "A service without cameras of its own follows those of the machine, and any other broker has the simulated one")
+    func service() throws {
+        for (arguments, follows, specs) in [
+            (["--service", "--trace=x"], true, []), (["--service", "--camera", "front=none"], false, ["none"]),
+            (["--trace=x"], false, ["simulated"]),
+        ] {
+            guard case .run(let options) = BrokerOptions.read(arguments) else {
+                return #expect(Bool(false), "the options were not taken")
+            }
+            #expect(options.followsCameras == follows)
+            #expect(options.cameras.map(\.spec) == specs)
+        }
+    }
+
     static let mistakes: [(String, String)] = [
         (
             "front=v4l2:/dev/video0",
