@@ -90,6 +90,29 @@ def prefix():
         assert "ExecStart=/opt/camarb/sbin/camarbd " in unit and "/usr/" not in unit, unit
 
 
+@claim("a purge takes the folders of /etc/camarb, unless an administrator has written something there, which stays")
+def purge():
+    script = (ROOT / "packaging" / "debian" / "camarb.postrm").read_text()
+    for written in (None, "policy.d/50-mine.toml", "cameras/desk.toml"):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for path in ("etc/camarb/policy.d", "etc/udev/rules.d", "var/lib/camarb", "run/camarb"):
+                (root / path).mkdir(parents=True)
+            (root / "var/lib/camarb/decisions.trace").write_text("a trace")
+            if written:
+                (root / "etc/camarb" / written).parent.mkdir(exist_ok=True)
+                (root / "etc/camarb" / written).write_text("mine")
+            # The script's folders are this one's, and there are no users that it could delete.
+            (root / "bin").mkdir()
+            (root / "bin/getent").write_text("#!/bin/sh\nexit 2\n")
+            (root / "bin/getent").chmod(0o755)
+            here = re.sub(r"(?<![\w/}])/(?=(etc|var|run)/)", f"{folder}/", script)
+            run("env", f"PATH={folder}/bin:/usr/bin:/bin", "sh", "-c", here, "postrm", "purge")
+            left = sorted(str(path.relative_to(root)) for path in root.rglob("*") if "camarb" in path.name or "camarb/" in str(path))
+            wanted = ["etc/camarb", *(["etc/camarb/" + written.split("/")[0], f"etc/camarb/{written}"])] if written else []
+            assert left == wanted, (written, left)
+
+
 @claim("all that is installed is in one of the Debian packages")
 def in_packages():
     with tempfile.TemporaryDirectory() as folder:
